@@ -1,0 +1,109 @@
+"""Worker threads of the cpu backend.
+
+A loop function runs on W workers at once that meet at barriers, so all W must really run:
+a pool with a fixed number of threads would deadlock when two Python threads run loops at the
+same time. Workers are therefore taken from a list of idle ones, and made when there is none.
+The calling thread is worker 0, so work for one worker never changes threads.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from typing import Any
+
+__all__ = ["num_threads", "run", "set_num_threads"]
+
+_lock = threading.Lock()
+_idle: list[_Worker] = []
+_count: int | None = None
+
+
+def num_threads() -> int:
+    """Number of threads that the cpu backend uses.
+
+    ``set_num_threads`` decides; before it is called, the environment variable
+    ``FRONTIER_NUM_THREADS``; else the number of processors this process may use.
+    """
+    global _count
+    if _count is None:
+        text = os.environ.get("FRONTIER_NUM_THREADS", "")
+        _count = max(1, int(text)) if text.isdigit() else _processors()
+    return _count
+
+
+def set_num_threads(count: int) -> None:
+    """Set the number of threads that the cpu backend uses, for the whole process."""
+    global _count
+    if count < 1:
+        raise ValueError(f"the number of threads must be at least 1, not {count}")
+    _count = int(count)
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+class _Worker(threading.Thread):
+    """A thread that runs one call at a time and then waits for the next."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True, name="frontier-worker")
+        self._go = threading.Semaphore(0)
+        self._done = threading.Semaphore(0)
+        self._call: Callable[[], Any] = _nothing
+        self.error: BaseException | None = None
+        self.start()
+
+    def begin(self, call: Callable[[], Any]) -> None:
+        self._call, self.error = call, None
+        self._go.release()
+
+    def join_call(self) -> BaseException | None:
+        """Wait until the call is done; give the error it raised, if any."""
+        self._done.acquire()
+        return self.error
+
+    def run(self) -> None:
+        while True:
+            self._go.acquire()
+            try:
+                self._call()
+            except BaseException as error:  # handed to the caller by join_call
+                self.error = error
+            self._call = _nothing
+            self._done.release()
+
+
+def _nothing() -> None:
+    return None
+
+
+def run(fn: Callable[[int], Any], workers: int | None = None) -> None:
+    """Call ``fn(0) ... fn(workers - 1)``, all at once, and wait for all of them.
+
+    ``fn`` should release the GIL for most of its time (compiled code with ``nogil``). The
+    first error raised by a worker is raised again here. Safe from any number of Python threads.
+    """
+    count = num_threads() if workers is None else workers
+    if count == 1:
+        fn(0)
+        return
+    with _lock:
+        helpers = [_idle.pop() for _ in range(min(len(_idle), count - 1))]
+    helpers += [_Worker() for _ in range(count - 1 - len(helpers))]
+    for index, helper in enumerate(helpers, 1):
+        helper.begin(lambda index=index: fn(index))  # type: ignore[misc]
+    errors: list[BaseException | None] = []
+    try:
+        fn(0)
+    finally:
+        errors = [helper.join_call() for helper in helpers]
+        with _lock:
+            _idle.extend(helpers)
+    for error in errors:
+        if error is not None:
+            raise error

@@ -1,0 +1,76 @@
+"""The command ``frontier``, also ``python -m frontier``.
+
+One file per group of subcommands, each with ``add(subparsers)``; a subcommand sets ``command`` to
+a function that takes the parsed arguments and returns the exit status:
+
+- 0: done;
+- 1: a result failed its verification, or a loop did not converge;
+- 2: bad usage or bad input, with one line on stderr;
+- 130: interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from frontier.cli import bench, doctor, files, run
+from frontier.cli.common import Parser, UsageError
+from frontier.errors import FrontierError, NotConvergedError, VerificationError
+
+__all__ = ["main"]
+
+
+def build_parser() -> Parser:
+    """The parser of the whole command line."""
+    import frontier
+
+    parser = Parser(
+        prog="frontier",
+        description="Graph algorithms over frontiers.",
+        epilog="'frontier COMMAND --help' says more about a command.",
+    )
+    parser.add_argument("--version", action="version", version=f"frontier {frontier.__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="name")
+    run.add(commands)
+    files.add(commands)
+    bench.add(commands)
+    doctor.add(commands)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit status.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments, without the program's name; by default those of the process.
+    """
+    try:
+        parser = build_parser()
+        arguments = parser.parse_args(argv)
+        if arguments.name is None:
+            parser.print_help()
+            return 2
+        status: int = arguments.command(arguments)
+        sys.stdout.flush()
+        return status
+    except (VerificationError, NotConvergedError) as error:
+        return _fail(1, error)
+    except (UsageError, FrontierError, OSError, MemoryError) as error:
+        if isinstance(error, BrokenPipeError):
+            # Whoever read our output has seen enough; nothing more may be written to it.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            return 0
+        return _fail(2, error)
+    except KeyboardInterrupt:
+        return _fail(130, "interrupted")
+
+
+def _fail(status: int, error: object) -> int:
+    """Say in one line what went wrong."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    print(f"frontier: {text}", file=sys.stderr)
+    return status

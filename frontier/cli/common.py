@@ -1,0 +1,142 @@
+"""What the subcommands share: the parser, errors of usage, printing, the clock."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+import threading
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import fields, is_dataclass
+from typing import Any, NoReturn, TypeAlias
+
+__all__ = [
+    "Commands",
+    "Parser",
+    "Stopwatch",
+    "UsageError",
+    "dump_json",
+    "plain",
+    "print_pairs",
+    "print_table",
+    "shown",
+    "ticking",
+]
+
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
+
+
+class UsageError(Exception):
+    """The command line was used in a way that it does not know."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose errors are one line, raised as :class:`UsageError`."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise the error instead of printing the usage and leaving."""
+        command = self.prog.partition(" ")[2]
+        raise UsageError(f"{command}: {message}" if command else message)
+
+
+class Stopwatch:
+    """Seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._start = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far."""
+        return time.perf_counter() - self._start
+
+
+@contextmanager
+def ticking(what: str, after: float = 2.0) -> Iterator[None]:
+    """Show on a terminal that ``what`` is still running, once it has run ``after`` seconds."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    stop, watch = threading.Event(), Stopwatch()
+    thread = threading.Thread(target=_tick, args=(what, after, stop, watch), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join()
+
+
+def _tick(what: str, after: float, stop: threading.Event, watch: Stopwatch) -> None:
+    if stop.wait(after):
+        return
+    while True:
+        print(f"\r{what} ... {watch.seconds:.0f} s", end="", file=sys.stderr, flush=True)
+        if stop.wait(1.0):
+            break
+    print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+def plain(value: Any) -> Any:
+    """``value`` with nothing in it that JSON does not know: no NumPy types, no dataclasses.
+
+    Infinity and not-a-number become None.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        return plain({entry.name: getattr(value, entry.name) for entry in fields(value)})
+    if isinstance(value, Mapping):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if hasattr(value, "tolist"):
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, bool | int | float | str):
+        return value
+    return str(value)
+
+
+def dump_json(value: Any) -> None:
+    """Print a value as JSON on standard output."""
+    print(json.dumps(plain(value), indent=2, allow_nan=False))
+
+
+def shown(value: Any) -> str:
+    """A value as people read it: thousands marked, six digits of a float."""
+    value = value.item() if hasattr(value, "item") and getattr(value, "ndim", 0) == 0 else value
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return "-" if value is None else str(value)
+
+
+def print_pairs(pairs: Iterable[tuple[str, Any]]) -> None:
+    """Print names and values, one pair a line."""
+    lines = [(name, shown(value)) for name, value in pairs]
+    width = max((len(name) for name, _ in lines), default=0)
+    for name, value in lines:
+        print(f"{name:<{width}}  {value}")
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """Print rows below a header, numbers to the right."""
+    texts = [[shown(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(header, *texts, strict=True)]
+    right = [all(_is_number(row[i]) for row in rows) for i in range(len(header))]
+    for line in [list(header), *texts]:
+        cells = (
+            cell.rjust(width) if to_right else cell.ljust(width)
+            for cell, width, to_right in zip(line, widths, right, strict=True)
+        )
+        print("  ".join(cells).rstrip())
+
+
+def _is_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))

@@ -1,0 +1,123 @@
+"""``frontier doctor``: what is installed, what works, what is missing and how to get it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib import metadata
+from importlib.util import find_spec
+from pathlib import Path
+
+from frontier.cli import gpus
+from frontier.cli.common import Commands, Stopwatch, dump_json, print_table
+
+__all__ = ["add"]
+
+OPTIONAL = {"scipy": "io", "networkx": "io", "pandas": "io", "matplotlib": "plot"}
+CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report; ``broken`` says that Frontier does not work without it."""
+
+    what: str
+    state: str
+    note: str = ""
+    broken: bool = False
+
+
+def add(commands: Commands) -> None:
+    """Add the subcommand."""
+    parser = commands.add_parser(
+        "doctor", help="what is installed, what works, what is missing", description=__doc__
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.set_defaults(command=doctor)
+
+
+def doctor(arguments: argparse.Namespace) -> int:
+    """Print the report; the exit status is 1 if something that is needed does not work."""
+    findings = [*_basics(), *_optional(), *_cuda(), *_backends()]
+    if arguments.json:
+        dump_json(findings)
+    else:
+        print_table(("", "", ""), [(x.what, x.state, x.note) for x in findings])
+    return 1 if any(x.broken for x in findings) else 0
+
+
+def version_of(distribution: str) -> str:
+    """The installed version of a distribution, or an empty text."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return ""
+
+
+def _install(extra: str) -> str:
+    return f'pip install "frontier-gpu[{extra}]"'
+
+
+def _basics() -> Iterator[Finding]:
+    import frontier
+    from frontier.backends.cpu import threads
+
+    yield Finding("frontier", frontier.__version__, str(Path(frontier.__file__).parent))
+    system = f"{platform.system()} {platform.machine()}"
+    yield Finding("python", platform.python_version(), f"{sys.executable}, {system}")
+    for name in ("numpy", "numba", "llvmlite"):
+        version = version_of(name)
+        note = "" if version else f"needed: pip install {name}"
+        yield Finding(name, version or "missing", note, broken=not version)
+    count = f"of {os.cpu_count()} processors; FRONTIER_NUM_THREADS or --threads sets it"
+    yield Finding("threads", str(threads.num_threads()), count)
+
+
+def _optional() -> Iterator[Finding]:
+    for name, extra in OPTIONAL.items():
+        version = version_of(name)
+        yield Finding(name, version or "missing", "" if version else _install(extra))
+
+
+def _cuda() -> Iterator[Finding]:
+    driver = gpus.find()
+    if driver.cuda:
+        yield Finding("driver", "CUDA {}.{}".format(*driver.cuda))
+    for gpu in driver.gpus:
+        size = (
+            f"{gpu.memory / 2**30:.0f} GiB, compute capability {'.'.join(map(str, gpu.capability))}"
+        )
+        yield Finding("gpu", gpu.name, size)
+    if driver.problem:
+        yield Finding("gpu", "none", driver.problem)
+    hint = _install(driver.extra) if driver.gpus else "only of use with a GPU"
+    cupy = next(filter(None, map(version_of, CUPY)), "")
+    for name, version in (("cupy", cupy), ("numba-cuda", version_of("numba-cuda"))):
+        yield Finding(name, version or "missing", "" if version else hint)
+
+
+def _backends() -> Iterator[Finding]:
+    for name in ("python", "cpu"):
+        yield _try_backend(name)
+    if find_spec("frontier.backends.cuda") is None:
+        yield Finding("backend cuda", "absent", "not part of this release")
+    else:
+        yield _try_backend("cuda")
+
+
+def _try_backend(name: str) -> Finding:
+    """Run a small breadth-first search, verified."""
+    import frontier
+
+    watch = Stopwatch()
+    try:
+        graph = frontier.karate().to(name)
+        frontier.verify.bfs(graph, frontier.bfs(graph, 0))
+    except Exception as error:  # whatever it is, this is the place to show it
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+        return Finding(f"backend {name}", "fails", text, broken=name != "cuda")
+    return Finding(f"backend {name}", "works", f"a verified bfs in {watch.seconds:.2f} s")

@@ -1,0 +1,116 @@
+"""``frontier info``, ``generate`` and ``convert``: graphs in and out of files."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from frontier.cli import graphs
+from frontier.cli.common import Commands, Stopwatch, dump_json, print_pairs
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
+__all__ = ["add"]
+
+
+def add(commands: Commands) -> None:
+    """Add the three subcommands."""
+    parser = commands.add_parser("info", help="what is in a graph", description=info.__doc__)
+    graphs.add_graph_arguments(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+    parser.set_defaults(command=info)
+
+    parser = commands.add_parser(
+        "generate", help="generate a graph and write it", description=generate.__doc__
+    )
+    parser.add_argument(
+        "kind",
+        nargs="+",
+        metavar="KIND",
+        help="as GRAPH elsewhere, 'rmat:18:16', or in words, 'rmat 18 16': "
+        + "; ".join(kind.usage.split(",")[0] for kind in graphs.KINDS.values()),
+    )
+    parser.add_argument("out", metavar="OUT", help="the file to write; its suffix says how")
+    graphs.add_reading_arguments(parser)
+    parser.set_defaults(command=generate)
+
+    parser = commands.add_parser(
+        "convert", help="read a graph and write it in another format", description=convert.__doc__
+    )
+    graphs.add_graph_arguments(parser)
+    parser.add_argument("out", metavar="OUT", help="the file to write; its suffix says how")
+    parser.set_defaults(command=convert)
+
+
+def info(arguments: argparse.Namespace) -> int:
+    """Say how large a graph is, what it holds and what its degrees are."""
+    watch = Stopwatch()
+    graph = graphs.load(arguments)
+    facts = {"graph": arguments.graph, "seconds": round(watch.seconds, 3), **describe(graph)}
+    if arguments.json:
+        dump_json(facts)
+    else:
+        print_pairs((name.replace("_", " "), _words(value)) for name, value in facts.items())
+    return 0
+
+
+def describe(graph: Graph) -> dict[str, Any]:
+    """The facts about a graph that ``frontier info`` prints, by name."""
+    import numpy as np
+
+    degree = graph.out_degree
+    facts: dict[str, Any] = {
+        "vertices": graph.num_vertices,
+        "edges": graph.num_edges,
+        "directed": graph.directed,
+        "self_loops": int(np.count_nonzero(graph.sources == graph.targets)),
+        "weights": None if graph.weights is None else str(graph.weights.dtype),
+    }
+    if graph.weights is not None and graph.num_edges:
+        facts["weight_range"] = [graph.weights.min().item(), graph.weights.max().item()]
+    if graph.num_vertices:
+        facts["degree"] = {
+            "min": int(degree.min()),
+            "median": float(np.median(degree)),
+            "mean": float(degree.mean()),
+            "max": int(degree.max()),
+        }
+        facts["without_edges"] = int(np.count_nonzero((degree == 0) & (graph.in_degree == 0)))
+    facts["labels"] = None if graph.labels is None else str(graph.labels.dtype)
+    facts["vertex_columns"] = list(graph.vertices)
+    facts["edge_columns"] = list(graph.edges)
+    facts["bytes"] = graph.memory_estimate().total
+    return facts
+
+
+def _words(value: Any) -> Any:
+    """Lists and mappings on one line."""
+    if isinstance(value, dict):
+        return ", ".join(f"{name} {entry:.6g}" for name, entry in value.items())
+    if isinstance(value, list):
+        return " to ".join(map(str, value)) if _is_range(value) else ", ".join(value) or None
+    return value
+
+
+def _is_range(value: list[Any]) -> bool:
+    return bool(value) and not isinstance(value[0], str)
+
+
+def generate(arguments: argparse.Namespace) -> int:
+    """Generate a graph and write it to a file."""
+    graph = graphs.make(":".join(arguments.kind), arguments, arguments.weights)
+    return _write(graph, arguments.out)
+
+
+def convert(arguments: argparse.Namespace) -> int:
+    """Read a graph, or generate it, and write it to a file in that file's format."""
+    return _write(graphs.load(arguments), arguments.out)
+
+
+def _write(graph: Graph, out: str) -> int:
+    from frontier.io import write
+
+    write(graph, out)
+    print(f"{out}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edge slots")
+    return 0

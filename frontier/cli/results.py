@@ -1,0 +1,83 @@
+"""Results as files: one row a vertex, the columns that the primitive names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from frontier.cli.common import UsageError, plain
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
+__all__ = ["KINDS", "check_name", "write"]
+
+SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": " "}
+KINDS = ".csv, .tsv, .txt, .npz or .json, one row a vertex"
+_ROWS = 2**16  # rows made at a time, so that a large result is not held as text
+
+
+def check_name(name: str) -> None:
+    """Refuse a file name of no known kind, before anything long is run."""
+    if Path(name).suffix not in (*SEPARATORS, ".npz", ".json"):
+        raise UsageError(f"cannot write {name!r}: expected {KINDS}")
+
+
+def columns_of(graph: Graph, result: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """The arrays to write: vertex ids, labels if there are any, and what the result holds."""
+    import numpy as np
+
+    columns: dict[str, Any] = {"vertex": np.arange(graph.num_vertices)}
+    if graph.labels is not None:
+        columns["label"] = graph.labels
+    for name in names:
+        values = getattr(result, name)
+        if values is not None:
+            columns[name] = np.asarray(values)
+    return columns
+
+
+def write(name: str, graph: Graph, result: Any, names: tuple[str, ...]) -> None:
+    """Write a result's columns to a file; its suffix says how.
+
+    Parameters
+    ----------
+    name : str
+        The file: ``.csv``, ``.tsv`` and ``.txt`` have a header and one line a vertex, ``.npz``
+        and ``.json`` an array for each column (infinity is null in JSON).
+    graph : Graph
+        The graph that the result is of.
+    result : object
+        What a primitive returned.
+    names : tuple of str
+        Its attributes to write; those that are None are left out.
+    """
+    columns, suffix = columns_of(graph, result, names), Path(name).suffix
+    if suffix == ".npz":
+        import numpy as np
+
+        np.savez_compressed(name, **columns)
+        return
+    with open(name, "w", encoding="utf-8", newline="\n") as file:
+        if suffix == ".json":
+            json.dump(plain(columns), file, allow_nan=False)
+        else:
+            file.writelines(_lines(columns, SEPARATORS[suffix]))
+
+
+def _lines(columns: dict[str, Any], separator: str) -> Iterator[str]:
+    yield separator.join(columns) + "\n"
+    size = len(columns["vertex"])
+    for first in range(0, size, _ROWS):
+        parts = [values[first : first + _ROWS].tolist() for values in columns.values()]
+        for row in zip(*parts, strict=True):
+            yield separator.join(_quoted(str(value), separator) for value in row) + "\n"
+
+
+def _quoted(text: str, separator: str) -> str:
+    """A label that holds the separator, a quote or a line's end goes into quotes."""
+    if separator in text or '"' in text or "\n" in text:
+        return '"' + text.replace('"', '""') + '"'
+    return text

@@ -1,0 +1,229 @@
+"""``frontier bfs GRAPH`` and its sisters: one subcommand for each registered primitive."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from frontier import registry
+from frontier.cli import graphs, results
+from frontier.cli.common import (
+    Commands,
+    Parser,
+    Stopwatch,
+    UsageError,
+    dump_json,
+    print_pairs,
+    shown,
+    ticking,
+)
+from frontier.errors import VerificationError
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+    from frontier.registry import Argument, PrimitiveEntry
+
+__all__ = ["add", "add_running_arguments", "options_of", "place"]
+
+BACKENDS = ("auto", "cpu", "python", "cuda")
+
+
+def add(commands: Commands) -> None:
+    """Add a subcommand for each primitive."""
+    for entry in registry.primitives().values():
+        parser = commands.add_parser(entry.name, help=entry.summary, description=entry.summary)
+        graphs.add_graph_arguments(parser)
+        if entry.takes_source:
+            parser.add_argument(
+                "--source",
+                metavar="VERTEX",
+                help="a label or an id (default: the first of the vertices with the most edges)",
+            )
+        for argument in entry.arguments:
+            _add_argument(parser, argument)
+        add_running_arguments(parser)
+        parser.add_argument("--verify", action="store_true", help="check the result")
+        parser.add_argument("--trace", action="store_true", help="print every pass and step")
+        parser.add_argument("--trace-json", metavar="FILE", help="write the trace as JSON")
+        parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+        parser.add_argument("--output", metavar="FILE", help=f"write the result: {results.KINDS}")
+        parser.set_defaults(command=run, entry=entry)
+
+
+def add_running_arguments(parser: Parser) -> None:
+    """The options that say who runs it."""
+    parser.add_argument(
+        "--backend", choices=BACKENDS, default="auto", help="who runs it (default: %(default)s)"
+    )
+    parser.add_argument("--threads", type=int, metavar="N", help="of the cpu backend")
+
+
+def _add_argument(parser: Parser, argument: Argument) -> None:
+    if argument.type is bool:
+        parser.add_argument(
+            argument.flag,
+            dest=argument.name,
+            action=argparse.BooleanOptionalAction,
+            default=argparse.SUPPRESS,
+            help=argument.help,
+        )
+        return
+    parser.add_argument(
+        argument.flag,
+        dest=argument.name,
+        type=argument.type,
+        choices=argument.choices,
+        default=argparse.SUPPRESS,
+        help=argument.help,
+    )
+
+
+@dataclass
+class Run:
+    """One run of a primitive: all that is printed, as text or as JSON."""
+
+    entry: PrimitiveEntry
+    name: str
+    graph: Graph
+    load_seconds: float
+    backend: str
+    result: Any = None
+    seconds: float = 0.0
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    checks: str = ""
+    failure: str = ""
+    verify_seconds: float = 0.0
+    trace: Any = None
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Run a primitive on a graph; the exit status."""
+    if arguments.output:
+        results.check_name(arguments.output)
+    this = _load(arguments)
+    _execute(this, arguments)
+    if arguments.verify:
+        _verify(this)
+    if arguments.trace_json:
+        this.trace.to_json(arguments.trace_json)
+    if arguments.output and not this.failure:
+        results.write(arguments.output, this.graph, this.result, this.entry.columns)
+    if arguments.json:
+        dump_json(_as_json(this, with_trace=arguments.trace))
+    else:
+        _print(this, with_trace=arguments.trace)
+    if this.failure:
+        raise VerificationError(f"{this.entry.name}: the result is wrong: {this.failure}")
+    return 0
+
+
+def _load(arguments: argparse.Namespace) -> Run:
+    watch = Stopwatch()
+    graph = graphs.load(arguments, needs_weights=arguments.entry.needs_weights)
+    seconds = watch.seconds
+    graph, backend = place(graph, arguments)
+    return Run(arguments.entry, arguments.graph, graph, seconds, backend)
+
+
+def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
+    """Move the graph to the backend asked for; also say in words who runs it."""
+    from frontier.backends.cpu import threads
+
+    if arguments.threads is not None:
+        if arguments.threads < 1:
+            raise UsageError(f"--threads must be at least 1, not {arguments.threads}")
+        threads.set_num_threads(arguments.threads)
+    graph = graph.to(arguments.backend)
+    words = graph.backend
+    if words == "cpu":
+        count = threads.num_threads()
+        words += f", {count} thread" + ("s" if count > 1 else "")
+    if arguments.backend == "auto":
+        words += " (auto)"
+    return graph, words
+
+
+def _execute(this: Run, arguments: argparse.Namespace) -> None:
+    """Run the primitive, traced if that was asked for."""
+    import frontier
+
+    entry = this.entry
+    positional = [graphs.source(this.graph, arguments.source)] if entry.takes_source else []
+    options = options_of(entry, arguments)
+    traced = arguments.trace or arguments.trace_json
+    with frontier.trace() if traced else contextlib.nullcontext() as this.trace:
+        watch = Stopwatch()
+        with ticking(entry.name):
+            this.result = entry.function(this.graph, *positional, **options)
+        this.seconds = watch.seconds
+    this.facts = {"source": positional[0]} if positional else {}
+    this.facts |= entry.report(this.graph, this.result) if entry.report else {}
+
+
+def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace) -> dict[str, Any]:
+    """The keyword arguments for the primitive: those given, and the seed if it takes one."""
+    given = vars(arguments)
+    options = {x.name: given[x.name] for x in entry.arguments if x.name in given}
+    if "seed" in inspect.signature(entry.function).parameters:
+        options["seed"] = arguments.seed
+    return options
+
+
+def _verify(this: Run) -> None:
+    verify = this.entry.verifier()
+    if verify is None:
+        raise UsageError(f"{this.entry.name} has no verifier: leave out --verify")
+    watch = Stopwatch()
+    try:
+        with ticking(f"verifying {this.entry.name}"):
+            report = verify(this.graph, this.result)
+    except VerificationError as error:
+        this.failure = str(error)
+    else:
+        this.checks = "; ".join(getattr(report, "checks", ())) or "passed"
+    this.verify_seconds = watch.seconds
+
+
+def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
+    graph = this.graph
+    found: dict[str, Any] = {
+        "primitive": this.entry.name,
+        "graph": {
+            "name": this.name,
+            "vertices": graph.num_vertices,
+            "edges": graph.num_edges,
+            "directed": graph.directed,
+            "weighted": graph.weights is not None,
+            "seconds": this.load_seconds,
+        },
+        "backend": graph.backend,
+        "seconds": this.seconds,
+        "result": this.facts,
+    }
+    if this.checks or this.failure:
+        found["verified"] = not this.failure
+        found["verification"] = this.failure or this.checks
+    if with_trace:
+        found["trace"] = this.trace.rows
+    return found
+
+
+def _print(this: Run, *, with_trace: bool) -> None:
+    graph = this.graph
+    size = f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edge slots"
+    kind = "directed" if graph.directed else "undirected"
+    facts = [f"{name} {shown(value)}" for name, value in this.facts.items()]
+    pairs = [
+        ("graph", f"{this.name}: {size}, {kind}; {this.load_seconds:.3f} s"),
+        ("backend", this.backend),
+        (this.entry.name, "; ".join([", ".join(facts), f"{this.seconds:.3f} s"]).lstrip("; ")),
+    ]
+    if this.checks:
+        pairs.append(("verified", f"{this.checks}; {this.verify_seconds:.3f} s"))
+    print_pairs(pairs)
+    if with_trace:
+        print(f"\n{this.trace}")

@@ -1,0 +1,135 @@
+"""Enactor: a declared loop with its start and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence as SequenceOf
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from frontier.errors import FrontierError, NotConvergedError
+from frontier.execution import Execution, start
+from frontier.loop import Sequence
+from frontier.step import Step
+
+if TYPE_CHECKING:
+    from frontier.frontiers import Frontier
+    from frontier.problem import Problem
+    from frontier.schedule import Schedule
+
+__all__ = ["Enactor"]
+
+
+class Enactor:
+    """Runs the class attribute ``loop`` on a problem.
+
+    A subclass sets ``loop`` (a step, or several to run one after another), or overrides
+    :meth:`step` for free Python, which then runs operator by operator.
+
+    Parameters
+    ----------
+    problem : Problem
+    schedule : Schedule, optional
+        For every step that has none of its own.
+
+    Attributes
+    ----------
+    passes : int
+        Passes of all loops begun so far in the current run.
+    """
+
+    loop: ClassVar[Step | SequenceOf[Step] | None] = None
+
+    def __init__(self, problem: Problem, schedule: Schedule | None = None) -> None:
+        self.problem = problem
+        self.schedule = schedule
+        self.passes = 0
+        self._execution: Execution | None = None
+
+    @classmethod
+    def program(cls) -> Step:
+        """The loop as one step."""
+        loop = cls.loop
+        if loop is None:
+            raise FrontierError(f"{cls.__name__} declares no loop and overrides no step")
+        return loop if isinstance(loop, Step) else Sequence(*loop)
+
+    def step(self, frontier: Frontier) -> Frontier:
+        """One pass in free Python; override it instead of declaring a loop."""
+        raise NotImplementedError
+
+    def run(
+        self,
+        frontier: Frontier | None = None,
+        *,
+        on_step: Callable[[Enactor], Any] | None = None,
+        max_steps: int | None = None,
+    ) -> Problem:
+        """Run from the beginning to the end; the problem holds the result.
+
+        Parameters
+        ----------
+        frontier : Frontier, optional
+            What the first pass starts with, where the loop does not say it (``over``, ``take``).
+        on_step : function of the enactor, optional
+            Called after every pass; if it returns True the run pauses there (see :meth:`resume`).
+        max_steps : int, optional
+            More passes than this, over all loops, raise NotConvergedError.
+
+        Raises
+        ------
+        NotConvergedError
+            At ``max_steps``. The run can go on with :meth:`resume`.
+        KeyboardInterrupt
+            Ctrl-C stops at the next pass boundary; the run can go on with :meth:`resume`.
+        """
+        self.passes = 0
+        if type(self).step is not Enactor.step:
+            return self._run_steps(frontier, on_step, max_steps)
+        self._execution = start(self.program(), self.problem, frontier, self.schedule)
+        return self.resume(on_step=on_step, max_steps=max_steps)
+
+    def resume(
+        self, *, on_step: Callable[[Enactor], Any] | None = None, max_steps: int | None = None
+    ) -> Problem:
+        """Go on with a run that was stopped at a pass boundary."""
+        execution = self._execution
+        if execution is None:
+            raise FrontierError("there is no run to go on with")
+        while not execution.done:
+            self._within(max_steps)
+            left = None if max_steps is None else max_steps - self.passes
+            if on_step is not None:
+                left = 1
+            self.passes += execution.proceed(left)
+            if on_step is not None and not execution.done and on_step(self) is True:
+                return self.problem
+        self._execution = None
+        return self.problem
+
+    @property
+    def paused(self) -> bool:
+        """Whether a run was stopped before its end."""
+        return self._execution is not None and not self._execution.done
+
+    def _within(self, max_steps: int | None) -> None:
+        if max_steps is not None and self.passes >= max_steps:
+            raise NotConvergedError(
+                f"{type(self).__name__} is not done after {self.passes} passes", self.problem
+            )
+
+    def _run_steps(
+        self,
+        frontier: Frontier | None,
+        on_step: Callable[[Enactor], Any] | None,
+        max_steps: int | None,
+    ) -> Problem:
+        if frontier is None:
+            raise FrontierError(f"{type(self).__name__}.run needs a frontier to start with")
+        while frontier:
+            self._within(max_steps)
+            frontier = self.step(frontier)
+            self.passes += 1
+            if on_step is not None and on_step(self) is True:
+                break
+        return self.problem
+
+

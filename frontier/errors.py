@@ -1,0 +1,62 @@
+"""Every error that Frontier raises on purpose.
+
+All derive from :class:`FrontierError` and from the built-in exception that a caller would
+expect, so ``except ValueError`` works for a bad graph as it does elsewhere in Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = [
+    "BackendUnavailableError",
+    "DeviceMemoryError",
+    "FrontierError",
+    "FunctorError",
+    "GraphError",
+    "NegativeWeightError",
+    "NotConvergedError",
+    "VerificationError",
+]
+
+
+class FrontierError(Exception):
+    """Base of all errors raised by Frontier."""
+
+
+class GraphError(FrontierError, ValueError):
+    """A graph, a file or an argument that describes one is not valid."""
+
+
+class FunctorError(FrontierError, TypeError):
+    """A functor does what functors may not do, or cannot be compiled."""
+
+
+class BackendUnavailableError(FrontierError, ImportError):
+    """The backend that was asked for is not there; the message says what is missing."""
+
+
+class DeviceMemoryError(FrontierError, MemoryError):
+    """Something does not fit into memory; the message gives bytes needed and bytes free."""
+
+
+class NegativeWeightError(GraphError):
+    """A negative edge weight where the algorithm needs none."""
+
+
+class NotConvergedError(FrontierError):
+    """A loop reached ``max_steps``.
+
+    Attributes
+    ----------
+    result : object
+        What there is so far: the problem, or a primitive's result built from it.
+    """
+
+    def __init__(self, message: str, result: Any = None) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class VerificationError(FrontierError, AssertionError):
+    """A result does not have a property that defines it; the message says which, and where."""

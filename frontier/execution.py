@@ -1,0 +1,88 @@
+"""Execution: one run of a step (usually a loop) on a problem, by the backend of its graph.
+
+An execution can stop at any pass boundary and go on; an eager call is an execution of one step
+that is run to its end at once.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Protocol
+
+from frontier.errors import BackendUnavailableError, FrontierError
+from frontier.schedule import Schedule
+from frontier.step import check_weights, walk
+
+if TYPE_CHECKING:
+    from frontier.frontiers import Frontier
+    from frontier.problem import Problem
+    from frontier.step import Step
+
+__all__ = ["Execution", "run", "start"]
+
+BACKENDS = ("python", "cpu")
+
+
+class Execution(Protocol):
+    """A run that may be stopped at pass boundaries."""
+
+    done: bool
+
+    @property
+    def frontier(self) -> Frontier:
+        """The current frontier; after the end, what the step gave."""
+
+    def proceed(self, passes: int | None = None) -> int:
+        """Go on for at most so many passes (to the end by default); how many were begun.
+
+        Ctrl-C raises KeyboardInterrupt at a pass boundary and leaves the execution resumable.
+        """
+
+
+def start(
+    step: Step, p: Problem, f: Frontier | None = None, schedule: Schedule | None = None
+) -> Execution:
+    """Begin to run a step on a problem.
+
+    Parameters
+    ----------
+    step : Step
+    p : Problem
+    f : Frontier, optional
+        The current frontier; needed unless the step has its own.
+    schedule : Schedule, optional
+
+    Raises
+    ------
+    FrontierError
+        If the step does not suit the problem, or the frontier is of another graph.
+    BackendUnavailableError
+        If the graph's backend is not there.
+    """
+    name = p.graph.backend
+    if name not in BACKENDS:
+        raise BackendUnavailableError(f"there is no backend {name!r}; there are {', '.join(BACKENDS)}")
+    if f is not None:
+        f.check(p.graph)
+    key = ("checked", id(step))
+    if p.workspace.get(key) is not step:  # checked once for a step that is used again
+        for part in walk(step):
+            part.check(p)
+            check_weights(p, part)
+        p.workspace[key] = step
+    backend = importlib.import_module(f"frontier.backends.{name}")
+    return backend.start(step, p, f, schedule or _DEFAULT)  # type: ignore[no-any-return]
+
+
+_DEFAULT = Schedule()
+
+
+def run(step: Step, p: Problem, f: Frontier | None = None, schedule: Schedule | None = None) -> Frontier:
+    """Run a step on a problem to its end: the next frontier (``f`` itself where it is unchanged)."""
+    own = step.over is not None or getattr(step, "take", None) or getattr(step, "replay", None)
+    if f is None and not own and step.name not in ("set", "swap", "take"):
+        raise FrontierError(f"{step!r} needs a frontier to run on, or over=")
+    execution = start(step, p, f, schedule)
+    while not execution.done:
+        execution.proceed()
+    return execution.frontier

@@ -1,0 +1,180 @@
+"""Frontier: the set of vertices, or of edges, that matter now."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.errors import FrontierError, GraphError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frontier.graph import Graph
+
+__all__ = ["Frontier"]
+
+KINDS = ("vertex", "edge")
+
+
+class Frontier:
+    """A set of vertices or of edges of one graph. Order is never promised.
+
+    Inside it is a queue of ids, a bit for each element, or "all", whichever an operator left;
+    the others are made when asked for.
+
+    Parameters
+    ----------
+    graph : Graph
+    ids : array-like of int, optional
+        Vertex ids, or CSR slots of edges; duplicates are dropped. Empty by default.
+    kind : {"vertex", "edge"}
+
+    Raises
+    ------
+    GraphError
+        If an id is not a vertex (an edge) of the graph.
+    """
+
+    __slots__ = ("_all", "_ids", "_mask", "graph", "kind")
+
+    def __init__(self, graph: Graph, ids: Any = (), kind: str = "vertex") -> None:
+        if kind not in KINDS:
+            raise FrontierError(f"a frontier holds 'vertex' or 'edge', not {kind!r}")
+        self.graph, self.kind = graph, kind
+        self._all = False
+        self._mask: NDArray[np.bool_] | None = None
+        self._ids: NDArray[Any] | None = self._checked(ids)
+
+    def _checked(self, ids: Any) -> NDArray[Any]:
+        array = np.asarray(ids)
+        if array.ndim != 1:
+            raise GraphError("the ids of a frontier are one-dimensional")
+        if array.size == 0:
+            return np.empty(0, self.id_dtype)
+        if array.dtype.kind not in "iu":
+            raise GraphError(f"the ids of a frontier are integers, not {array.dtype}")
+        lowest, highest = array.min(), array.max()
+        if lowest < 0 or highest >= self.capacity:
+            wrong = lowest if lowest < 0 else highest
+            raise GraphError(
+                f"{self.kind} {wrong} does not exist: valid are 0..{self.capacity - 1}"
+                if self.capacity
+                else f"{self.kind} {wrong} does not exist: the graph has none"
+            )
+        # One element needs no sorting, and is how most traversals begin.
+        return (array if array.size == 1 else np.unique(array)).astype(self.id_dtype)
+
+    @classmethod
+    def all(cls, graph: Graph, kind: str = "vertex") -> Frontier:
+        """Every vertex (or every edge) of a graph, without storing them."""
+        frontier = cls(graph, (), kind)
+        frontier._all, frontier._ids = True, None
+        return frontier
+
+    @classmethod
+    def _of(
+        cls,
+        graph: Graph,
+        kind: str,
+        ids: NDArray[Any] | None = None,
+        mask: NDArray[np.bool_] | None = None,
+    ) -> Frontier:
+        """Made by a backend from ids or a mask that are known to be right."""
+        frontier = cls.__new__(cls)
+        frontier.graph, frontier.kind, frontier._all = graph, kind, False
+        frontier._ids, frontier._mask = ids, mask
+        return frontier
+
+    @property
+    def capacity(self) -> int:
+        """Number of elements that there can be."""
+        return self.graph.num_vertices if self.kind == "vertex" else self.graph.num_edges
+
+    @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """Vertex ids have the graph's id dtype, edge ids that of its offsets."""
+        return self.graph.targets.dtype if self.kind == "vertex" else self.graph.offsets.dtype
+
+    @property
+    def is_all(self) -> bool:
+        """Whether this is every element of the graph, held without storing them."""
+        return self._all
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """The ids, in no promised order; an array of the frontier's own: do not write to it."""
+        if self._ids is None:
+            if self._all:
+                self._ids = np.arange(self.capacity, dtype=self.id_dtype)
+            else:
+                assert self._mask is not None
+                self._ids = np.flatnonzero(self._mask).astype(self.id_dtype)
+        return self._ids
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """One bool for each vertex (edge) of the graph; do not write to it."""
+        if self._mask is None:
+            self._mask = np.full(self.capacity, self._all)
+            if not self._all:
+                self._mask[self.ids] = True
+        return self._mask
+
+    def __len__(self) -> int:
+        return self.capacity if self._all else len(self.ids)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.ids.tolist())
+
+    def __contains__(self, item: object) -> bool:
+        return isinstance(item, (int, np.integer)) and 0 <= item < self.capacity and bool(self.mask[item])
+
+    def _other(self, other: Frontier) -> Frontier:
+        if not isinstance(other, Frontier):
+            raise FrontierError(f"a frontier combines with a frontier, not with {type(other).__name__}")
+        self.check(other.graph)
+        if self.kind != other.kind:
+            raise FrontierError(f"a frontier of {self.kind} ids does not combine with one of {other.kind} ids")
+        return other
+
+    def check(self, graph: Graph) -> None:
+        """Raise FrontierError unless this is a frontier of ``graph`` (wherever that lies)."""
+        if self.graph is not graph and self.graph.offsets is not graph.offsets:
+            raise FrontierError("frontiers of different graphs do not mix")
+
+    def __or__(self, other: Frontier) -> Frontier:
+        other = self._other(other)
+        if self._all or other._all:
+            return Frontier.all(self.graph, self.kind)
+        return self._of(self.graph, self.kind, ids=np.union1d(self.ids, other.ids))
+
+    def __and__(self, other: Frontier) -> Frontier:
+        other = self._other(other)
+        if self._all or other._all:
+            return other if self._all else self
+        return self._of(self.graph, self.kind, ids=np.intersect1d(self.ids, other.ids))
+
+    def __sub__(self, other: Frontier) -> Frontier:
+        other = self._other(other)
+        return self._of(self.graph, self.kind, ids=np.setdiff1d(self.ids, other.ids))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Frontier):
+            return NotImplemented
+        if self.graph.offsets is not other.graph.offsets or self.kind != other.kind:
+            return False
+        return len(self) == len(other) and len(self | other) == len(self)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        noun = ("vertex" if len(self) == 1 else "vertices") if self.kind == "vertex" else "edges"
+        some = ", ".join(str(i) for i in self.ids[:6].tolist()) if not self._all else "all"
+        more = ", ..." if len(self) > 6 and not self._all else ""
+        return f"Frontier({len(self)} {noun}: {some}{more})"

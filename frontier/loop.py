@@ -1,0 +1,123 @@
+"""Loop and Sequence: the program of steps, as data.
+
+Exactly one thing feeds a pass of a loop, and it is tested before the pass: what the pass before
+left (by default), the content of a pile (``take``), recorded frontiers, last first (``replay``),
+or a number of passes (``times``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frontier.errors import FrontierError
+from frontier.functors import arguments
+from frontier.step import Functor, Over, Step, check_field
+
+if TYPE_CHECKING:
+    from frontier.problem import Problem
+    from frontier.schedule import Schedule
+
+__all__ = ["Loop", "Sequence"]
+
+
+def _steps(steps: tuple[Step, ...], where: str) -> tuple[Step, ...]:
+    for step in steps:
+        if not isinstance(step, Step):
+            raise FrontierError(f"{where} is made of steps such as fr.Advance(fn), not of {step!r}")
+    if not steps:
+        raise FrontierError(f"{where} needs at least one step")
+    return steps
+
+
+class Sequence(Step):
+    """Steps one after another; the next frontier is what the last gives."""
+
+    name = "sequence"
+
+    def __init__(self, *steps: Step, over: Over = None, schedule: Schedule | None = None) -> None:
+        super().__init__(over, schedule)
+        self.steps = _steps(steps, "a Sequence")
+
+    def inner(self) -> tuple[Step, ...]:
+        return self.steps
+
+
+class Loop(Step):
+    """Steps repeated, pass after pass, until nothing feeds the next pass.
+
+    Parameters
+    ----------
+    *steps : Step
+        One pass. Each maps the current frontier to the next; all its calls are finished and visible
+        before the next step begins.
+    over : see Step
+        The loop's own first frontier.
+    take : str, optional
+        Each pass starts with the content of this pile; the loop ends when it is empty.
+    replay : str, optional
+        Each pass starts with a frontier recorded under this name, last first.
+    times : int or str, optional
+        Number of passes, or the scalar that holds it.
+    until : function of the problem, optional
+        Tested after each pass; ends the loop when true.
+    count : str, optional
+        Scalar to which 1 is added before each pass; in a replay it is the recorded pass's number.
+    record : str, optional
+        Keeps the frontier that each pass starts with, under this name. No element may occur twice.
+    max_steps : int, optional
+        More passes than this raise NotConvergedError.
+    """
+
+    name = "loop"
+
+    def __init__(
+        self,
+        *steps: Step,
+        over: Over = None,
+        take: str | None = None,
+        replay: str | None = None,
+        times: int | str | None = None,
+        until: Functor | None = None,
+        count: str | None = None,
+        record: str | None = None,
+        max_steps: int | None = None,
+        schedule: Schedule | None = None,
+    ) -> None:
+        super().__init__(over, schedule)
+        self.steps = _steps(steps, "a Loop")
+        feeds = [name for name, value in (("take", take), ("replay", replay), ("times", times)) if value is not None]
+        if len(feeds) > 1:
+            raise FrontierError(f"a Loop is fed by one thing: {' and '.join(feeds)} do not go together")
+        if take is not None and over is not None:
+            raise FrontierError("a Loop is fed by one thing: take and over do not go together")
+        if replay is not None and over is not None:
+            raise FrontierError("a Loop is fed by one thing: replay and over do not go together")
+        if isinstance(times, int) and times < 0:
+            raise FrontierError(f"times={times}: a number of passes is not negative")
+        if max_steps is not None and max_steps < 1:
+            raise FrontierError(f"max_steps={max_steps}: at least one")
+        if until is not None:
+            arguments(until, "scalars")
+        self.take, self.replay, self.times = take, replay, times
+        self.until, self.count, self.record, self.max_steps = until, count, record, max_steps
+
+    def inner(self) -> tuple[Step, ...]:
+        return self.steps
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        if self.until is not None:
+            yield self.until, "scalars"
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        if self.take is not None:
+            check_field(p, self.take, ("pile",), "take")
+        for what, name in (("times", self.times), ("count", self.count)):
+            if isinstance(name, str):
+                check_field(p, name, ("scalar",), what)
+                if p.fields[name].dtype is None or p.fields[name].dtype.kind not in "iu":  # type: ignore[union-attr]
+                    raise FrontierError(f"{what}={name!r}: the scalar must hold an integer")
+
+    def __repr__(self) -> str:
+        return f"Loop({', '.join(map(repr, self.steps))})"

@@ -1,0 +1,31 @@
+"""Hashes and random numbers for functors: the same bits on every backend.
+
+Both are made of the finaliser of SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom
+number generators, OOPSLA 2014): multiplications and shifts of 64-bit integers, no state.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["hash", "random"]
+
+_MASK = (1 << 64) - 1
+
+
+def _mix(x: int) -> int:
+    x = (x + 0x9E3779B97F4A7C15) & _MASK
+    x = ((x ^ (x >> 30)) * 0xBF58476D1CE4E5B9) & _MASK
+    x = ((x ^ (x >> 27)) * 0x94D049BB133111EB) & _MASK
+    return x ^ (x >> 31)
+
+
+def hash(x: Any) -> int:  # noqa: A001 - the public name is fr.hash
+    """A well-mixed non-negative 63-bit integer from an integer."""
+    return _mix(int(x) & _MASK) >> 1
+
+
+def random(seed: Any, i: Any) -> float:
+    """The i-th of a sequence of numbers uniform in [0, 1), chosen by ``seed``."""
+    bits = _mix((_mix(int(seed) & _MASK) + int(i)) & _MASK)
+    return (bits >> 11) * (1.0 / (1 << 53))

@@ -1,0 +1,216 @@
+"""Problem: a graph together with an algorithm's own fields.
+
+Fields are kept as a structure of arrays. A functor sees them as attributes of its first
+argument; the host sees numpy arrays, scalars and frontiers under the same names.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.errors import FrontierError
+from frontier.frontiers import KINDS, Frontier
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from frontier.graph import Graph
+
+__all__ = ["Field", "Problem", "array", "edge", "pile", "scalar", "vertex"]
+
+COMBINES = ("min", "max", "sum", "or", "and", "claim")
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """What one field of a problem is; made by :func:`vertex`, :func:`edge`, :func:`scalar`, ..."""
+
+    kind: str
+    dtype: np.dtype[Any] | None
+    init: Any
+    combine: str | None = None
+    with_: str | None = None
+
+
+def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    made = np.dtype(dtype)
+    if made.kind not in "iufb" or made.itemsize > 8:
+        raise FrontierError(f"fields hold integers, floats and bools of at most 8 bytes, not {made}")
+    if made == np.float16:
+        raise FrontierError("fields of float16 are not supported: use float32")
+    return made
+
+
+def _each(kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None) -> Field:
+    if combine is not None and combine not in COMBINES:
+        raise FrontierError(f"combine={combine!r}: choose from {', '.join(COMBINES)}")
+    return Field(kind, _dtype(dtype), init, combine, with_)
+
+
+def vertex(
+    dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None
+) -> Field:
+    """One value for every vertex.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Integers, floats (32, 64 bits) or bool.
+    init : scalar or array of shape (n,)
+        First value, or values.
+    combine : {"min", "max", "sum", "or", "and", "claim"}, optional
+        How copies of a value merge where a backend keeps several (several devices).
+    with_ : str, optional
+        Name of another field: the value goes along with the copy whose other value won.
+    """
+    return _each("vertex", dtype, init, combine, with_)
+
+
+def edge(
+    dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None
+) -> Field:
+    """One value for every edge slot of the graph's CSR; arguments as of :func:`vertex`."""
+    return _each("edge", dtype, init, combine, with_)
+
+
+def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
+    """A value that functors read; written by Set, Reduce, ``count=`` or the host between runs."""
+    return Field("scalar", _dtype(dtype), init)
+
+
+def array(values: ArrayLike) -> Field:
+    """An array of the user's own length, one-dimensional."""
+    made = np.ascontiguousarray(values)
+    if made.ndim != 1:
+        raise FrontierError(f"fr.array is one-dimensional, not {made.ndim}-dimensional")
+    return Field("array", _dtype(made.dtype), made)
+
+
+def pile(kind: str = "vertex") -> Field:
+    """A named frontier kept between steps: the far pile, the rest."""
+    if kind not in KINDS:
+        raise FrontierError(f"a pile holds 'vertex' or 'edge', not {kind!r}")
+    return Field("pile", None, kind)
+
+
+def _fits(value: Any, dtype: np.dtype[Any], name: str) -> None:
+    """Refuse values that a field's dtype would silently change into others."""
+    if dtype.kind not in "iu":
+        return
+    values = np.asarray(value)
+    if values.size == 0 or values.dtype.kind == "b":
+        return
+    if values.dtype.kind not in "iuf":
+        raise FrontierError(f"field {name!r} holds {dtype}, not {values.dtype}")
+    if values.dtype.kind == "f" and not np.array_equal(values, np.floor(values)):
+        raise FrontierError(f"field {name!r} holds {dtype}: {value!r} is not a whole number")
+    limits = np.iinfo(dtype)
+    if values.min() < limits.min or values.max() > limits.max:
+        raise FrontierError(
+            f"field {name!r} of {dtype} holds {limits.min}..{limits.max}: {value!r} does not fit"
+        )
+
+
+class Problem:
+    """A graph with an algorithm's fields.
+
+    ``p.name`` reads a field: an array for vertex and edge fields and arrays (write to its elements, or
+    assign a whole one, which copies), a number for scalars, a Frontier for piles.
+
+    Parameters
+    ----------
+    graph : Graph
+    **fields : Field
+        Made by ``fr.vertex``, ``fr.edge``, ``fr.scalar``, ``fr.array``, ``fr.pile``.
+
+    Raises
+    ------
+    FrontierError
+        For a field that is not one, a first value that its dtype cannot hold, or one of another length.
+    """
+
+    def __init__(self, graph: Graph, **fields: Field) -> None:
+        store = self.__dict__
+        store["graph"] = graph
+        store["fields"] = dict(fields)
+        store["arrays"] = {}  # vertex and edge fields and arrays, by name
+        store["scalars"] = {}  # arrays of one element, so that compiled code has an address
+        store["piles"] = {}
+        store["workspace"] = {}  # what a backend keeps for this problem between calls
+        for name, made in fields.items():
+            if not isinstance(made, Field):
+                raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
+            if name.startswith("_") or name in store or hasattr(Problem, name):
+                raise FrontierError(f"a field cannot be called {name!r}")
+            self._make(name, made)
+
+    def _make(self, name: str, made: Field) -> None:
+        if made.kind == "pile":
+            self.piles[name] = Frontier(self.graph, (), made.init)
+            return
+        assert made.dtype is not None
+        _fits(made.init, made.dtype, name)
+        if made.kind == "scalar":
+            self.scalars[name] = np.array([made.init], made.dtype)
+            return
+        if made.kind == "array":
+            self.arrays[name] = np.array(made.init)
+            return
+        length = self.graph.num_vertices if made.kind == "vertex" else self.graph.num_edges
+        shape = np.shape(made.init)
+        if shape not in ((), (length,)):
+            raise FrontierError(
+                f"field {name!r}: first values of shape {shape}, but there are {length} "
+                + ("vertices" if made.kind == "vertex" else "edges")
+            )
+        self.arrays[name] = np.empty(length, made.dtype)
+        self.arrays[name][...] = made.init
+
+    if TYPE_CHECKING:
+        graph: Graph
+        fields: dict[str, Field]
+        arrays: dict[str, NDArray[Any]]
+        scalars: dict[str, NDArray[Any]]
+        piles: dict[str, Frontier]
+        workspace: dict[Any, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        store = self.__dict__
+        if name in store.get("arrays", ()):
+            return store["arrays"][name]
+        if name in store.get("scalars", ()):
+            return store["scalars"][name][0]
+        if name in store.get("piles", ()):
+            return store["piles"][name]
+        raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(store.get('fields', ()))}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.arrays:
+            _fits(value, self.arrays[name].dtype, name)
+            self.arrays[name][...] = value
+        elif name in self.scalars:
+            _fits(value, self.scalars[name].dtype, name)
+            self.scalars[name][0] = value
+        elif name in self.piles:
+            self._set_pile(name, value)
+        else:
+            raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self.fields)}")
+
+    def _set_pile(self, name: str, value: Any) -> None:
+        kind = self.fields[name].init
+        if not isinstance(value, Frontier):
+            value = Frontier(self.graph, value, kind)
+        value.check(self.graph)
+        if value.kind != kind:
+            raise FrontierError(f"pile {name!r} holds {kind} ids, not {value.kind} ids")
+        self.piles[name] = value
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self.fields})
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}={made.kind}" for name, made in self.fields.items())
+        return f"Problem({self.graph!r}, {inner})"

@@ -1,0 +1,137 @@
+"""Which primitives there are: what the command line and the benchmarks know of them.
+
+A primitive registers itself at the end of its module::
+
+    register_primitive(
+        PrimitiveEntry(
+            "bfs",
+            bfs,
+            summary="levels and parents of a breadth-first search",
+            takes_source=True,
+            columns=("level", "parent"),
+            verify="bfs",
+            report=lambda g, r: {"reached": int((r.level >= 0).sum()), "depth": int(r.level.max())},
+        )
+    )
+
+Nothing here imports a primitive before :func:`primitives` is called, so ``import frontier`` stays
+light, and a user's own module can register a primitive in the same way.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
+__all__ = ["Argument", "PrimitiveEntry", "primitives", "register_primitive"]
+
+Verifier = Callable[["Graph", Any], Any]
+Report = Callable[["Graph", Any], Mapping[str, Any]]
+
+
+@dataclass(frozen=True)
+class Argument:
+    """One keyword argument of a primitive, offered as an option of the command line.
+
+    Parameters
+    ----------
+    flag : str
+        The option, ``"--max-iterations"``.
+    help : str
+        One line of help.
+    type : callable, default float
+        Makes the value from the text; ``bool`` gives ``--flag`` and ``--no-flag``.
+    choices : tuple of str, optional
+        The texts that are allowed.
+    keyword : str, optional
+        Name of the keyword argument; by default the flag's, ``max_iterations``.
+
+    Notes
+    -----
+    An option that is not given is not passed on, so the function's own default holds.
+    """
+
+    flag: str
+    help: str
+    type: Callable[[str], Any] = float
+    choices: tuple[str, ...] | None = None
+    keyword: str = ""
+
+    @property
+    def name(self) -> str:
+        """The keyword argument that the option sets."""
+        return self.keyword or self.flag.lstrip("-").replace("-", "_")
+
+
+@dataclass(frozen=True)
+class PrimitiveEntry:
+    """What is known about one primitive.
+
+    Parameters
+    ----------
+    name : str
+        The subcommand.
+    function : callable
+        The public function: ``function(g, **options)``, or ``function(g, source, **options)``.
+        It returns a dataclass whose attributes hold arrays with one entry a vertex.
+    summary : str
+        What it computes, in one line.
+    arguments : tuple of Argument
+        Its keyword arguments that the command line offers.
+    columns : tuple of str
+        Attributes of the result that ``--output`` writes, each None or of shape (n,).
+    verify : callable or str, optional
+        ``verify(g, result)`` raises when the result is wrong; a string names a function of
+        ``frontier.verify``.
+    report : callable, optional
+        ``report(g, result)`` gives the few facts that are printed, by name. An entry ``"edges"``
+        is the number of directed edges that were traversed, for GTEPS; by default all edges.
+    takes_source : bool
+        Whether the second argument is a source vertex.
+    needs_weights : bool
+        Whether it asks for weights; a graph that the command line generates then has some.
+    bench_options : mapping
+        Keyword arguments in ``frontier bench``, where the default would take too long.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    summary: str
+    arguments: tuple[Argument, ...] = ()
+    columns: tuple[str, ...] = ()
+    verify: Verifier | str | None = None
+    report: Report | None = None
+    takes_source: bool = False
+    needs_weights: bool = False
+    bench_options: Mapping[str, Any] = field(default_factory=dict)
+
+    def verifier(self) -> Verifier | None:
+        """The function that checks a result, found in ``frontier.verify`` if given by name."""
+        if isinstance(self.verify, str):
+            verify: Verifier = getattr(importlib.import_module("frontier.verify"), self.verify)
+            return verify
+        return self.verify
+
+
+_entries: dict[str, PrimitiveEntry] = {}
+
+
+def register_primitive(entry: PrimitiveEntry) -> PrimitiveEntry:
+    """Make a primitive known to the command line; a later one of the same name replaces it."""
+    _entries[entry.name] = entry
+    return entry
+
+
+def primitives() -> Mapping[str, PrimitiveEntry]:
+    """All registered primitives by name, sorted; imports the shipped ones first."""
+    package = importlib.import_module("frontier.primitives")
+    for module in pkgutil.iter_modules(package.__path__):
+        if not module.name.startswith("_"):
+            importlib.import_module(f"frontier.primitives.{module.name}")
+    return dict(sorted(_entries.items()))

@@ -1,0 +1,158 @@
+"""Step: one use of an operator, in a loop or called by itself.
+
+A step is data: what operator, which functors, which options. Backends read it; only its
+``__call__`` runs it, as a program of one step on the same path as a declared loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from frontier.errors import FrontierError
+from frontier.frontiers import Frontier
+from frontier.functors import arguments
+
+if TYPE_CHECKING:
+    from frontier.problem import Problem
+    from frontier.schedule import Schedule
+
+__all__ = ["Over", "Step", "start_of"]
+
+#: What ``over=`` accepts: "vertices", "edges", a pile, a vertex-valued scalar, or a count.
+Over = str | int | None
+
+Functor = Callable[..., Any]
+
+
+class Step:
+    """Base of all operators' steps, and of Loop and Sequence.
+
+    Parameters
+    ----------
+    over : "vertices", "edges", name of a pile, name of a scalar that holds a vertex, int, optional
+        The step's own frontier; the current one is left alone. An int runs a functor of ``i``.
+    schedule : Schedule, optional
+        Departs from the schedule of the loop or enactor around it.
+    """
+
+    #: Name used in traces and messages.
+    name = "step"
+    #: Whether the current frontier is left as it was.
+    passes_through = False
+    #: Whether ``over=`` may be a count.
+    takes_count = False
+
+    def __init__(self, over: Over = None, schedule: Schedule | None = None) -> None:
+        if isinstance(over, bool) or not (over is None or isinstance(over, (str, int))):
+            raise FrontierError(
+                f"over={over!r}: 'vertices', 'edges', a pile, a scalar holding a vertex, or a count"
+            )
+        if isinstance(over, int) and (not self.takes_count or over < 0):
+            raise FrontierError(f"{type(self).__name__}(over={over!r}): only Compute and Reduce run over a count")
+        self.over = over
+        self.schedule = schedule
+
+    def __call__(self, p: Problem, f: Frontier | None = None) -> Frontier:
+        """Run this step by itself: the next frontier. Without ``f`` it needs ``over=``."""
+        from frontier.execution import run
+
+        return run(self, p, f)
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        """(functor, place) of all functors of this step; places as in :func:`functors.arguments`."""
+        return iter(())
+
+    def inner(self) -> tuple[Step, ...]:
+        """The steps inside this one."""
+        return ()
+
+    def check(self, p: Problem) -> None:
+        """Raise FrontierError where this step does not suit the problem."""
+        if isinstance(self.over, str):
+            start_of(p, self.over)
+
+    def key(self) -> tuple[Any, ...]:
+        """What makes two steps the same: type, functors and options."""
+        own = (_hashable(value) for name, value in sorted(vars(self).items()) if not name.startswith("_"))
+        return (type(self), *own)
+
+    def __repr__(self) -> str:
+        names = ", ".join(fn.__name__ for fn, _ in self.functors())
+        return f"{type(self).__name__}({names})"
+
+
+def _hashable(value: Any) -> Any:
+    if isinstance(value, Step):
+        return value.key()
+    if isinstance(value, (tuple, list)):
+        return tuple(_hashable(item) for item in value)
+    if isinstance(value, dict):
+        return tuple((name, _hashable(item)) for name, item in value.items())
+    if isinstance(value, slice):
+        return ("slice", value.start, value.stop, value.step)
+    return value
+
+
+def walk(step: Step) -> Iterator[Step]:
+    """A step and all steps inside it, outermost first."""
+    yield step
+    for part in step.inner():
+        yield from walk(part)
+
+
+def start_of(p: Problem, over: Over) -> tuple[str, str]:
+    """What kind of start ``over`` names in a problem.
+
+    Returns
+    -------
+    form : {"all", "pile", "single", "count"}
+    kind : {"vertex", "edge", "count"}
+    """
+    if isinstance(over, int):
+        return "count", "count"
+    if over == "vertices":
+        return "all", "vertex"
+    if over == "edges":
+        return "all", "edge"
+    if over in p.piles:
+        return "pile", p.piles[over].kind
+    if over in p.scalars:
+        if p.scalars[over].dtype.kind not in "iu":
+            raise FrontierError(f"over={over!r}: the scalar holds {p.scalars[over].dtype}, not a vertex")
+        return "single", "vertex"
+    raise FrontierError(f"over={over!r}: 'vertices', 'edges', a pile or a scalar of the problem")
+
+
+def frontier_over(p: Problem, over: str) -> Frontier:
+    """The frontier that ``over`` names, as the problem stands now."""
+    form, kind = start_of(p, over)
+    if form == "all":
+        return Frontier.all(p.graph, kind)
+    if form == "pile":
+        return p.piles[over]
+    return Frontier(p.graph, [int(p.scalars[over][0])])
+
+
+def element_arguments(fn: Functor, kind: str) -> tuple[str, ...]:
+    """Arguments of a functor of one element, checked against the kind of frontier it runs on."""
+    return arguments(fn, kind)
+
+
+def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> None:
+    """Raise FrontierError unless the problem has this field, of one of these kinds."""
+    made = p.fields.get(name)
+    if made is None:
+        raise FrontierError(f"{what}: the problem has no field {name!r}; it has {', '.join(p.fields)}")
+    if made.kind not in kinds:
+        raise FrontierError(f"{what}: field {name!r} is of kind {made.kind}, not {' or '.join(kinds)}")
+
+
+def check_weights(p: Problem, step: Step) -> None:
+    """Raise where a functor takes a weight and the graph has none."""
+    from frontier.errors import GraphError
+    from frontier.functors import location
+
+    for fn, place in step.functors():
+        if place != "scalars" and p.graph.weights is None and "weight" in arguments(fn, place):
+            raise GraphError(f"{location(fn)} takes the weight of an edge, but the graph has no weights")

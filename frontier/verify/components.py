@@ -1,0 +1,133 @@
+"""Verifying connected components (weak ones, where the graph is directed).
+
+Two properties leave one partition:
+
+1. Every edge joins two vertices of the same label. So no component is split: a class of equal
+   labels is one component or several.
+2. There are as many labels as components. So no class is several.
+
+The number of components comes from Borůvka's contraction in numpy, with no random choice and no
+label of the result: each part hooks onto its smallest neighbouring part, so that every round at
+least halves the parts that have an edge left (O. Borůvka, 1926; as a parallel algorithm Y. Shiloach
+and U. Vishkin, An O(log n) parallel connectivity algorithm, J. Algorithms 3(1), 1982).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frontier.verify.edges import edge_blocks, edge_name, spread
+from frontier.verify.report import Report, fail, integer_field, vertex_field
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
+__all__ = ["connected_components"]
+
+NAME = "connected_components"
+
+
+def connected_components(g: Graph, result: Any) -> Report:
+    """Check connected components.
+
+    Parameters
+    ----------
+    g : Graph
+        n vertices, m edges; the direction of edges does not matter.
+    result : ComponentsResult
+        ``label`` (n,) integers, equal for two vertices if and only if a path joins them;
+        ``count``, the number of components.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    VerificationError
+        Naming the property, the vertices or edge, and the values.
+
+    Notes
+    -----
+    Checked are the partition and the count, not which label a component got. Every edge joins equal
+    labels, and there are as many labels as an independent count finds components; together they
+    leave one partition. O((n + m) log n) time, O(n + m) memory at worst.
+    """
+    label = vertex_field(NAME, result, "label", g.num_vertices, "iu")
+    count = integer_field(NAME, result, "count")
+    for vertices, slots in edge_blocks(g.offsets):
+        here = spread(label, g.offsets, vertices)
+        (split,) = np.nonzero(here != label[g.targets[slots]])
+        if split.size:
+            u, v, edge = edge_name(g, slots.start + int(split[0]))
+            fail(NAME, f"label[{u}] is {label[u]} and label[{v}] is {label[v]}, but {edge} joins them")
+    part = weak_components(g)
+    _, first, kind = np.unique(label, return_index=True, return_inverse=True)
+    (merged,) = np.nonzero(part != part[first][kind])
+    if merged.size:
+        v = int(merged[0])
+        u = int(first[kind[v]])
+        fail(NAME, f"label[{u}] and label[{v}] are both {label[v]}, but no path joins them")
+    if count != len(first):
+        fail(NAME, f"count is {count}, but there are {len(first)} components")
+    checks = (
+        "every edge joins equal labels",
+        "vertices of equal labels are joined by a path",
+        "count is the number of components",
+    )
+    return Report(NAME, checks)
+
+
+def weak_components(g: Graph) -> NDArray[np.int64]:
+    """Give each vertex a vertex of its component, the same for the whole component: (n,)."""
+    n = g.num_vertices
+    ids = np.arange(n)
+    part = _first_hooks(g, ids)
+    a, b = _edges_between(g, part)
+    while a.size:
+        best = np.full(n, n)
+        np.minimum.at(best, a, b)
+        np.minimum.at(best, b, a)
+        parent = np.where(best < n, best, ids)
+        # The smallest neighbours make cycles of two at most; the smaller of the two is the root.
+        mutual = (parent[parent] == ids) & (ids < parent)
+        parent[mutual] = ids[mutual]
+        root = _roots(parent)
+        part = root[part]
+        a, b = root[a], root[b]
+        keep = a != b
+        a, b = a[keep], b[keep]
+    return part
+
+
+def _first_hooks(g: Graph, ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Hook each vertex onto its first neighbour if that is smaller: most edges are then done."""
+    parent = ids.copy()
+    (some,) = np.nonzero(np.diff(g.offsets))
+    parent[some] = np.minimum(ids[some], g.targets[g.offsets[some]])
+    return _roots(parent)
+
+
+def _edges_between(
+    g: Graph, part: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the two parts of each edge that joins different ones; once if symmetric."""
+    kept = [(part[:0], part[:0])]
+    for vertices, slots in edge_blocks(g.offsets):
+        a, b = spread(part, g.offsets, vertices), part[g.targets[slots]]
+        keep = a < b if g.symmetric else a != b
+        kept.append((a[keep], b[keep]))
+    a, b = (np.concatenate(ends) for ends in zip(*kept, strict=True))
+    return a, b
+
+
+def _roots(parent: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Point every vertex of a forest at its root."""
+    while True:
+        grand = parent[parent]
+        if np.array_equal(grand, parent):
+            return parent
+        parent = grand

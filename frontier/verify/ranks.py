@@ -1,0 +1,154 @@
+"""Verifying PageRank.
+
+One application of the PageRank operator to ranks r is
+
+    T(r)[v] = (1 - d) p[v] + d (sum over edges u -> v of r[u] w(u, v) / W(u)  +  D p[v])
+
+with d the damping, p the personalization (or 1/n each), W(u) the weight of all edges out of u (the
+weights being 1 each, unless the ranks are weighted), and D the rank of all vertices with W(u) = 0.
+T keeps the sum of ranks and shrinks the L1 distance of two vectors by the factor d, hence has exactly
+one fixed point r* of sum 1, and for every r
+
+    |r - r*| <= |T(r) - r| / (1 - d)        (L1 norms).
+
+An iteration that stops when ranks change by less than the tolerance has |T(r) - r| <= d * tolerance.
+So the residual |T(r) - r|, from one application in numpy that is independent of how r was found, says
+whether r is right and how far off it can be.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from frontier.errors import GraphError
+from frontier.verify.edges import BLOCK, edge_blocks, spread
+from frontier.verify.report import (
+    Report,
+    fail,
+    host,
+    number_field,
+    optional_field,
+    vertex_field,
+)
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
+__all__ = ["pagerank"]
+
+SUM_TOLERANCE = 1e-9
+"""How far the sum of ranks may be from 1: many iterations' rounding, no more."""
+
+
+def pagerank(g: Graph, result: Any) -> Report:
+    """Check PageRank.
+
+    Parameters
+    ----------
+    g : Graph
+        n vertices, m edges; with weights >= 0 if the ranks are weighted.
+    result : PageRankResult
+        ``rank`` (n,) floats; ``damping``; ``tolerance``, of the L1 change of ranks; ``weighted``;
+        ``personalization`` (n,) numbers >= 0, of any sum, or None for uniform.
+
+    Returns
+    -------
+    Report
+
+    Raises
+    ------
+    VerificationError
+        Naming the property and the values.
+    GraphError
+        If the ranks are said to be weighted and the graph has no weights.
+
+    Notes
+    -----
+    Ranks are not negative, their sum is 1, and one more application of the PageRank operator
+    changes them by no more than the tolerance; so their L1 distance to the exact ranks is at most
+    tolerance / (1 - damping). Rank of vertices without out-edges goes to all vertices alike, or as
+    the personalization says. O(n + m) time, O(n) memory. A result that stopped after a given number of
+    iterations, before the tolerance was reached, does not pass.
+    """
+    n = g.num_vertices
+    rank = vertex_field("pagerank", result, "rank", n)
+    damping = number_field("pagerank", result, "damping")
+    tolerance = number_field("pagerank", result, "tolerance")
+    if not 0 <= damping <= 1:
+        fail("pagerank", f"damping is {damping}, expected 0 to 1")
+    (wrong,) = np.nonzero(~(rank >= 0))
+    if wrong.size:
+        v = int(wrong[0])
+        fail("pagerank", f"rank[{v}] is {rank[v]}, less than 0")
+    rank = rank.astype(np.float64, copy=False)
+    total = float(rank.sum())
+    if n and not abs(total - 1) <= SUM_TOLERANCE:
+        fail("pagerank", f"the sum of ranks is {total!r}, expected 1")
+    change = np.abs(_apply(g, result, rank, damping) - rank)
+    residual = float(change.sum())
+    if not residual <= tolerance + _rounding(g):
+        v = int(np.argmax(change))
+        fail(
+            "pagerank",
+            f"ranks are not at the fixed point: one more iteration changes them by {residual:.3g}, "
+            f"tolerance {tolerance:.3g}; most at rank[{v}], {rank[v]!r}, by {change[v]:.3g}",
+        )
+    checks = (
+        "no rank is negative",
+        "the sum of ranks is 1",
+        f"one more iteration changes them by {residual:.3g}, tolerance {tolerance:.3g}",
+    )
+    return Report("pagerank", checks)
+
+
+def _rounding(g: Graph) -> float:
+    """Bound the L1 error of one application in float64, with plenty to spare."""
+    return float(16 * np.finfo(np.float64).eps * (1 + np.sqrt(g.num_edges)))
+
+
+def _apply(g: Graph, result: Any, rank: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
+    """Return T(rank)."""
+    n = g.num_vertices
+    weights = None
+    if optional_field("pagerank", result, "weighted"):
+        if g.weights is None:
+            raise GraphError("pagerank: the ranks are weighted, but the graph has no weights")
+        weights = g.weights
+    out = _out_weight(g, weights)
+    share = np.divide(rank, out, out=np.zeros(n), where=out != 0)
+    gathered = np.zeros(n)
+    # bincount makes n counts for each block, so a block should not be small beside n.
+    for vertices, slots in edge_blocks(g.offsets, size=max(BLOCK, n)):
+        values = spread(share, g.offsets, vertices)
+        if weights is not None:
+            values = values * weights[slots]
+        gathered += np.bincount(g.targets[slots], weights=values, minlength=n)
+    teleport = _personalization(result, n)
+    loose = rank[out == 0].sum()
+    new: NDArray[np.float64] = (1 - damping) * teleport + damping * (gathered + loose * teleport)
+    return new
+
+
+def _out_weight(g: Graph, weights: NDArray[Any] | None) -> NDArray[np.float64]:
+    """Sum the weights of each vertex's out-edges: shape (n,)."""
+    if weights is None:
+        return np.diff(g.offsets).astype(np.float64)
+    out = np.zeros(g.num_vertices)
+    for vertices, slots in edge_blocks(g.offsets):
+        rows = spread(np.arange(g.num_vertices), g.offsets, vertices) - vertices.start
+        count = vertices.stop - vertices.start
+        out[vertices] = np.bincount(rows, weights=weights[slots], minlength=count)
+    return out
+
+
+def _personalization(result: Any, n: int) -> NDArray[np.float64]:
+    if optional_field("pagerank", result, "personalization") is None:
+        return np.full(n, 1 / max(n, 1))
+    values = vertex_field("pagerank", result, "personalization", n).astype(np.float64)
+    total = values.sum()
+    if n and (not values.min() >= 0 or not 0 < total < np.inf):
+        fail("pagerank", "personalization needs numbers >= 0 with a sum > 0")
+    return values / total if n else values

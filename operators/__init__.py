@@ -1,0 +1,30 @@
+"""Operators: what maps one frontier to the next. One file, or folder, for each."""
+
+if __name__ != "frontier.operators":
+    raise ImportError(
+        "import frontier.operators, not operators: the folder is part of the package frontier"
+    )
+
+from frontier.operators.advance import Advance
+from frontier.operators.compute import Compute
+from frontier.operators.filter import Filter
+from frontier.operators.gather import Gather
+from frontier.operators.reduce import Reduce
+from frontier.operators.set import Set
+from frontier.operators.split import Split
+from frontier.operators.swap import Swap
+from frontier.operators.take import Take
+from frontier.operators.unique import Unique
+
+__all__ = [
+    "Advance",
+    "Compute",
+    "Filter",
+    "Gather",
+    "Reduce",
+    "Set",
+    "Split",
+    "Swap",
+    "Take",
+    "Unique",
+]

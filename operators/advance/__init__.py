@@ -1,0 +1,114 @@
+"""Advance: from the frontier along its edges to the next frontier.
+
+For every visited edge the functor says whether its far end (or the edge itself) joins the next
+frontier. One file for each way to share the edges among workers stands beside this one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from frontier.errors import FrontierError
+from frontier.frontiers import Frontier
+from frontier.functors import arguments
+from frontier.step import Functor, Over, Step
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.schedule import Schedule
+
+__all__ = ["Advance"]
+
+
+class Advance(Step):
+    """Visit the edges of the frontier; what the functor accepts is the next frontier.
+
+    Parameters
+    ----------
+    fn : function of the problem and any of ``src, dst, edge, weight`` -> bool
+        Called once for every visited edge. ``src`` and ``dst`` are the ends of the graph's edge,
+        always, in push and pull and over in-edges.
+    where : function of the problem and the far end -> bool, optional
+        Only edges whose far end satisfies it are visited. It may be evaluated before any, some or
+        all of the far end's edges, and it gives pull its early exit.
+    output : {"vertex", "edge", None}
+        What joins the next frontier: far ends, edges, or nothing (the frontier stays as it was).
+    unique : {"exact", "claimed", "cull"}
+        ``exact``: the step removes duplicates. ``claimed``: the functor accepts an element at most
+        once, as a compare-and-swap does. ``cull``: handling an element twice is harmless.
+    edges : {"out", "in"}
+        ``"in"`` walks in-edges: the frontier stands on ``dst`` and the far end is ``src``.
+    part : slice, optional
+        Only this part of each vertex's edges, as ``slice(0, 2)``.
+    over, schedule
+        See :class:`frontier.step.Step`.
+
+    Notes
+    -----
+    Over an edge frontier it is advance over the set of the far ends. Work: the edges of the
+    frontier in push; in pull at most the in-edges of the vertices for which ``where`` holds.
+    Modelled on Gunrock's advance (Wang et al., PPoPP 2016) and Ligra's edgeMap.
+    """
+
+    name = "advance"
+
+    def __init__(
+        self,
+        fn: Functor,
+        where: Functor | None = None,
+        output: str | None = "vertex",
+        unique: str = "exact",
+        edges: str = "out",
+        part: slice | None = None,
+        over: Over = None,
+        schedule: Schedule | None = None,
+    ) -> None:
+        super().__init__(over, schedule)
+        _choose("output", output, ("vertex", "edge", None))
+        _choose("unique", unique, ("exact", "claimed", "cull"))
+        _choose("edges", edges, ("out", "in"))
+        self.fn, self.where, self.output, self.unique, self.edges = fn, where, output, unique, edges
+        self.part = _checked_part(part)
+        self.passes_through = output is None
+        self.arguments = arguments(fn, "edge")
+        self.far = "dst" if edges == "out" else "src"
+        if where is not None:
+            arguments(where, self.far)
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "edge"
+        if self.where is not None:
+            yield self.where, self.far
+
+    def interpret(self, context: Context, f: Frontier) -> Frontier:
+        """Run on the python backend."""
+        from frontier.operators.advance.python import interpret
+
+        return interpret(self, context, f)
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Add the phases of this step to a loop function."""
+        from frontier.operators.advance.lower import lower
+
+        lower(self, builder, register)
+
+
+def _choose(name: str, value: Any, choices: tuple[Any, ...]) -> None:
+    if value not in choices:
+        raise FrontierError(f"Advance({name}={value!r}): choose from {', '.join(map(repr, choices))}")
+
+
+def _checked_part(part: slice | None) -> tuple[int, int | None] | None:
+    if part is None:
+        return None
+    if not isinstance(part, slice):
+        raise FrontierError(f"part={part!r}: a slice, as slice(0, 2)")
+    first, stop, stride = part.start or 0, part.stop, part.step
+    if stride not in (None, 1) or first < 0 or (stop is not None and stop < 0):
+        raise FrontierError(f"part={part!r}: a slice with non-negative ends and no stride")
+    if first == 0 and stop is None:
+        return None
+    return first, stop

@@ -1,0 +1,64 @@
+"""Advance on the python backend: edge by edge, with its promises checked."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from frontier.errors import FunctorError
+from frontier.frontiers import Frontier
+from frontier.functors import arguments, location
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.operators.advance import Advance
+
+__all__ = ["interpret"]
+
+
+def interpret(step: Advance, context: Context, f: Frontier) -> Frontier:
+    """The meaning of Advance: visit every edge of the frontier once."""
+    g = context.problem.graph
+    accept = context.functor(step.fn, step.arguments)
+    allowed = None if step.where is None else context.functor(step.where, arguments(step.where, step.far))
+    accepted: dict[int, None] = {}
+    edges = 0
+    for near in standing(step, f).tolist():
+        for edge in edges_of(g, step, near):
+            edges += 1
+            ends = context.edge(edge)
+            if allowed is not None and not allowed(ends):
+                continue
+            if not accept(ends):
+                continue
+            item = edge if step.output == "edge" else int(ends[step.far])
+            if step.unique == "claimed" and step.output is not None and item in accepted:
+                raise FunctorError(
+                    f"{location(step.fn)} accepted {step.output} {item} twice in one step, "
+                    "against unique='claimed'"
+                )
+            accepted[item] = None
+    context.note(edges=edges, direction="push")
+    if step.output is None:
+        return f
+    result = Frontier(g, (), step.output)
+    ids = np.fromiter(accepted, result.id_dtype, len(accepted))
+    return Frontier._of(g, step.output, ids=ids)
+
+
+def standing(step: Advance, f: Frontier) -> np.ndarray:
+    """The vertices whose edges are visited: the frontier, or the set of its edges' far ends."""
+    if f.kind == "vertex":
+        return f.ids
+    g = f.graph
+    return np.unique((g.targets if step.edges == "out" else g.sources)[f.ids])
+
+
+def edges_of(g, step: Advance, near: int) -> list[int]:  # type: ignore[no-untyped-def]
+    """CSR slots of the edges of one vertex that the step visits."""
+    first, stop = step.part or (0, None)
+    if step.edges == "out":
+        return list(range(int(g.offsets[near]), int(g.offsets[near + 1])))[first:stop]
+    slots = g.in_edges[int(g.in_offsets[near]) : int(g.in_offsets[near + 1])]
+    return slots.tolist()[first:stop]  # type: ignore[no-any-return]

@@ -1,0 +1,54 @@
+"""Compute: call a functor once for every element of the frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frontier.frontiers import Frontier
+from frontier.functors import arguments
+from frontier.step import Functor, Over, Step
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.schedule import Schedule
+
+__all__ = ["Compute"]
+
+
+class Compute(Step):
+    """Call the functor exactly once for each element; the frontier stays as it was.
+
+    Parameters
+    ----------
+    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i``
+        What it returns is not used.
+    over : see Step
+        May be a count: ``over=1024`` calls a functor of ``i`` for 0..1023.
+    """
+
+    name = "compute"
+    passes_through = True
+    takes_count = True
+
+    def __init__(self, fn: Functor, over: Over = None, schedule: Schedule | None = None) -> None:
+        super().__init__(over, schedule)
+        self.fn = fn
+        self.arguments = arguments(fn, "element")
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "element"
+
+    def interpret(self, context: Context, f: Frontier | int) -> Frontier | int:
+        """Run on the python backend."""
+        for _ in context.each(self.fn, f):
+            pass
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Add the phase of this step to a loop function."""
+        from frontier.operators.elementwise import lower_compute
+
+        lower_compute(self, builder, register)

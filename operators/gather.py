@@ -1,0 +1,121 @@
+"""Gather: for every vertex of the frontier, one number from all its edges (neighbour reduce)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frontier.errors import FrontierError, FunctorError
+from frontier.frontiers import Frontier
+from frontier.functors import arguments, location
+from frontier.operators.reductions import OPS, check_op, reduced
+from frontier.step import Functor, Over, Step, check_field
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.problem import Problem
+    from frontier.schedule import Schedule
+
+__all__ = ["Gather"]
+
+
+class Gather(Step):
+    """``p.into[v]`` becomes the reduction of the functor's values over v's edges.
+
+    Parameters
+    ----------
+    fn : function of the problem and any of ``src, dst, edge, weight`` -> number
+        Without side effects. It must not read the field ``into``, unless ``inplace``.
+    op : {"sum", "min", "max", "any", "all"}
+        Floats accumulate in float64, integers in int64; no edges give the op's identity.
+    into : str
+        A vertex field.
+    edges : {"in", "out"}
+        Whose edges: v is ``dst`` of its in-edges, or ``src`` of its out-edges.
+    where : function of the problem and the far end -> bool, optional
+        Only edges whose far end satisfies it count.
+    inplace : bool
+        Lets the functor read ``into`` (Gauss-Seidel); results then depend on the schedule.
+    over, schedule
+        See :class:`frontier.step.Step`.
+
+    Notes
+    -----
+    The frontier stays as it was. Work: the edges of the frontier. No atomics.
+    """
+
+    name = "gather"
+    passes_through = True
+
+    def __init__(
+        self,
+        fn: Functor,
+        op: str,
+        into: str,
+        edges: str = "in",
+        where: Functor | None = None,
+        inplace: bool = False,
+        over: Over = None,
+        schedule: Schedule | None = None,
+    ) -> None:
+        super().__init__(over, schedule)
+        check_op(op, OPS, "Gather")
+        if edges not in ("in", "out"):
+            raise FrontierError(f"Gather(edges={edges!r}): choose from 'in', 'out'")
+        self.fn, self.op, self.into, self.edges = fn, op, into, edges
+        self.where, self.inplace = where, inplace
+        self.arguments = arguments(fn, "edge")
+        self.near, self.far = ("dst", "src") if edges == "in" else ("src", "dst")
+        if where is not None:
+            arguments(where, self.far)
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "edge"
+        if self.where is not None:
+            yield self.where, self.far
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        check_field(p, self.into, ("vertex",), "into")
+        from frontier.analysis import effects
+
+        for fn, _ in self.functors():
+            found = effects(fn)
+            if self.into in found.reads and not self.inplace:
+                raise FunctorError(
+                    f"{location(fn)} reads field {self.into!r}, which this Gather writes: results would depend "
+                    "on the order; gather into another field and Swap, or say inplace=True"
+                )
+            if found.writes:
+                raise FunctorError(
+                    f"{location(fn)} writes field {min(found.writes)!r}: the functor of a Gather has no side effects"
+                )
+
+    def interpret(self, context: Context, f: Frontier) -> Frontier:
+        """Run on the python backend."""
+        if f.kind != "vertex":
+            raise FrontierError("Gather runs over a frontier of vertices")
+        g = context.problem.graph
+        field = context.problem.arrays[self.into]
+        value = context.functor(self.fn, self.arguments)
+        allowed = None if self.where is None else context.functor(self.where, arguments(self.where, self.far))
+        edges = 0
+        for v in f.ids.tolist():
+            slots = (
+                range(int(g.offsets[v]), int(g.offsets[v + 1]))
+                if self.edges == "out"
+                else g.in_edges[int(g.in_offsets[v]) : int(g.in_offsets[v + 1])].tolist()
+            )
+            edges += len(slots)
+            ends = (context.edge(slot) for slot in slots)
+            field[v] = reduced(self.op, (value(e) for e in ends if allowed is None or allowed(e)), field.dtype)
+        context.note(edges=edges, direction="pull" if self.edges == "in" else "push")
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Add the phase of this step to a loop function."""
+        from frontier.operators.gathering import lower
+
+        lower(self, builder, register)

@@ -1,0 +1,67 @@
+"""Reduce: one number from all elements of the frontier, into a scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frontier.frontiers import Frontier
+from frontier.functors import arguments
+from frontier.operators.reductions import OPS, check_op, reduced
+from frontier.step import Functor, Over, Step, check_field
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.problem import Problem
+    from frontier.schedule import Schedule
+
+__all__ = ["Reduce"]
+
+
+class Reduce(Step):
+    """``p.into`` becomes the reduction of the functor's values over the frontier.
+
+    Parameters
+    ----------
+    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i`` -> number
+        Called exactly once for each element; it may also write to fields.
+    op : {"sum", "min", "max", "any", "all"}
+        Float values accumulate in float64, integers in int64.
+    into : str
+        Name of the scalar. An empty frontier gives the op's identity.
+    over : see Step
+        May be a count, as in Compute.
+    """
+
+    name = "reduce"
+    passes_through = True
+    takes_count = True
+
+    def __init__(
+        self, fn: Functor, op: str, into: str, over: Over = None, schedule: Schedule | None = None
+    ) -> None:
+        super().__init__(over, schedule)
+        check_op(op, OPS, "Reduce")
+        self.fn, self.op, self.into = fn, op, into
+        self.arguments = arguments(fn, "element")
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "element"
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        check_field(p, self.into, ("scalar",), "into")
+
+    def interpret(self, context: Context, f: Frontier | int) -> Frontier | int:
+        """Run on the python backend."""
+        scalar = context.problem.scalars[self.into]
+        scalar[0] = reduced(self.op, context.each(self.fn, f), scalar.dtype)
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Add the phase of this step to a loop function."""
+        from frontier.operators.elementwise import lower_reduce
+
+        lower_reduce(self, builder, register)

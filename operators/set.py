@@ -1,0 +1,67 @@
+"""Set: scalars from scalars."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from frontier.errors import FrontierError
+from frontier.frontiers import Frontier
+from frontier.functors import arguments
+from frontier.step import Functor, Step, check_field
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.problem import Problem
+
+__all__ = ["Set"]
+
+
+class Set(Step):
+    """``Set(name=fn, ...)``: scalars become values, all computed before any is assigned.
+
+    Parameters
+    ----------
+    **values : function of the problem -> number, or a number
+        Functors read scalars and entries of ``fr.array`` fields, and have no side effects.
+    """
+
+    name = "set"
+    passes_through = True
+
+    def __init__(self, **values: Callable[..., Any] | float) -> None:
+        super().__init__()
+        if not values:
+            raise FrontierError("Set(name=function, ...) needs at least one scalar to set")
+        self.values = values
+        for name, value in values.items():
+            if callable(value):
+                arguments(value, "scalars")
+            elif not isinstance(value, (int, float)):
+                raise FrontierError(f"Set({name}=...): a function of the problem or a number, not {value!r}")
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        for value in self.values.values():
+            if callable(value):
+                yield value, "scalars"
+
+    def check(self, p: Problem) -> None:
+        for name in self.values:
+            check_field(p, name, ("scalar",), "Set")
+
+    def interpret(self, context: Context, f: Frontier | None) -> Frontier | None:
+        """Run on the python backend."""
+        p = context.problem
+        made = {
+            name: context.functor(value, ())({}) if callable(value) else value
+            for name, value in self.values.items()
+        }
+        for name, value in made.items():
+            p.scalars[name][0] = value
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """A decision that all workers make alike: no phase of its own."""
+        builder.set_scalars(self.values)

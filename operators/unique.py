@@ -1,0 +1,32 @@
+"""Unique: the frontier as a set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.frontiers import Frontier
+from frontier.step import Step
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+
+__all__ = ["Unique"]
+
+
+class Unique(Step):
+    """Remove the duplicates that a ``unique="cull"`` advance may have left.
+
+    The python and cpu backends never leave any: there it changes nothing.
+    """
+
+    name = "unique"
+    passes_through = True
+
+    def interpret(self, context: Context, f: Frontier) -> Frontier:
+        """Run on the python backend."""
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Queues of the cpu backend are sets already."""

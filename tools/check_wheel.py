@@ -1,0 +1,130 @@
+"""Build the sdist and the wheel, and try the wheel in a new environment away from the checkout.
+
+``python tools/check_wheel.py`` needs the package ``build`` and Frontier's dependencies in the
+environment that runs it: the new environment borrows them, so nothing is downloaded but the
+build backend. It ends with status 1 and the failed step's output when something is wrong.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import sysconfig
+import tarfile
+import tempfile
+import venv
+import zipfile
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+LIGHT_IMPORT = """
+import sys, frontier
+heavy = {"numba", "scipy", "networkx", "pandas"} & set(sys.modules)
+assert not heavy, f"import frontier imports {heavy}"
+assert "site-packages" in frontier.__file__, frontier.__file__
+print("frontier", frontier.__version__, "from", frontier.__file__)
+"""
+
+BFS_ON_KARATE = """
+import frontier as fr
+g = fr.karate()
+result = fr.bfs(g, 0)
+fr.verify.bfs(g, result)
+assert result.level.max() == 3 and result.level.shape == (34,)
+import frontier.operators, frontier.primitives
+for name in ("operators", "primitives"):
+    try:
+        __import__(name)
+    except ModuleNotFoundError:
+        continue
+    raise SystemExit(f"the wheel installs a top-level package {name}")
+"""
+
+
+class Failed(Exception):
+    """A step went wrong; the message says which and how."""
+
+
+def run(step: str, *command: str | Path, cwd: Path) -> str:
+    """Run a command without the caller's Python paths; return what it prints."""
+    env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON")}
+    done = subprocess.run(
+        [str(x) for x in command],
+        cwd=cwd,
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        check=False,
+    )
+    if done.returncode:
+        raise Failed(f"{step}: status {done.returncode}\n{done.stdout}")
+    print(f"  {step}: ok")
+    return done.stdout
+
+
+def check_contents(wheel: Path, sdist: Path) -> None:
+    """The wheel holds one package; the sdist all that is needed to build and test it."""
+    names = zipfile.ZipFile(wheel).namelist()
+    tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
+    if tops != {"frontier"}:
+        raise Failed(f"the wheel holds {sorted(tops)}, not only frontier")
+    for part in ("py.typed", "operators/__init__.py", "primitives/__init__.py"):
+        if f"frontier/{part}" not in names:
+            raise Failed(f"the wheel lacks frontier/{part}")
+    with tarfile.open(sdist) as archive:
+        inside = {name.partition("/")[2] for name in archive.getnames()}
+    for part in ("LICENSE", "README.md", "pyproject.toml", "tests", "operators/__init__.py"):
+        if part not in inside:
+            raise Failed(f"the sdist lacks {part}")
+    print(f"  contents: ok ({len(names)} files in the wheel)")
+
+
+def new_environment(folder: Path) -> Path:
+    """A virtual environment that sees the dependencies installed here; its ``bin`` folder."""
+    venv.create(folder, with_pip=True, symlinks=os.name != "nt")
+    scripts = folder / ("Scripts" if os.name == "nt" else "bin")
+    shown = run(
+        "environment",
+        scripts / "python",
+        "-c",
+        "import sysconfig; print(sysconfig.get_path('purelib'))",
+        cwd=folder,
+    )
+    # A path in a .pth file is searched after the environment's own packages, and .pth files
+    # found along it (an editable Frontier's) are not read.
+    (Path(shown.strip()) / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    return scripts
+
+
+def check(folder: Path) -> None:
+    """Build, install and try."""
+    run("build", sys.executable, "-m", "build", "--outdir", folder / "dist", ROOT, cwd=folder)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    (sdist,) = (folder / "dist").glob("*.tar.gz")
+    check_contents(wheel, sdist)
+    scripts = new_environment(folder / "env")
+    python = scripts / "python"
+    run("install", python, "-m", "pip", "install", "-q", "--no-deps", wheel, cwd=folder)
+    run("light import", python, "-c", LIGHT_IMPORT, cwd=folder)
+    run("python -m frontier", python, "-m", "frontier", "--version", cwd=folder)
+    run("bfs", python, "-c", BFS_ON_KARATE, cwd=folder)
+    run("frontier bfs", scripts / "frontier", "bfs", "karate", "--verify", cwd=folder)
+
+
+def main() -> int:
+    """The exit status."""
+    with tempfile.TemporaryDirectory() as name:
+        try:
+            check(Path(name))
+        except Failed as failed:
+            print(failed)
+            return 1
+    print("the wheel works")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
