@@ -5,44 +5,50 @@ from __future__ import annotations
 import itertools
 import operator
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from frontier._topology import Array
 from frontier.errors import BackendUnavailableError, GraphError
-from frontier.graph import Array
 
-__all__ = ["columns", "end_points", "label_array", "one_dimensional", "vertex_count", "weights_of"]
+__all__ = [
+    "columns",
+    "end_points",
+    "host_memory",
+    "label_array",
+    "one_dimensional",
+    "vertex_count",
+    "vertex_ids",
+    "weights_of",
+]
 
-_NO_NUMBERS = np.empty(0, np.int32)
+
+# -- arrays ---------------------------------------------------------------------------------
 
 
 def one_dimensional(values: Any, what: str) -> Array:
     """Give values as a NumPy array of one dimension."""
     if hasattr(values, "__cuda_array_interface__"):
         raise BackendUnavailableError(
-            f"{what} lies on a GPU, and the backend 'cuda' is not part of this release: "
-            "copy it to the host first"
+            f"{what} lies on a GPU, and the backend 'cuda' is not part of this release: copy it to the host first"
         )
+    # NumPy makes two dimensions of tuples, and strings of a mixture of names and numbers
+    if isinstance(values, list | tuple):
+        texts = [isinstance(x, str) for x in values]
+        if not all(texts) and (any(texts) or any(isinstance(x, tuple) for x in values)):
+            return np.fromiter(values, object)
     try:
         array = np.asarray(values)
-    except ValueError as error:
-        array = _objects(values, what, error)
-    if array.ndim == 2 and array.dtype.kind != "O" and isinstance(values, list | tuple):
-        array = _objects(values, what, None)  # a list of tuples: each is one name
+    except (ValueError, TypeError, OverflowError) as error:
+        raise GraphError(f"{what} is not an array of one dimension: {error}") from None
     if array.ndim != 1:
         raise GraphError(f"{what} must have one dimension, not {array.ndim}")
     return array
 
 
-def _objects(values: Iterable[Any], what: str, error: Exception | None) -> Array:
-    items = list(values)
-    if error is not None and not all(isinstance(x, str | tuple) for x in items):
-        raise GraphError(f"{what} is not an array: {error}") from None
-    array = np.empty(len(items), object)
-    array[:] = items
-    return array
+# -- vertices -------------------------------------------------------------------------------
 
 
 def end_points(src: Any, dst: Any, labels: Any) -> tuple[Array, Array, Array | None]:
@@ -50,37 +56,41 @@ def end_points(src: Any, dst: Any, labels: Any) -> tuple[Array, Array, Array | N
 
     Ids are both int32 or both int64. ``labels`` is as in ``from_edges``.
     """
-    ends = one_dimensional(src, "src"), one_dimensional(dst, "dst")
+    ends = _plain(one_dimensional(src, "src")), _plain(one_dimensional(dst, "dst"))
     if len(ends[0]) != len(ends[1]):
-        raise GraphError(
-            f"src and dst must have the same length, not {len(ends[0])} and {len(ends[1])}"
-        )
+        raise GraphError(f"src and dst must have the same length, not {len(ends[0])} and {len(ends[1])}")
     by_name = labels is True
     names = None if labels is None or by_name else label_array(labels)
-    if len(ends[0]) == 0 and not by_name:
-        return _NO_NUMBERS, _NO_NUMBERS, names
-    if by_name or any(end.dtype.kind not in "iufcb" for end in ends):
+    if by_name or any(len(end) and end.dtype.kind not in "iufcb" for end in ends):
         return _numbered(*ends, names)
-    ids = _whole_numbers(ends[0], "src"), _whole_numbers(ends[1], "dst")
+    ids = vertex_ids(ends[0], "src"), vertex_ids(ends[1], "dst")
     common = np.result_type(*ids)
-    return (
-        np.ascontiguousarray(ids[0], dtype=common),
-        np.ascontiguousarray(ids[1], dtype=common),
-        names,
-    )
+    return ids[0].astype(common, copy=False), ids[1].astype(common, copy=False), names
 
 
-def _whole_numbers(ids: Array, what: str) -> Array:
-    """Ids as int32 or int64."""
+def _plain(array: Array) -> Array:
+    """Integers that come as objects, as integers."""
+    whole = array.dtype.kind == "O" and all(isinstance(x, int | np.integer) for x in array)
+    try:
+        return array.astype(np.int64) if whole else array
+    except OverflowError:
+        raise GraphError("a vertex id is beyond int64; labels=True takes ids for names") from None
+
+
+def vertex_ids(values: Any, what: str) -> Array:
+    """Give vertex ids as a contiguous array of int32 or int64."""
+    ids = one_dimensional(values, what)
+    if len(ids) == 0:
+        return np.empty(0, np.int32)
     if ids.dtype.kind not in "iu":
         raise GraphError(
-            f"vertex ids must be integers, but {what} is {ids.dtype}; convert it, or pass "
-            "labels=True to take its values as names"
+            f"vertex ids must be integers, but {what} is {ids.dtype}; convert it"
+            + (", or pass labels=True to take its values as names" if what != "targets" else "")
         )
-    if ids.dtype == np.uint64 and len(ids) and ids.max() > np.iinfo(np.int64).max:
+    if ids.dtype == np.uint64 and ids.max() > np.iinfo(np.int64).max:
         raise GraphError(f"the vertex id {ids.max()} in {what} is beyond int64")
-    small = ids.dtype.itemsize < 4 or ids.dtype == np.int32
-    return ids.astype(np.int32 if small else np.int64, copy=False)
+    small = np.can_cast(ids.dtype, np.int32)
+    return np.ascontiguousarray(ids, dtype=np.int32 if small else np.int64)
 
 
 def _numbered(src: Array, dst: Array, names: Array | None) -> tuple[Array, Array, Array]:
@@ -97,30 +107,33 @@ def _numbered(src: Array, dst: Array, names: Array | None) -> tuple[Array, Array
         raise GraphError(f"a vertex name must be hashable: {error}") from None
     found = list(number)
     for name in found[known:]:
+        if _missing(name):
+            ends = zip(sources, destinations, strict=True)
+            edge = next(i for i, pair in enumerate(ends) if any(end is name for end in pair))
+            raise GraphError(f"edge {edge} has {name!r} for a vertex name")
         if names is not None:
             raise GraphError(f"an edge names the vertex {name!r}, which is not among the labels")
-        if name is None or name != name:
-            edge = next(i for i, ends in enumerate(zip(sources, destinations, strict=True))
-                        if any(end is name for end in ends))  # fmt: skip
-            raise GraphError(f"edge {edge} has no vertex name but {name!r} at one end")
-    if names is None:
-        names = label_array(found)
-    lookup = number.__getitem__
     count = len(sources)
     return (
-        np.fromiter(map(lookup, sources), np.int32, count),
-        np.fromiter(map(lookup, destinations), np.int32, count),
-        names,
+        np.fromiter(map(number.__getitem__, sources), np.int32, count),
+        np.fromiter(map(number.__getitem__, destinations), np.int32, count),
+        label_array(found) if names is None else names,
     )
 
 
+def _missing(name: Any) -> bool:
+    """Whether a name is None, NaN or another value that stands for none."""
+    if name is None:
+        return True
+    try:
+        return bool(name != name)
+    except TypeError:  # pandas.NA
+        return True
+
+
 def label_array(labels: Any) -> Array:
-    """Give labels as an array and refuse duplicates."""
-    array = one_dimensional(labels, "labels")
-    if isinstance(labels, list | tuple) and array.dtype.kind in "US":
-        # NumPy turns a mixture of names and numbers into strings
-        if not all(isinstance(x, str | bytes | np.str_ | np.bytes_) for x in labels):
-            array = _objects(labels, "labels", None)
+    """Give labels as an array of the graph's own, and refuse duplicates."""
+    array = one_dimensional(labels, "labels").copy()
     seen: set[Any] = set()
     try:
         for v, label in enumerate(array.tolist()):
@@ -132,7 +145,7 @@ def label_array(labels: Any) -> Array:
     return array
 
 
-def vertex_count(src: Array, dst: Array, given: Any, labels: Array | None) -> int:
+def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None) -> int:
     """Give the number of vertices; check that every id is in range."""
     if given is not None:
         try:
@@ -142,11 +155,11 @@ def vertex_count(src: Array, dst: Array, given: Any, labels: Array | None) -> in
         if given < 0:
             raise GraphError(f"num_vertices must not be negative, but is {given}")
         if labels is not None and len(labels) != given:
-            raise GraphError(f"there are {len(labels)} labels for num_vertices={given}")
+            raise GraphError(f"there are {len(labels)} labels for {given} vertices")
     elif labels is not None:
         given = len(labels)
     largest = -1
-    for ids, what in ((src, "src"), (dst, "dst")):
+    for what, ids in ends.items():
         if len(ids) == 0:
             continue
         if ids.min() < 0:
@@ -156,8 +169,8 @@ def vertex_count(src: Array, dst: Array, given: Any, labels: Array | None) -> in
         if given is not None and largest >= given:
             edge = int(np.argmax(ids >= given))
             raise GraphError(
-                f"{what}[{edge}] is {ids[edge]}, but there are only {given} vertices"
-                + (f": 0 to {given - 1}" if given else "")
+                f"{what}[{edge}] is {ids[edge]}, but "
+                + (f"vertices are 0 to {given - 1}" if given else "there are no vertices")
             )
     count = int(largest + 1 if given is None else given)
     _check_fits(count)
@@ -166,19 +179,26 @@ def vertex_count(src: Array, dst: Array, given: Any, labels: Array | None) -> in
 
 def _check_fits(num_vertices: int) -> None:
     """Refuse ids that are no numbering: offsets alone would not fit into memory."""
-    if num_vertices < 2**31 or not hasattr(os, "sysconf"):
-        return
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    needed = 16 * num_vertices
-    if needed > memory:
+    needed, there = 16 * num_vertices, host_memory()
+    if needed > there:
         raise GraphError(
             f"ids up to {num_vertices - 1} mean {num_vertices} vertices, whose offsets alone take "
-            f"{needed / 2**30:,.0f} GiB to build of {memory / 2**30:,.0f} GiB here; if the ids are "
+            f"{needed / 2**30:,.0f} GiB to build of {there / 2**30:,.0f} GiB here; if the ids are "
             "names, pass labels=True to number the vertices that occur"
         )
 
 
-def weights_of(weights: Any, count: int, what: str = "edges") -> Array:
+def host_memory() -> int:
+    """Bytes of memory of this machine, or what no machine has where they cannot be told."""
+    if not hasattr(os, "sysconf"):
+        return 1 << 62
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+# -- weights and columns --------------------------------------------------------------------
+
+
+def weights_of(weights: Any, count: int, what: str = "edges", copy: bool = False) -> Array:
     """Give weights as a contiguous array of a number dtype without NaN."""
     array = one_dimensional(weights, "weights")
     if len(array) != count:
@@ -190,9 +210,9 @@ def weights_of(weights: Any, count: int, what: str = "edges") -> Array:
     if array.dtype.kind not in "iuf":
         raise GraphError(f"weights must be real numbers, not {array.dtype}")
     dtype = array.dtype.newbyteorder("=")
-    if array.dtype.kind == "f":
+    if array.dtype.kind == "f":  # numba has no float16 and no long double
         dtype = np.dtype({2: np.float32, 4: np.float32}.get(array.itemsize, np.float64))
-    array = np.ascontiguousarray(array, dtype=dtype)
+    array = array.astype(dtype, order="C", copy=copy)
     if array.dtype.kind == "f" and len(array) and np.isnan(array.min()):
         raise GraphError(f"weight {int(np.argmax(np.isnan(array)))} is NaN")
     return array
@@ -205,7 +225,7 @@ def _numbers(array: Array) -> Array:
     return array.astype(np.float64)
 
 
-def columns(given: Mapping[str, Any] | None, count: int, kind: str) -> dict[str, Array]:
+def columns(given: Mapping[str, Any] | None, count: int, kind: str, copy: bool = False) -> dict[str, Array]:
     """Check columns of vertex or edge data."""
     checked: dict[str, Array] = {}
     for name, values in (given or {}).items():
@@ -214,8 +234,6 @@ def columns(given: Mapping[str, Any] | None, count: int, kind: str) -> dict[str,
         column = one_dimensional(values, f"the {kind} column {name!r}")
         if len(column) != count:
             several = "vertices" if kind == "vertex" else "edges"
-            raise GraphError(
-                f"the {kind} column {name!r} has {len(column)} entries for {count} {several}"
-            )
-        checked[name] = column
+            raise GraphError(f"the {kind} column {name!r} has {len(column)} entries for {count} {several}")
+        checked[name] = column.copy() if copy else column
     return checked

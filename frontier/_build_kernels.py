@@ -21,14 +21,14 @@ GOOD, OVERFLOW = -1, -2
 DIGIT_BITS = 11
 
 
-def _jit(function: Any) -> Any:
+def jit(function: Any) -> Any:
     try:
         return numba.njit(function, nogil=True, cache=True, error_model="numpy")
     except RuntimeError:  # no folder that a cache could be written to
         return numba.njit(function, nogil=True, error_model="numpy")
 
 
-@_jit
+@jit
 def count(src, dst, lo, hi, shift, both, drop_loops, counts):  # type: ignore[no-untyped-def]
     """Count edges lo to hi by bucket; ``both``: the reverse of each edge too."""
     for i in range(lo, hi):
@@ -42,7 +42,7 @@ def count(src, dst, lo, hi, shift, both, drop_loops, counts):  # type: ignore[no
             counts[s >> shift] += 1
 
 
-@_jit
+@jit
 def deal(  # type: ignore[no-untyped-def]
     src, dst, lo, hi, shift, bits, both, drop_loops, values, cursor, keys, payload
 ):
@@ -69,7 +69,7 @@ def deal(  # type: ignore[no-untyped-def]
                 payload[at] = values[i]
 
 
-@_jit
+@jit
 def sort(a, pa, low_bit, high_bit, b, pb, hist):  # type: ignore[no-untyped-def]
     """Sort keys and payloads by the bits from low_bit to high_bit; equals keep their order.
 
@@ -109,7 +109,7 @@ def sort(a, pa, low_bit, high_bit, b, pb, hist):  # type: ignore[no-untyped-def]
     return swapped
 
 
-@_jit
+@jit
 def resolve(  # type: ignore[no-untyped-def]
     keys, payload, lo, from_keys, from_payload, size, bits, first, how, weights, sums, degree
 ):
@@ -133,7 +133,7 @@ def resolve(  # type: ignore[no-untyped-def]
                 return np.int64(key)
             if how == LAST:
                 pick = j - 1
-            elif how == MIN or how == MAX:
+            elif how in (MIN, MAX):
                 for k in range(i + 1, j):
                     w, best = weights[from_payload[k]], weights[from_payload[pick]]
                     if (w < best) if how == MIN else (w > best):
@@ -156,21 +156,32 @@ def resolve(  # type: ignore[no-untyped-def]
     return GOOD
 
 
-@_jit
+@jit
 def sort_bucket(  # type: ignore[no-untyped-def]
-    keys, payload, lo, hi, low_bit, high_bit, scratch, scratch_payload, hist,
-    first, bits, how, weights, sums, degree,
-):  # fmt: skip
+    keys,
+    payload,
+    lo,
+    hi,
+    low_bit,
+    high_bit,
+    scratch,
+    scratch_payload,
+    hist,
+    first,
+    bits,
+    how,
+    weights,
+    sums,
+    degree,
+):
     """Sort keys lo to hi and resolve duplicates; see ``sort`` and ``resolve``."""
     a, pa = keys[lo:hi], payload[lo : hi if len(payload) else lo]
     if sort(a, pa, low_bit, high_bit, scratch, scratch_payload, hist):
         a, pa = scratch, scratch_payload
-    return resolve(
-        keys, payload, lo, a, pa, hi - lo, bits, first, how, weights, sums, degree
-    )
+    return resolve(keys, payload, lo, a, pa, hi - lo, bits, first, how, weights, sums, degree)
 
 
-@_jit
+@jit
 def emit(keys, payload, lo, size, bits, at, targets, values):  # type: ignore[no-untyped-def]
     """Write the targets and payloads of ``size`` keys from lo on to the places from ``at`` on."""
     mask = (np.uint64(1) << bits) - np.uint64(1)
@@ -181,18 +192,8 @@ def emit(keys, payload, lo, size, bits, at, targets, values):  # type: ignore[no
             values[at + i] = payload[lo + i]
 
 
-@_jit
+@jit
 def take(values, index, lo, hi, out):  # type: ignore[no-untyped-def]
     """``out[i] = values[index[i]]`` for i from lo to hi."""
     for i in range(lo, hi):
         out[i] = values[index[i]]
-
-
-@_jit
-def check_rows(offsets, targets, lo, hi):  # type: ignore[no-untyped-def]
-    """Whether the lists of vertices lo to hi ascend."""
-    for v in range(lo, hi):
-        for e in range(offsets[v] + 1, offsets[v + 1]):
-            if targets[e] < targets[e - 1]:
-                return False
-    return True

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from frontier._topology import Array, id_dtype, offset_dtype, read_only
 from frontier.backends.cpu import threads
 from frontier.errors import GraphError
-from frontier.graph import Array, id_dtype, offset_dtype, read_only
 
-__all__ = ["DUPLICATES", "Rows", "sorted_rows", "take"]
+__all__ = ["DUPLICATES", "Rows", "sorted_rows", "stretches", "take", "workers_for"]
 
 DUPLICATES = ("keep", "first", "last", "min", "max", "sum", "error")  # numbered in the kernels
 
@@ -89,7 +89,7 @@ def sorted_rows(
         assert weights is not None
         rows.weights = carried.view(weights.dtype)
         return rows
-    if len(values):
+    if weights is not None or need_order:
         rows.order = carried
     if sums is not None:
         assert weights is not None
@@ -100,15 +100,23 @@ def sorted_rows(
     return rows
 
 
-class _Buckets:
+class Layout:
+    """How many buckets there are, and which bits of a source choose one."""
+
+    def __init__(self, num_vertices: int, num_edges: int) -> None:
+        self.bits = max(1, (num_vertices - 1).bit_length())  # of a vertex id
+        wanted = min(max(0, num_edges.bit_length() - _BUCKET_BITS), _MAX_BUCKET_BITS, self.bits)
+        # a key, the low bits of the source and all of the target, has 63 bits
+        self.shift = min(self.bits - wanted, 63 - self.bits)
+        self.count = (max(num_vertices, 1) - 1 >> self.shift) + 1
+
+
+class _Buckets(Layout):
     """Edges as keys, in buckets by the high bits of their source."""
 
     def __init__(self, num_vertices: int, num_edges: int, payload_dtype: Any) -> None:
+        super().__init__(num_vertices, num_edges)
         self.num_vertices = num_vertices
-        self.bits = max(1, (num_vertices - 1).bit_length())  # of a vertex id
-        wanted = max(0, num_edges.bit_length() - _BUCKET_BITS)
-        self.shift = self.bits - min(self.bits, wanted, _MAX_BUCKET_BITS)
-        self.count = (max(num_vertices, 1) - 1 >> self.shift) + 1
         self.workers = workers_for(num_edges)
         self.starts = np.zeros(self.count + 1, np.int64)
         self.keys = np.empty(0, np.uint64)
@@ -120,12 +128,10 @@ class _Buckets:
 
         src, dst, values = read_only(src), read_only(dst), read_only(values)
         shift, bits = np.uint64(self.shift), np.uint64(self.bits)
-        bounds = _stretches(len(src), self.workers)
+        bounds = stretches(len(src), self.workers)
         counts = np.zeros((self.workers, self.count), np.int64)
         threads.run(
-            lambda w: kernels.count(
-                src, dst, bounds[w], bounds[w + 1], shift, both, drop_loops, counts[w]
-            ),
+            lambda w: kernels.count(src, dst, bounds[w], bounds[w + 1], shift, both, drop_loops, counts[w]),
             self.workers,
         )
         ends = np.cumsum(counts.T.ravel())
@@ -136,15 +142,23 @@ class _Buckets:
         self.payload = np.empty(total if len(values) else 0, values.dtype)
         threads.run(
             lambda w: kernels.deal(
-                src, dst, bounds[w], bounds[w + 1], shift, bits, both, drop_loops,
-                values, cursors[w], self.keys, self.payload,
+                src,
+                dst,
+                bounds[w],
+                bounds[w + 1],
+                shift,
+                bits,
+                both,
+                drop_loops,
+                values,
+                cursors[w],
+                self.keys,
+                self.payload,
             ),
             self.workers,
-        )  # fmt: skip
+        )
 
-    def sort(
-        self, duplicates: str, weights: Array | None, targets_sorted: bool
-    ) -> tuple[Array, Array | None]:
+    def sort(self, duplicates: str, weights: Array | None, targets_sorted: bool) -> tuple[Array, Array | None]:
         """Sort each bucket and resolve its duplicates; give the offsets, and sums if asked."""
         from frontier import _build_kernels as kernels
 
@@ -168,10 +182,22 @@ class _Buckets:
                     keys = np.empty(hi - lo, np.uint64)
                     payload = np.empty(hi - lo if len(self.payload) else 0, self.payload.dtype)
                 bad = kernels.sort_bucket(
-                    self.keys, self.payload, lo, hi, low_bit, self.bits + self.shift,
-                    keys, payload, hist, np.uint64(b) << shift, bits,
-                    how, weights, sums, offsets[1:],
-                )  # fmt: skip
+                    self.keys,
+                    self.payload,
+                    lo,
+                    hi,
+                    low_bit,
+                    self.bits + self.shift,
+                    keys,
+                    payload,
+                    hist,
+                    np.uint64(b) << shift,
+                    bits,
+                    how,
+                    weights,
+                    sums,
+                    offsets[1:],
+                )
                 if bad != kernels.GOOD:
                     problems[b] = bad
 
@@ -208,9 +234,15 @@ class _Buckets:
         def work(buckets: Iterator[int]) -> None:
             for b in buckets:
                 kernels.emit(
-                    self.keys, payload, self.starts[b], out[b + 1] - out[b],
-                    np.uint64(self.bits), out[b], targets, values,
-                )  # fmt: skip
+                    self.keys,
+                    payload,
+                    self.starts[b],
+                    out[b + 1] - out[b],
+                    np.uint64(self.bits),
+                    out[b],
+                    targets,
+                    values,
+                )
 
         self._share(work)
         return targets, values
@@ -230,13 +262,13 @@ class _Buckets:
 def take(values: Array, index: Array) -> Array:
     """``values[index]`` on all threads."""
     workers = workers_for(len(index))
-    if workers == 1 or values.itemsize not in (4, 8):
+    if workers == 1 or values.itemsize not in (4, 8) or values.dtype.hasobject:
         return values[index]
     from frontier import _build_kernels as kernels
 
     bits = f"i{values.itemsize}"
     out = np.empty(len(index), values.dtype)
-    bounds = _stretches(len(index), workers)
+    bounds = stretches(len(index), workers)
     source, index, target = read_only(values.view(bits)), read_only(index), out.view(bits)
     threads.run(lambda w: kernels.take(source, index, bounds[w], bounds[w + 1], target), workers)
     return out
@@ -247,7 +279,8 @@ def workers_for(count: int) -> int:
     return threads.num_threads() if count >= _WORTH_THREADS else 1
 
 
-def _stretches(count: int, workers: int) -> list[int]:
+def stretches(count: int, workers: int) -> list[int]:
+    """Bounds of equal stretches of a range, one for each worker."""
     return [count * w // workers for w in range(workers + 1)]
 
 
@@ -268,7 +301,6 @@ def _narrowed(sums: Array, dtype: Any) -> Array:
         info = np.iinfo(dtype)
         if sums.min() < info.min or sums.max() > info.max:
             raise GraphError(
-                f"the weights of duplicate edges add up to {sums.max()}, which {dtype} cannot "
-                "hold: pass int64 weights"
+                f"the weights of duplicate edges add up to {sums.max()}, which {dtype} cannot hold: pass int64 weights"
             )
     return sums.astype(dtype, copy=False)

@@ -9,8 +9,9 @@ import numpy as np
 
 from frontier import _build_input as given
 from frontier._build_sort import DUPLICATES, sorted_rows, take
+from frontier._topology import Array, id_dtype, offset_dtype
 from frontier.errors import GraphError
-from frontier.graph import Array, Graph, id_dtype, offset_dtype
+from frontier.graph import Graph
 
 __all__ = ["from_csr", "from_edges"]
 
@@ -76,24 +77,35 @@ def from_edges(
     _check_choice("duplicates", duplicates, DUPLICATES)
     _check_choice("self_loops", self_loops, ("keep", "drop", "error"))
     src_ids, dst_ids, names = given.end_points(src, dst, labels)
-    n = given.vertex_count(src_ids, dst_ids, num_vertices, names)
+    n = given.vertex_count({"src": src_ids, "dst": dst_ids}, num_vertices, names)
     count = len(src_ids)
     weight_array = None if weights is None else given.weights_of(weights, count)
     edge_columns = given.columns(edges, count, "edge")
-    vertex_columns = given.columns(vertices, n, "vertex")
+    vertex_columns = given.columns(vertices, n, "vertex", copy=True)
     if self_loops == "error" and (src_ids == dst_ids).any():
         edge = int(np.argmax(src_ids == dst_ids))
         raise GraphError(f"edge {edge} is a self-loop of vertex {src_ids[edge]}")
     rows = sorted_rows(
-        src_ids, dst_ids, n, duplicates=duplicates, both=not directed,
-        drop_loops=self_loops == "drop", weights=weight_array, need_order=bool(edge_columns),
-    )  # fmt: skip
+        src_ids,
+        dst_ids,
+        n,
+        duplicates=duplicates,
+        both=not directed,
+        drop_loops=self_loops == "drop",
+        weights=weight_array,
+        need_order=bool(edge_columns),
+    )
     if rows.order is not None:
         edge_columns = {name: take(column, rows.order) for name, column in edge_columns.items()}
     return Graph(
-        rows.offsets, rows.targets, rows.weights, directed=directed, labels=names,
-        vertices=vertex_columns, edges=edge_columns,
-    )  # fmt: skip
+        rows.offsets,
+        rows.targets,
+        rows.weights,
+        directed=directed,
+        labels=names,
+        vertices=vertex_columns,
+        edges=edge_columns,
+    )
 
 
 def from_csr(
@@ -129,11 +141,10 @@ def from_csr(
     GraphError
         Something is not as said above.
     """
-    target_ids, names = given.end_points(targets, targets, None)[0], None
-    if labels is not None:
-        names = given.label_array(labels)
+    target_ids = given.vertex_ids(targets, "targets")
+    names = None if labels is None else given.label_array(labels)
     starts = _checked_offsets(offsets, len(target_ids))
-    n = given.vertex_count(target_ids, target_ids, len(starts) - 1, names)
+    n = given.vertex_count({"targets": target_ids}, len(starts) - 1, names)
     m = len(target_ids)
     weight_array = None if weights is None else given.weights_of(weights, m)
     edge_columns = given.columns(edges, m, "edge")
@@ -148,24 +159,40 @@ def from_csr(
         weight_array = None if weight_array is None else take(weight_array, order)
         edge_columns = {name: take(column, order) for name, column in edge_columns.items()}
     graph = Graph(
-        starts, target_ids, weight_array, directed=True, labels=names,
-        vertices=vertex_columns, edges=edge_columns,
-    )  # fmt: skip
+        starts,
+        target_ids,
+        weight_array,
+        directed=True,
+        labels=names,
+        vertices=vertex_columns,
+        edges=edge_columns,
+    )
     if directed:
         return graph
     check_symmetric(graph)
     return Graph(
-        starts, target_ids, weight_array, directed=False, labels=names,
-        vertices=vertex_columns, edges=edge_columns,
-    )  # fmt: skip
+        starts,
+        target_ids,
+        weight_array,
+        directed=False,
+        labels=names,
+        vertices=vertex_columns,
+        edges=edge_columns,
+    )
 
 
 def transpose(graph: Graph, permutation: bool) -> tuple[Array, Array, Array | None]:
     """Give in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
+    sources = graph._topology.built().get("sources")
+    if sources is None:  # not graph.sources, which would keep it
+        sources = graph._make_sources()
     rows = sorted_rows(
-        graph.targets, graph.sources, graph.num_vertices,
-        need_order=permutation, targets_sorted=True,
-    )  # fmt: skip
+        graph.targets,
+        sources,
+        graph.num_vertices,
+        need_order=permutation,
+        targets_sorted=True,
+    )
     return rows.offsets, rows.targets, rows.order
 
 
@@ -185,19 +212,33 @@ def check_symmetric(graph: Graph) -> None:
     """Refuse a directed graph that is not symmetric, and name an edge that shows it."""
     if is_symmetric(graph):
         return
-    raise GraphError("not symmetric")
+    n = graph.num_vertices
+    forth = graph.sources.astype(np.int64) * n + graph.targets
+    back = np.repeat(np.arange(n, dtype=np.int64), graph.in_degree) * n + graph.in_sources
+    differ = np.flatnonzero(forth != back)
+    if len(differ) == 0:
+        assert graph.weights is not None
+        check_symmetric_weights(graph, graph.weights)
+        return
+    # both ascend: the smaller one is there, or there more often, in one direction only
+    forth_key, back_key = int(forth[differ[0]]), int(back[differ[0]])
+    s, d = divmod(min(forth_key, back_key), n)
+    if back_key < forth_key:
+        s, d = d, s
+    raise GraphError(f"an undirected graph needs every edge in both directions, but ({s}, {d}) has no reverse")
 
 
 def check_symmetric_weights(graph: Graph, weights: Array) -> None:
-    """Refuse weights of an undirected graph that differ between an edge's two directions."""
+    """Refuse weights that differ between the two directions of an edge of a symmetric graph."""
     back = take(weights, graph.in_edges)
-    if not np.array_equal(back, weights):
-        slot = int(np.argmax(back != weights))
-        s, d = graph.sources[slot], graph.targets[slot]
-        raise GraphError(
-            f"the graph is undirected, but edge ({d}, {s}) has the weight {back[slot]} and its "
-            f"reverse {weights[slot]}"
-        )
+    if np.array_equal(back, weights):
+        return
+    slot = int(np.argmax(back != weights))
+    s, d = graph.sources[slot], graph.targets[slot]
+    raise GraphError(
+        f"in an undirected graph both directions of an edge have the same weight, but ({s}, {d}) "
+        f"has {weights[slot]} and ({d}, {s}) has {back[slot]}"
+    )
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
@@ -212,10 +253,7 @@ def _checked_offsets(offsets: Any, m: int) -> Array:
     if array.dtype.kind not in "iu":
         raise GraphError(f"offsets must be integers, not {array.dtype}")
     if array[0] != 0 or array[-1] != m:
-        raise GraphError(
-            f"offsets must go from 0 to the number of targets, {m}, not from {array[0]} to "
-            f"{array[-1]}"
-        )
+        raise GraphError(f"offsets must go from 0 to the number of targets, {m}, not from {array[0]} to {array[-1]}")
     down = array[1:] < array[:-1]
     if down.any():
         raise GraphError(f"offsets must not fall, but do at vertex {int(np.argmax(down))}")

@@ -79,8 +79,7 @@ _DEFAULT = Schedule()
 
 def run(step: Step, p: Problem, f: Frontier | None = None, schedule: Schedule | None = None) -> Frontier:
     """Run a step on a problem to its end: the next frontier (``f`` itself where it is unchanged)."""
-    own = step.over is not None or getattr(step, "take", None) or getattr(step, "replay", None)
-    if f is None and not own and step.name not in ("set", "swap", "take"):
+    if f is None and not step.own and step.name not in ("set", "swap", "take"):
         raise FrontierError(f"{step!r} needs a frontier to run on, or over=")
     execution = start(step, p, f, schedule)
     while not execution.done:

@@ -8,88 +8,25 @@ smallest weight) is built once, under a lock, and shared by all graphs that shar
 
 from __future__ import annotations
 
-import operator
-import threading
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from frontier import _vertex_names
+from frontier._topology import Array, Topology, id_dtype, offset_dtype, read_only
 from frontier.errors import BackendUnavailableError, GraphError
+from frontier.memory import MemoryEstimate, estimate, register_memory
+
+if TYPE_CHECKING:
+    import networkx
+    import pandas
+    import scipy.sparse
 
 __all__ = ["Graph", "MemoryEstimate", "id_dtype", "offset_dtype", "register_memory"]
 
-Array = NDArray[Any]
-
 _BACKENDS = ("cpu", "python")
-_INT32_LIMIT = 2**31
-
-# primitive -> (bytes per vertex, walks in-edges, names edges there); see register_memory
-_PRIMITIVE_MEMORY: dict[str, tuple[int, bool, bool]] = {}
-
-
-def id_dtype(num_vertices: int) -> np.dtype[Any]:
-    """Dtype of vertex ids: int32, int64 from 2**31 vertices on."""
-    return np.dtype(np.int32 if num_vertices < _INT32_LIMIT else np.int64)
-
-
-def offset_dtype(num_edges: int) -> np.dtype[Any]:
-    """Dtype of offsets and edge slots: int32, int64 from 2**31 slots on."""
-    return np.dtype(np.int32 if num_edges < _INT32_LIMIT else np.int64)
-
-
-def read_only(values: Array) -> Array:
-    """Give a read-only view; the flag of the caller's own array stays as it is."""
-    view = values.view()
-    view.flags.writeable = False
-    return view
-
-
-class _Topology:
-    """The arrays of a graph and what is derived from them; shared by ``Graph.to``."""
-
-    def __init__(
-        self,
-        offsets: Array,
-        targets: Array,
-        weights: Array | None,
-        directed: bool,
-        labels: Array | None,
-        vertices: Mapping[str, Array],
-        edges: Mapping[str, Array],
-    ) -> None:
-        self.offsets = read_only(offsets)
-        self.targets = read_only(targets)
-        self.weights = None if weights is None else read_only(weights)
-        self.directed = directed
-        self.labels = None if labels is None else read_only(labels)
-        self.vertices = {name: read_only(column) for name, column in vertices.items()}
-        self.edges = {name: read_only(column) for name, column in edges.items()}
-        self.derived: dict[str, Any] = {}
-        self.lock = threading.RLock()
-
-    def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """The derived value ``name``, made by ``make`` when it is first asked for."""
-        try:
-            return self.derived[name]
-        except KeyError:
-            pass
-        with self.lock:
-            if name not in self.derived:
-                value = make()
-                self.derived[name] = read_only(value) if isinstance(value, np.ndarray) else value
-            return self.derived[name]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "derived": {}, "lock": None}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        # through __init__, because NumPy's pickles come back writeable
-        del state["derived"], state["lock"]
-        self.__init__(**state)  # type: ignore[misc]
 
 
 class Graph:
@@ -136,9 +73,7 @@ class Graph:
         edges: Mapping[str, Array] | None = None,
         backend: str = "cpu",
     ) -> None:
-        self._topology = _Topology(
-            offsets, targets, weights, directed, labels, vertices or {}, edges or {}
-        )
+        self._topology = Topology(offsets, targets, weights, directed, labels, vertices or {}, edges or {})
         self._backend = backend
 
     # -- size and kind ---------------------------------------------------------------------
@@ -203,19 +138,19 @@ class Graph:
     @property
     def sources(self) -> Array:
         """Source of each edge slot, shape (m,); built when first asked for."""
-        return self._once("sources", self._make_sources)
+        return self._array("sources", self._make_sources)
 
     @property
     def out_degree(self) -> Array:
         """Number of edge slots of each vertex, shape (n,)."""
-        return self._once("out_degree", lambda: np.diff(self.offsets))
+        return self._array("out_degree", lambda: np.diff(self.offsets))
 
     @property
     def in_degree(self) -> Array:
         """Number of in-edges of each vertex, shape (n,)."""
         if self.symmetric:
             return self.out_degree
-        return self._once("in_degree", self._make_in_degree)
+        return self._array("in_degree", self._make_in_degree)
 
     @property
     def in_offsets(self) -> Array:
@@ -236,7 +171,7 @@ class Graph:
 
         Built only when asked for: ``weights[in_edges]`` are the weights of the in-edges.
         """
-        return self._once("in_edges", self._make_in_edges)
+        return self._array("in_edges", self._make_in_edges)
 
     @property
     def min_weight(self) -> Any:
@@ -245,6 +180,10 @@ class Graph:
 
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
         return self._topology.once(name, make)
+
+    def _array(self, name: str, make: Callable[[], Array]) -> Array:
+        array: Array = self._topology.once(name, make)
+        return array
 
     def _make_sources(self) -> Array:
         ids = np.arange(self.num_vertices, dtype=self.targets.dtype)
@@ -295,35 +234,11 @@ class Graph:
         GraphError
             There is no such vertex.
         """
-        if self.labels is not None:
-            index = self._once("label_index", self._make_label_index)
-            try:
-                return int(index[vertex])
-            except (KeyError, TypeError):
-                if self.labels.dtype.kind in "iu":
-                    raise self._no_vertex(vertex) from None
-        try:
-            number = operator.index(vertex)
-        except TypeError:
-            raise self._no_vertex(vertex) from None
-        if not 0 <= number < self.num_vertices:
-            raise self._no_vertex(vertex)
-        return number
-
-    def _make_label_index(self) -> dict[Any, int]:
-        assert self.labels is not None
-        return {label: v for v, label in enumerate(self.labels.tolist())}
-
-    def _no_vertex(self, vertex: Any) -> GraphError:
-        shown = repr(vertex.item() if isinstance(vertex, np.generic) else vertex)
-        n = self.num_vertices
-        if n == 0:
-            return GraphError(f"there is no vertex {shown}: the graph has no vertices")
         if self.labels is None:
-            return GraphError(f"there is no vertex {shown}: vertices are 0 to {n - 1}")
-        some = ", ".join(repr(label) for label in self.labels[:3].tolist())
-        more = ", ..." if n > 3 else ""
-        return GraphError(f"there is no vertex {shown}: the labels are {some}{more}")
+            return _vertex_names.checked_id(vertex, self.num_vertices)
+        labels = self.labels
+        index = self._once("label_index", lambda: _vertex_names.LabelIndex(labels))
+        return int(index.find(vertex))
 
     # -- other graphs from this one --------------------------------------------------------
 
@@ -356,7 +271,7 @@ class Graph:
         return self._wrap(self._topology, name)
 
     @classmethod
-    def _wrap(cls, topology: _Topology, backend: str) -> Graph:
+    def _wrap(cls, topology: Topology, backend: str) -> Graph:
         graph = cls.__new__(cls)
         graph._topology = topology
         graph._backend = backend
@@ -381,18 +296,24 @@ class Graph:
 
         if isinstance(weights, str):
             if weights not in self.edges:
-                raise GraphError(f"there is no edge column {weights!r}: {sorted(self.edges)}")
+                known = ", ".join(map(repr, self.edges)) or "none"
+                raise GraphError(f"there is no edge column {weights!r}: there is {known}")
             weights = self.edges[weights]
-        array = None if weights is None else weights_of(weights, self.num_edges, "edge slots")
+        array = None if weights is None else weights_of(weights, self.num_edges, "edge slots", True)
         if array is not None and self.symmetric:
             check_symmetric_weights(self, array)
         top = self._topology
         graph = Graph(
-            top.offsets, top.targets, array, directed=top.directed, labels=top.labels,
-            vertices=top.vertices, edges=top.edges, backend=self._backend,
-        )  # fmt: skip
-        with top.lock:
-            kept = {name: value for name, value in top.derived.items() if name != "min_weight"}
+            top.offsets,
+            top.targets,
+            array,
+            directed=top.directed,
+            labels=top.labels,
+            vertices=top.vertices,
+            edges=top.edges,
+            backend=self._backend,
+        )
+        kept = {name: value for name, value in top.built().items() if name != "min_weight"}
         graph._topology.derived.update(kept)
         return graph
 
@@ -418,30 +339,27 @@ class Graph:
         GraphError
             There is no primitive of that name.
         """
-        named = False
-        if primitive is not None:
-            per_vertex, walks_in, named = _primitive_memory(primitive)
-            bytes_per_vertex += per_vertex
-            in_edges = in_edges or walks_in
-        top, n, m = self._topology, self.num_vertices, self.num_edges
-        weights = 0 if top.weights is None else top.weights.nbytes
-        columns = [*top.vertices.values(), *top.edges.values()]
-        columns += [] if top.labels is None else [top.labels]
-        with top.lock:
-            built = dict(top.derived)
-        slots = 0
-        if not self.symmetric and (in_edges or "in_lists" in built):
-            slots += top.offsets.nbytes + top.targets.nbytes
-        if "in_edges" in built or (in_edges and named):
-            slots += m * top.offsets.itemsize
-        names = ("sources", "out_degree", "in_degree")
-        other = sum(built[name].nbytes for name in names if name in built)
-        return MemoryEstimate(
-            csr=top.offsets.nbytes + top.targets.nbytes + weights,
-            in_edges=slots,
-            columns=sum(column.nbytes for column in columns) + other,
-            fields=n * bytes_per_vertex,
-        )
+        return estimate(self, primitive, in_edges, bytes_per_vertex)
+
+    # -- to other libraries ----------------------------------------------------------------
+
+    def to_scipy(self) -> scipy.sparse.csr_array:
+        """Give the adjacency matrix; see :func:`frontier.to_scipy`."""
+        from frontier.convert import to_scipy
+
+        return to_scipy(self)
+
+    def to_networkx(self) -> networkx.Graph:
+        """Give a NetworkX graph; see :func:`frontier.to_networkx`."""
+        from frontier.convert import to_networkx
+
+        return to_networkx(self)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """Give a table of edges; see :func:`frontier.to_pandas`."""
+        from frontier.convert import to_pandas
+
+        return to_pandas(self)
 
     # -- Python ----------------------------------------------------------------------------
 
@@ -462,62 +380,3 @@ class Graph:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Graph._wrap, (self._topology, self._backend)
-
-
-@dataclass(frozen=True)
-class MemoryEstimate:
-    """Bytes that a graph, and a program on it, take.
-
-    Attributes
-    ----------
-    csr : int
-        Offsets, targets and weights.
-    in_edges : int
-        In-edges, where they are built or needed and not shared with the out-edges.
-    columns : int
-        Columns, labels, and other arrays already derived.
-    fields : int
-        The fields of the primitive or program.
-    """
-
-    csr: int
-    in_edges: int
-    columns: int
-    fields: int
-
-    @property
-    def total(self) -> int:
-        """All of it."""
-        return self.csr + self.in_edges + self.columns + self.fields
-
-    def __str__(self) -> str:
-        rows = [("graph", self.csr), ("in-edges", self.in_edges), ("columns", self.columns)]
-        rows += [("fields", self.fields), ("total", self.total)]
-        return "\n".join(f"{name:9}{size / 2**20:12,.1f} MiB" for name, size in rows)
-
-
-def register_memory(
-    primitive: str, bytes_per_vertex: int, *, in_edges: bool = False, edge_ids: bool = False
-) -> None:
-    """Tell ``Graph.memory_estimate`` what a primitive needs beside the graph.
-
-    Parameters
-    ----------
-    primitive : str
-        Its name.
-    bytes_per_vertex : int
-        Bytes of its fields and frontiers for each vertex.
-    in_edges : bool
-        Whether it walks in-edges.
-    edge_ids : bool
-        Whether it also needs the edge slot of each in-edge (weights, edge fields).
-    """
-    _PRIMITIVE_MEMORY[primitive] = (bytes_per_vertex, in_edges, edge_ids)
-
-
-def _primitive_memory(primitive: str) -> tuple[int, bool, bool]:
-    try:
-        return _PRIMITIVE_MEMORY[primitive]
-    except KeyError:
-        known = ", ".join(sorted(_PRIMITIVE_MEMORY)) or "none is registered"
-        raise GraphError(f"there is no primitive {primitive!r}: {known}") from None

@@ -7,7 +7,7 @@ or a number of passes (``times``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from frontier.errors import FrontierError
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from frontier.problem import Problem
     from frontier.schedule import Schedule
 
-__all__ = ["Loop", "Sequence"]
+__all__ = ["Loop", "Sequence", "kinds_after", "wanted"]
 
 
 def _steps(steps: tuple[Step, ...], where: str) -> tuple[Step, ...]:
@@ -28,6 +28,23 @@ def _steps(steps: tuple[Step, ...], where: str) -> tuple[Step, ...]:
     if not steps:
         raise FrontierError(f"{where} needs at least one step")
     return steps
+
+
+def wanted(steps: tuple[Step, ...], after: str) -> str:
+    """Which scan helps the first of some steps that uses one."""
+    for step in reversed(steps):
+        after = step.wants(after)
+    return after
+
+
+def kinds_after(
+    steps: tuple[Step, ...], kinds: frozenset[str], piles: Mapping[str, str]
+) -> frozenset[str]:
+    """Kinds of elements that the frontier may hold after some steps."""
+    for step in steps:
+        if not step.own:
+            kinds = step.kinds_after(kinds, piles)
+    return kinds
 
 
 class Sequence(Step):
@@ -41,6 +58,12 @@ class Sequence(Step):
 
     def inner(self) -> tuple[Step, ...]:
         return self.steps
+
+    def wants(self, after: str) -> str:
+        return after if self.own else wanted(self.steps, after)
+
+    def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        return kinds if self.own else kinds_after(self.steps, kinds, piles)
 
 
 class Loop(Step):
@@ -102,8 +125,26 @@ class Loop(Step):
         self.take, self.replay, self.times = take, replay, times
         self.until, self.count, self.record, self.max_steps = until, count, record, max_steps
 
+    @property
+    def own(self) -> bool:
+        return self.over is not None or self.take is not None or self.replay is not None
+
     def inner(self) -> tuple[Step, ...]:
         return self.steps
+
+    def wants(self, after: str) -> str:
+        return after if self.own else wanted(self.steps, after)
+
+    def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        return kinds if self.own else self.kinds_within(kinds, piles)
+
+    def kinds_within(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        """Kinds of elements that a pass may begin with: those at first, and what passes leave."""
+        while True:
+            more = kinds | kinds_after(self.steps, kinds, piles)
+            if more == kinds:
+                return kinds
+            kinds = more
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         if self.until is not None:

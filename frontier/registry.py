@@ -28,11 +28,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
+    from frontier.verify import Report
 
 __all__ = ["Argument", "PrimitiveEntry", "primitives", "register_primitive"]
 
-Verifier = Callable[["Graph", Any], Any]
-Report = Callable[["Graph", Any], Mapping[str, Any]]
+Verifier = Callable[["Graph", Any], "Report"]
+Facts = Callable[["Graph", Any], Mapping[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -87,8 +88,8 @@ class PrimitiveEntry:
     columns : tuple of str
         Attributes of the result that ``--output`` writes, each None or of shape (n,).
     verify : callable or str, optional
-        ``verify(g, result)`` raises when the result is wrong; a string names a function of
-        ``frontier.verify``.
+        ``verify(g, result)`` gives a :class:`frontier.verify.Report`; a string names a function
+        of ``frontier.verify``.
     report : callable, optional
         ``report(g, result)`` gives the few facts that are printed, by name. An entry ``"edges"``
         is the number of directed edges that were traversed, for GTEPS; by default all edges.
@@ -106,7 +107,7 @@ class PrimitiveEntry:
     arguments: tuple[Argument, ...] = ()
     columns: tuple[str, ...] = ()
     verify: Verifier | str | None = None
-    report: Report | None = None
+    report: Facts | None = None
     takes_source: bool = False
     needs_weights: bool = False
     bench_options: Mapping[str, Any] = field(default_factory=dict)

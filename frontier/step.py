@@ -6,7 +6,7 @@ A step is data: what operator, which functors, which options. Backends read it; 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from frontier.problem import Problem
     from frontier.schedule import Schedule
 
-__all__ = ["Over", "Step", "start_of"]
+__all__ = ["Over", "Step", "check_field", "check_weights", "frontier_over", "start_of", "walk"]
 
 #: What ``over=`` accepts: "vertices", "edges", a pile, a vertex-valued scalar, or a count.
 Over = str | int | None
@@ -59,6 +59,11 @@ class Step:
 
         return run(self, p, f)
 
+    @property
+    def own(self) -> bool:
+        """Whether this step has a frontier of its own and leaves the current one alone."""
+        return self.over is not None
+
     def functors(self) -> Iterator[tuple[Functor, str]]:
         """(functor, place) of all functors of this step; places as in :func:`functors.arguments`."""
         return iter(())
@@ -67,10 +72,26 @@ class Step:
         """The steps inside this one."""
         return ()
 
+    def wants(self, after: str) -> str:
+        """Which scan of its frontier's degrees helps: ``out``, ``in``, or ``""``; ``after`` is what later steps want."""
+        return after if self.own or self.passes_through else ""
+
+    def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        """Kinds of elements that the frontier may hold after this step, from those before."""
+        return kinds
+
+    def may_pull(self, schedule: Schedule) -> bool:
+        """Whether a pull may run and leave the frontier as a bitmap."""
+        return False
+
     def check(self, p: Problem) -> None:
-        """Raise FrontierError where this step does not suit the problem."""
+        """Raise FrontierError where this step, or a functor of it, does not suit the problem."""
         if isinstance(self.over, str):
             start_of(p, self.over)
+        from frontier.analysis import check_functor
+
+        for fn, place in self.functors():
+            check_functor(fn, place, p)
 
     def key(self) -> tuple[Any, ...]:
         """What makes two steps the same: type, functors and options."""
@@ -133,10 +154,6 @@ def frontier_over(p: Problem, over: str) -> Frontier:
         return p.piles[over]
     return Frontier(p.graph, [int(p.scalars[over][0])])
 
-
-def element_arguments(fn: Functor, kind: str) -> tuple[str, ...]:
-    """Arguments of a functor of one element, checked against the kind of frontier it runs on."""
-    return arguments(fn, kind)
 
 
 def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> None:

@@ -48,6 +48,7 @@ class Set(Step):
                 yield value, "scalars"
 
     def check(self, p: Problem) -> None:
+        super().check(p)
         for name in self.values:
             check_field(p, name, ("scalar",), "Set")
 

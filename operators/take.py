@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from frontier.frontiers import Frontier
@@ -35,6 +36,9 @@ class Take(Step):
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.pile, ("pile",), "Take")
+
+    def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        return frozenset({piles[self.pile]})
 
     def interpret(self, context: Context, f: Frontier | None) -> Frontier:
         """Run on the python backend."""

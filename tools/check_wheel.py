@@ -31,7 +31,7 @@ BFS_ON_KARATE = """
 import frontier as fr
 g = fr.karate()
 result = fr.bfs(g, 0)
-fr.verify.bfs(g, result)
+fr.verify.bfs(g, result).raise_if_failed()
 assert result.level.max() == 3 and result.level.shape == (34,)
 import frontier.operators, frontier.primitives
 for name in ("operators", "primitives"):

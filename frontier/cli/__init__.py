@@ -11,6 +11,7 @@ a function that takes the parsed arguments and returns the exit status:
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -32,12 +33,27 @@ def build_parser() -> Parser:
         epilog="'frontier COMMAND --help' says more about a command.",
     )
     parser.add_argument("--version", action="version", version=f"frontier {frontier.__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="name")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="name", required=True)
     run.add(commands)
     files.add(commands)
     bench.add(commands)
     doctor.add(commands)
     return parser
+
+
+def parse(argv: Sequence[str] | None) -> argparse.Namespace:
+    """Parse a command line.
+
+    ``generate rmat 18 --seed 3 out.npz`` has an option amid words of no fixed number, which argparse does not put
+    together by itself.
+    """
+    parser = build_parser()
+    arguments, extra = parser.parse_known_args(argv)
+    if extra and (not hasattr(arguments, "words") or any(word.startswith("-") for word in extra)):
+        parser.error(f"unrecognized arguments: {' '.join(extra)}")
+    if extra:
+        arguments.words += extra
+    return arguments
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -49,11 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The arguments, without the program's name; by default those of the process.
     """
     try:
-        parser = build_parser()
-        arguments = parser.parse_args(argv)
-        if arguments.name is None:
-            parser.print_help()
-            return 2
+        arguments = parse(argv)
         status: int = arguments.command(arguments)
         sys.stdout.flush()
         return status
@@ -71,6 +83,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _fail(status: int, error: object) -> int:
     """Say in one line what went wrong."""
-    text = " ".join(str(error).split()) or type(error).__name__
+    text = str(error)
+    if isinstance(error, OSError) and error.filename is not None:
+        text = f"{error.filename}: {error.strerror}"
+    text = " ".join(text.split()) or type(error).__name__
     print(f"frontier: {text}", file=sys.stderr)
     return status

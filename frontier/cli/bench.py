@@ -100,7 +100,7 @@ def measure(entry: PrimitiveEntry, graph: Graph, sources: list[int]) -> Mapping[
     first = watch.seconds
     verify = entry.verifier()
     if verify is not None:
-        verify(graph, result)
+        verify(graph, result).raise_if_failed()
     seconds, speeds = [], []
     for source in sources:
         watch = Stopwatch()

@@ -46,7 +46,7 @@ def doctor(arguments: argparse.Namespace) -> int:
     if arguments.json:
         dump_json(findings)
     else:
-        print_table(("", "", ""), [(x.what, x.state, x.note) for x in findings])
+        print_table(("what", "state", "note"), [(x.what, x.state, x.note) for x in findings])
     return 1 if any(x.broken for x in findings) else 0
 
 
@@ -116,7 +116,7 @@ def _try_backend(name: str) -> Finding:
     watch = Stopwatch()
     try:
         graph = frontier.karate().to(name)
-        frontier.verify.bfs(graph, frontier.bfs(graph, 0))
+        frontier.verify.bfs(graph, frontier.bfs(graph, 0)).raise_if_failed()
     except Exception as error:  # whatever it is, this is the place to show it
         text = " ".join(f"{type(error).__name__}: {error}".split())
         return Finding(f"backend {name}", "fails", text, broken=name != "cuda")

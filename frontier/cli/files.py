@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from frontier.cli import graphs
-from frontier.cli.common import Commands, Stopwatch, dump_json, print_pairs
+from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_pairs
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -22,16 +22,19 @@ def add(commands: Commands) -> None:
     parser.set_defaults(command=info)
 
     parser = commands.add_parser(
-        "generate", help="generate a graph and write it", description=generate.__doc__
+        "generate",
+        usage="frontier generate KIND ... OUT [options]",
+        help="generate a graph and write it",
+        description=generate.__doc__,
     )
     parser.add_argument(
-        "kind",
+        "words",
         nargs="+",
-        metavar="KIND",
-        help="as GRAPH elsewhere, 'rmat:18:16', or in words, 'rmat 18 16': "
-        + "; ".join(kind.usage.split(",")[0] for kind in graphs.KINDS.values()),
+        metavar="WORD",
+        help="KIND as GRAPH elsewhere, 'rmat:18:16', or in words, 'rmat 18 16' ("
+        + "; ".join(kind.usage.split(",")[0] for kind in graphs.KINDS.values())
+        + "), then OUT, the file to write, whose suffix says how",
     )
-    parser.add_argument("out", metavar="OUT", help="the file to write; its suffix says how")
     graphs.add_reading_arguments(parser)
     parser.set_defaults(command=generate)
 
@@ -99,8 +102,10 @@ def _is_range(value: list[Any]) -> bool:
 
 def generate(arguments: argparse.Namespace) -> int:
     """Generate a graph and write it to a file."""
-    graph = graphs.make(":".join(arguments.kind), arguments, arguments.weights)
-    return _write(graph, arguments.out)
+    *kind, out = arguments.words
+    if not kind:
+        raise UsageError("generate: a kind of graph and a file are needed, as 'generate rmat 18 rmat.npz'")
+    return _write(graphs.make(":".join(kind), arguments, arguments.weights), out)
 
 
 def convert(arguments: argparse.Namespace) -> int:

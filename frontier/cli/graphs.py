@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontier.cli.common import Parser, UsageError
@@ -17,34 +19,44 @@ __all__ = ["KINDS", "add_graph_arguments", "add_reading_arguments", "load", "mak
 
 @dataclass(frozen=True)
 class Kind:
-    """A generator as the command line knows it: ``NAME:VALUE:...``."""
+    """A generator as the command line knows it: ``NAME:VALUE:...``, the first ``required`` of them needed."""
 
     usage: str
-    types: tuple[Callable[[str], Any], ...] = ()
     required: int = 0
-    random: bool = False
+    names: tuple[str, ...] = ()
 
-    def values(self, spec: str) -> list[Any]:
-        """The generator's arguments in ``spec``."""
+    def values(self, spec: str) -> dict[str, int | float]:
+        """The generator's arguments in ``spec``, by name."""
         name, *texts = spec.split(":")
         if name == "grid":
             texts = [text for pair in texts for text in pair.split("x")]
         try:
-            if not self.required <= len(texts) <= len(self.types):
+            if not self.required <= len(texts) <= len(self.names):
                 raise ValueError
-            return [convert(text) for convert, text in zip(self.types, texts, strict=False)]
+            return dict(zip(self.names, map(_number, texts), strict=False))
         except ValueError:
             raise UsageError(f"cannot read {spec!r}: expected {self.usage}") from None
 
 
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
 KINDS = {
     "karate": Kind("karate"),
-    "rmat": Kind("rmat:SCALE[:EDGE_FACTOR], as rmat:18:16", (int, int), 1, random=True),
-    "urand": Kind("urand:SCALE[:EDGE_FACTOR], as urand:18:16", (int, int), 1, random=True),
-    "grid": Kind("grid:ROWSxCOLUMNS, as grid:1000x1000", (int, int), 2),
-    "path": Kind("path:VERTICES, as path:1000", (int,), 1),
-    "star": Kind("star:VERTICES, as star:1000", (int,), 1),
-    "complete": Kind("complete:VERTICES, as complete:100", (int,), 1),
+    "rmat": Kind(
+        "rmat:SCALE[:EDGE_FACTOR[:A:B:C]], as rmat:18:16", 1, ("scale", "edge_factor", "a", "b", "c")
+    ),
+    "urand": Kind("urand:SCALE[:EDGE_FACTOR], as urand:18:16", 1, ("scale", "edge_factor")),
+    "grid": Kind("grid:ROWSxCOLUMNS, as grid:1000x1000", 2, ("rows", "columns")),
+    "path": Kind("path:VERTICES, as path:1000", 1, ("n",)),
+    "star": Kind("star:VERTICES, as star:1000", 1, ("n",)),
+    "complete": Kind("complete:VERTICES, as complete:100", 1, ("n",)),
+    "tree": Kind("tree:BRANCHING:HEIGHT, as tree:2:10", 2, ("branching", "height")),
+    "small_world": Kind("small_world:VERTICES:K:P, as small_world:1000:4:0.1", 3, ("n", "k", "p")),
 }
 
 HELP = "a file, or one of " + ", ".join(kind.usage.split(",")[0] for kind in KINDS.values())
@@ -62,7 +74,7 @@ def add_reading_arguments(parser: Parser) -> None:
         "--directed",
         action=argparse.BooleanOptionalAction,
         default=None,
-        help="how a file's edges are meant (default: what its format says)",
+        help="whether edges go one way (default: what a file's format says; generated graphs are undirected)",
     )
     parser.add_argument(
         "--seed", type=int, default=1, help="of all that is random (default: %(default)s)"
@@ -90,15 +102,13 @@ def make(spec: str, arguments: argparse.Namespace, weights: tuple[int, int] | No
     name = spec.partition(":")[0]
     if name not in KINDS:
         raise UsageError(f"there is no kind of graph {name!r}: {', '.join(KINDS)}")
-    kind = KINDS[name]
-    values = kind.values(spec)
-    options: dict[str, Any] = {}
-    if kind.random:
-        options["seed"] = arguments.seed
-    if weights is not None:
-        options["weights"] = weights
-    graph: Graph = getattr(generators, name)(*values, **options)
-    return graph
+    generator: Callable[..., Graph] = getattr(generators, name)
+    options: dict[str, Any] = KINDS[name].values(spec)
+    if arguments.directed is not None:
+        if "directed" not in inspect.signature(generator).parameters:
+            raise UsageError(f"--directed and --no-directed do not go with {name}: it is undirected")
+        options["directed"] = arguments.directed
+    return generator(**options, seed=arguments.seed, weights=weights)
 
 
 def load(arguments: argparse.Namespace, *, needs_weights: bool = False) -> Graph:
@@ -112,13 +122,14 @@ def load(arguments: argparse.Namespace, *, needs_weights: bool = False) -> Graph
         A generated graph gets weights from 1 to 64 if it is not told which.
     """
     spec = arguments.graph
-    if spec.partition(":")[0] in KINDS:
-        if arguments.directed is not None:
-            raise UsageError("--directed and --no-directed are for files, not generated graphs")
+    name, colon, _ = spec.partition(":")
+    if name in KINDS:
         default = (1, 64) if needs_weights else None
         return make(spec, arguments, arguments.weights or default)
     if arguments.weights is not None:
         raise UsageError("--weights is for generated graphs; a file has its own")
+    if colon and len(name) > 1 and name.isidentifier() and not Path(spec).exists():
+        raise UsageError(f"{spec!r} is neither a file nor a kind of graph that can be made: {', '.join(KINDS)}")
     from frontier.io import read
 
     return read(spec, directed=arguments.directed)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import inspect
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,11 @@ from frontier.cli.common import (
     shown,
     ticking,
 )
-from frontier.errors import VerificationError
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
     from frontier.registry import Argument, PrimitiveEntry
+    from frontier.verify import Report
 
 __all__ = ["add", "add_running_arguments", "options_of", "place"]
 
@@ -48,7 +49,6 @@ def add(commands: Commands) -> None:
         add_running_arguments(parser)
         parser.add_argument("--verify", action="store_true", help="check the result")
         parser.add_argument("--trace", action="store_true", help="print every pass and step")
-        parser.add_argument("--trace-json", metavar="FILE", help="write the trace as JSON")
         parser.add_argument("--json", action="store_true", help="print JSON instead of text")
         parser.add_argument("--output", metavar="FILE", help=f"write the result: {results.KINDS}")
         parser.set_defaults(command=run, entry=entry)
@@ -94,8 +94,7 @@ class Run:
     result: Any = None
     seconds: float = 0.0
     facts: Mapping[str, Any] = field(default_factory=dict)
-    checks: str = ""
-    failure: str = ""
+    report: Report | None = None
     verify_seconds: float = 0.0
     trace: Any = None
 
@@ -108,16 +107,14 @@ def run(arguments: argparse.Namespace) -> int:
     _execute(this, arguments)
     if arguments.verify:
         _verify(this)
-    if arguments.trace_json:
-        this.trace.to_json(arguments.trace_json)
-    if arguments.output and not this.failure:
+    if arguments.output and (this.report is None or this.report.passed):
         results.write(arguments.output, this.graph, this.result, this.entry.columns)
     if arguments.json:
         dump_json(_as_json(this, with_trace=arguments.trace))
     else:
         _print(this, with_trace=arguments.trace)
-    if this.failure:
-        raise VerificationError(f"{this.entry.name}: the result is wrong: {this.failure}")
+    if this.report is not None:
+        this.report.raise_if_failed()
     return 0
 
 
@@ -154,8 +151,7 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
     entry = this.entry
     positional = [graphs.source(this.graph, arguments.source)] if entry.takes_source else []
     options = options_of(entry, arguments)
-    traced = arguments.trace or arguments.trace_json
-    with frontier.trace() if traced else contextlib.nullcontext() as this.trace:
+    with frontier.trace() if arguments.trace else contextlib.nullcontext() as this.trace:
         watch = Stopwatch()
         with ticking(entry.name):
             this.result = entry.function(this.graph, *positional, **options)
@@ -178,13 +174,8 @@ def _verify(this: Run) -> None:
     if verify is None:
         raise UsageError(f"{this.entry.name} has no verifier: leave out --verify")
     watch = Stopwatch()
-    try:
-        with ticking(f"verifying {this.entry.name}"):
-            report = verify(this.graph, this.result)
-    except VerificationError as error:
-        this.failure = str(error)
-    else:
-        this.checks = "; ".join(getattr(report, "checks", ())) or "passed"
+    with ticking(f"verifying {this.entry.name}"):
+        this.report = verify(this.graph, this.result)
     this.verify_seconds = watch.seconds
 
 
@@ -204,11 +195,11 @@ def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
         "seconds": this.seconds,
         "result": this.facts,
     }
-    if this.checks or this.failure:
-        found["verified"] = not this.failure
-        found["verification"] = this.failure or this.checks
+    if this.report is not None:
+        found["verified"] = this.report.passed
+        found["checks"] = this.report.checks
     if with_trace:
-        found["trace"] = this.trace.rows
+        found["trace"] = json.loads(this.trace.to_json())
     return found
 
 
@@ -222,8 +213,11 @@ def _print(this: Run, *, with_trace: bool) -> None:
         ("backend", this.backend),
         (this.entry.name, "; ".join([", ".join(facts), f"{this.seconds:.3f} s"]).lstrip("; ")),
     ]
-    if this.checks:
-        pairs.append(("verified", f"{this.checks}; {this.verify_seconds:.3f} s"))
+    if this.report is not None:
+        word = "verified" if this.report.passed else "WRONG"
+        pairs.append((word, f"{len(this.report.checks)} properties; {this.verify_seconds:.3f} s"))
     print_pairs(pairs)
+    for check in this.report.checks if this.report is not None else ():
+        print(f"  {check}")
     if with_trace:
         print(f"\n{this.trace}")

@@ -3,16 +3,31 @@
 ``fr.verify.bfs(g, result)`` and its sisters never compare with another run of the same code, as
 GAP's verifiers and the Graph500 validation do not either: they test properties that together
 leave one answer (or one set of equally right answers), with numpy alone. Each returns a
-:class:`Report` of what was checked, or raises
-:class:`~frontier.errors.VerificationError` with the property, the vertex or edge, and the values.
+:class:`Report` of what was checked: it prints, it is true if the result passed, and
+``raise_if_failed()`` raises a :class:`~frontier.errors.VerificationError` that names the property, the
+vertex or edge, and the values.
 
-Results are taken by their attributes, so any object that has them will do.
+Results are taken by their attributes, so any object that has them will do. Whatever is wrong with a
+result, its fields' shapes and dtypes too, is a failed check and not an exception.
 """
 
 from frontier.verify.centrality import betweenness
 from frontier.verify.components import connected_components
 from frontier.verify.paths import bfs, sssp
 from frontier.verify.ranks import pagerank
-from frontier.verify.report import Report
+from frontier.verify.report import Check, Report
 
-__all__ = ["Report", "betweenness", "bfs", "connected_components", "pagerank", "sssp"]
+bc = betweenness
+cc = connected_components
+
+__all__ = [
+    "Check",
+    "Report",
+    "bc",
+    "betweenness",
+    "bfs",
+    "cc",
+    "connected_components",
+    "pagerank",
+    "sssp",
+]

@@ -4,9 +4,10 @@ Two properties leave one partition:
 
 1. Every edge joins two vertices of the same label. So no component is split: a class of equal
    labels is one component or several.
-2. There are as many labels as components. So no class is several.
+2. Every vertex is in the component of the vertex that it is labelled with, as an independent
+   computation finds components. So no class is several.
 
-The number of components comes from Borůvka's contraction in numpy, with no random choice and no
+That computation is Borůvka's contraction in numpy, with no random choice and no
 label of the result: each part hooks onto its smallest neighbouring part, so that every round at
 least halves the parts that have an edge left (O. Borůvka, 1926; as a parallel algorithm Y. Shiloach
 and U. Vishkin, An O(log n) parallel connectivity algorithm, J. Algorithms 3(1), 1982).
@@ -20,14 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontier.verify.edges import edge_blocks, edge_name, spread
-from frontier.verify.report import Report, fail, integer_field, vertex_field
+from frontier.verify.report import Checks, Report, examine, fail, integer_field, vertex_field
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
 __all__ = ["connected_components"]
-
-NAME = "connected_components"
 
 
 def connected_components(g: Graph, result: Any) -> Report:
@@ -38,47 +37,59 @@ def connected_components(g: Graph, result: Any) -> Report:
     g : Graph
         n vertices, m edges; the direction of edges does not matter.
     result : ComponentsResult
-        ``label`` (n,) integers, equal for two vertices if and only if a path joins them;
-        ``count``, the number of components.
+        ``label`` (n,) integers: the same vertex of the component for all its vertices; ``count``,
+        the number of components.
 
     Returns
     -------
     Report
-
-    Raises
-    ------
-    VerificationError
-        Naming the property, the vertices or edge, and the values.
+        True if the result passed; see its ``raise_if_failed()``.
 
     Notes
     -----
-    Checked are the partition and the count, not which label a component got. Every edge joins equal
-    labels, and there are as many labels as an independent count finds components; together they
-    leave one partition. O((n + m) log n) time, O(n + m) memory at worst.
+    Every edge joins equal labels, and vertices of equal labels are joined by a path, as an
+    independent count of components shows; together they leave one partition. Every label is a
+    vertex of its own component; that it is the smallest is not asked for. O((n + m) log n) time,
+    O(n + m) memory at worst.
     """
-    label = vertex_field(NAME, result, "label", g.num_vertices, "iu")
-    count = integer_field(NAME, result, "count")
+    return examine("connected_components", _properties, g, result)
+
+
+def _properties(g: Graph, result: Any, checks: Checks) -> None:
+    n = g.num_vertices
+    label = vertex_field(result, "label", n, "iu")
+    count = integer_field(result, "count")
+
+    checks.begin("every label is a vertex of its own component")
+    wrong = (label < 0) | (label >= n)
+    if wrong.any():
+        v = int(np.argmax(wrong))
+        fail(f"label[{v}] is {label[v]}, which is no vertex: vertices are 0 to {n - 1}")
+    wrong = label[label] != label
+    if wrong.any():
+        v = int(np.argmax(wrong))
+        u = int(label[v])
+        fail(f"label[{v}] is {u}, but label[{u}] is {label[u]}")
+
+    checks.begin("every edge joins equal labels")
     for vertices, slots in edge_blocks(g.offsets):
-        here = spread(label, g.offsets, vertices)
-        (split,) = np.nonzero(here != label[g.targets[slots]])
-        if split.size:
-            u, v, edge = edge_name(g, slots.start + int(split[0]))
-            fail(NAME, f"label[{u}] is {label[u]} and label[{v}] is {label[v]}, but {edge} joins them")
+        split = spread(label, g.offsets, vertices) != label[g.targets[slots]]
+        if split.any():
+            u, v, edge = edge_name(g, slots.start + int(np.argmax(split)))
+            fail(f"label[{u}] is {label[u]} and label[{v}] is {label[v]}, but {edge} joins them")
+
+    checks.begin("vertices of equal labels are joined by a path")
     part = weak_components(g)
-    _, first, kind = np.unique(label, return_index=True, return_inverse=True)
-    (merged,) = np.nonzero(part != part[first][kind])
-    if merged.size:
-        v = int(merged[0])
-        u = int(first[kind[v]])
-        fail(NAME, f"label[{u}] and label[{v}] are both {label[v]}, but no path joins them")
-    if count != len(first):
-        fail(NAME, f"count is {count}, but there are {len(first)} components")
-    checks = (
-        "every edge joins equal labels",
-        "vertices of equal labels are joined by a path",
-        "count is the number of components",
-    )
-    return Report(NAME, checks)
+    merged = part != part[label]
+    if merged.any():
+        v = int(np.argmax(merged))
+        u = int(label[v])
+        fail(f"label[{u}] and label[{v}] are both {u}, but no path joins them")
+
+    checks.begin("count is the number of components")
+    expected = int(np.count_nonzero(label == np.arange(n)))
+    if count != expected:
+        fail(f"count is {count}, but there are {expected} components")
 
 
 def weak_components(g: Graph) -> NDArray[np.int64]:
@@ -111,9 +122,7 @@ def _first_hooks(g: Graph, ids: NDArray[np.int64]) -> NDArray[np.int64]:
     return _roots(parent)
 
 
-def _edges_between(
-    g: Graph, part: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _edges_between(g: Graph, part: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the two parts of each edge that joins different ones; once if symmetric."""
     kept = [(part[:0], part[:0])]
     for vertices, slots in edge_blocks(g.offsets):

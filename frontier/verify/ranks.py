@@ -23,14 +23,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frontier.errors import GraphError
-from frontier.verify.edges import BLOCK, edge_blocks, spread
+from frontier.verify.edges import BLOCK, edge_blocks, edge_name, spread
 from frontier.verify.report import (
+    Checks,
     Report,
+    examine,
     fail,
-    host,
+    field,
+    flag_field,
     number_field,
-    optional_field,
     vertex_field,
 )
 
@@ -57,13 +58,7 @@ def pagerank(g: Graph, result: Any) -> Report:
     Returns
     -------
     Report
-
-    Raises
-    ------
-    VerificationError
-        Naming the property and the values.
-    GraphError
-        If the ranks are said to be weighted and the graph has no weights.
+        True if the result passed; see its ``raise_if_failed()``.
 
     Notes
     -----
@@ -73,35 +68,37 @@ def pagerank(g: Graph, result: Any) -> Report:
     the personalization says. O(n + m) time, O(n) memory. A result that stopped after a given number of
     iterations, before the tolerance was reached, does not pass.
     """
-    n = g.num_vertices
-    rank = vertex_field("pagerank", result, "rank", n)
-    damping = number_field("pagerank", result, "damping")
-    tolerance = number_field("pagerank", result, "tolerance")
+    return examine("pagerank", _properties, g, result)
+
+
+def _properties(g: Graph, result: Any, checks: Checks) -> None:
+    rank = vertex_field(result, "rank", g.num_vertices).astype(np.float64)
+    damping = number_field(result, "damping")
+    tolerance = number_field(result, "tolerance")
     if not 0 <= damping <= 1:
-        fail("pagerank", f"damping is {damping}, expected 0 to 1")
-    (wrong,) = np.nonzero(~(rank >= 0))
-    if wrong.size:
-        v = int(wrong[0])
-        fail("pagerank", f"rank[{v}] is {rank[v]}, less than 0")
-    rank = rank.astype(np.float64, copy=False)
+        fail(f"damping is {damping}, expected 0 to 1")
+    if not 0 <= tolerance < 1:
+        fail(f"tolerance is {tolerance}, expected 0 to below 1")
+    teleport = _personalization(result, g.num_vertices)
+    weights = _weights(g, result)
+
+    checks.begin("no rank is negative")
+    wrong = ~(rank >= 0)
+    if wrong.any():
+        v = int(np.argmax(wrong))
+        fail(f"rank[{v}] is {rank[v]}, less than 0")
+
+    checks.begin("the sum of ranks is 1")
     total = float(rank.sum())
-    if n and not abs(total - 1) <= SUM_TOLERANCE:
-        fail("pagerank", f"the sum of ranks is {total!r}, expected 1")
-    change = np.abs(_apply(g, result, rank, damping) - rank)
+    if len(rank) and not abs(total - 1) <= SUM_TOLERANCE:
+        fail(f"the sum of ranks is {total!r}, expected 1")
+
+    checks.begin(f"one more iteration changes ranks by no more than the tolerance, {tolerance:.3g}")
+    change = np.abs(_apply(g, rank, damping, teleport, weights) - rank)
     residual = float(change.sum())
     if not residual <= tolerance + _rounding(g):
         v = int(np.argmax(change))
-        fail(
-            "pagerank",
-            f"ranks are not at the fixed point: one more iteration changes them by {residual:.3g}, "
-            f"tolerance {tolerance:.3g}; most at rank[{v}], {rank[v]!r}, by {change[v]:.3g}",
-        )
-    checks = (
-        "no rank is negative",
-        "the sum of ranks is 1",
-        f"one more iteration changes them by {residual:.3g}, tolerance {tolerance:.3g}",
-    )
-    return Report("pagerank", checks)
+        fail(f"it changes them by {residual:.3g}; rank[{v}], {rank[v]!r}, by {change[v]:.3g}")
 
 
 def _rounding(g: Graph) -> float:
@@ -109,14 +106,15 @@ def _rounding(g: Graph) -> float:
     return float(16 * np.finfo(np.float64).eps * (1 + np.sqrt(g.num_edges)))
 
 
-def _apply(g: Graph, result: Any, rank: NDArray[np.float64], damping: float) -> NDArray[np.float64]:
+def _apply(
+    g: Graph,
+    rank: NDArray[np.float64],
+    damping: float,
+    teleport: NDArray[np.float64],
+    weights: NDArray[Any] | None,
+) -> NDArray[np.float64]:
     """Return T(rank)."""
     n = g.num_vertices
-    weights = None
-    if optional_field("pagerank", result, "weighted"):
-        if g.weights is None:
-            raise GraphError("pagerank: the ranks are weighted, but the graph has no weights")
-        weights = g.weights
     out = _out_weight(g, weights)
     share = np.divide(rank, out, out=np.zeros(n), where=out != 0)
     gathered = np.zeros(n)
@@ -126,10 +124,21 @@ def _apply(g: Graph, result: Any, rank: NDArray[np.float64], damping: float) -> 
         if weights is not None:
             values = values * weights[slots]
         gathered += np.bincount(g.targets[slots], weights=values, minlength=n)
-    teleport = _personalization(result, n)
     loose = rank[out == 0].sum()
     new: NDArray[np.float64] = (1 - damping) * teleport + damping * (gathered + loose * teleport)
     return new
+
+
+def _weights(g: Graph, result: Any) -> NDArray[Any] | None:
+    """Return the weights that the ranks are of, or None."""
+    if not flag_field(result, "weighted"):
+        return None
+    if g.weights is None:
+        fail("the ranks are said to be weighted, but the graph has no weights")
+    if g.weights.size and g.min_weight < 0:
+        slot = int(np.argmin(g.weights))
+        fail(f"{edge_name(g, slot)[2]} has weight {g.weights[slot]}: ranks need weights >= 0")
+    return g.weights
 
 
 def _out_weight(g: Graph, weights: NDArray[Any] | None) -> NDArray[np.float64]:
@@ -145,10 +154,10 @@ def _out_weight(g: Graph, weights: NDArray[Any] | None) -> NDArray[np.float64]:
 
 
 def _personalization(result: Any, n: int) -> NDArray[np.float64]:
-    if optional_field("pagerank", result, "personalization") is None:
+    if field(result, "personalization") is None:
         return np.full(n, 1 / max(n, 1))
-    values = vertex_field("pagerank", result, "personalization", n).astype(np.float64)
+    values = vertex_field(result, "personalization", n).astype(np.float64)
     total = values.sum()
     if n and (not values.min() >= 0 or not 0 < total < np.inf):
-        fail("pagerank", "personalization needs numbers >= 0 with a sum > 0")
+        fail("personalization needs numbers >= 0 with a sum > 0")
     return values / total if n else values

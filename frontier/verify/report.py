@@ -1,111 +1,232 @@
-"""What a verifier returns, how it fails, and how it takes a result apart."""
+"""What a verifier returns, how it records properties, and how it takes a result apart.
+
+A verifier is a function ``properties(g, result, checks)`` that calls ``checks.begin(...)`` before each
+property and :func:`fail` where one does not hold; :func:`examine` makes the :class:`Report` of it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from frontier.errors import VerificationError
 
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
 __all__ = [
+    "Check",
+    "Checks",
     "Report",
+    "examine",
     "fail",
-    "host",
+    "field",
+    "flag_field",
     "integer_field",
     "number_field",
-    "optional_field",
     "source_vertex",
     "vertex_field",
+    "vertex_list",
 ]
 
 _KINDS = {"iu": "integers", "iuf": "numbers"}
 
 
 @dataclass(frozen=True)
+class Check:
+    """One property of a result.
+
+    Attributes
+    ----------
+    name : str
+        The property, in words.
+    ok : bool
+        Whether it holds.
+    detail : str
+        Where it does not hold: a vertex or an edge, and the values there.
+    """
+
+    name: str
+    ok: bool
+    detail: str = ""
+
+    def __str__(self) -> str:
+        mark = "ok    " if self.ok else "FAILED"
+        return f"{mark}  {self.name}" + (f": {self.detail}" if self.detail else "")
+
+
+@dataclass(frozen=True)
 class Report:
-    """What a verifier found in order.
+    """What a verifier found; true in a condition if the result passed.
 
     Attributes
     ----------
     primitive : str
         Name of the primitive whose result was checked.
-    checks : tuple of str
-        The properties that were checked, in words; all of them hold.
-    ok : bool
-        Always True: a property that does not hold raises
-        :class:`~frontier.errors.VerificationError` instead.
+    checks : tuple of Check
+        The properties in the order in which they were checked. Each takes those before it for
+        granted, so the first that does not hold is the last one here.
     """
 
     primitive: str
-    checks: tuple[str, ...]
-    ok: bool = True
+    checks: tuple[Check, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every property holds."""
+        return all(check.ok for check in self.checks)
+
+    def raise_if_failed(self) -> None:
+        """Raise an error if a property does not hold.
+
+        Raises
+        ------
+        VerificationError
+            Naming the property, the vertex or edge, and the values.
+        """
+        for check in self.checks:
+            if not check.ok:
+                raise VerificationError(f"{self.primitive}: {check.detail} (checked: {check.name})")
+
+    def __bool__(self) -> bool:
+        return self.passed
 
     def __str__(self) -> str:
         lines = "".join(f"\n  {check}" for check in self.checks)
-        return f"{self.primitive}: verified{lines}"
+        return f"{self.primitive}: {'passed' if self.passed else 'FAILED'}{lines}"
 
 
-def fail(primitive: str, message: str) -> NoReturn:
-    """Raise a VerificationError."""
-    raise VerificationError(f"{primitive}: {message}")
+class Checks:
+    """The properties of one result while they are being checked."""
+
+    def __init__(self) -> None:
+        self._held: list[Check] = []
+        self._name = ""
+
+    def begin(self, name: str) -> None:
+        """Turn to the property ``name``; the one before it holds."""
+        self._close()
+        self._name = name
+
+    def _close(self) -> None:
+        if self._name:
+            self._held.append(Check(self._name, True))
+
+    def finished(self) -> tuple[Check, ...]:
+        """Return all properties; the current one holds too."""
+        self._close()
+        return tuple(self._held)
+
+    def failed(self, detail: str) -> tuple[Check, ...]:
+        """Return all properties; the current one does not hold."""
+        return (*self._held, Check(self._name, False, detail))
 
 
-def host(values: Any) -> NDArray[Any]:
-    """Return values as a numpy array, copied from a device if need be."""
-    if hasattr(values, "__cuda_array_interface__") and hasattr(values, "get"):
-        values = values.get()
-    return np.asarray(values)
+def examine(primitive: str, properties: Callable[[Graph, Any, Checks], None], g: Graph, result: Any) -> Report:
+    """Check the properties of a result, up to the first that does not hold."""
+    checks = Checks()
+    checks.begin("the result has its fields, of the right shapes and dtypes")
+    try:
+        properties(g, result, checks)
+    except VerificationError as error:
+        return Report(primitive, checks.failed(str(error)))
+    return Report(primitive, checks.finished())
 
 
-def _attribute(primitive: str, result: Any, name: str) -> Any:
+def fail(detail: str) -> NoReturn:
+    """End an examination: the current property does not hold."""
+    raise VerificationError(detail)
+
+
+# -- the fields of a result ------------------------------------------------------------------------
+
+
+def field(result: Any, name: str) -> Any:
+    """Return ``result.name``, which may be None but must be there."""
     if not hasattr(result, name):
-        fail(primitive, f"the result has no attribute {name!r} ({type(result).__name__})")
+        fail(f"the result has no attribute {name!r} ({type(result).__name__})")
     return getattr(result, name)
 
 
-def vertex_field(
-    primitive: str, result: Any, name: str, n: int, kinds: str = "iuf"
-) -> NDArray[Any]:
+def _host(name: str, values: Any) -> NDArray[Any]:
+    """Return values as a numpy array, copied from a device if need be."""
+    if hasattr(values, "__cuda_array_interface__") and hasattr(values, "get"):
+        values = values.get()
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError) as error:
+        fail(f"{name} cannot be read as an array: {error}")
+
+
+def vertex_field(result: Any, name: str, n: int, kinds: str = "iuf") -> NDArray[Any]:
     """Return ``result.name`` as an array of shape (n,) of a dtype kind in ``kinds``."""
-    values = host(_attribute(primitive, result, name))
+    values = _host(name, field(result, name))
     if values.shape != (n,):
-        fail(primitive, f"{name} has shape {values.shape}, expected ({n},): one entry per vertex")
+        fail(f"{name} has shape {values.shape}, expected ({n},): one entry for each vertex")
     if values.dtype.kind not in kinds:
-        fail(primitive, f"{name} has dtype {values.dtype}, expected {_KINDS[kinds]}")
+        fail(f"{name} has dtype {values.dtype}, expected {_KINDS[kinds]}")
     if values.dtype.kind == "f" and np.isnan(values).any():
-        v = int(np.flatnonzero(np.isnan(values))[0])
-        fail(primitive, f"{name}[{v}] is nan")
+        v = int(np.argmax(np.isnan(values)))
+        fail(f"{name}[{v}] is nan")
     return values
 
 
-def integer_field(primitive: str, result: Any, name: str) -> int:
+def vertex_list(result: Any, name: str, n: int) -> NDArray[np.int64]:
+    """Return ``result.name``, some vertex ids or None for all, as an array of shape (k,)."""
+    given = field(result, name)
+    if given is None:
+        return np.arange(n)
+    ids = _host(name, given)
+    if ids.shape == (0,):
+        return np.zeros(0, dtype=np.int64)
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        fail(f"{name} has shape {ids.shape} and dtype {ids.dtype}, expected a list of vertex ids")
+    wrong = (ids < 0) | (ids >= n)
+    if wrong.any():
+        fail(f"{name} has {ids[np.argmax(wrong)]}, which is no vertex: {_valid(n)}")
+    return ids.astype(np.int64)
+
+
+def integer_field(result: Any, name: str) -> int:
     """Return ``result.name`` as an int."""
-    value = host(_attribute(primitive, result, name))
+    value = _host(name, field(result, name))
     if value.shape != () or value.dtype.kind not in "iu":
-        fail(primitive, f"{name} is {value!r}, expected one integer")
+        fail(f"{name} is {_short(value)}, expected one integer")
     return int(value)
 
 
-def number_field(primitive: str, result: Any, name: str) -> float:
+def number_field(result: Any, name: str) -> float:
     """Return ``result.name`` as a float."""
-    value = host(_attribute(primitive, result, name))
+    value = _host(name, field(result, name))
     if value.shape != () or value.dtype.kind not in "iuf" or np.isnan(value):
-        fail(primitive, f"{name} is {value!r}, expected one number")
+        fail(f"{name} is {_short(value)}, expected one number")
     return float(value)
 
 
-def optional_field(primitive: str, result: Any, name: str) -> Any:
-    """Return ``result.name``, which may be None but must be there."""
-    return _attribute(primitive, result, name)
+def flag_field(result: Any, name: str) -> bool:
+    """Return ``result.name`` as a bool."""
+    value = _host(name, field(result, name))
+    if value.shape != () or value.dtype.kind != "b":
+        fail(f"{name} is {_short(value)}, expected True or False")
+    return bool(value)
 
 
-def source_vertex(primitive: str, result: Any, n: int) -> int:
+def source_vertex(result: Any, n: int) -> int:
     """Return ``result.source``, a vertex id."""
-    source = integer_field(primitive, result, "source")
+    source = integer_field(result, "source")
     if not 0 <= source < n:
-        valid = f"vertices are 0 to {n - 1}" if n else "the graph has no vertices"
-        fail(primitive, f"source is {source}, but {valid}")
+        fail(f"source is {source}, which is no vertex: {_valid(n)}")
     return source
+
+
+def _valid(n: int) -> str:
+    return f"vertices are 0 to {n - 1}" if n else "the graph has no vertices"
+
+
+def _short(value: NDArray[Any]) -> str:
+    """Show a value that should have been a single one."""
+    return repr(value.item()) if value.shape == () else f"an array of shape {value.shape}"

@@ -6,7 +6,7 @@ frontier. One file for each way to share the edges among workers stands beside t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError
@@ -82,6 +82,18 @@ class Advance(Step):
         yield self.fn, "edge"
         if self.where is not None:
             yield self.where, self.far
+
+    def wants(self, after: str) -> str:
+        return after if self.own else "" if self.part else self.edges
+
+    def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        return frozenset({self.output}) if self.output else kinds
+
+    def may_pull(self, schedule: Schedule) -> bool:
+        """Pull needs vertices to come out; left to choose, only a ``where`` makes it worth while."""
+        if self.output == "edge" or self.part is not None or schedule.direction == "push":
+            return False
+        return self.where is not None or schedule.direction == "pull"
 
     def interpret(self, context: Context, f: Frontier) -> Frontier:
         """Run on the python backend."""

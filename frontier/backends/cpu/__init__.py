@@ -1,0 +1,26 @@
+"""The cpu backend: a loop lowered to one function, compiled by numba, run by our own threads.
+
+``intrinsics`` and ``atomics`` are what numba lacks, ``runtime`` the functions that every loop
+function calls (barriers, appends, scans), ``compiler`` makes and caches code, ``memory`` holds
+queues, ``execution`` runs a loop function and carries its state.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from frontier.backends.cpu.execution import CpuExecution
+    from frontier.frontiers import Frontier
+    from frontier.problem import Problem
+    from frontier.schedule import Schedule
+    from frontier.step import Step
+
+__all__ = ["start"]
+
+
+def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> CpuExecution:
+    """Begin to run a step. numba is imported here, when it is first needed."""
+    from frontier.backends.cpu.execution import CpuExecution
+
+    return CpuExecution(step, p, f, schedule)

@@ -1,0 +1,66 @@
+"""Time to the first result, in fresh processes: importing, and the first call of each primitive.
+
+``python -m benchmarks.startup`` measures with an empty cache of compiled code (in a new folder) and then with
+the warm one that this left. The time of a call includes starting Python and importing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+CALLS = {
+    "bfs": "fr.bfs(g, 0)",
+    "sssp": "fr.sssp(g, 0)",
+    "cc": "fr.connected_components(g)",
+    "pagerank": "fr.pagerank(g)",
+    "betweenness": "fr.betweenness(g, sources=[0])",
+}
+
+
+def seconds(code: str, cache: str) -> float:
+    """Run code in a new process; the time it takes."""
+    # both caches in one folder: Frontier's own of loops, numba's of the kernels that build graphs
+    env = {**os.environ, "PYTHONPATH": str(ROOT), "FRONTIER_CACHE_DIR": cache, "NUMBA_CACHE_DIR": cache}
+    start = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], env=env, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def main() -> None:
+    """Measure, print a table, write JSON."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--runs", type=int, default=5, help="processes for each warm time")
+    parser.add_argument("--json", metavar="FILE", help="write the times as JSON")
+    arguments = parser.parse_args()
+    found: dict[str, dict[str, float]] = {}
+    with tempfile.TemporaryDirectory() as nothing:
+        for code in ("pass", "import numpy", "import frontier"):
+            found[code] = {"warm": _median(code, nothing, arguments.runs)}
+    for name, call in CALLS.items():
+        code = f"import frontier as fr; g = fr.karate(weights=(1, 9)); {call}"
+        with tempfile.TemporaryDirectory() as cache:
+            empty = seconds(code, cache)
+            found[name] = {"empty": empty, "warm": _median(code, cache, arguments.runs)}
+    print(f"{'':16} {'empty cache':>12} {'warm':>8}")
+    for name, times in found.items():
+        empty_text = f"{times['empty']:10.2f} s" if "empty" in times else ""
+        print(f"{name:16} {empty_text:>12} {times['warm']:6.2f} s")
+    if arguments.json:
+        Path(arguments.json).write_text(json.dumps(found, indent=1))
+
+
+def _median(code: str, cache: str, runs: int) -> float:
+    return statistics.median(seconds(code, cache) for _ in range(runs))
+
+
+if __name__ == "__main__":
+    main()

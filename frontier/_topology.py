@@ -1,0 +1,82 @@
+"""The arrays of a graph, and what is derived from them when it is first asked for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Array", "Topology", "id_dtype", "offset_dtype", "read_only"]
+
+Array = NDArray[Any]
+
+_INT32_LIMIT = 2**31
+
+
+def id_dtype(num_vertices: int) -> np.dtype[Any]:
+    """Dtype of vertex ids: int32, int64 from 2**31 vertices on."""
+    return np.dtype(np.int32 if num_vertices < _INT32_LIMIT else np.int64)
+
+
+def offset_dtype(num_edges: int) -> np.dtype[Any]:
+    """Dtype of offsets and edge slots: int32, int64 from 2**31 slots on."""
+    return np.dtype(np.int32 if num_edges < _INT32_LIMIT else np.int64)
+
+
+def read_only(values: Array) -> Array:
+    """Give a read-only view; the flag of the caller's own array stays as it is."""
+    view = values.view()
+    view.flags.writeable = False
+    return view
+
+
+class Topology:
+    """What graphs that differ only in their backend share."""
+
+    def __init__(
+        self,
+        offsets: Array,
+        targets: Array,
+        weights: Array | None,
+        directed: bool,
+        labels: Array | None,
+        vertices: Mapping[str, Array],
+        edges: Mapping[str, Array],
+    ) -> None:
+        self.offsets = read_only(offsets)
+        self.targets = read_only(targets)
+        self.weights = None if weights is None else read_only(weights)
+        self.directed = directed
+        self.labels = None if labels is None else read_only(labels)
+        self.vertices = {name: read_only(column) for name, column in vertices.items()}
+        self.edges = {name: read_only(column) for name, column in edges.items()}
+        self.derived: dict[str, Any] = {}
+        self.lock = threading.RLock()  # making one derived value may ask for another
+
+    def once(self, name: str, make: Callable[[], Any]) -> Any:
+        """Give the derived value ``name``, made by ``make`` when it is first asked for."""
+        try:
+            return self.derived[name]
+        except KeyError:
+            pass
+        with self.lock:
+            if name not in self.derived:
+                value = make()
+                self.derived[name] = read_only(value) if isinstance(value, np.ndarray) else value
+            return self.derived[name]
+
+    def built(self) -> dict[str, Any]:
+        """Give the derived values that there are by now."""
+        with self.lock:
+            return dict(self.derived)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "derived": {}, "lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        # through __init__, because NumPy's pickles come back writeable
+        del state["derived"], state["lock"]
+        self.__init__(**state)  # type: ignore[misc]

@@ -1,0 +1,234 @@
+"""What a functor touches: which fields it reads, writes or changes atomically, and at which index.
+
+Found once for each functor from numba's intermediate form of its bytecode, through the helpers it
+calls. Conservative: an index that is not plainly one of the functor's arguments is ``"any"``.
+"""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from frontier import atomics
+from frontier.errors import FunctorError
+from frontier.functors import _names_used, helpers, is_helper, location
+
+if TYPE_CHECKING:
+    from frontier.problem import Problem
+
+__all__ = ["Effects", "check_functor", "effects"]
+
+_ATOMICS = {getattr(atomics, name): name.removeprefix("atomic_") for name in atomics.__all__}
+
+#: An argument's place in the functor, or "any".
+Index = str
+
+
+@dataclass
+class Effects:
+    """What a functor touches.
+
+    Attributes
+    ----------
+    reads, writes : dict of str to set of str
+        Field name to indices: ``src``, ``dst``, ``v``, ``edge``, ``i`` or ``any``; a scalar has the index
+        ``""``. Atomics are among the writes.
+    atomics : dict of str to set of str
+        Field name to operations: ``add``, ``min``, ``max``, ``or``, ``exch``, ``cas``.
+    exact : bool
+        False if the problem went somewhere that the analysis does not follow.
+    """
+
+    reads: dict[str, set[Index]] = field(default_factory=dict)
+    writes: dict[str, set[Index]] = field(default_factory=dict)
+    atomics: dict[str, set[str]] = field(default_factory=dict)
+    exact: bool = True
+
+    @property
+    def fields(self) -> set[str]:
+        """All fields named."""
+        return {*self.reads, *self.writes}
+
+
+_found: dict[Callable[..., Any], Effects] = {}
+
+
+def effects(fn: Callable[..., Any]) -> Effects:
+    """What a functor touches.
+
+    Parameters
+    ----------
+    fn : function
+        Takes the problem first.
+
+    Returns
+    -------
+    Effects
+
+    Raises
+    ------
+    FunctorError
+        If it, or a helper, uses what functors may not (try, with, yield, assignment to a scalar).
+    """
+    if fn not in _found:
+        made = Effects()
+        names = fn.__code__.co_varnames[1 : fn.__code__.co_argcount]
+        _Reader(fn, {0: "problem", **{i: ("index", name) for i, name in enumerate(names, 1)}}, made, ()).read()
+        _found[fn] = made
+    return _found[fn]
+
+
+def check_functor(fn: Callable[..., Any], place: str, p: Problem) -> None:
+    """Raise FunctorError for names that do not exist and uses that no backend allows."""
+    key = ("functor", fn, place)
+    if key in p.workspace:
+        return
+    from frontier.backends.python.view import unknown_field
+
+    for part in (fn, *helpers(fn)):
+        _check_globals(part)
+    try:
+        found = effects(fn)
+    except FunctorError:
+        if p.graph.backend == "python":  # runs what Python runs
+            return
+        raise
+    for name in sorted(found.fields):
+        if name not in p.fields:
+            raise FunctorError(f"{location(fn)}: {unknown_field(name, p.fields)}")
+        kind = p.fields[name].kind
+        if kind == "pile":
+            raise FunctorError(f"{location(fn)}: p.{name} is a pile; functors do not see piles")
+        if kind == "scalar" and name in found.atomics:
+            raise FunctorError(f"{location(fn)}: p.{name} {atomics.SCALAR_MESSAGE}")
+    for name, operations in found.atomics.items():
+        for operation in operations:
+            try:
+                atomics.check_atomic(operation, p.fields[name].dtype)
+            except FunctorError as error:
+                raise FunctorError(f"{location(fn)}: p.{name}: {error}") from None
+    p.workspace[key] = True
+
+
+def _check_globals(fn: Callable[..., Any]) -> None:
+    for name in _names_used(fn.__code__):
+        if name not in fn.__globals__ and not hasattr(builtins, name):
+            raise FunctorError(f"{location(fn)}: name {name!r} is not defined")
+
+
+class _Reader:
+    """Reads one function; arguments are the problem, an index of the functor, or anything else."""
+
+    def __init__(
+        self, fn: Callable[..., Any], given: Mapping[int, Any], made: Effects, stack: tuple[Any, ...]
+    ) -> None:
+        from numba.core import compiler, errors
+
+        self.fn, self.given, self.made, self.stack = fn, given, made, (*stack, fn)
+        try:
+            self.ir = compiler.run_frontend(fn)
+        except (errors.NumbaError, NotImplementedError, AssertionError) as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise FunctorError(f"{location(fn)}: functors cannot do this: {reason}") from None
+        self.definitions = self.ir._definitions
+        self.named: set[str] = set()
+
+    def meaning(self, var: Any, depth: int = 0) -> Any:
+        """"problem", ("index", name), ("field", name), ("value", object), or None."""
+        from numba.core import ir
+
+        found = self.definitions.get(getattr(var, "name", None), ())
+        if len(found) != 1 or depth > 20:
+            return None
+        made = found[0]
+        if isinstance(made, ir.Arg):
+            return self.given.get(made.index)
+        if isinstance(made, ir.Var):
+            return self.meaning(made, depth + 1)
+        if isinstance(made, (ir.Global, ir.FreeVar, ir.Const)):
+            return ("value", made.value)
+        if isinstance(made, ir.Expr) and made.op == "cast":
+            return self.meaning(made.value, depth + 1)
+        if isinstance(made, ir.Expr) and made.op == "getattr":
+            base = self.meaning(made.value, depth + 1)
+            if base == "problem":
+                return ("field", made.attr)
+            if isinstance(base, tuple) and base[0] == "value" and hasattr(base[1], made.attr):
+                return ("value", getattr(base[1], made.attr))
+        return None
+
+    def index(self, var: Any) -> Index:
+        made = self.meaning(var)
+        return made[1] if isinstance(made, tuple) and made[0] == "index" else "any"
+
+    def read(self) -> None:
+        from numba.core import ir
+
+        for block in self.ir.blocks.values():
+            for statement in block.body:
+                if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
+                    self.expression(statement.value)
+                elif isinstance(statement, (ir.SetItem, ir.StaticSetItem)):
+                    self.access(statement.target, statement.index, True)
+                elif isinstance(statement, ir.SetAttr) and self.meaning(statement.target) == "problem":
+                    raise FunctorError(
+                        f"{location(self.fn)}: p.{statement.attr} = ...: scalars are written by Set, Reduce or "
+                        "count=, arrays element by element; return the value and use Reduce"
+                    )
+        for name in self.named - self.made.fields:  # scalars, for which naming is reading
+            self.made.reads.setdefault(name, set()).add("")
+
+    def access(self, target: Any, index: Any, write: bool) -> None:
+        made = self.meaning(target)
+        if isinstance(made, tuple) and made[0] == "field":
+            where = self.made.writes if write else self.made.reads
+            where.setdefault(made[1], set()).add(self.index(index))
+
+    def expression(self, expr: Any) -> None:
+        if expr.op in ("getitem", "static_getitem", "typed_getitem"):
+            self.access(expr.value, expr.index, False)
+        elif expr.op == "inplace_binop" or expr.op == "binop":
+            for side in (expr.lhs, expr.rhs):
+                self.plain(side)
+        elif expr.op == "call":
+            self.call(expr)
+        elif expr.op == "getattr" and self.meaning(expr.value) == "problem":
+            self.named.add(expr.attr)
+
+    def plain(self, var: Any) -> None:
+        made = self.meaning(var)
+        if isinstance(made, tuple) and made[0] == "field":
+            self.made.reads.setdefault(made[1], set()).add("")
+
+    def call(self, expr: Any) -> None:
+        callee = self.meaning(expr.func)
+        called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
+        arguments = [*expr.args, *(value for _, value in expr.kws)]
+        if called in _ATOMICS if _hashable(called) else False:
+            self.atomic(_ATOMICS[called], arguments)
+        elif is_helper(called) and not expr.kws:
+            if called in self.stack:
+                return  # recursion: its body is being read already
+            given = {i: self.meaning(var) for i, var in enumerate(arguments)}
+            _Reader(called, given, self.made, self.stack).read()
+        else:
+            for var in arguments:
+                if self.meaning(var) == "problem":
+                    self.made.exact = False
+                self.plain(var)
+
+    def atomic(self, operation: str, arguments: list[Any]) -> None:
+        made = self.meaning(arguments[0]) if arguments else None
+        if isinstance(made, tuple) and made[0] == "field":
+            self.access(arguments[0], arguments[1] if len(arguments) > 1 else None, True)
+            self.made.atomics.setdefault(made[1], set()).add(operation)
+
+
+def _hashable(value: Any) -> bool:
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True

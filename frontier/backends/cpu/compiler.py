@@ -1,0 +1,235 @@
+"""From a program's text and functors to a compiled loop function, kept on disk.
+
+The text is written to a file named by a hash of all that the code depends on, and numba's own cache
+keeps the machine code beside it: a second process starts without compiling. Files are written whole or
+not at all, so processes may share the folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import sys
+import tempfile
+import threading
+import time
+import types as python_types
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba
+from numba import njit, types
+from numba.core.errors import NumbaError
+
+from frontier import tracing
+from frontier.backends.cpu import atomics, intrinsics, runtime
+from frontier.errors import FunctorError
+from frontier.functors import constants, is_helper, location, marked
+from frontier.lowering.loops import Program
+from frontier.lowering.module import module_text
+
+__all__ = ["cache_folder", "compiled"]
+
+_IMPORTS = """from collections import namedtuple
+
+import numpy as np
+from numba import njit
+
+from frontier.backends.cpu.atomics import truth
+from frontier.backends.cpu.intrinsics import *
+from frontier.backends.cpu.runtime import *
+
+""" + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in intrinsics.POINTERS)
+
+_SIGNATURE = types.void(types.int64, types.int64, types.int64)
+
+_lock = threading.Lock()
+_made: dict[str, Callable[[int, int, int], None]] = {}
+_jitted: dict[Any, Any] = {}
+
+
+def compiled(program: Program) -> Callable[[int, int, int], None]:
+    """The compiled loop function of a program."""
+    text = module_text(program, _IMPORTS, "@njit(**OPTIONS)", "@njit(cache=True, **OPTIONS)")
+    key = hashlib.sha256()
+    key.update(text.encode())
+    key.update(_environment().encode())
+    for fn, name in program.functors.items():
+        key.update(f"{name}{_identity(fn, ())}".encode())
+    name = f"loop_{key.hexdigest()[:32]}"
+    with _lock:
+        if name not in _made:
+            _made[name] = _make(name, text, program)
+        return _made[name]
+
+
+def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
+    begun = time.perf_counter()
+    _register_marked()
+    path = _written(cache_folder() / f"{name}.py", text)
+    spec = importlib.util.spec_from_file_location(f"frontier_{name}", path)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    functors = {made: jitted(fn) for fn, made in program.functors.items()}
+    module.__dict__.update(functors)
+    spec.loader.exec_module(module)
+    try:
+        module.run.compile(_SIGNATURE)
+    except NumbaError as error:
+        _blame(program, module, functors)
+        raise FunctorError(f"the loop of {', '.join(program.steps)} cannot be compiled: {_reason(error)}") from None
+    tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cpu")
+    return module.run  # type: ignore[no-any-return]
+
+
+# ---- functors ------------------------------------------------------------------------------------------
+
+
+def jitted(fn: Callable[..., Any]) -> Any:
+    """A functor for numba: itself, with the plain functions that it calls made compilable."""
+    if fn not in _jitted:
+        _jitted[fn] = None  # a helper may call itself
+        given = dict(constants(fn))
+        changed = {name: jitted(value) for name, value in given.items() if is_helper(value) and value is not fn}
+        made = fn
+        if changed:
+            assert isinstance(fn, python_types.FunctionType)
+            cells = tuple(
+                python_types.CellType(changed.get(name, cell.cell_contents))
+                for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)
+            )
+            made = python_types.FunctionType(
+                fn.__code__, {**fn.__globals__, **changed}, fn.__name__, fn.__defaults__, cells
+            )
+        _jitted[fn] = njit(**runtime.OPTIONS)(made)
+    return _jitted[fn]
+
+
+def _register_marked() -> None:
+    """Make helpers marked by ``fr.function`` known to numba wherever they are found."""
+    from numba.extending import register_jitable
+
+    while marked:
+        register_jitable(**runtime.OPTIONS)(marked.pop())
+
+
+def _identity(fn: Callable[..., Any], stack: tuple[Any, ...]) -> str:
+    """Text that is equal for functors that compile to the same code."""
+    if fn in stack:
+        return fn.__name__
+    code = fn.__code__
+    parts = [code.co_code.hex(), repr(code.co_varnames), repr(code.co_names), _constants_text(code)]
+    for name, value in constants(fn):
+        if is_helper(value):
+            parts.append(f"{name}:{_identity(value, (*stack, fn))}")
+        elif isinstance(value, (int, float, complex, str, bytes, bool, tuple, type(None))):
+            parts.append(f"{name}={value!r}")
+        else:
+            parts.append(f"{name}:{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}")
+    return "|".join(parts)
+
+
+def _constants_text(code: python_types.CodeType) -> str:
+    return ",".join(
+        item.co_code.hex() if isinstance(item, python_types.CodeType) else f"{type(item).__name__}{item!r}"
+        for item in code.co_consts[0 if code.co_flags & 0x2000000 else 1 if _has_docstring(code) else 0 :]
+    )
+
+
+def _has_docstring(code: python_types.CodeType) -> bool:
+    return bool(code.co_consts) and isinstance(code.co_consts[0], str)
+
+
+# ---- errors ----------------------------------------------------------------------------------------------
+
+
+def _blame(program: Program, module: Any, functors: dict[str, Any]) -> None:
+    """Raise FunctorError for the functor that cannot be typed, if it is one."""
+    problem = _problem_type(program, module)
+    for fn, name in program.functors.items():
+        count = fn.__code__.co_argcount - 1
+        weight = getattr(types, program.layout.weights or "int64")
+        names = fn.__code__.co_varnames[1 : count + 1]
+        arguments = [weight if argument == "weight" else types.int64 for argument in names]
+        try:
+            functors[name].compile((problem, *arguments))
+        except NumbaError as error:
+            raise FunctorError(f"{location(fn)} cannot be compiled: {_reason(error)}") from None
+
+
+def _problem_type(program: Program, module: Any) -> Any:
+    made = []
+    for _, kind, dtype in program.layout.fields:
+        if kind == "pile":
+            continue
+        number = types.uint8 if dtype == "bool" else getattr(types, dtype)
+        made.append(number if kind == "scalar" else types.CPointer(number))
+    return types.NamedTuple(made or [types.int64], module.P)
+
+
+def _reason(error: Exception) -> str:
+    """The lines of a numba error that matter: what is wrong, and where."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    where = next((line for line in lines if line.startswith('File "')), "")
+    skipped = ("Failed in", "There are", "File ", "During", "- Of which", "Overload", "With argument", "Rejected",
+               "raised from", ">>>", "<source", "def ", "^", "Typing signature", "Implementation")  # fmt: skip
+    ours = [line for line in lines if "atomic_" in line and ("works on" in line or "scalars take" in line)]
+    ours += [line for line in lines if line.startswith("TypingError: ")]
+    ours += [line for line in lines if line.startswith(("Untyped global", "Unknown attribute", "Cannot unify", "Cannot"))]
+    plain = [line for line in lines if not line.startswith(skipped)]
+    reason = (ours or plain or [type(error).__name__])[0]
+    for prefix in ("TypingError: ", "LoweringError: ", "\x1b[1m", "\x1b[0m"):
+        reason = reason.replace(prefix, "")
+    hint = _hint(reason)
+    return reason + (f" [{where}]" if where else "") + (f" ({hint})" if hint else "")
+
+
+def _hint(reason: str) -> str:
+    if "Cannot unify" in reason:
+        return "return the same kind of value on every path"
+    if "Untyped global" in reason or "not find" in reason:
+        return "functors call plain functions, numpy and math; mark helpers of modules with fr.function"
+    return "see what a functor may do in the documentation, and debug it with g.to('python')"
+
+
+# ---- files -------------------------------------------------------------------------------------------------
+
+
+@cache
+def cache_folder() -> Path:
+    """Where generated code is kept: ``FRONTIER_CACHE_DIR``, or a folder in the user's cache."""
+    chosen = os.environ.get("FRONTIER_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = Path(chosen) if chosen else Path(home) / "frontier"
+    folder = folder / "cpu"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="frontier-"))
+    return folder
+
+
+def _written(path: Path, text: str) -> Path:
+    if not path.exists():
+        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+        # numba compares the file's time with the one it has noted; equal text has an equal time.
+        os.utime(name, (0, 0))
+        os.replace(name, path)
+    return path
+
+
+@cache
+def _environment() -> str:
+    """What the machine code depends on besides text and functors."""
+    made = hashlib.sha256()
+    for module in (atomics, intrinsics, runtime):
+        assert module.__file__ is not None
+        made.update(Path(module.__file__).read_bytes())
+    return f"{sys.version_info[:2]} {numba.__version__} {made.hexdigest()}"

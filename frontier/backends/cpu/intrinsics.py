@@ -1,0 +1,184 @@
+"""What numba lacks on the CPU: raw pointers, atomic instructions, a clock, yielding the processor.
+
+Pointers carry no length and no reference count: no bounds check, no negative index, and no
+counting of references in functors (which costs ten times the work, measured).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+__all__ = [
+    "POINTERS",
+    "clock",
+    "compare_exchange",
+    "exchange",
+    "fetch_add",
+    "fetch_max",
+    "fetch_min",
+    "fetch_or",
+    "load_acquire",
+    "store_release",
+    "yield_processor",
+]
+
+
+def _pointer_to(scalar: Any) -> Any:
+    @intrinsic
+    def pointer(typingctx: Any, address: Any) -> Any:
+        """The memory at an address as numbers of one type."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+        return types.CPointer(scalar)(types.int64), generate
+
+    return pointer
+
+
+#: dtype name -> function from an address (int64) to a pointer. Bools lie in bytes.
+POINTERS = {
+    name: _pointer_to(getattr(types, name))
+    for name in (
+        "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+    )  # fmt: skip
+} | {"bool": _pointer_to(types.uint8)}
+
+
+def _element(builder: Any, args: Any) -> Any:
+    return builder.gep(args[0], [args[1]])
+
+
+def _read_modify_write(name: str, integers: tuple[str, str], real: str | None) -> Any:
+    """An intrinsic over LLVM's atomicrmw: (pointer, index, value) -> old value."""
+
+    @intrinsic
+    def operation(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
+        if not isinstance(pointer, types.CPointer):
+            return None
+        number = pointer.dtype
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if isinstance(number, types.Float):
+                kind = real
+            else:
+                kind = integers[0] if number.signed else integers[1]
+            return builder.atomic_rmw(kind, _element(builder, args), args[2], "monotonic")
+
+        return number(pointer, types.intp, number), generate
+
+    operation.__name__ = name
+    return operation
+
+
+fetch_add = _read_modify_write("fetch_add", ("add", "add"), "fadd")
+fetch_min = _read_modify_write("fetch_min", ("min", "umin"), "fmin")
+fetch_max = _read_modify_write("fetch_max", ("max", "umax"), "fmax")
+fetch_or = _read_modify_write("fetch_or", ("or", "or"), None)
+exchange = _read_modify_write("exchange", ("xchg", "xchg"), "xchg")
+
+
+@intrinsic
+def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, value: Any) -> Any:
+    """If the element is ``expected`` it becomes ``value``; gives the old value."""
+    if not isinstance(pointer, types.CPointer):
+        return None
+    number = pointer.dtype
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pair = builder.cmpxchg(_element(builder, args), args[2], args[3], "acq_rel", "monotonic")
+        return builder.extract_value(pair, 0)
+
+    return number(pointer, types.intp, number, number), generate
+
+
+@intrinsic
+def arrive(typingctx: Any, pointer: Any, index: Any) -> Any:
+    """Add 1 and make all earlier writes visible to whoever sees the sum."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        one = ir.Constant(ir.IntType(64), 1)
+        return builder.atomic_rmw("add", _element(builder, args), one, "acq_rel")
+
+    return types.int64(types.CPointer(types.int64), types.intp), generate
+
+
+@intrinsic
+def load_acquire(typingctx: Any, pointer: Any, index: Any) -> Any:
+    """Read; what was written before the value was stored is visible after."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.load_atomic(_element(builder, args), "acquire", 8)
+
+    return types.int64(types.CPointer(types.int64), types.intp), generate
+
+
+@intrinsic
+def store_release(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
+    """Write; whoever reads the value sees what was written before."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store_atomic(args[2], _element(builder, args), "release", 8)
+        return context.get_dummy_value()
+
+    return types.void(types.CPointer(types.int64), types.intp, types.int64), generate
+
+
+@intrinsic
+def clock(typingctx: Any) -> Any:
+    """Nanoseconds of a clock that only goes forward."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        long = ir.IntType(64)
+        time = cgutils.alloca_once(builder, ir.ArrayType(long, 2))
+        kind = ir.FunctionType(ir.IntType(32), [ir.IntType(32), long.as_pointer()])
+        call = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+        builder.call(call, [ir.Constant(ir.IntType(32), 1), builder.bitcast(time, long.as_pointer())])
+        seconds = builder.load(cgutils.gep_inbounds(builder, time, 0, 0))
+        rest = builder.load(cgutils.gep_inbounds(builder, time, 0, 1))
+        return builder.add(builder.mul(seconds, ir.Constant(long, 1_000_000_000)), rest)
+
+    return types.int64(), generate
+
+
+@intrinsic
+def yield_processor(typingctx: Any) -> Any:
+    """Let another thread run: the one waited for may share this core."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), [])
+        builder.call(cgutils.get_or_insert_function(builder.module, kind, "sched_yield"), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def popcount(typingctx: Any, word: Any) -> Any:
+    """Number of one bits of a 64-bit word."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), generate
+
+
+@intrinsic
+def trailing_zeros(typingctx: Any, word: Any) -> Any:
+    """Index of the lowest one bit of a 64-bit word that is not 0."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
+def address_of(array: np.ndarray) -> int:
+    """Where a numpy array lies."""
+    return int(array.ctypes.data)

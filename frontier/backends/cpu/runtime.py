@@ -1,0 +1,325 @@
+"""Functions that every loop function of the cpu backend calls; nothing here knows a functor.
+
+Workers share one array of 64-bit words, ``C``: an arrival counter for the barrier, then three *slots* of
+counters, used in turn by the phases of a loop, each followed by a line for every worker's partial sum.
+While phase t uses its slot, worker 0 clears the one of phase t + 1; nobody can still read it, for all have
+passed two barriers since. So one barrier a phase is enough.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from frontier.backends.cpu.intrinsics import (
+    POINTERS,
+    arrive,
+    clock,
+    compare_exchange,
+    fetch_add,
+    fetch_or,
+    load_acquire,
+    popcount,
+    store_release,
+    trailing_zeros,
+    yield_processor,
+)
+
+#: No reference counts (there are none to count), division as in NumPy, no GIL.
+OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
+
+# Words of a slot; those that different workers write often lie on cache lines of their own.
+CURSOR = 0
+LOCK, COUNT, EDGES = 8, 9, 10
+STOP, ERROR, EXAMINED = 16, 17, 18
+PILE_LOCK, PILE_COUNT, PILE_EDGES = 24, 25, 26
+PARTIAL = 32
+LINE = 8
+
+#: Elements that a worker collects before it takes room for them in a queue.
+LOCAL = 1024
+#: Tries at the barrier before a worker gives its core away.
+SPINS = 2000
+
+#: Ends of a run: the reasons why a loop function returns.
+DONE, PAUSED, UNCONVERGED, NEED_IN_EDGES, CLAIMED_TWICE, BAD_VERTEX, RECORD_FULL, SINGLE, WRONG_KIND = range(9)
+
+_pointer64 = POINTERS["int64"]
+_pointer_f64 = POINTERS["float64"]
+
+
+def words(workers: int) -> int:
+    """Size of ``C`` in 64-bit words."""
+    return LINE + 3 * (PARTIAL + LINE * workers)
+
+
+@njit(**OPTIONS)
+def begin(C, t, w, W, deadline):
+    """Enter phase t: its slot. Worker 0 clears the next slot and looks at the clock."""
+    size = PARTIAL + LINE * W
+    slot = LINE + (t % 3) * size
+    if w == 0:
+        after = LINE + ((t + 1) % 3) * size
+        for i in range(PARTIAL):
+            C[after + i] = 0
+        if clock() > deadline:
+            C[slot + STOP] = 1
+    return slot
+
+
+@njit(**OPTIONS)
+def finish(C, arrivals, W):
+    """Leave a phase: wait until all workers have."""
+    if W == 1:
+        return arrivals
+    arrivals += W
+    arrive(C, 0)
+    spins = 0
+    while load_acquire(C, 0) < arrivals:
+        spins += 1
+        if spins > SPINS:
+            yield_processor()
+    return arrivals
+
+
+@njit(**OPTIONS)
+def chunk(C, slot, size):
+    """Take the next piece of work of this size: where it begins."""
+    return fetch_add(C, slot + CURSOR, size)
+
+
+@njit(**OPTIONS)
+def piece(total, W, least, most):
+    """Size of the pieces in which W workers share some work: about eight for each."""
+    if W == 1:
+        return max(total, 1)
+    return min(max(total // (8 * W), least), most)
+
+
+@njit(**OPTIONS)
+def share(total, w, W):
+    """This worker's equal share of a range, the same in every run."""
+    return total * w // W, total * (w + 1) // W
+
+
+@njit(**OPTIONS)
+def room(C, lock, count, edges):
+    """Take room for so many elements with so many edges: the position, and the edges before it."""
+    spins = 0
+    while compare_exchange(C, lock, 0, 1) != 0:
+        spins += 1
+        if spins > SPINS:
+            yield_processor()
+    at = C[lock + 1]
+    before = C[lock + 2]
+    C[lock + 1] = at + count
+    C[lock + 2] = before + edges
+    store_release(C, lock, 0)
+    return at, before
+
+
+@njit(**OPTIONS)
+def flush(C, slot, queue, capacity, ids, fill):
+    """Append a worker's elements to the next queue."""
+    if fill == 0:
+        return
+    at, before = room(C, slot + LOCK, fill, 0)
+    if at + fill > capacity:
+        C[slot + ERROR] = CLAIMED_TWICE
+        return
+    for i in range(fill):
+        queue[at + i] = ids[i]
+
+
+@njit(**OPTIONS)
+def flush_scanned(C, slot, queue, scan, capacity, ids, prefix, fill, edges):
+    """The same, and their edge prefix: the append makes the scan that a later push needs."""
+    if fill == 0:
+        return
+    at, before = room(C, slot + LOCK, fill, edges)
+    if at + fill > capacity:
+        C[slot + ERROR] = CLAIMED_TWICE
+        return
+    for i in range(fill):
+        queue[at + i] = ids[i]
+        scan[at + i] = before + prefix[i]
+
+
+@njit(**OPTIONS)
+def flush_pile(C, slot, pile, held, ids, fill):
+    """Append a worker's elements to a pile that holds some already."""
+    if fill == 0:
+        return
+    at, before = room(C, slot + PILE_LOCK, fill, 0)
+    for i in range(fill):
+        pile[held + at + i] = ids[i]
+
+
+@njit(**OPTIONS)
+def source_at(scan, count, position):
+    """The last queue entry whose edges begin at or before a position."""
+    low = 0
+    high = count
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if scan[middle] <= position:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+# ---- scans -------------------------------------------------------------------------------------------
+
+
+@njit(**OPTIONS)
+def scan_sums(C, slot, w, W, queue, count, offsets):
+    """First half of the scan of a queue: every worker's sum of degrees."""
+    first, last = share(count, w, W)
+    total = 0
+    for i in range(first, last):
+        v = np.int64(queue[i])
+        total += np.int64(offsets[v + 1]) - np.int64(offsets[v])
+    C[slot + PARTIAL + LINE * w] = total
+
+
+@njit(**OPTIONS)
+def scan_write(C, before, w, W, queue, scan, count, offsets):
+    """Second half: the edges before every entry. ``before`` is the slot of the first half."""
+    total = 0
+    for other in range(w):
+        total += C[before + PARTIAL + LINE * other]
+    first, last = share(count, w, W)
+    for i in range(first, last):
+        scan[i] = total
+        v = np.int64(queue[i])
+        total += np.int64(offsets[v + 1]) - np.int64(offsets[v])
+
+
+@njit(**OPTIONS)
+def partial_total(C, slot, W):
+    """Sum of all workers' partial sums."""
+    total = 0
+    for other in range(W):
+        total += C[slot + PARTIAL + LINE * other]
+    return total
+
+
+@njit(**OPTIONS)
+def keep_int(C, slot, w, value):
+    """Leave a worker's partial result for the others."""
+    C[slot + PARTIAL + LINE * w] = np.int64(value)
+
+
+@njit(**OPTIONS)
+def kept_int(C, slot, w):
+    return C[slot + PARTIAL + LINE * w]
+
+
+@njit(**OPTIONS)
+def keep_float(F, slot, w, value):
+    F[slot + PARTIAL + LINE * w] = np.float64(value)
+
+
+@njit(**OPTIONS)
+def kept_float(F, slot, w):
+    return F[slot + PARTIAL + LINE * w]
+
+
+# ---- queues and bitmaps --------------------------------------------------------------------------------
+
+
+@njit(**OPTIONS)
+def copy_queue(w, W, source, everything, target, at, count):
+    """Copy a queue, or all ids, to a position of another."""
+    first, last = share(count, w, W)
+    if everything:
+        for i in range(first, last):
+            target[at + i] = i
+    else:
+        for i in range(first, last):
+            target[at + i] = source[i]
+
+
+@njit(**OPTIONS)
+def fill_bits(w, W, bits, length, everything):
+    """All bits 0, or all 1."""
+    first, last = share((length + 63) >> 6, w, W)
+    for i in range(first, last):
+        if not everything:
+            bits[i] = np.uint64(0)
+        elif (i + 1) << 6 <= length:
+            bits[i] = ~np.uint64(0)
+        else:
+            bits[i] = (np.uint64(1) << np.uint64(length & 63)) - np.uint64(1)
+
+
+@njit(**OPTIONS)
+def set_bits(w, W, bits, queue, count):
+    """The bits of a queue's elements."""
+    first, last = share(count, w, W)
+    for i in range(first, last):
+        v = np.int64(queue[i])
+        bit = np.uint64(1) << np.uint64(v & 63)
+        if W == 1:
+            bits[v >> 6] |= bit
+        else:
+            fetch_or(bits, v >> 6, bit)
+
+
+@njit(**OPTIONS)
+def degree_sum(C, slot, w, W, queue, count, offsets):
+    """Edges of a queue without a scan, for the choice of direction."""
+    scan_sums(C, slot, w, W, queue, count, offsets)
+
+
+@njit(**OPTIONS)
+def queue_of_bits(C, slot, w, W, bits, length, offsets, queue, scan, ids, prefix):
+    """The queue, with its scan, of a bitmap."""
+    first, last = share((length + 63) >> 6, w, W)
+    fill = 0
+    edges = 0
+    for i in range(first, last):
+        word = bits[i]
+        while word != 0:
+            v = (i << 6) + np.int64(trailing_zeros(word))
+            word &= word - np.uint64(1)
+            ids[fill] = v
+            prefix[fill] = edges
+            edges += np.int64(offsets[v + 1]) - np.int64(offsets[v])
+            fill += 1
+            if fill == LOCAL:
+                flush_scanned(C, slot, queue, scan, length, ids, prefix, fill, edges)
+                fill = 0
+                edges = 0
+    flush_scanned(C, slot, queue, scan, length, ids, prefix, fill, edges)
+
+
+# ---- the trace of fused loops ----------------------------------------------------------------------------
+
+#: Words of a row: step, pass, direction, in, out, edges, nanoseconds, form.
+ROW = 8
+#: Words of a step's sums, before the rows: calls, edges, nanoseconds.
+SUMS = 3
+
+
+@njit(**OPTIONS)
+def trace_row(R, steps, rows, step, number, direction, before, after, edges, since):
+    """Worker 0 writes a row into the ring; gives the time now."""
+    now = clock()
+    took = now - since
+    R[1 + SUMS * step] += 1
+    R[2 + SUMS * step] += edges
+    R[3 + SUMS * step] += took
+    at = 1 + SUMS * steps + ROW * (R[0] % rows)
+    R[0] += 1
+    R[at] = step
+    R[at + 1] = number
+    R[at + 2] = direction
+    R[at + 3] = before
+    R[at + 4] = after
+    R[at + 5] = edges
+    R[at + 6] = took
+    return now

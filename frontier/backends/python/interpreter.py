@@ -1,0 +1,224 @@
+"""Interpreter of steps and loops: what they mean, in as few lines as that takes.
+
+A run is a generator that pauses at every pass boundary, so it can be stopped there and go on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Generator, Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier import tracing
+from frontier.backends.interrupts import deferred
+from frontier.backends.python.view import View
+from frontier.errors import FrontierError, FunctorError, NotConvergedError
+from frontier.frontiers import Frontier
+from frontier.functors import arguments, location
+from frontier.loop import Loop, Sequence
+from frontier.step import frontier_over
+
+if TYPE_CHECKING:
+    from frontier.problem import Problem
+    from frontier.schedule import Schedule
+    from frontier.step import Functor, Step
+
+__all__ = ["Context", "Interpretation", "start"]
+
+#: A run: pauses at pass boundaries, gives the next frontier.
+Run = Generator[None, None, Frontier | None]
+
+
+class Context:
+    """What a step needs to run: the problem as functors see it, and the trace."""
+
+    def __init__(self, p: Problem, schedule: Schedule) -> None:
+        self.problem, self.schedule = p, schedule
+        self.records: dict[str, list[np.ndarray]] = {}
+        self.passes = 0
+        self._noted: dict[str, Any] = {}
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Look at the fields anew, after two were exchanged."""
+        self._view = View(self.problem)
+
+    def functor(self, fn: Functor, names: tuple[str, ...]) -> Callable[[dict[str, Any]], Any]:
+        """The functor as a function of a dict of its arguments."""
+
+        def call(ends: dict[str, Any]) -> Any:
+            try:
+                return fn(self._view, **{name: ends[name] for name in names})
+            except NameError as error:
+                raise FunctorError(f"{location(fn)}: {error}") from None
+
+        return call
+
+    def edge(self, slot: int) -> dict[str, Any]:
+        """Ends, slot and weight of one edge of the graph."""
+        g = self.problem.graph
+        ends = {"src": np.int64(g.sources[slot]), "dst": np.int64(g.targets[slot]), "edge": np.int64(slot)}
+        if g.weights is not None:
+            weight = g.weights[slot]
+            ends["weight"] = np.int64(weight) if weight.dtype.kind in "iu" else weight
+        return ends
+
+    def each(self, fn: Functor, f: Frontier | int | None) -> Iterator[Any]:
+        """Call a functor for every element: its values one after another."""
+        if f is None:
+            raise FrontierError(f"{location(fn)} needs a frontier to run on, or over=")
+        kind = "count" if isinstance(f, int) else f.kind
+        call = self.functor(fn, arguments(fn, kind))
+        if isinstance(f, int):
+            elements: Iterator[dict[str, Any]] = ({"i": np.int64(i)} for i in range(f))
+        elif kind == "vertex":
+            elements = ({"v": np.int64(v)} for v in f.ids.tolist())
+        else:
+            elements = (self.edge(slot) for slot in f.ids.tolist())
+        for element in elements:
+            yield call(element)
+
+    def note(self, **facts: Any) -> None:
+        """Facts about the step that is running, for the trace."""
+        self._noted.update(facts)
+
+    # ---- running ---------------------------------------------------------------------------------
+
+    def run(self, step: Step, f: Frontier | None) -> Run:
+        """Run one step: the next frontier, of the current scope or of the step's own."""
+        if isinstance(step, Loop):
+            return (yield from self._loop(step, f))
+        if isinstance(step, Sequence):
+            if isinstance(step.over, str):
+                f = frontier_over(self.problem, step.over)
+            return (yield from self._steps(step.steps, f))
+        own: Any = f if step.over is None else step.over
+        if isinstance(own, str):
+            own = frontier_over(self.problem, own)
+        return self._one(step, own)
+
+    def _one(self, step: Step, f: Any) -> Frontier | None:
+        if not tracing.active():
+            return step.interpret(self, f)  # type: ignore[attr-defined, no-any-return]
+        self._noted = {}
+        begun = time.perf_counter()
+        after = step.interpret(self, f)  # type: ignore[attr-defined]
+        seconds = time.perf_counter() - begun
+        tracing.add(
+            backend="python", step=repr(step), number=self.passes, seconds=seconds,
+            size_in=_size(f), size_out=_size(after), **self._noted,
+        )  # fmt: skip
+        return after  # type: ignore[no-any-return]
+
+    def _steps(self, steps: tuple[Step, ...], f: Frontier | None) -> Run:
+        for step in steps:
+            after = yield from self.run(step, f)
+            # A step with a frontier of its own leaves the current one alone.
+            f = f if step.own else after
+        return f
+
+    def _loop(self, loop: Loop, f: Frontier | None) -> Run:
+        p = self.problem
+        if isinstance(loop.over, str):
+            f = frontier_over(p, loop.over)
+        if loop.record is not None:
+            self.records[loop.record] = []
+        passes = 0
+        for f in self._feeds(loop, f):
+            if loop.max_steps is not None and passes >= loop.max_steps:
+                raise NotConvergedError(f"{loop!r} is not done after {passes} passes", p)
+            yield
+            passes += 1
+            self.passes += 1
+            if loop.replay is None:
+                self._count(loop, None)
+            if loop.record is not None:
+                self._record(loop.record, f)
+            self._left = yield from self._steps(loop.steps, f)
+            f = self._left
+            if loop.until is not None and self.functor(loop.until, ())({}):
+                break
+        return f
+
+    def _feeds(self, loop: Loop, f: Frontier | None) -> Iterator[Frontier | None]:
+        """What each pass starts with; tested before the pass."""
+        p = self.problem
+        self._left = f
+        if loop.take is not None:
+            while p.piles[loop.take]:
+                taken = p.piles[loop.take]
+                p.piles[loop.take] = Frontier(p.graph, (), taken.kind)
+                yield taken
+        elif loop.replay is not None:
+            recorded = self.records.get(loop.replay)
+            if recorded is None:
+                raise FrontierError(f"replay={loop.replay!r}: no loop before this one records it")
+            for number in range(len(recorded), 0, -1):
+                self._count(loop, number)
+                yield recorded[number - 1]
+        elif loop.times is not None:
+            times = loop.times if isinstance(loop.times, int) else int(p.scalars[loop.times][0])
+            for _ in range(times):
+                yield self._left
+        else:
+            if f is None:
+                raise FrontierError(f"{loop!r} needs a frontier to start with, or over=")
+            while self._left:
+                yield self._left
+
+    def _count(self, loop: Loop, number: int | None) -> None:
+        if loop.count is not None:
+            scalar = self.problem.scalars[loop.count]
+            scalar[0] = scalar[0] + 1 if number is None else number
+
+    def _record(self, name: str, f: Frontier | None) -> None:
+        assert f is not None
+        before = self.records[name]
+        for earlier in before:
+            common = np.intersect1d(earlier.ids, f.ids)  # type: ignore[attr-defined]
+            if len(common):
+                raise FrontierError(f"record={name!r}: {f.kind} {common[0]} occurs in two passes")
+        before.append(f)  # type: ignore[arg-type]
+
+
+def _size(f: Any) -> int:
+    return f if isinstance(f, int) else 0 if f is None else len(f)
+
+
+class Interpretation:
+    """An execution by the interpreter."""
+
+    def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
+        self.done = False
+        self.frontier = f
+        self._context = Context(p, schedule)
+        self._given = f
+        self._step = step
+        self._run = self._context.run(step, f)
+        self._at_boundary = False
+
+    def proceed(self, passes: int | None = None) -> int:
+        """Go on for at most so many passes; how many were begun."""
+        begun = 0
+        with deferred() as pending, np.errstate(all="ignore"):
+            while not self.done:
+                if self._at_boundary:
+                    pending.check()
+                    if begun == passes:
+                        break
+                    begun += 1
+                try:
+                    next(self._run)
+                    self._at_boundary = True
+                except StopIteration as end:
+                    own = self._step.own and self._given is not None
+                    self.frontier = self._given if own else end.value
+                    self.done = True
+        return begun
+
+
+def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> Interpretation:
+    """Begin to interpret a step."""
+    return Interpretation(step, p, f, schedule)

@@ -1,0 +1,91 @@
+"""What a functor sees of a problem on the python backend: its fields, every access checked."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.errors import FunctorError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frontier.problem import Problem
+
+__all__ = ["Checked", "View", "unknown_field"]
+
+
+def unknown_field(name: str, fields: Any) -> str:
+    """Message for a field that a problem does not have, with the nearest name there is."""
+    near = get_close_matches(name, list(fields), 1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    return f"the problem has no field {name!r}{hint} It has {', '.join(fields) or 'none'}"
+
+
+class Checked:
+    """A field as a functor sees it: indexed by one non-negative integer below its length."""
+
+    __slots__ = ("_array", "_limits", "_name")
+
+    def __init__(self, name: str, array: NDArray[Any]) -> None:
+        self._name, self._array = name, array
+        info = np.iinfo(array.dtype) if array.dtype.kind in "iu" else None
+        self._limits = (int(info.min), int(info.max)) if info else None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._array.dtype
+
+    def _at(self, index: Any) -> int:
+        if not isinstance(index, (int, np.integer)) or isinstance(index, bool):
+            raise FunctorError(f"p.{self._name}[{index!r}]: an index is an integer")
+        if not 0 <= index < len(self._array):
+            raise FunctorError(f"p.{self._name}[{index}]: valid are 0..{len(self._array) - 1}")
+        return int(index)
+
+    def __getitem__(self, index: Any) -> Any:
+        value = self._array[self._at(index)]
+        # Compiled functors compute with 64-bit integers, whatever the field's width.
+        return np.int64(value) if value.dtype.kind == "i" or value.dtype.itemsize < 8 and self._limits else value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        at = self._at(index)
+        if self._limits is not None:
+            if value is None or isinstance(value, (float, np.floating)) and not np.isfinite(value):
+                raise FunctorError(f"p.{self._name}[{at}] = {value}: the field holds {self.dtype}")
+            value = int(value)
+            if not self._limits[0] <= value <= self._limits[1]:
+                raise FunctorError(f"p.{self._name}[{at}] = {value}: overflow, the field holds {self.dtype}")
+        self._array[at] = value
+
+    def __repr__(self) -> str:
+        return f"p.{self._name} = {self._array!r}"
+
+
+class View:
+    """The first argument of a functor."""
+
+    def __init__(self, p: Problem) -> None:
+        store = self.__dict__
+        store["_problem"] = p
+        for name, array in p.arrays.items():
+            store[name] = Checked(name, array)
+
+    def __getattr__(self, name: str) -> Any:
+        p = self._problem
+        if name in p.scalars:
+            value = p.scalars[name][0]
+            return np.int64(value) if value.dtype.kind in "iu" else value
+        if name in p.piles:
+            raise FunctorError(f"p.{name} is a pile: functors do not see piles")
+        raise FunctorError(unknown_field(name, p.fields))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self._problem.scalars:
+            raise FunctorError(
+                f"p.{name} = ... in a functor: scalars are written by Set, Reduce or count=; "
+                "return the value and use Reduce"
+            )
+        raise FunctorError(f"p.{name} = ... in a functor: write to an element, p.{name}[v] = ...")

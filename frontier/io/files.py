@@ -1,0 +1,286 @@
+"""``read`` and ``write``: which format a file has, and the graph of what a format found."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from frontier.build import from_csr, from_edges
+from frontier.errors import GraphError
+from frontier.graph import Graph
+from frontier.io import dimacs, edge_list, matrix_market, metis, npz
+from frontier.io._edges import Edges
+from frontier.io._source import Source, opened
+
+__all__ = ["FORMATS", "read", "write"]
+
+#: Suffix of a file's name -> the format's name.
+FORMATS = {
+    "mtx": "Matrix Market",
+    "el": "edge list",
+    "wel": "weighted edge list",
+    "txt": "edge list",
+    "tsv": "edge list",
+    "csv": "edge list",
+    "edges": "edge list",
+    "gr": "DIMACS",
+    "graph": "METIS",
+    "metis": "METIS",
+    "npz": "NumPy archive",
+}
+
+
+@dataclass(frozen=True)
+class _Options:
+    """How a graph is made of what a file holds."""
+
+    directed: bool | None
+    duplicates: str
+    self_loops: str
+    num_vertices: int | None
+    labels: Any
+
+
+def read(
+    path: str | os.PathLike[str],
+    format: str | None = None,
+    directed: bool | None = None,
+    *,
+    duplicates: str | None = None,
+    self_loops: str = "keep",
+    num_vertices: int | None = None,
+    labels: Any = None,
+    progress: bool | None = None,
+) -> Graph:
+    """Read a graph from a file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file. Its suffix names the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
+        ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr`` (DIMACS), ``.graph``,
+        ``.metis`` (METIS) or ``.npz``; ``.gz`` after it means that the file is gzipped.
+    format : str, optional
+        One of these suffixes, for a file whose name has another.
+    directed : bool, optional
+        How the file's edges are meant. Default: what the file says. Where it says nothing, edge
+        lists, DIMACS and general Matrix Market files are directed, METIS and symmetric Matrix
+        Market files undirected.
+    duplicates : {"first", "last", "min", "max", "sum", "keep", "error"}, optional
+        What becomes of several edges between the same vertices, as in
+        :func:`frontier.from_edges`. Default: the first stays; all stay in an archive written by
+        :func:`write`.
+    self_loops : {"keep", "drop", "error"}
+        What becomes of self-loops.
+    num_vertices : int, optional
+        Number of vertices, for edge lists. Default: what the file says, or the largest id plus
+        one.
+    labels : array_like, shape (n,), or True, optional
+        Labels, or True: the ids in an edge list are names, as in :func:`frontier.from_edges`.
+    progress : bool, optional
+        Show a progress bar on stderr. Default: if that is a terminal and the file is larger
+        than 50 MiB.
+
+    Returns
+    -------
+    Graph
+        On the cpu backend. Integer weights of text files are int64, others float64, each the
+        one nearest to the decimal number.
+
+    Raises
+    ------
+    GraphError
+        The file cannot be read, or does not hold what its format asks for; the message names
+        file and line, what was expected and what was found.
+
+    Notes
+    -----
+    Takes time proportional to the file's size. Text is read in blocks on all threads; gzip is
+    unpacked on one.
+
+    A skew-symmetric Matrix Market file becomes a directed graph: each entry is an edge, and its
+    reverse has the negated weight.
+
+    Examples
+    --------
+    >>> import frontier as fr
+    >>> fr.write(fr.path(3), "path.mtx.gz")
+    >>> fr.read("path.mtx.gz").num_vertices
+    3
+    """
+    name = os.fspath(path)
+    suffix, zipped = _format(name, format)
+    if num_vertices is not None and "edge list" not in FORMATS[suffix]:
+        raise GraphError(f"num_vertices is for edge lists: {FORMATS[suffix]} files say it themselves")
+    if labels is True and "edge list" not in FORMATS[suffix]:
+        raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
+    options = _Options(directed, duplicates or "first", self_loops, num_vertices, labels)
+    with opened(name) as file:
+        source = Source(name, file, zipped, progress)
+        if suffix == "npz":
+            found = npz.read(name, io.BytesIO(source.read()) if zipped else file)
+        else:
+            found = _read_text(source, suffix)
+    try:
+        if isinstance(found, Edges):
+            return _graph(source, found, options)
+        return _stored_graph(found, options, keep=duplicates is None)
+    except GraphError as error:
+        text = str(error)
+        raise GraphError(text if text.startswith(name) else f"{name}: {text}") from None
+
+
+def _read_text(source: Source, suffix: str) -> Edges:
+    if suffix == "mtx":
+        return matrix_market.read(source)
+    if suffix == "gr":
+        return dimacs.read(source)
+    if suffix in ("graph", "metis"):
+        return metis.read(source)
+    return edge_list.read(source, suffix)
+
+
+def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None) -> None:
+    """Write a graph to a file.
+
+    What is written is the same graph when it is read again: vertices, edges, directedness and
+    the values of weights (text files give them back as int64 or float64). Duplicate edges need
+    ``read(..., duplicates="keep")``. Labels and columns are kept by ``.npz`` only.
+
+    Parameters
+    ----------
+    graph : Graph
+        The graph.
+    path : str or path
+        The file, replaced if it is there. Its suffix names the format, as in :func:`read`;
+        ``.gz`` after it: the file is gzipped.
+    format : str, optional
+        One of these suffixes, for a file whose name has another.
+
+    Raises
+    ------
+    GraphError
+        The file cannot be written, or its format cannot hold the graph: METIS files hold
+        undirected graphs without self-loops, with integer weights; ``.el`` no weights, ``.wel``
+        only weighted graphs.
+    """
+    name = os.fspath(path)
+    suffix, zipped = _format(name, format)
+    chunks = iter(_written(graph, name, suffix))
+    first = next(chunks)  # what the format cannot hold is refused before the file is touched
+    try:
+        with open(name, "wb") as file:
+            if not zipped:
+                file.write(first)
+                file.writelines(chunks)
+                return
+            with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
+                packed.write(first)
+                packed.writelines(chunks)
+    except OSError as error:
+        raise GraphError(f"{name}: cannot be written: {error.strerror or error}") from None
+
+
+def _written(graph: Graph, name: str, suffix: str) -> Iterable[bytes]:
+    if suffix == "npz":
+        return npz.write(graph, name)
+    if suffix == "mtx":
+        return matrix_market.write(graph, name)
+    if suffix == "gr":
+        return dimacs.write(graph, name)
+    if suffix in ("graph", "metis"):
+        return metis.write(graph, name)
+    return edge_list.write(graph, name, suffix)
+
+
+def _format(name: str, given: str | None) -> tuple[str, bool]:
+    """The format's suffix and whether the file is gzipped."""
+    stem, suffix = os.path.splitext(name.lower())
+    zipped = suffix == ".gz"
+    if zipped:
+        suffix = os.path.splitext(stem)[1]
+    known = ", ".join(f".{word}" for word in FORMATS)
+    if given is not None:
+        word = given.lower().removeprefix(".")
+        if word not in FORMATS:
+            raise GraphError(f"there is no format {given!r}: choose one of {known}")
+        return word, zipped
+    if suffix[1:] not in FORMATS:
+        what = f"the suffix {suffix!r}" if suffix else "no suffix"
+        raise GraphError(
+            f"{name}: expected a name that ends in one of {known}, each perhaps followed by .gz, "
+            f"found {what}; format= says what the file is"
+        )
+    return suffix[1:], zipped
+
+
+def _graph(source: Source, found: Edges, options: _Options) -> Graph:
+    directed = found.directed if options.directed is None else options.directed
+    src, dst, weights = found.src, found.dst, found.weights
+    if directed and not found.directed and not found.both_ways:
+        other = src != dst
+        src, dst = np.concatenate((src, dst[other])), np.concatenate((dst, src[other]))
+        weights = None if weights is None else np.concatenate((weights, weights[other]))
+    count = found.num_vertices if options.num_vertices is None else options.num_vertices
+    if options.labels is True:
+        count = options.num_vertices
+    graph = from_edges(
+        src, dst, weights, num_vertices=count, directed=directed or found.both_ways,
+        duplicates=options.duplicates, self_loops=options.self_loops, labels=options.labels,
+        vertices=found.vertices,
+    )  # fmt: skip
+    if directed or not found.both_ways:
+        return graph
+    return _undirected(source, graph, found)
+
+
+def _undirected(source: Source, graph: Graph, found: Edges) -> Graph:
+    """A graph whose file has every edge both ways as an undirected one."""
+    try:
+        return from_csr(
+            graph.offsets, graph.targets, graph.weights, directed=False, labels=graph.labels,
+            vertices=graph.vertices,
+        )  # fmt: skip
+    except GraphError:
+        s, d, w = _one_sided(graph)
+        line = None if found.lines_of is None else int(found.lines_of[s])
+        weight = "" if w is None else f" with the weight {w}"
+        source.fail(
+            line, f"vertex {s + 1} among the neighbours of {d + 1}{weight}",
+            f"only vertex {d + 1} among those of {s + 1}",
+        )  # fmt: skip
+
+
+def _one_sided(graph: Graph) -> tuple[int, int, Any]:
+    """An edge of a graph that is not symmetric whose reverse is not there, or differs."""
+    weights = [0] * graph.num_edges if graph.weights is None else graph.weights.tolist()
+    there = list(zip(graph.sources.tolist(), graph.targets.tolist(), weights, strict=True))
+    known = set(there)
+    s, d, w = next((e for e in there if (e[1], e[0], e[2]) not in known), there[0])
+    return s, d, None if graph.weights is None else w
+
+
+def _stored_graph(found: dict[str, Any], options: _Options, keep: bool) -> Graph:
+    """The graph of an archive in our own layout."""
+    stored = found["directed"]
+    directed = stored if options.directed is None else options.directed
+    labels = found["labels"] if options.labels is None else options.labels
+    found = {**found, "labels": labels}
+    if keep and options.self_loops == "keep" and (directed or not stored):
+        return from_csr(**{**found, "directed": directed})
+    rows = from_csr(**{**found, "directed": stored})
+    kept = slice(None) if stored or directed else rows.sources <= rows.targets
+    return from_edges(
+        rows.sources[kept], rows.targets[kept],
+        None if rows.weights is None else rows.weights[kept],
+        num_vertices=rows.num_vertices, directed=directed, labels=rows.labels,
+        duplicates="keep" if keep and not stored else options.duplicates,
+        self_loops=options.self_loops, vertices=rows.vertices,
+        edges={name: column[kept] for name, column in rows.edges.items()},
+    )  # fmt: skip

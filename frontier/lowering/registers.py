@@ -1,0 +1,52 @@
+"""Registers: what a frontier is inside a loop function.
+
+Every scope (the program, and every step or loop with a frontier of its own) has one register: a few
+local variables that all workers keep alike, and queues in memory.
+
+===========  ==========================================================================
+``form``     QUEUE (ids), OUT or IN (ids and the scan of their out- or in-degrees), ALL, BITS
+``kind``     0 vertices, 1 edges
+``count``    number of elements
+``edges``    sum of their degrees, where the form knows it
+``queue``    address of the ids
+``side``     which of its two queues and scans the register uses now
+``bits``     address of the bitmap
+===========  ==========================================================================
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+__all__ = ["ALL", "BITS", "IN", "OUT", "QUEUE", "Register"]
+
+QUEUE, OUT, IN, ALL, BITS = range(5)
+
+VARIABLES = ("form", "kind", "count", "edges", "queue", "side", "bits")
+
+
+@dataclass
+class Register:
+    """Names of one register's variables, and what is known of it while text is made.
+
+    Attributes
+    ----------
+    number : int
+    kinds : set of str
+        Kinds of elements that it may hold here: usually one.
+    dense : bool
+        Whether a pull in its scope may leave it as a bitmap.
+    """
+
+    number: int
+    kinds: frozenset[str] = field(default_factory=frozenset)
+    dense: bool = False
+
+    def __getattr__(self, name: str) -> str:
+        if name in VARIABLES:
+            return f"{name}{self.number}"
+        raise AttributeError(name)
+
+    def buffer(self, role: str, side: str) -> str:
+        """Name of the address of one of its arrays: role ``ids``, ``scan``, ``slots`` or ``mask``; side a or b."""
+        return f"{role}_{side}{self.number}"

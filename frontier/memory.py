@@ -1,0 +1,107 @@
+"""How many bytes a graph, and a primitive on it, take."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from frontier.errors import GraphError
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
+__all__ = ["MemoryEstimate", "estimate", "register_memory"]
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """Bytes that a graph, and a program on it, take; ``int`` of it is the total.
+
+    Attributes
+    ----------
+    csr : int
+        Offsets, targets and weights.
+    in_edges : int
+        In-edges, where they are built or needed and not shared with the out-edges.
+    columns : int
+        Columns, labels (of objects: the references), and other arrays already derived.
+    fields : int
+        The fields of the primitive or program.
+    """
+
+    csr: int
+    in_edges: int
+    columns: int
+    fields: int
+
+    @property
+    def total(self) -> int:
+        """All of it."""
+        return self.csr + self.in_edges + self.columns + self.fields
+
+    def __int__(self) -> int:
+        return self.total
+
+    def __str__(self) -> str:
+        rows = [("graph", self.csr), ("in-edges", self.in_edges), ("columns", self.columns)]
+        rows += [("fields", self.fields), ("total", self.total)]
+        return "\n".join(f"{name:9}{size / 2**20:12,.1f} MiB" for name, size in rows)
+
+
+@dataclass(frozen=True)
+class _Needs:
+    bytes_per_vertex: int
+    in_edges: bool
+    edge_ids: bool
+
+
+_primitives: dict[str, _Needs] = {}
+
+
+def register_memory(primitive: str, bytes_per_vertex: int, *, in_edges: bool = False, edge_ids: bool = False) -> None:
+    """Tell ``Graph.memory_estimate`` what a primitive needs beside the graph.
+
+    Parameters
+    ----------
+    primitive : str
+        Its name.
+    bytes_per_vertex : int
+        Bytes of its fields and frontiers for each vertex.
+    in_edges : bool
+        Whether it walks in-edges.
+    edge_ids : bool
+        Whether it also needs the edge slot of each in-edge (weights, edge fields).
+    """
+    _primitives[primitive] = _Needs(bytes_per_vertex, in_edges, edge_ids)
+
+
+def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vertex: int) -> MemoryEstimate:
+    """Do the work of ``Graph.memory_estimate``."""
+    needs = _Needs(0, False, False) if primitive is None else _needs_of(primitive)
+    topology, built = graph._topology, graph._topology.built()
+    in_lists = in_edges or needs.in_edges or "in_lists" in built
+    permutation = (needs.in_edges and needs.edge_ids) or "in_edges" in built
+    csr = [topology.offsets, topology.targets, topology.weights]
+    columns = [topology.labels, *topology.vertices.values(), *topology.edges.values()]
+    columns += [built.get(name) for name in ("sources", "out_degree", "in_degree")]
+    shared = 0
+    if in_lists and not graph.symmetric:
+        shared = topology.offsets.nbytes + topology.targets.nbytes
+    return MemoryEstimate(
+        csr=sum(array.nbytes for array in csr if array is not None),
+        in_edges=shared + (graph.num_edges * topology.offsets.itemsize if permutation else 0),
+        columns=sum(array.nbytes for array in columns if array is not None),
+        fields=graph.num_vertices * (bytes_per_vertex + needs.bytes_per_vertex),
+    )
+
+
+def _needs_of(primitive: str) -> _Needs:
+    if primitive not in _primitives:
+        from frontier.registry import primitives
+
+        primitives()  # importing them registers them
+    try:
+        return _primitives[primitive]
+    except KeyError:
+        known = ", ".join(sorted(_primitives)) or "none is registered"
+        raise GraphError(f"nothing is known of the memory of {primitive!r}: {known}") from None

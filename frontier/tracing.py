@@ -1,0 +1,221 @@
+"""Trace: one row for every pass and step, while ``with fr.trace() as t:`` is open.
+
+Fused loops count where they run and hand their rows over when they return to Python: the last
+rows of a run one by one, and sums over all of them.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+__all__ = ["Row", "Trace", "active", "add", "add_compile", "add_lost", "add_row", "add_totals", "trace"]
+
+_open: list[Trace] = []
+
+
+@dataclass(frozen=True)
+class Row:
+    """One step of one pass.
+
+    Parameters
+    ----------
+    number : int
+        How many passes had begun in the run.
+    step : str
+    direction, balance : str
+        Empty where a step has none.
+    size_in, size_out : int
+        Elements of the frontier before and after; -1 where not known.
+    edges : int
+        Edges of the frontier (push) or examined (pull).
+    seconds : float
+    compile_seconds : float
+        Of a row ``compile``: the time to make the code for a step or loop.
+    backend : str
+    """
+
+    number: int
+    step: str
+    direction: str = ""
+    balance: str = ""
+    size_in: int = -1
+    size_out: int = -1
+    edges: int = 0
+    seconds: float = 0.0
+    compile_seconds: float = 0.0
+    backend: str = ""
+
+    @property
+    def gteps(self) -> float:
+        """Billions of edges a second."""
+        return self.edges / self.seconds / 1e9 if self.seconds > 0 else 0.0
+
+
+@dataclass
+class Total:
+    """Sums over all rows of one step, also over those that a run no longer holds."""
+
+    step: str
+    calls: int = 0
+    edges: int = 0
+    seconds: float = 0.0
+
+
+class Trace:
+    """What happened while it was open; see :func:`trace`.
+
+    Attributes
+    ----------
+    rows : list of Row
+    totals : dict of str to Total
+        For every step: calls, edges and seconds.
+    """
+
+    def __init__(self) -> None:
+        self.rows: list[Row] = []
+        self.totals: dict[str, Total] = {}
+        self.lost = 0  # rows that did not fit into the ring of a fused loop
+
+    def __enter__(self) -> Trace:
+        _open.append(self)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        _open.remove(self)
+
+    @property
+    def seconds(self) -> float:
+        """Time in steps, without compiling."""
+        return sum(total.seconds for total in self.totals.values())
+
+    @property
+    def compile_seconds(self) -> float:
+        """Time spent on making code."""
+        return sum(row.compile_seconds for row in self.rows)
+
+    def to_json(self, path: str | Path | None = None, indent: int | None = None) -> str:
+        """All rows and totals as JSON text, written to ``path`` if given."""
+        rows = [{**asdict(row), "milliseconds": row.seconds * 1e3, "gteps": row.gteps} for row in self.rows]
+        made = {"rows": rows, "totals": [asdict(total) for total in self.totals.values()], "lost": self.lost}
+        return _written(json.dumps(made, indent=indent), path)
+
+    def to_chrome(self, path: str | Path | None = None) -> str:
+        """The rows one after another in Chrome's trace format (chrome://tracing, Perfetto)."""
+        events: list[dict[str, Any]] = []
+        now = 0.0
+        for row in self.rows:
+            duration = (row.seconds + row.compile_seconds) * 1e6
+            details = {"pass": row.number, "in": row.size_in, "out": row.size_out, "edges": row.edges}
+            events.append(
+                {"name": row.step, "cat": row.direction or "step", "ph": "X", "ts": now, "dur": duration,
+                 "pid": 0, "tid": 0, "args": details}
+            )  # fmt: skip
+            now += duration
+        return _written(json.dumps({"traceEvents": events}), path)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Frontier size and milliseconds of every row, with matplotlib; gives the axes."""
+        import matplotlib.pyplot as plt
+
+        axes = ax if ax is not None else plt.subplots()[1]
+        rows = [row for row in self.rows if not row.compile_seconds]
+        axes.bar(range(len(rows)), [row.seconds * 1e3 for row in rows], color="tab:blue")
+        axes.set(xlabel="step", ylabel="milliseconds")
+        sizes = axes.twinx()
+        sizes.plot([max(row.size_in, 0) for row in rows], color="tab:orange")
+        sizes.set(ylabel="frontier", yscale="symlog")
+        return axes
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __str__(self) -> str:
+        return _table(self)
+
+    def __repr__(self) -> str:
+        return f"Trace({len(self.rows)} rows, {self.seconds * 1e3:.3f} ms)"
+
+
+def trace() -> Trace:
+    """Collect what steps and loops do: ``with fr.trace() as t: ...; print(t)``."""
+    return Trace()
+
+
+def active() -> bool:
+    """Whether any trace is open."""
+    return bool(_open)
+
+
+def add(*, seconds: float, step: str, **facts: Any) -> None:
+    """Add one row, and to its step's totals, in every open trace."""
+    row = Row(step=step, seconds=seconds, **facts)
+    for each in _open:
+        each.rows.append(row)
+    add_totals(step, 1, row.edges, seconds)
+
+
+def add_row(**facts: Any) -> None:
+    """Add one row whose sums come by :func:`add_totals`."""
+    for each in _open:
+        each.rows.append(Row(**facts))
+
+
+def add_lost(count: int) -> None:
+    """Note rows that a ring overwrote."""
+    for each in _open:
+        each.lost += count
+
+
+def add_totals(step: str, calls: int, edges: int, seconds: float) -> None:
+    """Add to the sums of a step in every open trace."""
+    for each in _open:
+        total = each.totals.setdefault(step, Total(step))
+        total.calls += calls
+        total.edges += edges
+        total.seconds += seconds
+
+
+def add_compile(step: str, seconds: float, backend: str) -> None:
+    """Add a row for code that was made."""
+    for each in _open:
+        each.rows.append(Row(0, f"compile {step}", compile_seconds=seconds, backend=backend))
+
+
+def _written(text: str, path: str | Path | None) -> str:
+    if path is not None:
+        Path(path).write_text(text, encoding="utf-8")
+    return text
+
+
+def _table(made: Trace) -> str:
+    head = ("pass", "step", "direction", "balance", "in", "out", "edges", "ms", "GTEPS", "backend")
+    lines = [head]
+    for row in made.rows:
+        seconds = row.seconds + row.compile_seconds
+        lines.append(
+            (
+                str(row.number), row.step, row.direction, row.balance, _count(row.size_in), _count(row.size_out),
+                f"{row.edges:,}", f"{seconds * 1e3:.3f}", f"{row.gteps:.3f}", row.backend,
+            )
+        )  # fmt: skip
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    left = {1, 2, 3, 9}
+    text = [
+        "  ".join(
+            cell.ljust(width) if i in left else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
+    text.insert(1, "  ".join("-" * width for width in widths))
+    text.append(f"{made.seconds * 1e3:.3f} ms in {sum(t.calls for t in made.totals.values()):,} steps")
+    if made.lost:
+        text.append(f"{made.lost:,} earlier rows are only in the sums")
+    return "\n".join(text)
+
+
+def _count(size: int) -> str:
+    return "" if size < 0 else f"{size:,}"

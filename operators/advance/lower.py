@@ -1,0 +1,103 @@
+"""Lowering of Advance: which phases run, and the choice between push and pull."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.lowering.registers import QUEUE
+from frontier.operators.advance import merge_path, pull, thread
+
+if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.advance import Advance
+
+__all__ = ["lower"]
+
+
+def lower(step: Advance, b: Builder, register: Register) -> None:
+    """Add the phases of an advance over vertices, or over the far ends of edges."""
+    want, before = b.want, register.kinds
+
+    def emit(kind: str) -> None:
+        source = register if kind == "vertex" else _far_ends(step, b, register)
+        if step.edges == "in":
+            b.needs_in = True
+        if step.part is not None:
+            b.sparse(source)
+            thread.lower(step, b, source, register, want)
+        elif not step.may_pull(b.schedule):
+            _push(step, b, source, register, want)
+        elif b.schedule.direction == "pull":
+            _pull(step, b, source, register)
+        else:
+            _choose(step, b, source, register, want)
+        register.kinds = before
+
+    b.for_kinds(register, emit)
+
+
+def _push(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
+    if b.schedule.balance == "thread":
+        b.sparse(source)
+        thread.lower(step, b, source, target, want)
+        return
+    b.scanned(source, step.edges)
+    merge_path.lower(step, b, source, target, want)
+
+
+def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None:
+    if step.edges == "out":
+        b.may_need_in = True
+        has = b.input("has_in_edges" if pull.needs_edges(step, b) else "has_in", "has_in")
+        b.block()  # the block that is entered again once the lists are there
+        with b.when(f"{has} == 0"):
+            b.leave("NEED_IN_EDGES")
+    pull.lower(step, b, source, target)
+
+
+def _choose(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
+    """Beamer's rule, by the real number of the frontier's edges.
+
+    Pull while the frontier has more than 1/alpha of the edges not yet walked; push again when it
+    shrinks below 1/beta of the vertices. Two additions, both measured: no pull where a sweep over all
+    vertices costs more than the push, and no push where it would walk more edges than a pull does.
+    """
+    pulling, unexplored, last = b.variable("pulling"), b.variable("unexplored"), b.variable("last")
+    n, m = b.capacity("vertex"), b.capacity("edge")
+    b.loops[-1].extend(
+        "            " + line for line in (f"{pulling} = 0", f"{unexplored} = {m}", f"{last} = 0")
+    )
+    with b.when(f"{source.form} == {QUEUE}"):  # without a scan its edges are not known
+        b.scanned(source, step.edges)
+    alpha, beta = b.schedule.alpha, b.schedule.beta
+    count, edges = source.count, source.edges
+    b.line(
+        f"if {pulling} != 0:",
+        f"    if {count} < {last} and {count} * {beta!r} < {n} and {edges} < ({n} >> 3) + {unexplored}:",
+        f"        {pulling} = 0",
+        f"elif {edges} * {alpha!r} > {unexplored} and {edges} > {n} >> 3:",
+        f"    {pulling} = 1",
+        f"{last} = {count}",
+        f"{unexplored} -= {edges}",
+        f"if {unexplored} <= 0:",  # vertices may be visited again: a new sweep begins
+        f"    {unexplored} = {m}" if step.unique != "claimed" else f"    {unexplored} = 0",
+    )
+    pulls, end = b.label(), b.label()
+    b.unless(f"{pulling} == 0", pulls)
+    _push(step, b, source, target, want)
+    b.goto(end)
+    b.place(pulls)
+    _pull(step, b, source, target)
+    b.place(end)
+
+
+def _far_ends(step: Advance, b: Builder, register: Register) -> Register:
+    """The set of the far ends of a frontier of edges, in a register of its own."""
+    made = b.register()
+    made.kinds = frozenset({"vertex"})
+    b.line(f"{made.form} = {QUEUE}", f"{made.side} = 0")
+    thread.far_ends(step, b, register, made)
+    return made
+
+

@@ -1,0 +1,110 @@
+"""Push, balance ``merge_path``: workers take equal pieces of the frontier's *edges*.
+
+The scan of the frontier's degrees lays its edges in one row; whoever is free takes the next piece, finds by
+binary search whose edges begin there, and may end within another vertex's list. So a hub is shared. After
+Davidson et al. (IPDPS 2014) and Gunrock's LB; the scan is made where the frontier is appended.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.functors import arguments
+from frontier.lowering.registers import ALL
+from frontier.operators.elementwise import collect, indented, last_flush, output
+
+if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.advance import Advance
+
+__all__ = ["accept", "edge_lines", "lower"]
+
+
+def edge_lines(step: Advance, b: Builder, parameters: dict[str, str]) -> tuple[list[str], str, str | None]:
+    """Lines that look up what the functors want to know of edge ``k`` of vertex ``x``, and their calls."""
+    names = {*arguments(step.fn, "edge")}
+    far = step.far
+    near = "src" if far == "dst" else "dst"
+    lines = [f"{far} = np.int64(ends[k])"]
+    edge = "k"
+    if step.edges == "in" and (names & {"edge"} or step.output == "edge" or "weight" in names and not b.layout.mirrored):
+        parameters["in_edges"] = b.in_edges()
+        lines.append("e = np.int64(in_edges[k])")
+        edge = "e"
+    if "weight" in names:
+        parameters["weights"] = b.weights()
+    ends = {"src": "src", "dst": "dst", "edge": edge, "weight": f"weights[{edge}]", near: "x"}
+    where = b.call(step.where, far, ends) if step.where is not None else None
+    return lines, b.call(step.fn, "edge", ends), where
+
+
+def accept(step: Advance, b: Builder, target: Register, want: str, parameters: dict[str, str]) -> tuple[list[str], bool]:
+    """Lines for one edge ``k`` of ``x``: conditions, the functor, and what it accepts; whether a scan is made."""
+    lines, call, where = edge_lines(step, b, parameters)
+    if step.output is None:
+        take, scanned = [call], False
+    else:
+        scanned = output(b, target, step.output, want, parameters)
+        edge = "e" if "in_edges" in parameters else "k"
+        item = step.far if step.output == "vertex" else edge
+        take = collect(item, scanned)
+        if step.output == "vertex" and step.unique != "claimed":
+            parameters["stamps"] = b.array("stamps", "stamps", "int32")
+            parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+            take = [
+                f"if stamps[{item}] != epoch and exchange(stamps, {item}, epoch) != epoch:",
+                *indented(take),
+            ]
+        take = [f"if truth({call}):", *indented(take)]
+    if where is not None:
+        take = [f"if truth({where}):", *indented(take)]
+    return [*lines, *take], scanned
+
+
+def finish(step: Advance, b: Builder, made: str, target: Register, want: str, scanned: bool, seen: str) -> None:
+    """The phase itself: stamps of its own, then what it has produced."""
+    if step.output == "vertex" and step.unique != "claimed":
+        b.line("epoch += 1")
+    after: tuple[str, ...] = ("direction = 1", f"seen = {seen}")
+    if step.output is not None:
+        after += b.produced(target, step.output, want if scanned else "")
+    b.phase(made, after=after)
+
+
+def lower(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
+    """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
+    offsets, ends = b.lists(step.edges)
+    parameters = {
+        "everything": f"{source.form} == {ALL}",
+        "queue": f"{b.layout.ids}_at({source.queue})",
+        "scan": f"{offsets} if {source.form} == {ALL} else {b.layout.offsets}_at({b.scan_of(source)})",
+        "count": source.count,
+        "total": source.edges,
+        "offsets": offsets,
+        "ends": ends,
+    }
+    inner, scanned = accept(step, b, target, want, parameters)
+    body = [
+        "fill = 0",
+        "edges = 0",
+        "size = piece(total, W, 128, 16384)",
+        "while True:",
+        "    at = chunk(C, slot, size)",
+        "    if at >= total:",
+        "        break",
+        "    stop = min(at + size, total)",
+        "    i = source_at(scan, count, at)",
+        "    while at < stop:",
+        "        x = i if everything else np.int64(queue[i])",
+        "        start = np.int64(offsets[x]) + at - np.int64(scan[i])",
+        "        end = min(np.int64(offsets[x + 1]), start + stop - at)",
+        "        for k in range(start, end):",
+        *indented(inner, 3),
+        "        at += end - start",
+        "        i += 1",
+    ]
+    if step.output is not None:
+        body.append(last_flush(scanned))
+    made = b.function(f"push_{step.fn.__name__}", parameters, body)
+    finish(step, b, made, target, want, scanned, source.edges)

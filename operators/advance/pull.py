@@ -1,0 +1,121 @@
+"""Pull: every vertex for which ``where`` holds looks for frontier vertices among its in-edges.
+
+The frontier is a bitmap. A worker handles 64 vertices at a time and writes their word of the next bitmap
+without atomics. After every visited edge ``where`` is asked again, so a vertex that needs only one parent
+stops at the first (Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search, SC 2012).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.functors import arguments
+from frontier.lowering.registers import ALL, BITS
+from frontier.operators.elementwise import indented
+
+if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.advance import Advance
+
+__all__ = ["lower", "needs_edges"]
+
+
+def needs_edges(step: Advance, b: Builder) -> bool:
+    """Whether the out-edge slots of in-edges are needed."""
+    names = arguments(step.fn, "edge")
+    return step.edges == "out" and ("edge" in names or ("weight" in names and not b.layout.mirrored))
+
+
+def lower(step: Advance, b: Builder, source: Register, target: Register) -> None:
+    """Add the phases: the frontier as a bitmap, then the sweep over all vertices."""
+    _bitmap(b, source)
+    opposite = "in" if step.edges == "out" else "out"
+    parameters = {
+        "everything": f"{source.form} == {ALL}",
+        "bits": f"uint64_at({source.bits})",
+        "n": b.capacity("vertex"),
+    }
+    parameters["offsets"], parameters["ends"] = b.lists(opposite)
+    far, near = step.far, "src" if step.far == "dst" else "dst"
+    edge = "k"
+    find = [f"{near} = np.int64(ends[k])"]
+    inside = []
+    if needs_edges(step, b):
+        parameters["in_edges"] = b.in_edges()
+        inside.append("e = np.int64(in_edges[k])")
+        edge = "e"
+    if "weight" in arguments(step.fn, "edge"):
+        parameters["weights"] = b.weights()
+    ends = {near: near, far: "x", "edge": edge, "weight": f"weights[{edge}]"}
+    call = b.call(step.fn, "edge", ends)
+    where = b.call(step.where, far, ends) if step.where is not None else None
+    visit = [*inside, f"if truth({call}):", "    accepted = True"]
+    if where is not None:
+        visit += [f"if not truth({where}):", "    break"]
+    search = [
+        "accepted = False",
+        "start = np.int64(offsets[x])",
+        "end = np.int64(offsets[x + 1])",
+        "k = start",
+        "for k in range(start, end):",
+        *indented([*find, f"if everything or (bits[{near} >> 6] >> np.uint64({near} & 63)) & np.uint64(1):"]),
+        *indented(visit, 2),
+        "examined += min(k + 1, end) - start",
+    ]
+    if step.output is not None:
+        parameters["made"] = f"uint64_at({_next_bits(b, target)})"
+        parameters["degrees"] = b.lists(step.edges)[0]
+        search += [
+            "if accepted:",
+            "    word |= np.uint64(1) << np.uint64(x & 63)",
+            "    count += 1",
+            "    edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])",
+        ]
+    vertex = search if where is None else [f"if truth({where}):", *indented(search)]
+    body = [
+        "count = np.int64(0)",
+        "edges = np.int64(0)",
+        "examined = np.int64(0)",
+        "total = (n + 63) >> 6",
+        "size = piece(total, W, 4, 64)",
+        "while True:",
+        "    first = chunk(C, slot, size)",
+        "    if first >= total:",
+        "        break",
+        "    for i in range(first, min(first + size, total)):",
+        "        word = np.uint64(0)",
+        "        for x in range(i << 6, min((i + 1) << 6, n)):",
+        *indented(vertex, 3),
+        *(["        made[i] = word"] if step.output is not None else []),
+        "fetch_add(C, slot + COUNT, count)",
+        "fetch_add(C, slot + EDGES, edges)",
+        "fetch_add(C, slot + EXAMINED, examined)",
+    ]
+    after: tuple[str, ...] = ("direction = 2", "seen = C[slot + EXAMINED]")
+    if step.output is not None:
+        after += (
+            f"{target.bits} = {_next_bits(b, target)}",
+            f"{target.count} = C[slot + COUNT]",
+            f"{target.edges} = C[slot + EDGES]",
+            f"{target.form} = {BITS}",
+            f"{target.kind} = 0",
+        )
+    b.phase(b.function(f"pull_{step.fn.__name__}", parameters, body), after=after)
+
+
+def _next_bits(b: Builder, register: Register) -> str:
+    """Address of the bitmap that the register does not use."""
+    a = b.input(register.buffer("mask", "a"), "bits")
+    other = b.input(register.buffer("mask", "b"), "bits")
+    return f"({a} if {register.bits} != {a} else {other})"
+
+
+def _bitmap(b: Builder, register: Register) -> None:
+    """Make the frontier's bitmap, unless it is one already or everything."""
+    with b.when(f"{register.form} != {BITS} and {register.form} != {ALL}"):
+        n = b.capacity("vertex")
+        b.line(f"{register.bits} = {_next_bits(b, register)}")
+        b.phase(f"fill_bits(w, W, uint64_at({register.bits}), {n}, False)")
+        queue = f"{b.layout.ids}_at({register.queue})"
+        b.phase(f"set_bits(w, W, uint64_at({register.bits}), {queue}, {register.count})")

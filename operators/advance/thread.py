@@ -1,0 +1,62 @@
+"""Push, balance ``thread``: workers take pieces of the frontier's *vertices*.
+
+Needs no scan, so it suits lists of bounded length: roads, and a ``part`` of every vertex's edges. A hub is
+one worker's alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.operators.advance.merge_path import accept, finish
+from frontier.operators.elementwise import FROM_QUEUE, collect, frontier, indented, last_flush, output, pieces
+
+if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.advance import Advance
+
+__all__ = ["far_ends", "lower"]
+
+
+def lower(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
+    """Add the phase that pushes along (a part of) the edges of every vertex of ``source``."""
+    parameters = frontier(b, source, "vertex")
+    parameters["offsets"], parameters["ends"] = b.lists(step.edges)
+    inner, scanned = accept(step, b, target, want, parameters)
+    first, last = step.part or (0, None)
+    body = [
+        FROM_QUEUE,
+        f"start = np.int64(offsets[x]) + {first}",
+        "end = np.int64(offsets[x + 1])",
+        *([f"end = min(end, start + {max(last - first, 0)})"] if last is not None else []),
+        "seen += max(end - start, 0)",
+        "for k in range(start, end):",
+        *indented(inner),
+    ]
+    lines = ["fill = 0", "edges = 0", "seen = np.int64(0)", *pieces(body)]
+    if step.output is not None:
+        lines.append(last_flush(scanned))
+    lines.append("fetch_add(C, slot + EXAMINED, seen)")
+    made = b.function(f"part_{step.fn.__name__}", parameters, lines)
+    finish(step, b, made, target, want, scanned, "C[slot + EXAMINED]")
+
+
+def far_ends(step: Advance, b: Builder, edges: Register, vertices: Register) -> None:
+    """Add the phase that makes the set of the far ends of some edges."""
+    parameters = frontier(b, edges, "edge")
+    # The far end of an edge is the same whichever way it is walked from here on.
+    parameters["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
+    parameters["stamps"] = b.array("stamps", "stamps", "int32")
+    parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+    want = "" if step.part else step.edges
+    scanned = output(b, vertices, "vertex", want, parameters)
+    take = [
+        FROM_QUEUE,
+        "far = np.int64(ends[x])",
+        "if stamps[far] != epoch and exchange(stamps, far, epoch) != epoch:",
+        *indented(collect("far", scanned)),
+    ]
+    body = ["fill = 0", "edges = 0", *pieces(take), last_flush(scanned)]
+    b.line("epoch += 1")
+    b.phase(b.function("far_ends", parameters, body), after=b.produced(vertices, "vertex", want))

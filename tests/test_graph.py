@@ -1,0 +1,241 @@
+"""The graph: what it derives, how it moves, what it says of itself."""
+
+from __future__ import annotations
+
+import pickle
+import subprocess
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import frontier as fr
+from frontier import build, memory, registry
+from frontier.graph import id_dtype, offset_dtype
+
+
+@st.composite
+def directed_graphs(draw: st.DrawFn) -> fr.Graph:
+    n = draw(st.integers(1, 8))
+    ends = draw(st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=25))
+    src, dst = [s for s, _ in ends], [d for _, d in ends]
+    weights = list(range(len(ends)))
+    keep = draw(st.sampled_from(["keep", "first"]))
+    return fr.from_edges(src, dst, weights, num_vertices=n, directed=True, duplicates=keep)
+
+
+@given(directed_graphs())
+def test_in_edges_are_the_transposed_rows(graph: fr.Graph) -> None:
+    forth = list(zip(graph.targets, graph.sources, range(graph.num_edges), strict=True))
+    want = sorted(forth)
+    got = np.repeat(np.arange(graph.num_vertices), np.diff(graph.in_offsets))
+    assert list(zip(got, graph.in_sources, graph.in_edges, strict=True)) == want
+    assert graph.in_degree.tolist() == np.diff(graph.in_offsets).tolist()
+    assert graph.out_degree.sum() == graph.num_edges
+
+
+def test_in_degree_does_not_build_in_edges() -> None:
+    graph = fr.from_edges([0, 1, 1], [2, 2, 0], directed=True)
+    assert graph.in_degree.tolist() == [1, 0, 2]
+    assert "in_lists" not in graph._topology.built()
+
+
+def test_the_order_of_asking_does_not_matter() -> None:
+    one, other = (fr.rmat(6, seed=1, directed=True, weights=(1, 9)) for _ in range(2))
+    slots = one.in_edges
+    assert np.array_equal(other.in_sources, one.in_sources)
+    assert np.array_equal(other.in_edges, slots)
+    assert np.array_equal(one.sources[slots], one.in_sources)
+
+
+def test_a_symmetric_graph_shares_its_rows() -> None:
+    graph = fr.from_edges([0, 1, 2, 2], [1, 2, 0, 2], [1, 2, 3, 4])
+    assert graph.in_offsets is graph.offsets
+    assert graph.in_sources is graph.targets
+    assert graph.in_degree is graph.out_degree
+    assert np.array_equal(graph.weights[graph.in_edges], graph.weights)
+    assert np.array_equal(graph.sources[graph.in_edges], graph.in_sources)
+
+
+def test_in_edges_are_built_once_under_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = fr.rmat(8, seed=2, directed=True)
+    calls, found = [], []
+    transpose = build.transpose
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        calls.append(1)
+        return transpose(*arguments, **options)
+
+    monkeypatch.setattr(build, "transpose", counted)
+    start = threading.Barrier(4)
+
+    def ask() -> None:
+        start.wait()
+        found.append(graph.in_sources)
+
+    workers = [threading.Thread(target=ask) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    assert len(calls) == 1
+    assert all(array is found[0] for array in found)
+
+
+def test_arrays_are_read_only() -> None:
+    graph = fr.from_edges([0], [1], [2.0], directed=True, vertices={"a": [1, 2]}, edges={"b": [3]})
+    arrays = [graph.offsets, graph.targets, graph.weights, graph.sources, graph.out_degree]
+    arrays += [graph.in_offsets, graph.in_sources, graph.in_edges, graph.in_degree]
+    arrays += [graph.vertices["a"], graph.edges["b"]]
+    for array in arrays:
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 7
+    with pytest.raises(TypeError):
+        graph.vertices["c"] = np.zeros(2)
+    with pytest.raises(AttributeError):
+        graph.offsets = np.zeros(3)
+
+
+def test_dtypes_by_size() -> None:
+    assert id_dtype(2**31 - 1) == offset_dtype(2**31 - 1) == np.int32
+    assert id_dtype(2**31) == offset_dtype(2**31) == np.int64
+
+
+def test_moving_shares_the_arrays() -> None:
+    graph = fr.karate()
+    assert graph.backend == "cpu"
+    assert graph.to("cpu") is graph
+    assert graph.to("auto") is graph
+    moved = graph.to("python")
+    assert moved.backend == "python"
+    assert moved.targets is graph.targets
+    assert moved.sources is graph.sources
+    assert moved.to("cpu").backend == "cpu"
+
+
+def test_moving_to_what_is_not_there() -> None:
+    with pytest.raises(fr.BackendUnavailableError, match="not part of this release"):
+        fr.karate().to("cuda")
+    with pytest.raises(fr.GraphError, match="no backend 'gpu': choose 'cpu', 'python' or 'auto'"):
+        fr.karate().to("gpu")
+
+
+def test_a_vertex_by_id() -> None:
+    graph = fr.path(3)
+    assert graph.vertex_id(np.int64(2)) == 2
+    for vertex in (-1, 3, "a", 1.0, None, [1]):
+        with pytest.raises(fr.GraphError, match=r"no vertex .*: vertices are 0 to 2"):
+            graph.vertex_id(vertex)
+    with pytest.raises(fr.GraphError, match="the graph has no vertices"):
+        fr.path(0).vertex_id(0)
+
+
+def test_a_vertex_by_label() -> None:
+    graph = fr.from_edges(["a", "b", "c"], ["b", "c", "d"])
+    assert graph.vertex_id("c") == 2
+    assert graph.vertex_id(np.str_("c")) == 2
+    assert graph.vertex_id(3) == 3  # no label is a number, so this is an id
+    for vertex in ("z", 4, -1, [1]):
+        with pytest.raises(fr.GraphError, match=r"the labels are 'a', 'b', 'c', \.\.\."):
+            graph.vertex_id(vertex)
+
+
+@pytest.mark.parametrize("labels", [[10, 20], [10, "x"]])
+def test_a_number_among_labels_is_never_an_id(labels: Any) -> None:
+    graph = fr.from_edges([0], [1], labels=labels)
+    assert graph.vertex_id(10) == 0
+    with pytest.raises(fr.GraphError, match="no vertex 1: the labels are 10, "):
+        graph.vertex_id(1)
+
+
+def test_smallest_weight() -> None:
+    assert fr.from_edges([0, 1], [1, 2], [3, -2]).min_weight == -2
+    assert fr.from_edges([0], [1]).min_weight is None
+
+
+def test_other_weights() -> None:
+    graph = fr.from_edges([0, 1], [1, 2], [5, 6], edges={"km": [1.5, 2.5]})
+    assert graph.min_weight == 5
+    other = graph.with_weights("km")
+    assert other.weights.tolist() == [1.5, 1.5, 2.5, 2.5]
+    assert other.min_weight == 1.5
+    assert other.targets is not None
+    assert np.shares_memory(other.targets, graph.targets)
+    assert graph.with_weights(None).weights is None
+    for weights, message in (
+        ([1, 2], "2 weights for 4 edge slots"),
+        ([1, 2, 3, 3], r"\(0, 1\) has 1 and \(1, 0\) has 2"),
+        ("miles", "no edge column 'miles': there is 'km'"),
+    ):
+        with pytest.raises(fr.GraphError, match=message):
+            graph.with_weights(weights)
+
+
+def test_other_weights_do_not_see_later_writes() -> None:
+    weights = np.array([1.0])
+    graph = fr.from_edges([0], [1], directed=True).with_weights(weights)
+    weights[0] = 5
+    assert graph.weights.tolist() == [1.0]
+
+
+def test_memory_of_a_graph() -> None:
+    graph = fr.rmat(6, seed=1, directed=True, weights=(1, 9))
+    n, m = graph.num_vertices, graph.num_edges
+    csr = 4 * (n + 1) + 4 * m + 4 * m
+    assert graph.memory_estimate().total == csr
+    assert int(graph.memory_estimate(in_edges=True)) == csr + 4 * (n + 1) + 4 * m
+    assert graph.memory_estimate(bytes_per_vertex=3).fields == 3 * n
+    assert graph.in_edges.nbytes + graph.in_sources.nbytes + graph.in_offsets.nbytes == (
+        graph.memory_estimate().in_edges
+    )
+    assert "total" in str(graph.memory_estimate())
+
+
+def test_memory_of_a_symmetric_graph_counts_its_rows_once() -> None:
+    graph = fr.karate()
+    assert graph.memory_estimate(in_edges=True) == graph.memory_estimate()
+
+
+def test_memory_of_a_primitive(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(memory, "_primitives", {})
+    monkeypatch.setattr(registry, "primitives", dict)  # none is imported by this test
+    memory.register_memory("walk", 10, in_edges=True, edge_ids=True)
+    graph = fr.from_edges([0, 1], [1, 2], directed=True)
+    needs = graph.memory_estimate("walk")
+    assert needs.fields == 30
+    assert needs.in_edges == 4 * 4 + 4 * 2 + 4 * 2
+    with pytest.raises(fr.GraphError, match="nothing is known of the memory of 'nonsense': walk"):
+        graph.memory_estimate("nonsense")
+
+
+def test_what_a_graph_says_of_itself() -> None:
+    assert repr(fr.karate()) == "<Graph: undirected, 34 vertices, 156 edge slots; cpu>"
+    graph = fr.from_edges(["a"], ["b"], [1.0], directed=True, edges={"km": [1]}).to("python")
+    assert repr(graph) == (
+        "<Graph: directed, 2 vertices, 1 edge slots, float64 weights, labels, edge columns km; python>"
+    )
+
+
+def test_pickles_come_back_the_same() -> None:
+    graph = fr.from_edges(["a"], ["b"], [1.0], vertices={"age": [3, 4]}).to("python")
+    _ = graph.in_edges
+    copy = pickle.loads(pickle.dumps(graph))
+    assert repr(copy) == repr(graph)
+    assert copy.labels.tolist() == ["a", "b"]
+    assert copy.vertices["age"].tolist() == [3, 4]
+    assert not copy.targets.flags.writeable
+
+
+def test_making_and_moving_a_small_directed_graph_from_rows_needs_no_numba() -> None:
+    code = (
+        "import sys, frontier as fr\n"
+        "g = fr.from_csr([0, 1, 1], [1]).to('python')\n"
+        "assert g.vertex_id(1) == 1 and g.in_degree.tolist() == [0, 1]\n"
+        "absent = {'numba', 'scipy', 'pandas', 'networkx'}\n"
+        "sys.exit(len(absent & set(sys.modules)))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
