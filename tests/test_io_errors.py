@@ -84,6 +84,7 @@ BAD_TEXT = [
     ("g.graph", "% only\n", 1, "'VERTICES EDGES", "the end of the file"),
     ("g.graph", "hello world\n", 1, "'VERTICES EDGES", "'hello world'"),
     ("g.graph", "2 1 5\n2\n1\n", 1, "digits 0 and 1", "'5'"),
+    ("g.graph", "2 1 11 1000\n2\n1\n", 1, "at most 999 weights", "1000"),
     ("g.graph", "3 1\n2\n1\n", 3, "3 lines of neighbours, as line 1 says", "after 2"),
     ("g.graph", "2 1\n2\n1\n\n1\n", 5, "nothing after 2 lines", "more"),
     ("g.graph", "2 2\n2\n1\n", 1, "number of edges", "2"),

@@ -21,7 +21,7 @@ from frontier.io._source import Source, shown
 
 __all__ = ["read", "write"]
 
-_KINDS = {"pattern": "none", "integer": "integer", "real": "float", "double": "float"}
+_KINDS = {"pattern": "auto", "integer": "integer", "real": "float", "double": "float"}
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
 
 
@@ -31,7 +31,7 @@ def read(source: Source) -> Edges:
     n, count = _size(source)
     size_line = source.line
     found = _parse.rows(
-        source, columns=2 if field == "pattern" else 3, kind=_KINDS[field].replace("none", "auto"),
+        source, columns=2 if field == "pattern" else 3, kind=_KINDS[field],
         base=1, limit=n, comments="%", most=count,
     )  # fmt: skip
     check_count(source, len(found.src), count, "entries", size_line)

@@ -113,7 +113,9 @@ def _head(source: Source) -> _Head:
     columns = ["size"] if flags[0] == "1" else []
     constraints = int(words[3]) if len(words) == 4 else 1
     if flags[1] == "1":
-        several = [f"weight{i}" for i in range(min(constraints, 1000))]
+        if constraints > 999:
+            source.fail(None, "at most 999 weights of a vertex", f"{constraints}")
+        several = [f"weight{i}" for i in range(constraints)]
         columns += ["weight"] if constraints == 1 else several
     return _Head(int(words[0]), int(words[1]), columns, flags[2] == "1", source.line)
 

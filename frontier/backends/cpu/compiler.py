@@ -75,6 +75,7 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
     module = importlib.util.module_from_spec(spec)
     functors = {made: jitted(fn) for fn, made in program.functors.items()}
     module.__dict__.update(functors)
+    sys.modules[module.__name__] = module  # numba's cache finds it there by name
     spec.loader.exec_module(module)
     try:
         module.run.compile(_SIGNATURE)
