@@ -37,6 +37,7 @@ class Enactor:
     """
 
     loop: ClassVar[Step | SequenceOf[Step] | None] = None
+    _program: ClassVar[Sequence]
 
     def __init__(self, problem: Problem, schedule: Schedule | None = None) -> None:
         self.problem = problem
@@ -50,7 +51,11 @@ class Enactor:
         loop = cls.loop
         if loop is None:
             raise FrontierError(f"{cls.__name__} declares no loop and overrides no step")
-        return loop if isinstance(loop, Step) else Sequence(*loop)
+        if isinstance(loop, Step):
+            return loop
+        if "_program" not in cls.__dict__ or cls._program.steps != tuple(loop):
+            cls._program = Sequence(*loop)  # kept: compiled code is found by the step's identity
+        return cls._program
 
     def step(self, frontier: Frontier) -> Frontier:
         """One pass in free Python; override it instead of declaring a loop."""
@@ -131,5 +136,3 @@ class Enactor:
             if on_step is not None and on_step(self) is True:
                 break
         return self.problem
-
-

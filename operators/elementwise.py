@@ -96,17 +96,22 @@ def indented(lines: list[str], depth: int = 1) -> list[str]:
 
 
 def pieces(body: list[str]) -> list[str]:
-    """A loop over elements ``x``, taken piece by piece by whichever worker is free."""
+    """A loop over elements ``x``: worker w begins with piece w, then whoever is free takes the next.
+
+    So a short frontier stays with one worker, whose cache holds what it needs.
+    """
     return [
-        "size = piece(total, W, 64, 4096)",
-        "while True:",
-        "    first = chunk(C, slot, size)",
-        "    if first >= total:",
-        "        break",
+        f"size = piece(total, W, {LEAST}, 4096)",
+        "first = w * size",
+        "while first < total:",
         "    for i in range(first, min(first + size, total)):",
         *indented(body, 2),
+        "    first = next_piece(C, slot, W, size)",
     ]
 
+
+#: Elements below which sharing costs more than it saves.
+LEAST = 64
 
 FROM_QUEUE = "x = i if everything else np.int64(queue[i])"
 

@@ -90,7 +90,7 @@ def test_text(cli: Any) -> None:
 def test_json_trace(cli: Any) -> None:
     said = cli("bfs karate --source 0 --trace --json")
     rows = said.json["trace"]["rows"]
-    assert any(row["step"] == "advance" for row in rows)
+    assert any(row["step"].startswith("Advance(visit") for row in rows)
     assert all(row["backend"] == "cpu" for row in rows)
 
 

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["accept", "edge_lines", "lower"]
 
 
+#: Edges below which sharing costs more than it saves.
+LEAST = 256
+
+
 def edge_lines(step: Advance, b: Builder, parameters: dict[str, str]) -> tuple[list[str], str, str | None]:
     """Lines that look up what the functors want to know of edge ``k`` of vertex ``x``, and their calls."""
     names = {*arguments(step.fn, "edge")}
@@ -88,11 +92,10 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
     body = [
         "fill = 0",
         "edges = 0",
-        "size = piece(total, W, 128, 16384)",
-        "while True:",
-        "    at = chunk(C, slot, size)",
-        "    if at >= total:",
-        "        break",
+        f"size = piece(total, W, {LEAST}, 16384)",
+        "first = w * size",
+        "while first < total:",
+        "    at = first",
         "    stop = min(at + size, total)",
         "    i = source_at(scan, count, at)",
         "    while at < stop:",
@@ -103,6 +106,7 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
         *indented(inner, 3),
         "        at += end - start",
         "        i += 1",
+        "    first = next_piece(C, slot, W, size)",
     ]
     if step.output is not None:
         body.append(last_flush(scanned))

@@ -85,9 +85,9 @@ def finish(C, arrivals, W):
 
 
 @njit(**OPTIONS)
-def chunk(C, slot, size):
-    """Take the next piece of work of this size: where it begins."""
-    return fetch_add(C, slot + CURSOR, size)
+def next_piece(C, slot, W, size):
+    """Where the next free piece of work of this size begins, after the first W, which are given out."""
+    return fetch_add(C, slot + CURSOR, size) + W * size
 
 
 @njit(**OPTIONS)
