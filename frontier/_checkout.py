@@ -27,4 +27,4 @@ class _SiblingFinder:
 
 
 if not (_HERE / "operators").exists() and _SIBLINGS["frontier.operators"].is_dir():
-    sys.meta_path.append(_SiblingFinder)  # type: ignore[arg-type]
+    sys.meta_path.append(_SiblingFinder)

@@ -129,7 +129,7 @@ class _Reader:
         self.fn, self.given, self.made, self.stack = fn, given, made, (*stack, fn)
         try:
             self.ir = compiler.run_frontend(fn)
-        except (errors.NumbaError, NotImplementedError, AssertionError) as error:
+        except (errors.NumbaError, errors.UnsupportedBytecodeError, NotImplementedError, AssertionError) as error:
             reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
             raise FunctorError(f"{location(fn)}: functors cannot do this: {reason}") from None
         self.definitions = self.ir._definitions

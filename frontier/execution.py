@@ -64,6 +64,8 @@ def start(
         raise BackendUnavailableError(f"there is no backend {name!r}; there are {', '.join(BACKENDS)}")
     if f is not None:
         f.check(p.graph)
+    if schedule is not None and not isinstance(schedule, Schedule):
+        raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
     key = ("checked", id(step))
     if p.workspace.get(key) is not step:  # checked once for a step that is used again
         for part in walk(step):

@@ -49,7 +49,10 @@ class Frontier:
         self._ids: NDArray[Any] | None = self._checked(ids)
 
     def _checked(self, ids: Any) -> NDArray[Any]:
-        array = np.asarray(ids)
+        try:
+            array = np.asarray(ids)
+        except (ValueError, TypeError):  # lists of different lengths, for example
+            raise GraphError(f"the ids of a frontier are a list or array of integers, not {ids!r}") from None
         if array.ndim != 1:
             raise GraphError("the ids of a frontier are one-dimensional")
         if array.size == 0:

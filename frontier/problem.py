@@ -36,7 +36,10 @@ class Field:
 
 
 def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
-    made = np.dtype(dtype)
+    try:
+        made = np.dtype(dtype)
+    except TypeError:
+        raise FrontierError(f"{dtype!r} is no dtype: fields hold integers, floats and bools") from None
     if made.kind not in "iufb" or made.itemsize > 8:
         raise FrontierError(f"fields hold integers, floats and bools of at most 8 bytes, not {made}")
     if made == np.float16:
@@ -83,7 +86,7 @@ def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
 
 def array(values: ArrayLike) -> Field:
     """An array of the user's own length, one-dimensional."""
-    made = np.ascontiguousarray(values)
+    made = np.ascontiguousarray(_read(values, "fr.array"))
     if made.ndim != 1:
         raise FrontierError(f"fr.array is one-dimensional, not {made.ndim}-dimensional")
     return Field("array", _dtype(made.dtype), made)
@@ -96,15 +99,25 @@ def pile(kind: str = "vertex") -> Field:
     return Field("pile", None, kind)
 
 
-def _fits(value: Any, dtype: np.dtype[Any], name: str) -> None:
-    """Refuse values that a field's dtype would silently change into others."""
-    if dtype.kind not in "iu":
-        return
-    values = np.asarray(value)
+def _read(value: Any, what: str) -> NDArray[Any]:
+    try:
+        return np.asarray(value)
+    except (ValueError, TypeError):
+        raise FrontierError(f"{what}: {value!r} is neither a number nor an array of numbers") from None
+
+
+def _fits(value: Any, dtype: np.dtype[Any], name: str, many: int | None, noun: str = "entries") -> None:
+    """Refuse what a field of ``many`` values (None: a scalar) cannot hold, or would silently change."""
+    values = _read(value, f"field {name!r}")
+    if values.shape not in ((), () if many is None else (many,)):
+        there = "it is a scalar" if many is None else f"there are {many} {noun}"
+        raise FrontierError(f"field {name!r}: values of shape {values.shape}, but {there}")
     if values.size == 0 or values.dtype.kind == "b":
         return
     if values.dtype.kind not in "iuf":
-        raise FrontierError(f"field {name!r} holds {dtype}, not {values.dtype}")
+        raise FrontierError(f"field {name!r} holds {dtype}, not {value!r}")
+    if dtype.kind not in "iu":
+        return
     if values.dtype.kind == "f" and not np.array_equal(values, np.floor(values)):
         raise FrontierError(f"field {name!r} holds {dtype}: {value!r} is not a whole number")
     limits = np.iinfo(dtype)
@@ -152,20 +165,15 @@ class Problem:
             self.piles[name] = Frontier(self.graph, (), made.init)
             return
         assert made.dtype is not None
-        _fits(made.init, made.dtype, name)
         if made.kind == "scalar":
+            _fits(made.init, made.dtype, name, None)
             self.scalars[name] = np.array([made.init], made.dtype)
             return
         if made.kind == "array":
             self.arrays[name] = np.array(made.init)
             return
         length = self.graph.num_vertices if made.kind == "vertex" else self.graph.num_edges
-        shape = np.shape(made.init)
-        if shape not in ((), (length,)):
-            raise FrontierError(
-                f"field {name!r}: first values of shape {shape}, but there are {length} "
-                + ("vertices" if made.kind == "vertex" else "edges")
-            )
+        _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
         self.arrays[name] = np.empty(length, made.dtype)
         self.arrays[name][...] = made.init
 
@@ -189,10 +197,10 @@ class Problem:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.arrays:
-            _fits(value, self.arrays[name].dtype, name)
+            _fits(value, self.arrays[name].dtype, name, len(self.arrays[name]))
             self.arrays[name][...] = value
         elif name in self.scalars:
-            _fits(value, self.scalars[name].dtype, name)
+            _fits(value, self.scalars[name].dtype, name, None)
             self.scalars[name][0] = value
         elif name in self.piles:
             self._set_pile(name, value)

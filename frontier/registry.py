@@ -84,7 +84,8 @@ class PrimitiveEntry:
     summary : str
         What it computes, in one line.
     arguments : tuple of Argument
-        Its keyword arguments that the command line offers.
+        Its keyword arguments that the command line offers. ``--seed`` is there for every command
+        and is passed to a function that has an argument ``seed``.
     columns : tuple of str
         Attributes of the result that ``--output`` writes, each None or of shape (n,).
     verify : callable or str, optional

@@ -176,7 +176,9 @@ def _sources(g: Graph, sources: Any, seed: int | None) -> NDArray[Any]:
         if not 0 <= sources <= n:
             raise GraphError(f"sources={sources}: a number of sources from 0 to {n}, or a list of vertices")
         return np.random.default_rng(seed).choice(n, int(sources), replace=False).astype(np.int64)
-    return np.array([g.vertex_id(vertex) for vertex in np.asarray(sources).tolist()], np.int64)
+    if isinstance(sources, str) or not np.iterable(sources):
+        raise GraphError(f"sources={sources!r}: a number of sources from 0 to {n}, or a list of vertices")
+    return np.array([g.vertex_id(vertex) for vertex in sources], np.int64)
 
 
 def _facts(g: Graph, result: BetweennessResult) -> dict[str, Any]:

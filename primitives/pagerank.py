@@ -204,12 +204,16 @@ def _out_weight(g: Graph) -> NDArray[Any]:
 def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
     if personalization is None:
         return None
-    if hasattr(personalization, "items"):
-        made = np.zeros(g.num_vertices)
-        for vertex, value in personalization.items():
-            made[g.vertex_id(vertex)] = value
+    mapping = hasattr(personalization, "items")
+    values = list(personalization.values()) if mapping else personalization
+    try:
+        made = np.array(values, np.float64)
+    except (ValueError, TypeError):
+        raise GraphError(f"personalization holds numbers, not {values!r}") from None
+    if mapping:
+        given, made = made, np.zeros(g.num_vertices)
+        made[[g.vertex_id(vertex) for vertex in personalization]] = given
     else:
-        made = np.array(personalization, np.float64)
         if made.shape != (g.num_vertices,):
             raise GraphError(f"personalization of shape {made.shape}, but there are {g.num_vertices} vertices")
     total = made.sum()

@@ -45,7 +45,8 @@ def add(commands: Commands) -> None:
                 help="a label or an id (default: the first of the vertices with the most edges)",
             )
         for argument in entry.arguments:
-            _add_argument(parser, argument)
+            if argument.flag != "--seed":  # every command has it, for the graph too; see options_of
+                _add_argument(parser, argument)
         add_running_arguments(parser)
         parser.add_argument("--verify", action="store_true", help="check the result")
         parser.add_argument("--trace", action="store_true", help="print every pass and step")
@@ -208,10 +209,13 @@ def _print(this: Run, *, with_trace: bool) -> None:
     size = f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edge slots"
     kind = "directed" if graph.directed else "undirected"
     facts = [f"{name} {shown(value)}" for name, value in this.facts.items()]
+    seconds = f"{this.seconds:.3f} s"
+    if this.trace is not None and this.trace.compile_seconds:
+        seconds += f", {this.trace.compile_seconds:.3f} of them compiling"
     pairs = [
         ("graph", f"{this.name}: {size}, {kind}; {this.load_seconds:.3f} s"),
         ("backend", this.backend),
-        (this.entry.name, "; ".join([", ".join(facts), f"{this.seconds:.3f} s"]).lstrip("; ")),
+        (this.entry.name, "; ".join([", ".join(facts), seconds]).lstrip("; ")),
     ]
     if this.report is not None:
         word = "verified" if this.report.passed else "WRONG"

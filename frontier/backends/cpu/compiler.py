@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import re
 import sys
 import tempfile
 import threading
@@ -79,8 +80,10 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
     spec.loader.exec_module(module)
     try:
         module.run.compile(_SIGNATURE)
-    except NumbaError as error:
+    except Exception as error:  # numba raises more than its own errors for code that it cannot type
         _blame(program, module, functors)
+        if not isinstance(error, NumbaError):
+            raise
         raise FunctorError(f"the loop of {', '.join(program.steps)} cannot be compiled: {_reason(error)}") from None
     tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cpu")
     return module.run  # type: ignore[no-any-return]
@@ -157,8 +160,12 @@ def _blame(program: Program, module: Any, functors: dict[str, Any]) -> None:
         arguments = [weight if argument == "weight" else types.int64 for argument in names]
         try:
             functors[name].compile((problem, *arguments))
-        except NumbaError as error:
+        except Exception as error:
             raise FunctorError(f"{location(fn)} cannot be compiled: {_reason(error)}") from None
+        given = functors[name].overloads[(problem, *arguments)].signature.return_type
+        inner = given.type if isinstance(given, types.Optional) else given
+        if not isinstance(inner, (types.Number, types.Boolean, types.NoneType)):
+            raise FunctorError(f"{location(fn)} returns {given}: a functor returns True, False, a number or nothing")
 
 
 def _problem_type(program: Program, module: Any) -> Any:
@@ -171,25 +178,43 @@ def _problem_type(program: Program, module: Any) -> Any:
     return types.NamedTuple(made or [types.int64], module.P)
 
 
+#: Where numba's messages speak of a place.
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)|\bat (/[^(]+|[A-Z]:[^(]+) \((\d+)\)')
+
+
 def _reason(error: Exception) -> str:
-    """The lines of a numba error that matter: what is wrong, and where."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    where = next((line for line in lines if line.startswith('File "')), "")
-    skipped = ("Failed in", "There are", "File ", "During", "- Of which", "Overload", "With argument", "Rejected",
-               "raised from", ">>>", "<source", "def ", "^", "Typing signature", "Implementation")  # fmt: skip
-    ours = [line for line in lines if "atomic_" in line and ("works on" in line or "scalars take" in line)]
-    ours += [line for line in lines if line.startswith("TypingError: ")]
-    ours += [line for line in lines if line.startswith(("Untyped global", "Unknown attribute", "Cannot unify", "Cannot"))]
-    plain = [line for line in lines if not line.startswith(skipped)]
-    reason = (ours or plain or [type(error).__name__])[0]
-    for prefix in ("TypingError: ", "LoweringError: ", "\x1b[1m", "\x1b[0m"):
-        reason = reason.replace(prefix, "")
-    hint = _hint(reason)
-    return reason + (f" [{where}]" if where else "") + (f" ({hint})" if hint else "")
+    """What of a numba error matters, in one line: what is wrong, where, and a hint."""
+    text = str(error)
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    ours = [line.removeprefix("TypingError: ") for line in lines if any(words in line for words in _OURS)]
+    plain = [line for line in lines if not line.startswith(("Failed in", "During", "File ", ">>>", "def ", "^"))]
+    if ours:
+        reason = ours[0]
+    elif "NRT required" in text or "Only accept returning of array" in text:
+        reason = "it makes a list, dict, set, string or array, which functors cannot"
+    elif plain and plain[0].startswith("No implementation of function") and ">>> " in text:
+        reason = "no such operation on these types: " + next(line[4:] for line in lines if line.startswith(">>> "))
+    else:
+        reason = (plain or lines or [type(error).__name__])[0]
+    return f"{reason}{_place(text)} ({_hint(reason)})"
+
+
+#: Words of messages of our own, which numba wraps into its own.
+_OURS = ("works on integers of", "works on numbers of", "scalars take no atomics", "fr.hash takes", "fr.random takes")
+
+
+def _place(text: str) -> str:
+    """The first place in a user's file that a message names."""
+    own = (os.path.dirname(numba.__file__), str(cache_folder()))
+    for found in _PLACE.finditer(text):
+        path = os.path.abspath(found[1] or found[3])
+        if not path.startswith(own):
+            return f" [{path}:{found[2] or found[4]}]"
+    return ""
 
 
 def _hint(reason: str) -> str:
-    if "Cannot unify" in reason:
+    if "unify" in reason:
         return "return the same kind of value on every path"
     if "Untyped global" in reason or "not find" in reason:
         return "functors call plain functions, numpy and math; mark helpers of modules with fr.function"

@@ -20,8 +20,8 @@ __all__ = ["Checked", "View", "unknown_field"]
 def unknown_field(name: str, fields: Any) -> str:
     """Message for a field that a problem does not have, with the nearest name there is."""
     near = get_close_matches(name, list(fields), 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    return f"the problem has no field {name!r}{hint} It has {', '.join(fields) or 'none'}"
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"the problem has no field {name!r}; {hint}it has {', '.join(fields) or 'none'}"
 
 
 class Checked:
@@ -55,7 +55,10 @@ class Checked:
         if self._limits is not None:
             if value is None or isinstance(value, (float, np.floating)) and not np.isfinite(value):
                 raise FunctorError(f"p.{self._name}[{at}] = {value}: the field holds {self.dtype}")
-            value = int(value)
+            try:
+                value = int(value)
+            except (ValueError, TypeError):
+                raise FunctorError(f"p.{self._name}[{at}] = {value!r}: the field holds {self.dtype}") from None
             if not self._limits[0] <= value <= self._limits[1]:
                 raise FunctorError(f"p.{self._name}[{at}] = {value}: overflow, the field holds {self.dtype}")
         self._array[at] = value

@@ -1,0 +1,98 @@
+"""Breadth-first search from scratch: how many steps away every vertex is, and by way of whom.
+
+    python examples/bfs.py [--backend cpu|python] [GRAPH]
+
+GRAPH is a file that ``fr.read`` knows; the default is Zachary's karate club.
+"""
+
+import argparse
+
+import numpy as np
+
+import frontier as fr
+
+
+# begin functors
+def visit(p, src, dst):
+    """Claim dst for src; whoever is first keeps it."""
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        p.level[dst] = p.depth
+        return True  # dst joins the next frontier
+    return False
+
+
+def unvisited(p, dst):
+    """Nobody has claimed dst yet."""
+    return p.parent[dst] == -1
+# end functors
+
+
+# begin problem
+def problem(g, source):
+    """The fields of a search from one vertex that has not begun."""
+    p = fr.Problem(
+        g,
+        level=fr.vertex("int32", -1),
+        parent=fr.vertex("int32", -1),
+        depth=fr.scalar("int32", 0),
+        source=fr.scalar("int32", source),
+    )
+    p.level[source] = 0
+    p.parent[source] = source
+    return p
+# end problem
+
+
+# begin eager
+def search_eagerly(g, source):
+    """The search as a plain Python loop."""
+    p = problem(g, source)
+    f = fr.Frontier(g, [source])
+    while f:
+        p.depth += 1
+        f = fr.advance(p, f, visit, where=unvisited, unique="claimed")
+        print(f"level {p.depth}: {len(f)} new")
+    return p
+# end eager
+
+
+# begin declared
+class Search(fr.Enactor):
+    """The same loop as data."""
+
+    loop = fr.Loop(
+        fr.Advance(visit, where=unvisited, unique="claimed"),
+        count="depth",
+    )
+
+
+def search(g, source):
+    """The search as one compiled function."""
+    p = problem(g, source)
+    Search(p).run(fr.Frontier(g, [source]))
+    return p
+# end declared
+
+
+def main(arguments=None):
+    """Search both ways, check the result, and print what was found."""
+    parser = argparse.ArgumentParser(description="breadth-first search from scratch")
+    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH")
+    options = parser.parse_args(arguments)
+    g = (fr.read(options.graph) if options.graph else fr.karate()).to(options.backend)
+
+    # begin use
+    eager = search_eagerly(g, 0)
+    p = search(g, 0)
+    assert np.array_equal(eager.level, p.level)
+
+    fr.verify.bfs(g, p).raise_if_failed()  # looks at p.source, p.level and p.parent
+    reached = p.level >= 0
+    print(f"{np.count_nonzero(reached)} of {g.num_vertices} vertices reached, the farthest {p.level.max()} steps away")
+    # end use
+    return p
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""An algorithm of one's own: the k-core decomposition, in twenty lines of functors and loop.
+
+    python examples/kcore.py [--backend cpu|python] [GRAPH]
+
+The core number of a vertex is the largest k for which it belongs to a part of the graph where every vertex has
+k neighbours. Peeling finds it: take away the vertices of least degree, and those that fall to it meanwhile; their core
+number is that degree; go on with the rest. GRAPH is a file that ``fr.read`` knows; the default is an R-MAT graph.
+"""
+
+import argparse
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+import frontier as fr
+
+
+# begin program
+def alive(p, v):
+    """Not taken away yet."""
+    return p.core[v] == -1
+
+
+def degree(p, v):
+    """Edges to what is still there."""
+    return p.degree[v]
+
+
+def thin(p, v):
+    """To be taken away now."""
+    return p.degree[v] <= p.k
+
+
+def settle(p, v):
+    """Take v away."""
+    p.core[v] = p.k
+
+
+def standing(p, dst):
+    """Not taken away yet."""
+    return p.core[dst] == -1
+
+
+def loosen(p, dst):
+    """One edge less at dst; true for the one that brings it down to k."""
+    return fr.atomic_add(p.degree, dst, -1) == p.k + 1
+
+
+class Cores(fr.Enactor):
+    """Peel the pile ``rest`` until it is empty."""
+
+    loop = fr.Loop(
+        fr.Filter(alive),
+        fr.Reduce(degree, "min", into="k"),
+        fr.Split(thin, rest="rest"),
+        fr.Loop(fr.Compute(settle), fr.Advance(loosen, where=standing, unique="claimed")),
+        take="rest",
+    )
+# end program
+
+
+# begin call
+def cores(g):
+    """Core number of every vertex of an undirected graph; array of int64."""
+    p = fr.Problem(
+        g,
+        degree=fr.vertex("int64", g.out_degree),
+        core=fr.vertex("int64", -1),
+        k=fr.scalar("int64"),
+        rest=fr.pile(),
+    )
+    p.rest = fr.Frontier.all(g)
+    Cores(p).run()
+    return p.core
+# end call
+
+
+def cores_one_by_one(g):
+    """The same by taking away one vertex at a time, the least degree first."""
+    degrees = g.out_degree.tolist()
+    heap = [(degree, v) for v, degree in enumerate(degrees)]
+    heapify(heap)
+    core, k = [-1] * g.num_vertices, 0
+    while heap:
+        least, v = heappop(heap)
+        if core[v] != -1 or least > degrees[v]:
+            continue
+        k = max(k, least)
+        core[v] = k
+        for u in g.targets[g.offsets[v] : g.offsets[v + 1]].tolist():
+            if core[u] == -1:
+                degrees[u] -= 1
+                heappush(heap, (degrees[u], u))
+    return core
+
+
+def main(arguments=None):
+    """Find the cores, check them, and print how many vertices each has."""
+    parser = argparse.ArgumentParser(description="k-core decomposition")
+    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH")
+    options = parser.parse_args(arguments)
+    g = fr.read(options.graph, directed=False, self_loops="drop") if options.graph else fr.rmat(7, 8, seed=1)
+    g = g.to(options.backend)
+
+    core = cores(g)
+    assert core.tolist() == cores_one_by_one(g)
+    for k, count in zip(*np.unique(core, return_counts=True), strict=True):
+        print(f"core number {k}: {count} vertices")
+    return core
+
+
+if __name__ == "__main__":
+    main()

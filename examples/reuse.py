@@ -1,0 +1,152 @@
+"""Building on what is there: other functors in a shipped enactor, its loop inside another, results chained.
+
+    python examples/reuse.py [--backend cpu|python] [GRAPH]
+
+GRAPH is an undirected graph with weights in a file that ``fr.read`` knows; the default is Zachary's karate club.
+"""
+
+import argparse
+
+import numpy as np
+
+import frontier as fr
+from frontier.primitives import bfs, sssp
+
+
+# begin functor
+def worst_edge(p, src, dst, weight):
+    """Offer dst a way through src, as long as the longest of its edges."""
+    new = max(p.distance[src], weight)
+    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
+
+
+class Bottleneck(sssp.SSSP):
+    """Shortest paths where only the longest edge of a path counts: another functor in the same loop."""
+
+    loop = fr.Loop(
+        fr.Filter(sssp.fresh),
+        fr.Reduce(sssp.distance, "min", into="lowest"),
+        fr.Set(limit=sssp.widen),
+        fr.Split(sssp.near, rest="far"),
+        fr.Loop(fr.Advance(worst_edge), fr.Split(sssp.near, rest="far")),
+        take="far",
+    )
+
+
+def bottleneck(g, source):
+    """For every vertex the longest edge that cannot be avoided on the way from the source."""
+    p = sssp.sssp_problem(g, source, delta=max(1, int(g.weights.mean())))
+    Bottleneck(p).run()
+    return p.distance
+# end functor
+
+
+# begin inside
+def next_source(p):
+    """The source of this turn."""
+    return p.turn - 1
+
+
+def forget(p, v):
+    """Forget the search before."""
+    p.level[v] = -1
+    p.parent[v] = -1
+
+
+def start(p, v):
+    """The source of the next search."""
+    p.level[v] = 0
+    p.parent[v] = v
+
+
+def steps(p, v):
+    """Steps to v, if it was reached."""
+    return max(p.level[v], 0)
+
+
+def keep(p, v):
+    """Remember the sum of this search."""
+    p.total[v] = p.sum
+
+
+class Farness(fr.Enactor):
+    """For every vertex the sum of its distances to all others: the loop of BFS inside another one."""
+
+    loop = fr.Loop(
+        fr.Set(source=next_source, depth=0),
+        fr.Compute(forget, over="vertices"),
+        fr.Compute(start, over="source"),
+        bfs.BFS.loop,
+        fr.Reduce(steps, "sum", into="sum", over="vertices"),
+        fr.Compute(keep, over="source"),
+        times="n",
+        count="turn",
+    )
+
+
+def farness(g):
+    """Sum of the distances from every vertex, in steps; array of int64."""
+    p = fr.Problem(
+        g,
+        parent=fr.vertex(g.targets.dtype, -1),
+        level=fr.vertex("int32", -1),
+        depth=fr.scalar("int32"),
+        source=fr.scalar(g.targets.dtype),
+        total=fr.vertex("int64"),
+        sum=fr.scalar("int64"),
+        turn=fr.scalar("int64"),
+        n=fr.scalar("int64", g.num_vertices),
+    )
+    Farness(p).run()
+    return p.total
+# end inside
+
+
+# begin chain
+def count(p, v):
+    """One more vertex on its level."""
+    if p.level[v] >= 0:
+        fr.atomic_add(p.width, p.level[v], 1)
+
+
+def widths(g):
+    """Number of vertices on each level of a search that begins at a vertex of the largest component."""
+    components = fr.connected_components(g)
+    label = next(iter(components.sizes()))
+    search = fr.bfs(g, label)
+    p = fr.Problem(
+        g,
+        level=fr.vertex("int32", search.level),
+        width=fr.array(np.zeros(search.level.max() + 1, np.int64)),
+    )
+    fr.compute(p, fr.Frontier.all(g), count)
+    return p.width
+# end chain
+
+
+def main(arguments=None):
+    """Run all three, check them, and print a little of each."""
+    parser = argparse.ArgumentParser(description="building on shipped primitives")
+    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH")
+    options = parser.parse_args(arguments)
+    g = (fr.read(options.graph) if options.graph else fr.karate(weights=(1, 9), seed=1)).to(options.backend)
+
+    longest = bottleneck(g, 0)
+    assert np.all(longest[g.targets] <= np.maximum(longest[g.sources], g.weights))  # no edge can improve it
+    reached = np.isin(longest, [0, *g.weights.tolist()])
+    print(f"longest edge on the way to the last vertex: {longest[reached].max()}")
+
+    total = farness(g)
+    some = [0, g.num_vertices // 2, g.num_vertices - 1]
+    assert [total[v] for v in some] == [np.maximum(fr.bfs(g, v).level, 0).sum() for v in some]
+    print(f"fewest steps to all others: {total.min()} in all, from vertex {np.argmin(total)}")
+
+    width = widths(g)
+    assert width.sum() == max(fr.connected_components(g).sizes().values())
+    print(f"vertices on each level: {width.tolist()}")
+    return longest, total, width
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,226 @@
+"""Advance: every output, direction of edges, schedule and kind of frontier; push against pull."""
+
+from __future__ import annotations
+
+import numpy as np
+import pool
+import pytest
+from compare import WORKERS, agree, ids, workers
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import frontiers, graphs
+
+import frontier as fr
+from frontier.execution import run
+
+counts = st.sampled_from(WORKERS)
+
+STEPS = {
+    "plain": fr.Advance(pool.every),
+    "where": fr.Advance(pool.every, where=pool.open_dst),
+    "in": fr.Advance(pool.every, edges="in"),
+    "in where": fr.Advance(pool.every, edges="in", where=pool.open_src),
+    "few names": fr.Advance(pool.ends, where=pool.open_dst),
+    "weights": fr.Advance(pool.heavy, edges="in"),
+    "edges": fr.Advance(pool.every, output="edge"),
+    "edges, where": fr.Advance(pool.every, output="edge", where=pool.open_dst),
+    "in-edges": fr.Advance(pool.every, output="edge", edges="in"),
+    "in-edges, few names": fr.Advance(pool.ends, output="edge", edges="in"),
+    "no output": fr.Advance(pool.every, output=None, where=pool.open_dst),
+    "no output, in": fr.Advance(pool.every, output=None, edges="in"),
+    "nothing": fr.Advance(pool.nothing),
+    "first two": fr.Advance(pool.every, part=slice(0, 2)),
+    "after the first": fr.Advance(pool.every, part=slice(1, None), output="edge"),
+    "second of in": fr.Advance(pool.every, part=slice(1, 2), edges="in"),
+    "no part": fr.Advance(pool.ends, part=slice(2, 1), output=None),
+    "cull": fr.Advance(pool.ends, unique="cull"),
+}
+
+#: (step, schedule, kind of frontier)
+CASES = [
+    ("plain", "push", "vertex"),
+    ("plain", "push", "edge"),
+    ("plain", "thread", "vertex"),
+    ("plain", "pull", "vertex"),
+    ("plain", "pull", "edge"),
+    ("where", "push", "vertex"),
+    ("where", "pull", "vertex"),
+    ("where", "auto", "vertex"),
+    ("where", "auto", "edge"),
+    ("in", "push", "vertex"),
+    ("in", "push", "edge"),
+    ("in", "pull", "vertex"),
+    ("in where", "thread", "vertex"),
+    ("in where", "pull", "edge"),
+    ("in where", "auto", "vertex"),
+    ("few names", "push", "vertex"),
+    ("few names", "pull", "vertex"),
+    ("weights", "push", "vertex"),
+    ("weights", "pull", "vertex"),
+    ("edges", "push", "vertex"),
+    ("edges", "thread", "edge"),
+    ("edges, where", "auto", "vertex"),
+    ("in-edges", "push", "vertex"),
+    ("in-edges", "pull", "edge"),
+    ("in-edges, few names", "push", "vertex"),
+    ("no output", "push", "vertex"),
+    ("no output", "pull", "vertex"),
+    ("no output", "auto", "edge"),
+    ("no output, in", "push", "edge"),
+    ("no output, in", "pull", "vertex"),
+    ("nothing", "push", "vertex"),
+    ("first two", "push", "vertex"),
+    ("first two", "push", "edge"),
+    ("after the first", "pull", "vertex"),
+    ("second of in", "push", "vertex"),
+    ("no part", "push", "vertex"),
+    ("cull", "push", "vertex"),
+]
+
+
+@pytest.mark.parametrize(("step", "schedule", "kind"), CASES, ids="-".join)
+@given(st.data())
+def test_python_and_cpu_agree(step, schedule, kind, data):
+    g = data.draw(graphs(weights="int32"))
+    f = data.draw(frontiers(g, kind))
+
+    def once(p):
+        result = run(STEPS[step], p, f, pool.SCHEDULES[schedule])
+        if STEPS[step].output is None:
+            assert result is f
+        return result
+
+    agree(g, pool.problem, once, data.draw(counts))
+
+
+@given(graphs(weights="int32"), st.data())
+def test_what_is_visited_and_accepted(backend, g, data):
+    """By the definition, without a backend: which edges, which ends, what comes out."""
+    g = backend(g)
+    f = data.draw(frontiers(g))
+    p = pool.problem(g)
+    out = STEPS["where"](p, f)
+    visited = f.mask[g.sources] & p.open[g.targets]
+    np.testing.assert_array_equal(p.hits, visited)
+    slot = np.arange(g.num_edges)
+    accepts = (3 * g.sources + 5 * g.targets.astype(np.int64) + 7 * slot + g.weights) % 3 != 0
+    assert ids(out)[1] == np.unique(g.targets[visited & accepts]).tolist()
+
+
+@given(graphs(weights="int32"), st.data())
+def test_over_in_edges_src_and_dst_stay_the_ends_of_the_edge(backend, g, data):
+    g = backend(g)
+    f = data.draw(frontiers(g))
+    p = pool.problem(g)
+    out = STEPS["in-edges"](p, f)
+    visited = f.mask[g.targets]
+    np.testing.assert_array_equal(p.hits, visited)
+    np.testing.assert_array_equal(p.seen % 1000, np.bincount(g.sources[visited], minlength=g.num_vertices))
+    slot = np.arange(g.num_edges)
+    accepts = (3 * g.sources + 5 * g.targets.astype(np.int64) + 7 * slot + g.weights) % 3 != 0
+    assert ids(out) == ("edge", slot[visited & accepts].tolist())
+
+
+@given(graphs(weights="int32"), st.data())
+def test_an_edge_frontier_stands_on_the_set_of_its_far_ends(backend, g, data):
+    g = backend(g)
+    f = data.draw(frontiers(g, "edge"))
+    for name, far in (("plain", g.targets), ("in", g.sources)):
+        p, q = pool.problem(g), pool.problem(g)
+        out = STEPS[name](p, f)
+        expected = STEPS[name](q, fr.Frontier(g, np.unique(far[f.ids])))
+        assert ids(out) == ids(expected)
+        np.testing.assert_array_equal(p.hits, q.hits)
+
+
+
+@given(graphs(weights="int32"), st.data())
+def test_part_is_of_each_vertex(backend, g, data):
+    g = backend(g)
+    f = data.draw(frontiers(g))
+    p = pool.problem(g)
+    STEPS["first two"](p, f)
+    expected = np.zeros(g.num_edges, dtype=np.int64)
+    for v in f.ids.tolist():
+        expected[g.offsets[v] : g.offsets[v + 1]][:2] = 1
+    np.testing.assert_array_equal(p.hits, expected)
+
+
+# -- a functor that claims, which gives pull its early exit --------------------------------------------
+
+CLAIMS = {
+    "out": fr.Advance(pool.claim_dst, where=pool.free_dst, unique="claimed"),
+    "in": fr.Advance(pool.claim_src, where=pool.free_src, unique="claimed", edges="in"),
+}
+
+
+@pytest.mark.parametrize("direction", ["push", "pull", "auto"])
+@pytest.mark.parametrize("edges", ["out", "in"])
+@given(st.data())
+def test_claimed(edges, direction, data):
+    g = data.draw(graphs(weights="int32"))
+    f = data.draw(frontiers(g))
+    schedule = pool.SCHEDULES[direction]
+    agree(g, pool.problem, lambda p: run(CLAIMS[edges], p, f, schedule), data.draw(counts))
+
+
+def always(p, dst):
+    return True
+
+
+def test_the_python_backend_checks_the_promise_of_claimed():
+    g = fr.star(4).to("python")
+    p = pool.problem(g)
+    with pytest.raises(fr.FunctorError, match="accepted vertex 0 twice in one step"):
+        fr.advance(p, fr.Frontier.all(g), always, unique="claimed")
+
+
+def test_a_broken_promise_is_noticed_before_memory_is_overrun():
+    g = fr.complete(30)
+    p = pool.problem(g)
+    with pytest.raises(fr.FunctorError, match="accepted an element more than once"):
+        fr.advance(p, fr.Frontier.all(g), always, unique="claimed")
+
+
+# -- options that are not there, and functors that do not fit --------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"output": "v"}, "output='v'"),
+        ({"unique": True}, "unique=True"),
+        ({"edges": "both"}, "edges='both'"),
+        ({"part": 2}, "part=2: a slice"),
+        ({"part": slice(0, 4, 2)}, "no stride"),
+        ({"part": slice(-1, None)}, "non-negative"),
+        ({"over": 10}, "only Compute and Reduce run over a count"),
+        ({"where": pool.open_src}, "no argument 'src' here; there is dst"),
+        ({"where": pool.open_dst, "edges": "in"}, "no argument 'dst' here; there is src"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(fr.FrontierError, match=message):
+        fr.Advance(pool.ends, **options)
+
+
+def test_a_functor_of_vertices_is_refused():
+    with pytest.raises(fr.FunctorError, match="no argument 'v' here; there is src, dst, edge, weight"):
+        fr.Advance(pool.small)
+
+
+def test_weights_that_are_not_there(backend):
+    g = backend(fr.path(3))
+    with pytest.raises(fr.GraphError, match=r"every .*takes the weight of an edge, but the graph has no weights"):
+        fr.advance(pool.problem(g), fr.Frontier(g, [0]), pool.every)
+
+
+def test_without_a_frontier(backend):
+    with pytest.raises(fr.FrontierError, match="needs a frontier to run on"):
+        fr.Advance(pool.ends)(pool.problem(backend(fr.path(3))))
+
+
+def test_a_frontier_of_another_graph(backend):
+    g = backend(fr.path(3))
+    with pytest.raises(fr.FrontierError, match="different graphs"):
+        fr.advance(pool.problem(g), fr.Frontier(fr.path(3), [0]), pool.ends)
