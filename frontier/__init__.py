@@ -81,7 +81,7 @@ _export("frontier.primitives.sssp", "sssp")
 
 _MODULES = ("backends", "io", "operators", "primitives", "verify", "generators")
 
-__all__ = [*_EXPORTS, *_MODULES, "__version__"]  # noqa: PLE0604
+__all__ = [*_EXPORTS, *_MODULES, "__version__"]
 
 
 def __getattr__(name: str) -> Any:
@@ -102,9 +102,19 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from frontier.atomics import (
         atomic_add as atomic_add,
+    )
+    from frontier.atomics import (
         atomic_cas as atomic_cas,
+    )
+    from frontier.atomics import (
         atomic_exch as atomic_exch,
+    )
+    from frontier.atomics import (
         atomic_max as atomic_max,
+    )
+    from frontier.atomics import (
         atomic_min as atomic_min,
+    )
+    from frontier.atomics import (
         atomic_or as atomic_or,
     )

@@ -208,7 +208,7 @@ class _Reader:
         arguments = [*expr.args, *(value for _, value in expr.kws)]
         if called in _ATOMICS if _hashable(called) else False:
             self.atomic(_ATOMICS[called], arguments)
-        elif is_helper(called) and not expr.kws:
+        elif called is not None and is_helper(called) and not expr.kws:
             if called in self.stack:
                 return  # recursion: its body is being read already
             given = {i: self.meaning(var) for i, var in enumerate(arguments)}

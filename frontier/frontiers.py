@@ -136,7 +136,7 @@ class Frontier:
         return iter(self.ids.tolist())
 
     def __contains__(self, item: object) -> bool:
-        return isinstance(item, (int, np.integer)) and 0 <= item < self.capacity and bool(self.mask[item])
+        return bool(isinstance(item, (int, np.integer)) and 0 <= item < self.capacity and self.mask[item])
 
     def _other(self, other: Frontier) -> Frontier:
         if not isinstance(other, Frontier):

@@ -20,7 +20,7 @@ def _mix(x: int) -> int:
     return x ^ (x >> 31)
 
 
-def hash(x: Any) -> int:  # noqa: A001 - the public name is fr.hash
+def hash(x: Any) -> int:
     """A well-mixed non-negative 63-bit integer from an integer."""
     return _mix(int(x) & _MASK) >> 1
 

@@ -45,7 +45,7 @@ class Schedule:
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.
     deterministic : bool
-        Reductions in a fixed order; refuses functors with atomics on floats.
+        The same bits in every run: on the cpu backend by running on one thread.
     """
 
     direction: str = "auto"
@@ -70,6 +70,6 @@ class Schedule:
         return replace(self, **changes)
 
     def over(self, outer: Schedule) -> Schedule:
-        """This schedule where it departs from the defaults, else the outer one."""
+        """Take this schedule where it departs from the defaults, else the outer one."""
         own = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) != f.default}
         return replace(outer, **own)

@@ -73,7 +73,7 @@ class Step:
         return ()
 
     def wants(self, after: str) -> str:
-        """Which scan of its frontier's degrees helps: ``out``, ``in``, or ``""``; ``after`` is what later steps want."""
+        """Which scan of its frontier's degrees helps: ``out``, ``in`` or none; ``after`` is for later steps."""
         return after if self.own or self.passes_through else ""
 
     def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:

@@ -13,7 +13,6 @@ from frontier.operators.filter import Filter
 from frontier.operators.gather import Gather
 from frontier.operators.reduce import Reduce
 from frontier.operators.set import Set
-from frontier.operators.split import Split
 from frontier.operators.swap import Swap
 from frontier.operators.take import Take
 from frontier.operators.unique import Unique

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
-from frontier.operators.reductions import identity
 from frontier.lowering.registers import ALL
+from frontier.operators.reductions import identity
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder, Functor

@@ -40,7 +40,7 @@ def lower(step: Gather, b: Builder, register: Register) -> None:
     one = accumulate(step.op, b.call(step.fn, "edge", ends))
     if step.where is not None:
         one = [f"if truth({b.call(step.where, step.far, ends)}):", *indented(one)]
-    store = f"truth(result)" if dtype == "bool" else "result"
+    store = "truth(result)" if dtype == "bool" else "result"
     body = [
         FROM_QUEUE,
         f"result = {start(step.op, dtype)}",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
@@ -52,9 +52,10 @@ class Swap(Step):
     def interpret(self, context: Context, f: Frontier | None) -> Frontier | None:
         """Run on the python backend."""
         p, a, b = context.problem, self.first, self.second
-        for store in (p.arrays, p.scalars, p.piles):
+        stores: tuple[dict[str, Any], ...] = (p.arrays, p.scalars, p.piles)
+        for store in stores:
             if a in store:
-                store[a], store[b] = store[b], store[a]  # type: ignore[index]
+                store[a], store[b] = store[b], store[a]
         context.refresh()
         return f
 

@@ -2,8 +2,8 @@
 
 Brandes (A faster algorithm for betweenness centrality, 2001): for every source a breadth-first search that counts
 shortest paths, level by level, then the levels in reverse, where every vertex gathers from those one level farther.
-The recorded frontiers of the way out are replayed on the way back, as in Gunrock and GAP; the way back needs no atomics.
-All sources are one declared program.
+The recorded frontiers of the way out are replayed on the way back, as in Gunrock and GAP; the way back needs no
+atomics. All sources are one declared program.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ def link(p, src, dst):  # type: ignore[no-untyped-def]
         high = max(a, b)
         low = min(a, b)
         old = fr.atomic_cas(p.label, high, high, low)
-        if old == high or old == low:
+        if old == high or old == low:  # noqa: SIM109 - in a tuple costs a branch more when compiled
             break
         a = p.label[old]
         b = low

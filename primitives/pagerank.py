@@ -219,7 +219,7 @@ def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
     total = made.sum()
     if not (np.isfinite(total) and total > 0 and made.min() >= 0):
         raise GraphError("personalization holds finite numbers that are not negative, one of them positive")
-    return made / total
+    return np.asarray(made / total)
 
 
 def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:

@@ -158,7 +158,7 @@ def sssp_problem(g: Graph, source: int, delta: float) -> fr.Problem:
     """The problem of a search that has not begun."""
     assert g.weights is not None
     dtype = np.dtype(np.int64 if g.weights.dtype.kind in "iu" else np.float64)
-    unreached = np.iinfo(dtype).max if dtype.kind == "i" else np.inf
+    unreached = np.iinfo(np.int64).max if dtype.kind == "i" else np.inf
     p = fr.Problem(
         g,
         distance=fr.vertex(dtype, unreached, combine="min"),
@@ -171,7 +171,7 @@ def sssp_problem(g: Graph, source: int, delta: float) -> fr.Problem:
         rounds=fr.scalar("int64"),
         work=fr.scalar("int64"),
         batch=fr.scalar("int64"),
-        rounding=fr.scalar(dtype, 0 if dtype.kind == "i" else 2 * np.finfo(dtype).eps),
+        rounding=fr.scalar(dtype, 0 if dtype.kind == "i" else 2 * np.finfo(np.float64).eps),
         unreached=fr.scalar(dtype, unreached),
         orphans=fr.scalar("int64", 0),
         far=fr.pile(),
@@ -189,8 +189,8 @@ def first_delta(g: Graph) -> float:
     relaxed again; on a road many steps must share one limit, or barriers decide. (Measured on R-MAT 20 and
     road-NE: within a factor of 2 of the best width the time differs by less than 20 %.)
     """
-    if g.num_edges == 0:
-        return 1
+    if g.weights is None or g.num_edges == 0:
+        return 1.0
     average = float(np.abs(g.weights[:: max(1, g.num_edges // 65536)]).mean())
     degree = g.num_edges / max(1, g.num_vertices)
     return max(average * (8.0 if degree < 8 else 8.0 / degree), 1e-300)

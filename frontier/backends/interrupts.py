@@ -18,6 +18,7 @@ class Pending:
         self.pressed = False
 
     def __call__(self, number: int, frame: Any) -> None:
+        """Handle the signal."""
         if self.pressed:  # the second time the user does not want to wait for a boundary
             raise KeyboardInterrupt
         self.pressed = True

@@ -51,7 +51,7 @@ class Builder:
         self.functions: list[str] = []
         self.steps: list[str] = []
         self.records: dict[str, str] = {}
-        self.blocks: list[list[str]] = []
+        self.blocks: list[list[Any]] = []  # lines, or lists of lines filled in later
         self.want = ""
         self.needs_in = False  # in-lists from the start
         self.may_need_in = False  # in-lists if a pull is ever chosen
@@ -163,6 +163,7 @@ class Builder:
         self.place(self.label() if self.blocks else 0)
 
     def goto(self, label: int) -> None:
+        """Go to a labelled block."""
         self.line(f"pc = {label}", "continue")
 
     def unless(self, condition: str, label: int) -> None:
@@ -211,6 +212,7 @@ class Builder:
     # ---- frontiers ---------------------------------------------------------------------------------------------
 
     def capacity(self, kind: str) -> str:
+        """Name of the number of vertices, or of edge slots."""
         return self.input("n" if kind == "vertex" else "m", "n" if kind == "vertex" else "m")
 
     def target(self, register: Register, kind: str) -> tuple[str, str]:

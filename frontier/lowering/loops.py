@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from frontier.errors import FrontierError
+from frontier.loop import Loop, Sequence, wanted
 from frontier.lowering.builder import Builder
 from frontier.lowering.layout import Layout
 from frontier.lowering.registers import ALL, QUEUE, Register
-from frontier.loop import Loop, Sequence, wanted
 from frontier.schedule import Schedule
 from frontier.step import Step
 
@@ -31,7 +31,7 @@ def lower(step: Step, layout: Layout, schedule: Schedule, given: str | None) -> 
     """The text of one step or loop; ``given`` is the kind of frontier that it starts with, if any."""
     program = Program(layout, schedule)
     resets: list[str] = []
-    program.blocks[-1].append(resets)  # type: ignore[arg-type]
+    program.blocks[-1].append(resets)
     program.loops.append(resets)
     program.given = program.register()
     program.given.kinds = frozenset({given} if given else ())
@@ -90,7 +90,8 @@ def _traced(b: Program, step: Step, register: Register, count: int | None = None
     after = str(count) if count is not None else register.count
     b.line(
         "if tracing and w == 0:",
-        f"    now = trace_row(int64_at(ring), {{steps}}, rows, {number}, passes, direction, before, {after}, seen, now)",
+        f"    now = trace_row(int64_at(ring), {{steps}}, rows, {number}, passes, direction, before, {after}, "
+        + "seen, now)",
     )
 
 
@@ -157,7 +158,7 @@ def _single(b: Program, register: Register, scalar: str) -> None:
 def _lower_loop(b: Program, loop: Loop, register: Register, schedule: Schedule) -> None:
     after = "" if loop.own else b.want
     resets: list[str] = []
-    b.blocks[-1].append(resets)  # type: ignore[arg-type]
+    b.blocks[-1].append(resets)
     b.loops.append(resets)
     begun = b.variable("begun")
     left = _begin_feed(b, loop, register)

@@ -32,7 +32,8 @@ def edge_lines(step: Advance, b: Builder, parameters: dict[str, str]) -> tuple[l
     near = "src" if far == "dst" else "dst"
     lines = [f"{far} = np.int64(ends[k])"]
     edge = "k"
-    if step.edges == "in" and (names & {"edge"} or step.output == "edge" or "weight" in names and not b.layout.mirrored):
+    named = "edge" in names or step.output == "edge" or ("weight" in names and not b.layout.mirrored)
+    if step.edges == "in" and named:
         parameters["in_edges"] = b.in_edges()
         lines.append("e = np.int64(in_edges[k])")
         edge = "e"
@@ -43,7 +44,9 @@ def edge_lines(step: Advance, b: Builder, parameters: dict[str, str]) -> tuple[l
     return lines, b.call(step.fn, "edge", ends), where
 
 
-def accept(step: Advance, b: Builder, target: Register, want: str, parameters: dict[str, str]) -> tuple[list[str], bool]:
+def accept(
+    step: Advance, b: Builder, target: Register, want: str, parameters: dict[str, str]
+) -> tuple[list[str], bool]:
     """Lines for one edge ``k`` of ``x``: conditions, the functor, and what it accepts; whether a scan is made."""
     lines, call, where = edge_lines(step, b, parameters)
     if step.output is None:

@@ -54,7 +54,7 @@ _jitted: dict[Any, Any] = {}
 
 def compiled(program: Program) -> Callable[[int, int, int], None]:
     """The compiled loop function of a program."""
-    text = module_text(program, _IMPORTS, "@njit(**OPTIONS)", "@njit(cache=True, **OPTIONS)")
+    text = module_text(program, _IMPORTS, "@njit(**OPTIONS)", "@njit(cache=True, **CALLED)")
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())
@@ -72,7 +72,8 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
     _register_marked()
     path = _written(cache_folder() / f"{name}.py", text)
     spec = importlib.util.spec_from_file_location(f"frontier_{name}", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     functors = {made: jitted(fn) for fn, made in program.functors.items()}
     module.__dict__.update(functors)

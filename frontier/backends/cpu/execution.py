@@ -65,7 +65,7 @@ class CpuExecution:
         self._program, self._at = self._code.program, self._code.at
         g = p.graph
         small = g.num_vertices + g.num_edges < SMALL
-        self._workers = 1 if small else threads.num_threads()
+        self._workers = 1 if small or schedule.deterministic else threads.num_threads()
         self._single = not schedule.fuse
         self._workspace = memory.take(g)
         self._table = np.zeros(len(self._at), np.int64)
@@ -333,6 +333,7 @@ def _view(address: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
     if length == 0:
         return np.empty(0, dtype)
     size = length * dtype.itemsize
-    return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)
+    memory_: Any = (ctypes.c_char * size).from_address(address)
+    return np.asarray(np.frombuffer(memory_, dtype))
 
 

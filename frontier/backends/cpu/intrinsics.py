@@ -42,13 +42,11 @@ def _pointer_to(scalar: Any) -> Any:
     return pointer
 
 
+_NUMBERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+
 #: dtype name -> function from an address (int64) to a pointer. Bools lie in bytes.
-POINTERS = {
-    name: _pointer_to(getattr(types, name))
-    for name in (
-        "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
-    )  # fmt: skip
-} | {"bool": _pointer_to(types.uint8)}
+POINTERS = {name: _pointer_to(getattr(types, name)) for name in _NUMBERS.split()}
+POINTERS["bool"] = _pointer_to(types.uint8)
 
 
 def _element(builder: Any, args: Any) -> Any:

@@ -78,6 +78,17 @@ class _Worker(threading.Thread):
             self._done.release()
 
 
+def _forget() -> None:
+    """In a forked child: the threads of the parent are not there."""
+    global _lock
+    _idle.clear()
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
+
+
 def _nothing() -> None:
     return None
 

@@ -36,7 +36,7 @@ class Context:
 
     def __init__(self, p: Problem, schedule: Schedule) -> None:
         self.problem, self.schedule = p, schedule
-        self.records: dict[str, list[np.ndarray]] = {}
+        self.records: dict[str, list[Frontier]] = {}
         self.passes = 0
         self._noted: dict[str, Any] = {}
         self.refresh()
@@ -125,12 +125,11 @@ class Context:
             f = frontier_over(p, loop.over)
         if loop.record is not None:
             self.records[loop.record] = []
-        passes = 0
-        for f in self._feeds(loop, f):
+        for passes, given in enumerate(self._feeds(loop, f)):
+            f = given
             if loop.max_steps is not None and passes >= loop.max_steps:
                 raise NotConvergedError(f"{loop!r} is not done after {passes} passes", p)
             yield
-            passes += 1
             self.passes += 1
             if loop.replay is None:
                 self._count(loop, None)
@@ -177,10 +176,10 @@ class Context:
         assert f is not None
         before = self.records[name]
         for earlier in before:
-            common = np.intersect1d(earlier.ids, f.ids)  # type: ignore[attr-defined]
+            common = np.intersect1d(earlier.ids, f.ids)
             if len(common):
                 raise FrontierError(f"record={name!r}: {f.kind} {common[0]} occurs in two passes")
-        before.append(f)  # type: ignore[arg-type]
+        before.append(f)
 
 
 def _size(f: Any) -> int:

@@ -36,6 +36,7 @@ class Checked:
 
     @property
     def dtype(self) -> np.dtype[Any]:
+        """Dtype of the field."""
         return self._array.dtype
 
     def _at(self, index: Any) -> int:
@@ -48,12 +49,12 @@ class Checked:
     def __getitem__(self, index: Any) -> Any:
         value = self._array[self._at(index)]
         # Compiled functors compute with 64-bit integers, whatever the field's width.
-        return np.int64(value) if value.dtype.kind == "i" or value.dtype.itemsize < 8 and self._limits else value
+        return np.int64(value) if value.dtype.kind == "i" or (value.dtype.itemsize < 8 and self._limits) else value
 
     def __setitem__(self, index: Any, value: Any) -> None:
         at = self._at(index)
         if self._limits is not None:
-            if value is None or isinstance(value, (float, np.floating)) and not np.isfinite(value):
+            if value is None or (isinstance(value, (float, np.floating)) and not np.isfinite(value)):
                 raise FunctorError(f"p.{self._name}[{at}] = {value}: the field holds {self.dtype}")
             try:
                 value = int(value)
