@@ -10,34 +10,34 @@ import argparse
 import numpy as np
 
 import frontier as fr
-from frontier.primitives import bfs, sssp
+from frontier.primitives import bfs, cc
 
 
 # begin functor
-def worst_edge(p, src, dst, weight):
-    """Offer dst a way through src, as long as the longest of its edges."""
-    new = max(p.distance[src], weight)
-    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
+def light_hook(p, src, dst, weight):
+    """The shipped functor, for edges that are not too heavy."""
+    return weight <= p.heaviest and cc.hook(p, src, dst)
 
 
-class Bottleneck(sssp.SSSP):
-    """Shortest paths where only the longest edge of a path counts: another functor in the same loop."""
+class LightComponents(cc.Hooking):
+    """Components by edges of some weight at most: another functor in the same loop."""
 
-    loop = fr.Loop(
-        fr.Filter(sssp.fresh),
-        fr.Reduce(sssp.distance, "min", into="lowest"),
-        fr.Set(limit=sssp.widen),
-        fr.Split(sssp.near, rest="far"),
-        fr.Loop(fr.Advance(worst_edge), fr.Split(sssp.near, rest="far")),
-        take="far",
+    loop = (
+        fr.Loop(fr.Filter(light_hook), *cc.Hooking.loop[0].steps[1:], over="edges"),
+        *cc.Hooking.loop[1:],
     )
 
 
-def bottleneck(g, source):
-    """For every vertex the longest edge that cannot be avoided on the way from the source."""
-    p = sssp.sssp_problem(g, source, delta=max(1, int(g.weights.mean())))
-    Bottleneck(p).run()
-    return p.distance
+def light_components(g, heaviest):
+    """The problem, with a label for each vertex and the number of components."""
+    p = fr.Problem(
+        g,
+        label=fr.vertex(g.targets.dtype, np.arange(g.num_vertices)),
+        count=fr.scalar("int64"),
+        heaviest=fr.scalar("float64", heaviest),
+    )
+    LightComponents(p).run()
+    return p
 # end functor
 
 
@@ -132,10 +132,12 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     g = (fr.read(options.graph) if options.graph else fr.karate(weights=(1, 9), seed=1)).to(options.backend)
 
-    longest = bottleneck(g, 0)
-    assert np.all(longest[g.targets] <= np.maximum(longest[g.sources], g.weights))  # no edge can improve it
-    reached = np.isin(longest, [0, *g.weights.tolist()])
-    print(f"longest edge on the way to the last vertex: {longest[reached].max()}")
+    heaviest = np.median(g.weights)
+    light = light_components(g, heaviest)
+    kept = g.weights <= heaviest
+    rest = fr.from_edges(g.sources[kept], g.targets[kept], num_vertices=g.num_vertices)
+    fr.verify.connected_components(rest, light).raise_if_failed()
+    print(f"{light.count} components by the lighter half of the edges")
 
     total = farness(g)
     some = [0, g.num_vertices // 2, g.num_vertices - 1]
@@ -145,7 +147,7 @@ def main(arguments=None):
     width = widths(g)
     assert width.sum() == max(fr.connected_components(g).sizes().values())
     print(f"vertices on each level: {width.tolist()}")
-    return longest, total, width
+    return light, total, width
 
 
 if __name__ == "__main__":

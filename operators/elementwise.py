@@ -195,8 +195,10 @@ def lower_split(step: Split, b: Builder, register: Register) -> None:
 # ---- reductions ----------------------------------------------------------------------------------------------
 
 
-def accumulate(op: str, call: str) -> list[str]:
-    """Lines that bring one value into ``result``."""
+def accumulate(op: str, call: str, dtype: str) -> list[str]:
+    """Lines that bring one value into ``result``, for a field or scalar of this dtype."""
+    if op in ("sum", "min", "max") and not dtype.startswith("float"):
+        call = f"np.int64({call})"
     if op == "sum":
         return [f"result += {call}"]
     if op in ("min", "max"):
@@ -236,7 +238,7 @@ def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
             "first, last = share(total, w, W)",
             f"result = {start(step.op, dtype)}",
             "for i in range(first, last):",
-            *indented([find, *lines, *accumulate(step.op, call)]),
+            *indented([find, *lines, *accumulate(step.op, call, dtype)]),
             "keep_float(F, slot, w, result)" if real else "keep_int(C, slot, w, result)",
         ]
         result = b.unique("result")
@@ -244,7 +246,7 @@ def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
         after = (
             f"{result} = {start(step.op, dtype)}",
             "for other in range(W):",
-            *indented([line.replace("result", result) for line in accumulate(step.op, kept)]),
+            *indented([line.replace("result", result) for line in accumulate(step.op, kept, dtype)]),
             b.assign(step.into, result),
         )
         b.phase(b.function(step.fn.__name__, parameters, body), after=after)

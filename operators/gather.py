@@ -95,6 +95,8 @@ class Gather(Step):
 
     def interpret(self, context: Context, f: Frontier) -> Frontier:
         """Run on the python backend."""
+        from frontier.backends.python.view import stored
+
         if f.kind != "vertex":
             raise FrontierError("Gather runs over a frontier of vertices")
         g = context.problem.graph
@@ -110,7 +112,8 @@ class Gather(Step):
             )
             edges += len(slots)
             ends = (context.edge(slot) for slot in slots)
-            field[v] = reduced(self.op, (value(e) for e in ends if allowed is None or allowed(e)), field.dtype)
+            result = reduced(self.op, (value(e) for e in ends if allowed is None or allowed(e)), field.dtype)
+            field[v] = stored(f"p.{self.into}[{v}]", result, field.dtype)
         context.note(edges=edges, direction="pull" if self.edges == "in" else "push")
         return f
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from frontier.errors import FrontierError
 from frontier.functors import arguments
+from frontier.lowering.registers import PULL, PUSH_THREAD
 from frontier.operators.elementwise import FROM_QUEUE, accumulate, frontier, indented, pieces, start
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ def lower(step: Gather, b: Builder, register: Register) -> None:
         ends |= {"edge": "e", "weight": "weights[e]"}
     if "weight" in names:
         parameters["weights"] = b.weights()
-    one = accumulate(step.op, b.call(step.fn, "edge", ends))
+    one = accumulate(step.op, b.call(step.fn, "edge", ends), dtype)
     if step.where is not None:
         one = [f"if truth({b.call(step.where, step.far, ends)}):", *indented(one)]
     store = "truth(result)" if dtype == "bool" else "result"
@@ -52,5 +53,5 @@ def lower(step: Gather, b: Builder, register: Register) -> None:
     lines = ["examined = np.int64(0)", *pieces(body), "fetch_add(C, slot + EXAMINED, examined)"]
     b.phase(
         b.function(step.fn.__name__, parameters, lines),
-        after=(f"direction = {2 if step.edges == 'in' else 1}", "seen = C[slot + EXAMINED]"),
+        after=(f"direction = {PULL if step.edges == 'in' else PUSH_THREAD}", "seen = C[slot + EXAMINED]"),
     )

@@ -56,8 +56,11 @@ class Reduce(Step):
 
     def interpret(self, context: Context, f: Frontier | int) -> Frontier | int:
         """Run on the python backend."""
+        from frontier.backends.python.view import stored
+
         scalar = context.problem.scalars[self.into]
-        scalar[0] = reduced(self.op, context.each(self.fn, f), scalar.dtype)
+        result = reduced(self.op, context.each(self.fn, f), scalar.dtype)
+        scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
         return f
 
     def lower(self, builder: Builder, register: Register) -> None:

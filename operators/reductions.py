@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -31,15 +31,26 @@ def identity(op: str, dtype: np.dtype[Any]) -> Any:
     if dtype.kind == "b":
         return 1 if op == "min" else 0
     limits = np.iinfo(dtype)
-    return int(limits.max if op == "min" else limits.min)
+    # Integers accumulate in int64, whatever the field's dtype.
+    return min(int(limits.max), 2**63 - 1) if op == "min" else int(limits.min)
+
+
+def _as(number: Callable[[Any], Any], value: Any, dtype: np.dtype[Any]) -> Any:
+    try:
+        return number(value)
+    except (OverflowError, ValueError):
+        raise FunctorError(f"a reduction into {dtype} met {value}") from None
 
 
 def reduced(op: str, values: Iterable[Any], dtype: np.dtype[Any]) -> Any:
     """The reduction of some values for a field or scalar of this dtype."""
     total: Any = identity(op, dtype)
+    number = float if dtype.kind == "f" else int
     for value in values:
         if value is None:
             raise FunctorError("the functor of a reduction returned no value")
+        if op in ("sum", "min", "max"):
+            value = _as(number, value, dtype)
         if op == "sum":
             total = total + value
         elif op == "min":

@@ -54,13 +54,15 @@ class Set(Step):
 
     def interpret(self, context: Context, f: Frontier | None) -> Frontier | None:
         """Run on the python backend."""
+        from frontier.backends.python.view import stored
+
         p = context.problem
         made = {
             name: context.functor(value, ())({}) if callable(value) else value
             for name, value in self.values.items()
         }
         for name, value in made.items():
-            p.scalars[name][0] = value
+            p.scalars[name][0] = stored(f"p.{name}", value, p.scalars[name].dtype)
         return f
 
     def lower(self, builder: Builder, register: Register) -> None:

@@ -81,9 +81,7 @@ def root(p, v):  # type: ignore[no-untyped-def]
 
 
 _SAMPLE = (
-    fr.Advance(link, part=slice(0, 1), output=None, over="vertices"),
-    fr.Compute(compress, over="vertices"),
-    fr.Advance(link, part=slice(1, 2), output=None, over="vertices"),
+    fr.Advance(link, part=slice(0, 2), output=None, over="vertices"),
     fr.Compute(compress, over="vertices"),
     fr.Compute(vote, over=SAMPLES),
     fr.Reduce(ballot, "max", into="top", over=SAMPLES),

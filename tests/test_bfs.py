@@ -11,7 +11,7 @@ import pytest
 from conftest import Backend
 from hypothesis import given
 from strategies import graphs_with_vertex, random_graphs
-from workers import several_workers
+from compare import workers
 
 import frontier as fr
 
@@ -55,13 +55,13 @@ def test_every_direction_gives_the_same_levels(backend: Backend, schedule: fr.Sc
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
 def test_several_workers(direction: str) -> None:
-    with several_workers(3):
+    with workers(3):
         for g in random_graphs(30, seed=23, min_vertices=1, max_vertices=600, weights=None):
             check(g, 0, schedule=fr.Schedule(direction=direction))
 
 
 def test_several_workers_on_a_larger_graph() -> None:
-    with several_workers(2):
+    with workers(2):
         check(fr.rmat(13, 16, seed=3), 1)
 
 

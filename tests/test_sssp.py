@@ -11,7 +11,7 @@ import pytest
 from conftest import Backend
 from hypothesis import given
 from strategies import graphs_with_vertex, random_graphs
-from workers import several_workers
+from compare import workers
 
 import frontier as fr
 
@@ -68,7 +68,7 @@ def test_a_default_delta_far_too_small(backend: Backend) -> None:
 
 
 def test_several_workers() -> None:
-    with several_workers(3):
+    with workers(3):
         for g in random_graphs(30, seed=34, min_vertices=1, max_vertices=400, weights=TWO):
             check(g, 0)
 
@@ -78,7 +78,7 @@ def test_several_workers_on_a_larger_graph() -> None:
     weights = np.random.default_rng(5).random(g.num_edges)
     same = np.minimum(g.sources, g.targets) * g.num_vertices + np.maximum(g.sources, g.targets)
     _, pair = np.unique(same, return_inverse=True)
-    with several_workers(2):
+    with workers(2):
         check(g.with_weights(weights[pair]), 7)
 
 

@@ -39,7 +39,7 @@ def lower(step: Step, layout: Layout, schedule: Schedule, given: str | None) -> 
     program.result = program.given
     program.want = ""
     _lower_step(program, step, program.given, schedule)
-    if given is None and step.own:
+    if given is None and step.own and not isinstance(step.over, int):
         program.result = program.made
     program.leave("DONE")
     return program

@@ -18,9 +18,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["ALL", "BITS", "IN", "OUT", "QUEUE", "Register"]
+__all__ = ["ALL", "BITS", "HOW", "IN", "OUT", "PULL", "PUSH", "PUSH_THREAD", "QUEUE", "Register"]
 
 QUEUE, OUT, IN, ALL, BITS = range(5)
+
+#: How a step walked edges, in the rows of a trace: 0 is not at all.
+PUSH, PULL, PUSH_THREAD = range(1, 4)
+
+#: The words of a trace for these: direction and balance.
+HOW = (("", ""), ("push", "merge_path"), ("pull", ""), ("push", "thread"))
 
 VARIABLES = ("form", "kind", "count", "edges", "queue", "side", "bits")
 

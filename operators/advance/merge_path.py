@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
-from frontier.lowering.registers import ALL
+from frontier.lowering.registers import ALL, PUSH
 from frontier.operators.elementwise import collect, indented, last_flush, output
 
 if TYPE_CHECKING:
@@ -69,11 +69,13 @@ def accept(
     return [*lines, *take], scanned
 
 
-def finish(step: Advance, b: Builder, made: str, target: Register, want: str, scanned: bool, seen: str) -> None:
-    """The phase itself: stamps of its own, then what it has produced."""
+def finish(
+    step: Advance, b: Builder, made: str, target: Register, want: str, scanned: bool, seen: str, how: int
+) -> None:
+    """The phase itself: stamps of its own, then what it has produced. ``how`` is for the trace."""
     if step.output == "vertex" and step.unique != "claimed":
         b.line("epoch += 1")
-    after: tuple[str, ...] = ("direction = 1", f"seen = {seen}")
+    after: tuple[str, ...] = (f"direction = {how}", f"seen = {seen}")
     if step.output is not None:
         after += b.produced(target, step.output, want if scanned else "")
     b.phase(made, after=after)
@@ -114,4 +116,4 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
     if step.output is not None:
         body.append(last_flush(scanned))
     made = b.function(f"push_{step.fn.__name__}", parameters, body)
-    finish(step, b, made, target, want, scanned, source.edges)
+    finish(step, b, made, target, want, scanned, source.edges, PUSH)

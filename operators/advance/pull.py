@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
-from frontier.lowering.registers import ALL, BITS
+from frontier.lowering.registers import ALL, BITS, PULL
 from frontier.operators.elementwise import indented
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def lower(step: Advance, b: Builder, source: Register, target: Register) -> None
         "fetch_add(C, slot + EDGES, edges)",
         "fetch_add(C, slot + EXAMINED, examined)",
     ]
-    after: tuple[str, ...] = ("direction = 2", "seen = C[slot + EXAMINED]")
+    after: tuple[str, ...] = (f"direction = {PULL}", "seen = C[slot + EXAMINED]")
     if step.output is not None:
         after += (
             f"{target.bits} = {_next_bits(b, target)}",

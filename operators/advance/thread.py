@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.registers import PUSH_THREAD
 from frontier.operators.advance.merge_path import accept, finish
 from frontier.operators.elementwise import FROM_QUEUE, collect, frontier, indented, last_flush, output, pieces
 
@@ -39,7 +40,7 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
         lines.append(last_flush(scanned))
     lines.append("fetch_add(C, slot + EXAMINED, seen)")
     made = b.function(f"part_{step.fn.__name__}", parameters, lines)
-    finish(step, b, made, target, want, scanned, "C[slot + EXAMINED]")
+    finish(step, b, made, target, want, scanned, "C[slot + EXAMINED]", PUSH_THREAD)
 
 
 def far_ends(step: Advance, b: Builder, edges: Register, vertices: Register) -> None:

@@ -18,7 +18,7 @@ from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import Program, lower
 from frontier.lowering.module import words
-from frontier.lowering.registers import ALL, BITS, QUEUE
+from frontier.lowering.registers import ALL, BITS, HOW, QUEUE
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -320,10 +320,10 @@ class CpuExecution:
         tracing.add_lost(max(0, written - ROWS))
         for i in range(max(0, written - ROWS), written):
             step, number, direction, before, after, edges, took, _ = rows[i % ROWS].tolist()
+            way, balance = HOW[direction]
             tracing.add_row(
-                number=number, step=names[step], direction=("", "push", "pull")[direction],
-                balance="merge_path" if direction == 1 else "", size_in=before, size_out=after, edges=edges,
-                seconds=took / 1e9, backend="cpu",
+                number=number, step=names[step], direction=way, balance=balance, size_in=before,
+                size_out=after, edges=edges, seconds=took / 1e9, backend="cpu",
             )  # fmt: skip
         ring[:] = 0
 

@@ -97,7 +97,8 @@ class Context:
         own: Any = f if step.over is None else step.over
         if isinstance(own, str):
             own = frontier_over(self.problem, own)
-        return self._one(step, own)
+        after = self._one(step, own)
+        return f if isinstance(own, int) else after
 
     def _one(self, step: Step, f: Any) -> Frontier | None:
         if not tracing.active():

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from frontier.problem import Problem
 
-__all__ = ["Checked", "View", "unknown_field"]
+__all__ = ["Checked", "View", "stored", "unknown_field"]
 
 
 def unknown_field(name: str, fields: Any) -> str:
@@ -24,15 +24,26 @@ def unknown_field(name: str, fields: Any) -> str:
     return f"the problem has no field {name!r}; {hint}it has {', '.join(fields) or 'none'}"
 
 
+def stored(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
+    """A value as a field or scalar of this dtype takes it; raises where it does not fit."""
+    if dtype.kind not in "iu":
+        return value
+    if value is None or (isinstance(value, (float, np.floating)) and not np.isfinite(value)):
+        raise FunctorError(f"{name} = {value}: the field holds {dtype}")
+    value, limits = int(value), np.iinfo(dtype)
+    if not limits.min <= value <= limits.max:
+        raise FunctorError(f"{name} = {value}: overflow, the field holds {dtype}")
+    return value
+
+
 class Checked:
     """A field as a functor sees it: indexed by one non-negative integer below its length."""
 
-    __slots__ = ("_array", "_limits", "_name")
+    __slots__ = ("_array", "_name", "_whole")
 
     def __init__(self, name: str, array: NDArray[Any]) -> None:
         self._name, self._array = name, array
-        info = np.iinfo(array.dtype) if array.dtype.kind in "iu" else None
-        self._limits = (int(info.min), int(info.max)) if info else None
+        self._whole = array.dtype.kind in "iu"
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -49,19 +60,12 @@ class Checked:
     def __getitem__(self, index: Any) -> Any:
         value = self._array[self._at(index)]
         # Compiled functors compute with 64-bit integers, whatever the field's width.
-        return np.int64(value) if value.dtype.kind == "i" or (value.dtype.itemsize < 8 and self._limits) else value
+        return np.int64(value) if value.dtype.kind == "i" or (value.dtype.itemsize < 8 and self._whole) else value
 
     def __setitem__(self, index: Any, value: Any) -> None:
         at = self._at(index)
-        if self._limits is not None:
-            if value is None or (isinstance(value, (float, np.floating)) and not np.isfinite(value)):
-                raise FunctorError(f"p.{self._name}[{at}] = {value}: the field holds {self.dtype}")
-            try:
-                value = int(value)
-            except (ValueError, TypeError):
-                raise FunctorError(f"p.{self._name}[{at}] = {value!r}: the field holds {self.dtype}") from None
-            if not self._limits[0] <= value <= self._limits[1]:
-                raise FunctorError(f"p.{self._name}[{at}] = {value}: overflow, the field holds {self.dtype}")
+        if self._whole:
+            value = stored(f"p.{self._name}[{at}]", value, self.dtype)
         self._array[at] = value
 
     def __repr__(self) -> str:
