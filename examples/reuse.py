@@ -10,21 +10,22 @@ import argparse
 import numpy as np
 
 import frontier as fr
-from frontier.primitives import bfs, cc
+from frontier.primitives import bfs
+from frontier.primitives.cc import Hooking, hook
 
 
 # begin functor
 def light_hook(p, src, dst, weight):
     """The shipped functor, for edges that are not too heavy."""
-    return weight <= p.heaviest and cc.hook(p, src, dst)
+    return weight <= p.heaviest and hook(p, src, dst)
 
 
-class LightComponents(cc.Hooking):
+class LightComponents(Hooking):
     """Components by edges of some weight at most: another functor in the same loop."""
 
     loop = (
-        fr.Loop(fr.Filter(light_hook), *cc.Hooking.loop[0].steps[1:], over="edges"),
-        *cc.Hooking.loop[1:],
+        fr.Loop(fr.Filter(light_hook), *Hooking.loop[0].steps[1:], over="edges"),
+        *Hooking.loop[1:],
     )
 
 

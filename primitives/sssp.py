@@ -79,8 +79,8 @@ def width(p):  # type: ignore[no-untyped-def]
 
 
 def widen(p):  # type: ignore[no-untyped-def]
-    """The next limit."""
-    return max(p.lowest + width(p), p.lowest + p.least)
+    """The next limit: above the lowest distance, also where that is so large that it swallows delta."""
+    return p.lowest + max(p.delta, p.least, p.lowest * p.rounding)
 
 
 def zero(p):  # type: ignore[no-untyped-def]
@@ -94,7 +94,8 @@ class SSSP(fr.Enactor):
     loop = fr.Loop(
         fr.Filter(fresh),
         fr.Reduce(distance, "min", into="lowest"),
-        fr.Set(limit=widen, delta=width, rounds=zero, work=zero),
+        fr.Set(delta=width, rounds=zero, work=zero),
+        fr.Set(limit=widen),
         fr.Split(near, rest="far"),
         fr.Loop(
             fr.Reduce(one, "sum", into="batch"),
@@ -159,14 +160,16 @@ def sssp_problem(g: Graph, source: int, delta: float) -> fr.Problem:
     assert g.weights is not None
     dtype = np.dtype(np.int64 if g.weights.dtype.kind in "iu" else np.float64)
     unreached = np.iinfo(np.int64).max if dtype.kind == "i" else np.inf
+    if dtype.kind == "i":  # whole, for floats would round large distances; and far below where sums wrap
+        delta = max(1, round(min(delta, 2**40)))
     p = fr.Problem(
         g,
         distance=fr.vertex(dtype, unreached, combine="min"),
         parent=fr.vertex(g.targets.dtype, -1, combine="claim"),
         lowest=fr.scalar(dtype, 0),
         limit=fr.scalar(dtype, 0),
-        delta=fr.scalar("float64", delta),
-        first=fr.scalar("float64", delta),
+        delta=fr.scalar(dtype, delta),
+        first=fr.scalar(dtype, delta),
         least=fr.scalar(dtype, 1 if dtype.kind == "i" else 0),
         rounds=fr.scalar("int64"),
         work=fr.scalar("int64"),
@@ -283,7 +286,7 @@ def _may_wrap(g: Graph) -> bool:
     """Whether the longest path that there might be is too long for int64."""
     if g.weights is None or g.weights.dtype.kind not in "iu" or g.weights.dtype.itemsize < 8:
         return False
-    return int(g.weights.max(initial=0)) * g.num_vertices >= np.iinfo(np.int64).max
+    return int(g.weights.max(initial=0)) * g.num_vertices >= 2**62
 
 
 def _facts(g: Graph, result: SSSPResult) -> dict[str, Any]:

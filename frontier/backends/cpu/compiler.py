@@ -54,7 +54,9 @@ _jitted: dict[Any, Any] = {}
 
 def compiled(program: Program) -> Callable[[int, int, int], None]:
     """The compiled loop function of a program."""
-    text = module_text(program, _IMPORTS, "@njit(**OPTIONS)", "@njit(cache=True, **CALLED)")
+    # numba crashes when it loads a recursive function from its cache (0.68), so that is compiled anew.
+    kept = not any(_recursive(fn, ()) for fn in program.functors)
+    text = module_text(program, _IMPORTS, "@njit(**OPTIONS)", f"@njit(cache={kept}, **CALLED)")
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())
@@ -94,22 +96,27 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
 
 
 def jitted(fn: Callable[..., Any]) -> Any:
-    """A functor for numba: itself, with the plain functions that it calls made compilable."""
+    """A functor for numba: a copy whose plain helper functions are compilable too.
+
+    The copy is named by its content and lives in a module that every process can import: machine code kept
+    on disk refers to functions by module and name, wherever they were defined when it was made.
+    """
     if fn not in _jitted:
-        _jitted[fn] = None  # a helper may call itself
-        given = dict(constants(fn))
-        changed = {name: jitted(value) for name, value in given.items() if is_helper(value) and value is not fn}
-        made = fn
-        if changed:
-            assert isinstance(fn, python_types.FunctionType)
-            cells = tuple(
-                python_types.CellType(changed.get(name, cell.cell_contents))
-                for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True)
-            )
-            made = python_types.FunctionType(
-                fn.__code__, {**fn.__globals__, **changed}, fn.__name__, fn.__defaults__, cells
-            )
-        _jitted[fn] = njit(**runtime.OPTIONS)(made)
+        assert isinstance(fn, python_types.FunctionType)
+        inner: dict[str, Any] = {}
+        cells = tuple(python_types.CellType() for _ in fn.__closure__ or ())
+        made = python_types.FunctionType(
+            fn.__code__, {**fn.__globals__}, fn.__name__, fn.__defaults__, cells
+        )
+        made.__module__ = "frontier.functors"
+        made.__qualname__ = f"{fn.__name__}_{hashlib.sha256(_identity(fn, ()).encode()).hexdigest()[:12]}"
+        _jitted[fn] = njit(**runtime.OPTIONS)(made)  # known before its helpers: it may call itself
+        for name, value in constants(fn):
+            if is_helper(value):
+                inner[name] = jitted(value)
+        made.__globals__.update({name: value for name, value in inner.items() if name in fn.__globals__})
+        for name, cell, old in zip(fn.__code__.co_freevars, cells, fn.__closure__ or (), strict=True):
+            cell.cell_contents = inner.get(name, old.cell_contents)
     return _jitted[fn]
 
 
@@ -119,6 +126,13 @@ def _register_marked() -> None:
 
     while marked:
         register_jitable(**runtime.OPTIONS)(marked.pop())
+
+
+def _recursive(fn: Callable[..., Any], stack: tuple[Any, ...]) -> bool:
+    """Whether a functor or a helper of it calls itself, directly or not."""
+    if fn in stack:
+        return True
+    return any(is_helper(value) and _recursive(value, (*stack, fn)) for _, value in constants(fn))
 
 
 def _identity(fn: Callable[..., Any], stack: tuple[Any, ...]) -> str:

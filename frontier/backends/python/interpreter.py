@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Context", "Interpretation", "start"]
 
-#: A run: pauses at pass boundaries, gives the next frontier.
-Run = Generator[None, None, Frontier | None]
+#: A run: pauses at pass boundaries (with an error, if it must not go on), gives the next frontier.
+Run = Generator[NotConvergedError | None, None, Frontier | None]
 
 
 class Context:
