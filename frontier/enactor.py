@@ -98,15 +98,18 @@ class Enactor:
     ) -> Problem:
         """Go on with a run that was stopped at a pass boundary."""
         execution = self._execution
-        if execution is None:
+        if execution is None or execution.done:
             raise FrontierError("there is no run to go on with")
         while not execution.done:
             self._within(max_steps)
             left = None if max_steps is None else max_steps - self.passes
             if on_step is not None:
                 left = 1
-            self.passes += execution.proceed(left)
-            if on_step is not None and not execution.done and on_step(self) is True:
+            try:
+                begun = execution.proceed(left)
+            finally:
+                self.passes = execution.passes
+            if on_step is not None and begun and on_step(self) is True and not execution.done:
                 return self.problem
         self._execution = None
         return self.problem

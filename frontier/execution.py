@@ -29,6 +29,10 @@ class Execution(Protocol):
     done: bool
 
     @property
+    def passes(self) -> int:
+        """Passes of all loops begun so far."""
+
+    @property
     def frontier(self) -> Frontier:
         """The current frontier; after the end, what the step gave."""
 

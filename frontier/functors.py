@@ -75,6 +75,7 @@ def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(parameter.name for parameter in parameters[1:])
 
 
+@lru_cache(maxsize=4096)
 def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
     """Names of a functor's arguments after the problem, checked for a place.
 

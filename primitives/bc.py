@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier.errors import GraphError
+from frontier.errors import FrontierError, GraphError
 from frontier.memory import register_memory
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
@@ -138,6 +138,8 @@ def betweenness(
     ------
     GraphError
         If a source does not exist.
+    FrontierError
+        If two vertices have more than 1e308 shortest paths between them.
 
     Notes
     -----
@@ -160,6 +162,8 @@ def betweenness(
     if len(chosen):
         Betweenness(p, schedule).run()
     centrality = p.centrality
+    if not np.isfinite(centrality).all():
+        raise FrontierError("two vertices have more shortest paths between them than float64 can count")
     if not g.directed:
         centrality /= 2
     pairs = (g.num_vertices - 1) * (g.num_vertices - 2) / (1 if g.directed else 2)

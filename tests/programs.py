@@ -389,3 +389,9 @@ def eager_kcore(p: fr.Problem) -> None:
         while f:
             fr.compute(p, f, settle)
             f = fr.advance(p, f, loosen, where=standing, unique="claimed")
+
+
+def clear_bfs(p, v):
+    """Forget a search, but for its source."""
+    p.parent[v] = p.source if v == p.source else -1
+    p.level[v] = 0 if v == p.source else -1

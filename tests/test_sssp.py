@@ -136,10 +136,10 @@ def test_integer_distances_do_not_wrap(backend: Backend, dtype: str) -> None:
         fr.sssp(g, 0)
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "uint32", "uint64"])
-def test_unsigned_weights(backend: Backend, dtype: str) -> None:
-    g = backend(fr.from_edges([0, 1, 0], [1, 2, 2], np.array([200, 100, 255], dtype)))
-    assert check(g, 0).distance.tolist() == [0, 200, 255]
+def test_unsigned_weights(backend: Backend) -> None:
+    for dtype in ("uint8", "uint64"):
+        g = backend(fr.from_edges([0, 1, 0], [1, 2, 2], np.array([200, 100, 255], dtype)))
+        assert check(g, 0, parents=dtype == "uint8").distance.tolist() == [0, 200, 255]
 
 
 def test_small_graphs(backend: Backend) -> None:
@@ -158,7 +158,7 @@ def test_source_by_label(backend: Backend) -> None:
 
 @pytest.mark.parametrize("direction", ["push", "pull"])
 def test_schedules(backend: Backend, direction: str) -> None:
-    for g in random_graphs(10, seed=35, min_vertices=1, max_vertices=30, weights="float64"):
+    for g in random_graphs(10, seed=35, min_vertices=1, max_vertices=30, weights="float64", directed=True):
         check(backend(g), 0, schedule=fr.Schedule(direction=direction))
 
 

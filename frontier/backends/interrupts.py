@@ -43,3 +43,4 @@ def deferred() -> Iterator[Pending]:
         yield pending
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    pending.check()  # pressed after the last boundary at which the run looked

@@ -53,6 +53,7 @@ class Builder:
         self.records: dict[str, str] = {}
         self.blocks: list[list[Any]] = []  # lines, or lists of lines filled in later
         self.want = ""
+        self.swaps = False  # whether fields are exchanged
         self.needs_in = False  # in-lists from the start
         self.may_need_in = False  # in-lists if a pull is ever chosen
         self.needs_in_edges = False  # the permutation too
@@ -336,6 +337,7 @@ class Builder:
 
     def swap(self, first: str, second: str) -> None:
         """Exchange two fields: addresses, or a scalar's values, or what a pile is made of."""
+        self.swaps = True
         kind = next(kind for name, kind, _ in self.layout.fields if name == first)
         stems = ["s"] if kind == "scalar" else ["a"]
         if kind == "pile":

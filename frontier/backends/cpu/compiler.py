@@ -154,12 +154,8 @@ def _identity(fn: Callable[..., Any], stack: tuple[Any, ...]) -> str:
 def _constants_text(code: python_types.CodeType) -> str:
     return ",".join(
         item.co_code.hex() if isinstance(item, python_types.CodeType) else f"{type(item).__name__}{item!r}"
-        for item in code.co_consts[0 if code.co_flags & 0x2000000 else 1 if _has_docstring(code) else 0 :]
+        for item in code.co_consts
     )
-
-
-def _has_docstring(code: python_types.CodeType) -> bool:
-    return bool(code.co_consts) and isinstance(code.co_consts[0], str)
 
 
 # ---- errors ----------------------------------------------------------------------------------------------

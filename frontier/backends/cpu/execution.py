@@ -49,7 +49,8 @@ class Code:
 def _code(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
     """The compiled code for a step on such problems, made once."""
     known = step.__dict__.setdefault("_code", {})
-    key = (Layout.of(p), given, schedule)
+    layout = p.workspace.get("layout") or p.workspace.setdefault("layout", Layout.of(p))
+    key = (layout, given, schedule)
     if key not in known:
         program = lower(step, key[0], schedule, given)
         known[key] = Code(program, compiled(program), words(program))
@@ -87,7 +88,7 @@ class CpuExecution:
 
     def _address(self, array: np.ndarray) -> int:
         self._kept.append(array)
-        return int(array.ctypes.data)
+        return memory.address_of(array)
 
     def _prepare(self) -> None:
         p, program = self._p, self._program
@@ -108,32 +109,32 @@ class CpuExecution:
             self._load(self._given)
 
     def _input(self, name: str, role: str) -> int:
-        g, program = self._p.graph, self._program
+        g, program, work = self._p.graph, self._program, self._workspace
         if role == "n":
             return g.num_vertices
         if role == "m":
             return g.num_edges
         if role in ("offsets", "targets", "weights", "sources"):
-            return self._address(getattr(g, role))
+            return work.graph_address(g, role)
         if role in ("in_offsets", "in_sources"):
-            return self._address(getattr(g, role)) if program.needs_in or g.symmetric else 0
+            return work.graph_address(g, role) if program.needs_in or g.symmetric else 0
         if role == "in_edges":
-            return self._address(g.in_edges) if program.needs_in else 0
+            return work.graph_address(g, role) if program.needs_in else 0
         if role == "has_in":
             ready = program.needs_in or (g.symmetric and name == "has_in")
             return int(ready)
         if role == "stamps":
-            return self._address(self._workspace.array(name, "vertex_stamps"))
+            return work.address(name, "vertex_stamps")
         if role == "local":
-            return self._address(self._workspace.array(name, role, self._workers * runtime.LOCAL))
-        return self._address(self._workspace.array(name, role))
+            return work.address(name, role, self._workers * runtime.LOCAL)
+        return work.address(name, role)
 
     def _bring_in_edges(self) -> None:
         """In-lists, wanted by a pull for the first time."""
-        g, inputs = self._p.graph, self._program.inputs
+        inputs = self._program.inputs
         for name, role in inputs.items():
             if role in ("in_offsets", "in_sources", "in_edges"):
-                self._set(name, self._address(getattr(g, role)))
+                self._set(name, self._workspace.graph_address(self._p.graph, role))
             elif role == "has_in":
                 self._set(name, 1)
 
@@ -204,6 +205,11 @@ class CpuExecution:
 
     # ---- running -------------------------------------------------------------------------------------------
 
+    @property
+    def passes(self) -> int:
+        """Passes of all loops begun so far."""
+        return self._get("passes")
+
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun."""
         before = self._get("passes")
@@ -269,10 +275,11 @@ class CpuExecution:
     def _give(self) -> None:
         """Bring back to the problem what the loop function keeps: fields it has swapped, and piles."""
         p = self._p
-        held = {array.ctypes.data: array for array in p.arrays.values()}
-        for name in p.arrays:
-            if len(p.arrays[name]):  # empty arrays may share an address
-                p.arrays[name] = held[self._get(f"a_{name}")]
+        if self._program.swaps:
+            held = {memory.address_of(array): array for array in p.arrays.values()}
+            for name in p.arrays:
+                if len(p.arrays[name]):  # empty arrays may share an address
+                    p.arrays[name] = held[self._get(f"a_{name}")]
         for name in self._piles():
             pile = p.piles[name]
             ids = _view(self._get(f"pile_{name}"), pile.id_dtype, self._get(f"held_{name}"))

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frontier import tracing
 from frontier.backends.interrupts import deferred
-from frontier.backends.python.view import View
+from frontier.backends.python.view import View, stored
 from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
@@ -126,11 +127,12 @@ class Context:
             f = frontier_over(p, loop.over)
         if loop.record is not None:
             self.records[loop.record] = []
-        for passes, given in enumerate(self._feeds(loop, f)):
-            f = given
-            if loop.max_steps is not None and passes >= loop.max_steps:
-                raise NotConvergedError(f"{loop!r} is not done after {passes} passes", p)
-            yield
+        for passes, feed in enumerate(self._feeds(loop, f)):
+            while loop.max_steps is not None and passes >= loop.max_steps:
+                yield NotConvergedError(f"{loop!r} is not done after {passes} passes", p)
+            yield None
+            # Nothing of this pass has happened before the boundary, so a run may be stopped there.
+            f = feed()
             self.passes += 1
             if loop.replay is None:
                 self._count(loop, None)
@@ -142,36 +144,47 @@ class Context:
                 break
         return f
 
-    def _feeds(self, loop: Loop, f: Frontier | None) -> Iterator[Frontier | None]:
-        """What each pass starts with; tested before the pass."""
+    def _feeds(self, loop: Loop, f: Frontier | None) -> Iterator[Callable[[], Frontier | None]]:
+        """What gives each pass its frontier; tested before the pass."""
         p = self.problem
         self._left = f
         if loop.take is not None:
             while p.piles[loop.take]:
-                taken = p.piles[loop.take]
-                p.piles[loop.take] = Frontier(p.graph, (), taken.kind)
-                yield taken
+                yield partial(self._taken, loop.take)
         elif loop.replay is not None:
             recorded = self.records.get(loop.replay)
             if recorded is None:
                 raise FrontierError(f"replay={loop.replay!r}: no loop before this one records it")
             for number in range(len(recorded), 0, -1):
-                self._count(loop, number)
-                yield recorded[number - 1]
+                yield partial(self._replayed, loop, recorded, number)
         elif loop.times is not None:
             times = loop.times if isinstance(loop.times, int) else int(p.scalars[loop.times][0])
             for _ in range(times):
-                yield self._left
+                yield self._what_is_left
         else:
             if f is None:
                 raise FrontierError(f"{loop!r} needs a frontier to start with, or over=")
             while self._left:
-                yield self._left
+                yield self._what_is_left
+
+    def _what_is_left(self) -> Frontier | None:
+        return self._left
+
+    def _taken(self, pile: str) -> Frontier:
+        piles = self.problem.piles
+        taken = piles[pile]
+        piles[pile] = Frontier(taken.graph, (), taken.kind)
+        return taken
+
+    def _replayed(self, loop: Loop, recorded: list[Any], number: int) -> Frontier:
+        self._count(loop, number)
+        return recorded[number - 1]  # type: ignore[no-any-return]
 
     def _count(self, loop: Loop, number: int | None) -> None:
         if loop.count is not None:
             scalar = self.problem.scalars[loop.count]
-            scalar[0] = scalar[0] + 1 if number is None else number
+            made = int(scalar[0]) + 1 if number is None else number
+            scalar[0] = stored(f"p.{loop.count}", made, scalar.dtype)
 
     def _record(self, name: str, f: Frontier | None) -> None:
         assert f is not None
@@ -199,6 +212,11 @@ class Interpretation:
         self._run = self._context.run(step, f)
         self._at_boundary = False
 
+    @property
+    def passes(self) -> int:
+        """Passes of all loops begun so far."""
+        return self._context.passes
+
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun."""
         begun = 0
@@ -210,12 +228,18 @@ class Interpretation:
                         break
                     begun += 1
                 try:
-                    next(self._run)
-                    self._at_boundary = True
+                    refusal = next(self._run)
                 except StopIteration as end:
                     own = self._step.own and self._given is not None
                     self.frontier = self._given if own else end.value
                     self.done = True
+                    break
+                except BaseException:
+                    self.done = True  # a generator that raised cannot go on
+                    raise
+                self._at_boundary = refusal is None
+                if refusal is not None:
+                    raise refusal
         return begun
 
 

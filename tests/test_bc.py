@@ -1,0 +1,133 @@
+"""Betweenness: NetworkX's numbers, to 1e-9 of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import oracles
+import pytest
+from compare import workers
+from conftest import Backend
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import graphs, random_graphs
+
+import frontier as fr
+
+
+def check(g: fr.Graph, sources: Any = None, **options: Any) -> fr.primitives.bc.BetweennessResult:
+    """Compare with the oracle and ask the verifier."""
+    result = fr.betweenness(g, sources, **options)
+    some = None if sources is None else result.sources
+    expected = oracles.betweenness(g, some, options.get("normalized", False))
+    np.testing.assert_allclose(result.centrality, expected, rtol=1e-9, atol=0)
+    assert result.centrality.dtype == np.float64
+    fr.verify.betweenness(g, result).raise_if_failed()
+    return result
+
+
+def test_many_graphs(backend: Backend) -> None:
+    count, largest = (120, 60) if backend.name == "cpu" else (50, 14)
+    for g in random_graphs(count, seed=61, max_vertices=largest, weights=None):
+        check(backend(g))
+
+
+@given(g=graphs(parallel=False, max_vertices=9, weights=None), normalized=st.booleans())
+def test_any_graph(backend: Backend, g: fr.Graph, normalized: bool) -> None:
+    check(backend(g), normalized=normalized)
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_schedules(backend: Backend, direction: str) -> None:
+    for g in random_graphs(15, seed=62, max_vertices=20, weights=None):
+        check(backend(g), schedule=fr.Schedule(direction=direction))
+
+
+def test_several_workers() -> None:
+    with workers(3):
+        for g in random_graphs(20, seed=63, max_vertices=60, weights=None):
+            check(g)
+        check(fr.rmat(10, 8, seed=6), range(0, 1024, 100))
+
+
+def test_many_shortest_paths(backend: Backend) -> None:
+    """Path counts grow like binomials on a grid: 184756 from corner to corner."""
+    g = backend(fr.grid(11, 11))
+    check(g, [0, 60])
+
+
+def test_some_sources(backend: Backend) -> None:
+    g = backend(fr.karate())
+    result = check(g, [5, 33, 0])
+    assert result.sources.tolist() == [5, 33, 0]
+    assert not check(g, []).centrality.any()
+    np.testing.assert_allclose(check(g, range(34)).centrality, check(g).centrality, rtol=1e-9)
+    assert check(g, np.array([7])).sources.tolist() == [7]
+    by_name = backend(fr.from_edges(["a", "b"], ["b", "c"]))
+    assert check(by_name, ["c", "a"]).sources.tolist() == [by_name.vertex_id("c"), by_name.vertex_id("a")]
+
+
+def test_a_number_of_sources(backend: Backend) -> None:
+    g = backend(fr.karate())
+    first, again = check(g, 7, seed=3), check(g, 7, seed=3)
+    np.testing.assert_array_equal(first.sources, again.sources)
+    assert len(set(first.sources.tolist())) == 7
+    draws = {tuple(fr.betweenness(g, 7, seed=seed).sources.tolist()) for seed in range(5)}
+    assert len(draws) == 5
+    assert sorted(check(g, 34, seed=0).sources.tolist()) == list(range(34))
+    assert len(check(g, 0).sources) == 0
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_normalized(backend: Backend, directed: bool) -> None:
+    """A star's middle is inside every path; of the directed one there are four, of twelve pairs."""
+    g = backend(fr.from_edges([1, 2, 0, 0], [0, 0, 3, 4], directed=directed))
+    result = check(g, normalized=True)
+    assert result.normalized
+    assert result.centrality.tolist() == pytest.approx([4 / 12 if directed else 1.0, 0, 0, 0, 0])
+    expected = nx.betweenness_centrality(oracles.networkx_graph(g), normalized=True)
+    np.testing.assert_allclose(result.centrality, list(expected.values()), rtol=1e-9)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2])
+def test_graphs_too_small_for_pairs(backend: Backend, n: int) -> None:
+    g = backend(fr.from_edges(range(n - 1), range(1, n), num_vertices=n))
+    for normalized in (False, True):
+        assert check(g, normalized=normalized).centrality.tolist() == [0] * n
+
+
+def test_no_edges_and_self_loops(backend: Backend) -> None:
+    assert not check(backend(fr.from_edges([], [], num_vertices=5))).centrality.any()
+    path = fr.from_edges([0, 1, 1, 0], [1, 2, 1, 0])
+    assert check(backend(path)).centrality.tolist() == [0, 1, 0]
+
+
+def test_parallel_edges_are_different_paths(backend: Backend) -> None:
+    """0 to 3: two ways past 1, one past 2."""
+    g = backend(fr.from_edges([0, 0, 0, 1, 2], [1, 1, 2, 3, 3], directed=True, duplicates="keep"))
+    result = fr.betweenness(g)
+    np.testing.assert_allclose(result.centrality, [0, 2 / 3, 1 / 3, 0], rtol=1e-12)
+    fr.verify.betweenness(g, result).raise_if_failed()
+
+
+def test_more_paths_than_a_float_counts(backend: Backend) -> None:
+    """A chain of 1100 squares has 2**1100 ways through."""
+    left = 3 * np.arange(1100)
+    src, dst = np.concatenate([left, left, left + 1, left + 2]), np.concatenate([left + 1, left + 2, left + 3, left + 3])
+    g = backend(fr.from_edges(src, dst))
+    with pytest.raises(fr.FrontierError, match="more shortest paths"):
+        fr.betweenness(g, [0])
+    assert np.isfinite(fr.betweenness(g, [1650]).centrality).all()
+
+
+def test_a_spoilt_result_fails(backend: Backend) -> None:
+    g = backend(fr.karate())
+    result = check(g)
+    centrality = result.centrality.copy()
+    centrality[33] *= 1 + 1e-6
+    assert not fr.verify.betweenness(g, replace(result, centrality=centrality))
+    assert not fr.verify.betweenness(g, replace(result, centrality=result.centrality * 2))
+    assert not fr.verify.betweenness(g, replace(result, normalized=True))
