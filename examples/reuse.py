@@ -11,7 +11,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.primitives import bfs
-from frontier.primitives.cc import Hooking, hook
+from frontier.primitives.cc import Hooking, components_problem, hook
 
 
 # begin functor
@@ -23,20 +23,12 @@ def light_hook(p, src, dst, weight):
 class LightComponents(Hooking):
     """Components by edges of some weight at most: another functor in the same loop."""
 
-    loop = (
-        fr.Loop(fr.Filter(light_hook), *Hooking.loop[0].steps[1:], over="edges"),
-        *Hooking.loop[1:],
-    )
+    loop = Hooking.program().but({hook: light_hook})
 
 
 def light_components(g, heaviest):
     """The problem, with a label for each vertex and the number of components."""
-    p = fr.Problem(
-        g,
-        label=fr.vertex(g.targets.dtype, np.arange(g.num_vertices)),
-        count=fr.scalar("int64"),
-        heaviest=fr.scalar("float64", heaviest),
-    )
+    p = components_problem(g, heaviest=fr.scalar("float64", heaviest))
     LightComponents(p).run()
     return p
 # end functor

@@ -166,8 +166,15 @@ class _Reader:
     def read(self) -> None:
         from numba.core import ir
 
+        raises = (ir.Raise, ir.StaticRaise, ir.DynamicRaise, ir.TryRaise, ir.StaticTryRaise, ir.DynamicTryRaise)
         for block in self.ir.blocks.values():
             for statement in block.body:
+                if isinstance(statement, raises):
+                    # One worker would leave and the others wait for it at the barrier for ever.
+                    raise FunctorError(
+                        f"{location(self.fn)}: functors cannot raise (or assert): write what is wrong to a field, "
+                        "or use the python backend"
+                    )
                 if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
                     self.expression(statement.value)
                 elif isinstance(statement, (ir.SetItem, ir.StaticSetItem)):

@@ -68,6 +68,8 @@ def start(
         raise BackendUnavailableError(f"there is no backend {name!r}; there are {', '.join(BACKENDS)}")
     if f is not None:
         f.check(p.graph)
+    elif step.needs_frontier():
+        raise FrontierError(f"{step!r} needs a frontier to start with, or over=")
     if schedule is not None and not isinstance(schedule, Schedule):
         raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
     key = ("checked", id(step))
@@ -85,8 +87,6 @@ _DEFAULT = Schedule()
 
 def run(step: Step, p: Problem, f: Frontier | None = None, schedule: Schedule | None = None) -> Frontier:
     """Run a step on a problem to its end: the next frontier (``f`` itself where it is unchanged)."""
-    if f is None and not step.own and step.name not in ("set", "swap", "take"):
-        raise FrontierError(f"{step!r} needs a frontier to run on, or over=")
     execution = start(step, p, f, schedule)
     while not execution.done:
         execution.proceed()

@@ -42,8 +42,8 @@ marked: list[Callable[..., Any]] = []
 def function(fn: Function) -> Function:
     """Mark a helper that functors call, and give it back unchanged.
 
-    Helpers that a functor finds by a plain global name need no mark. One that is reached as an
-    attribute of a module (``tools.clamp(x)``) does.
+    Helpers that a functor finds by a global name, or as an attribute of a module (``tools.clamp(x)``), need no
+    mark. One that is reached in another way (an attribute of a class) does.
     """
     marked.append(fn)
     return fn
@@ -62,6 +62,8 @@ def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:
         raise FunctorError(
             f"a functor is a plain Python function, not {type(fn).__name__}: {fn!r}"
         )
+    if fn.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
+        raise FunctorError(f"{location(fn)}: a functor returns its value; it cannot yield or await")
     parameters = list(inspect.signature(fn).parameters.values())
     plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
     if not parameters:
@@ -129,6 +131,18 @@ def _names_used(code: types.CodeType) -> Iterator[str]:
             yield from _names_used(constant)
 
 
+def module_functions(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
+    """Plain functions that a functor reaches as attributes of modules (``tools.clamp``)."""
+    found = []
+    for _, value in constants(fn):
+        if isinstance(value, types.ModuleType):
+            for name in fn.__code__.co_names:
+                inner = getattr(value, name, None) if name in vars(value) else None
+                if is_helper(inner) and inner.__module__.partition(".")[0] not in ("numpy", "math"):
+                    found.append(inner)
+    return found
+
+
 def constants(fn: Callable[..., Any]) -> list[tuple[str, Any]]:
     """What a function takes from outside: (name, value) of its globals and captured variables."""
     assert isinstance(fn, types.FunctionType)
@@ -156,7 +170,8 @@ def helpers(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
     found: dict[Callable[..., Any], None] = {}
     pending: list[Callable[..., Any]] = [fn]
     while pending:
-        for _, value in constants(pending.pop()):
+        part = pending.pop()
+        for value in (*(value for _, value in constants(part)), *module_functions(part)):
             if is_helper(value) and value not in found and value is not fn:
                 found[value] = None
                 pending.append(value)

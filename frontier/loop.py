@@ -47,6 +47,16 @@ def kinds_after(
     return kinds
 
 
+def _need(steps: tuple[Step, ...]) -> bool:
+    """Whether some steps, one after another, need a frontier to start with."""
+    for step in steps:
+        if step.needs_frontier():
+            return True
+        if step.name == "take":
+            return False  # from here on there is one
+    return False
+
+
 class Sequence(Step):
     """Steps one after another; the next frontier is what the last gives."""
 
@@ -56,6 +66,9 @@ class Sequence(Step):
         super().__init__(over, schedule)
         self.steps = _steps(steps, "a Sequence")
 
+    def needs_frontier(self) -> bool:
+        return not self.own and _need(self.steps)
+
     def inner(self) -> tuple[Step, ...]:
         return self.steps
 
@@ -64,6 +77,9 @@ class Sequence(Step):
 
     def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
         return kinds if self.own else kinds_after(self.steps, kinds, piles)
+
+    def __repr__(self) -> str:
+        return f"Sequence({', '.join(map(repr, self.steps))})"
 
 
 class Loop(Step):
@@ -120,6 +136,9 @@ class Loop(Step):
             raise FrontierError(f"times={times}: a number of passes is not negative")
         if max_steps is not None and max_steps < 1:
             raise FrontierError(f"max_steps={max_steps}: at least one")
+        for what, name in (("record", record), ("replay", replay)):
+            if name is not None and not (isinstance(name, str) and name.isidentifier()):
+                raise FrontierError(f"{what}={name!r}: a name, as 'levels'")
         if until is not None:
             arguments(until, "scalars")
         self.take, self.replay, self.times = take, replay, times
@@ -128,6 +147,9 @@ class Loop(Step):
     @property
     def own(self) -> bool:
         return self.over is not None or self.take is not None or self.replay is not None
+
+    def needs_frontier(self) -> bool:
+        return not self.own and (self.times is None or _need(self.steps))
 
     def inner(self) -> tuple[Step, ...]:
         return self.steps

@@ -6,8 +6,9 @@ A step is data: what operator, which functors, which options. Backends read it; 
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
@@ -64,6 +65,10 @@ class Step:
         """Whether this step has a frontier of its own and leaves the current one alone."""
         return self.over is not None
 
+    def needs_frontier(self) -> bool:
+        """Whether it cannot run without a current frontier."""
+        return not self.own and self.name not in ("set", "swap", "take")
+
     def functors(self) -> Iterator[tuple[Functor, str]]:
         """(functor, place) of all functors of this step; places as in :func:`functors.arguments`."""
         return iter(())
@@ -93,6 +98,26 @@ class Step:
         for fn, place in self.functors():
             check_functor(fn, place, p)
 
+    def but(self, replaced: Mapping[Functor, Functor]) -> Self:
+        """A copy of this step, and of all steps inside it, with some functors replaced by others.
+
+        Parameters
+        ----------
+        replaced : mapping from functor to functor
+            The new functors take the place of the old ones wherever these are used.
+
+        Raises
+        ------
+        FrontierError
+            If one of the functors is not used in the step.
+        """
+        used = {fn for step in walk(self) for fn, _ in step.functors()}
+        for fn in replaced:
+            if fn not in used:
+                raise FrontierError(f"{self!r} does not use {getattr(fn, '__name__', fn)}")
+        made: Self = _replaced(self, replaced)
+        return made
+
     def key(self) -> tuple[Any, ...]:
         """What makes two steps the same: type, functors and options."""
         own = (_hashable(value) for name, value in sorted(vars(self).items()) if not name.startswith("_"))
@@ -101,6 +126,23 @@ class Step:
     def __repr__(self) -> str:
         names = ", ".join(fn.__name__ for fn, _ in self.functors())
         return f"{type(self).__name__}({names})"
+
+
+def _replaced(value: Any, functors: Mapping[Functor, Functor]) -> Any:
+    if isinstance(value, Step):
+        made = copy.copy(value)
+        made.__dict__.pop("_code", None)  # a backend's compiled code is that of the old functors
+        for name, inner in vars(value).items():
+            if not name.startswith("_"):
+                setattr(made, name, _replaced(inner, functors))
+        for fn, place in made.functors():
+            arguments(fn, place)
+        return made
+    if isinstance(value, tuple):
+        return tuple(_replaced(inner, functors) for inner in value)
+    if isinstance(value, dict):
+        return {name: _replaced(inner, functors) for name, inner in value.items()}
+    return functors.get(value, value) if callable(value) else value
 
 
 def _hashable(value: Any) -> Any:

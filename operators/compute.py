@@ -36,7 +36,7 @@ class Compute(Step):
     def __init__(self, fn: Functor, over: Over = None, schedule: Schedule | None = None) -> None:
         super().__init__(over, schedule)
         self.fn = fn
-        self.arguments = arguments(fn, "element")
+        arguments(fn, "element")
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "element"

@@ -66,7 +66,7 @@ class Gather(Step):
             raise FrontierError(f"Gather(edges={edges!r}): choose from 'in', 'out'")
         self.fn, self.op, self.into, self.edges = fn, op, into, edges
         self.where, self.inplace = where, inplace
-        self.arguments = arguments(fn, "edge")
+        arguments(fn, "edge")
         self.near, self.far = ("dst", "src") if edges == "in" else ("src", "dst")
         if where is not None:
             arguments(where, self.far)
@@ -101,7 +101,7 @@ class Gather(Step):
             raise FrontierError("Gather runs over a frontier of vertices")
         g = context.problem.graph
         field = context.problem.arrays[self.into]
-        value = context.functor(self.fn, self.arguments)
+        value = context.functor(self.fn, arguments(self.fn, "edge"))
         allowed = None if self.where is None else context.functor(self.where, arguments(self.where, self.far))
         edges = 0
         for v in f.ids.tolist():

@@ -45,7 +45,7 @@ class Reduce(Step):
         super().__init__(over, schedule)
         check_op(op, OPS, "Reduce")
         self.fn, self.op, self.into = fn, op, into
-        self.arguments = arguments(fn, "element")
+        arguments(fn, "element")
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "element"

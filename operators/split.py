@@ -44,7 +44,7 @@ class Split(Step):
     ) -> None:
         super().__init__(over, schedule)
         self.fn, self.rest = fn, rest
-        self.arguments = arguments(fn, "element")
+        arguments(fn, "element")
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "element"

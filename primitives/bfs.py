@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frontier.graph import Graph
+    from frontier.problem import Field
     from frontier.schedule import Schedule
 
 __all__ = ["BFS", "BFSResult", "bfs", "bfs_problem"]
@@ -82,14 +83,15 @@ def path_to(parent: NDArray[Any], vertex: int) -> list[int]:
     return path[::-1]
 
 
-def bfs_problem(g: Graph, source: int) -> fr.Problem:
-    """The problem of a search that has not begun."""
+def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
+    """The problem of a search that has not begun, with more fields for functors of one's own."""
     p = fr.Problem(
         g,
         parent=fr.vertex(g.targets.dtype, -1, combine="claim"),
         level=fr.vertex("int32", -1, combine="min", with_="parent"),
         depth=fr.scalar("int32", 0),
         source=fr.scalar(g.targets.dtype, source),
+        **fields,
     )
     p.parent[source] = source
     p.level[source] = 0

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frontier.graph import Graph
+    from frontier.problem import Field
     from frontier.schedule import Schedule
 
-__all__ = ["Afforest", "AfforestDirected", "ComponentsResult", "Hooking", "connected_components"]
+__all__ = ["Afforest", "AfforestDirected", "ComponentsResult", "Hooking", "components_problem", "connected_components"]
 
 #: Vertices sampled to guess the largest component.
 SAMPLES = 1024
@@ -169,6 +170,21 @@ class ComponentsResult:
         return dict(zip(labels[order].tolist(), sizes[order].tolist(), strict=True))
 
 
+def components_problem(g: Graph, **fields: Field) -> fr.Problem:
+    """The problem before the first edge, with more fields for functors of one's own."""
+    n = g.num_vertices
+    return fr.Problem(
+        g,
+        label=fr.vertex(g.targets.dtype, np.arange(n), combine="min"),
+        votes=fr.vertex("int32", 0, combine="sum"),
+        top=fr.scalar("int64", 0),
+        giant=fr.scalar("int64", 0),
+        n=fr.scalar("int64", n),
+        count=fr.scalar("int64", 0),
+        **fields,
+    )
+
+
 def connected_components(
     g: Graph, *, method: str = "afforest", schedule: Schedule | None = None
 ) -> ComponentsResult:
@@ -191,17 +207,8 @@ def connected_components(
     """
     if method not in METHODS:
         raise GraphError(f"method={method!r}: choose from {', '.join(METHODS)}")
-    n = g.num_vertices
-    p = fr.Problem(
-        g,
-        label=fr.vertex(g.targets.dtype, np.arange(n), combine="min"),
-        votes=fr.vertex("int32", 0, combine="sum"),
-        top=fr.scalar("int64", 0),
-        giant=fr.scalar("int64", 0),
-        n=fr.scalar("int64", n),
-        count=fr.scalar("int64", 0),
-    )
-    if n:
+    p = components_problem(g)
+    if g.num_vertices:
         enactor = Hooking if method == "hooking" else Afforest if g.symmetric else AfforestDirected
         enactor(p, schedule).run()
     return ComponentsResult(p.label, int(p.count))

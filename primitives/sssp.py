@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frontier.graph import Graph
+    from frontier.problem import Field
     from frontier.schedule import Schedule
 
 __all__ = ["SSSP", "Parents", "SSSPResult", "sssp", "sssp_problem"]
@@ -155,8 +156,9 @@ class Parents(fr.Enactor):
     )
 
 
-def sssp_problem(g: Graph, source: int, delta: float) -> fr.Problem:
-    """The problem of a search that has not begun."""
+def sssp_problem(g: Graph, source: int, delta: float | None = None, **fields: Field) -> fr.Problem:
+    """The problem of a search that has not begun, with more fields for functors of one's own."""
+    delta = first_delta(g) if delta is None else delta
     assert g.weights is not None
     dtype = np.dtype(np.int64 if g.weights.dtype.kind in "iu" else np.float64)
     unreached = np.iinfo(np.int64).max if dtype.kind == "i" else np.inf
@@ -178,6 +180,7 @@ def sssp_problem(g: Graph, source: int, delta: float) -> fr.Problem:
         unreached=fr.scalar(dtype, unreached),
         orphans=fr.scalar("int64", 0),
         far=fr.pile(),
+        **fields,
     )
     p.distance[source] = 0
     p.parent[source] = source
@@ -272,8 +275,7 @@ def sssp(
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
     if delta is not None and not delta > 0:
         raise GraphError(f"delta={delta}: it must be positive")
-    width = first_delta(g) if delta is None else delta
-    p = sssp_problem(g, start, width)
+    p = sssp_problem(g, start, delta)
     SSSP(p, schedule).run()
     if parents:
         outer = schedule or fr.Schedule()

@@ -216,7 +216,7 @@ def test_weights_that_are_not_there(backend):
 
 
 def test_without_a_frontier(backend):
-    with pytest.raises(fr.FrontierError, match="needs a frontier to run on"):
+    with pytest.raises(fr.FrontierError, match="needs a frontier to start with"):
         fr.Advance(pool.ends)(pool.problem(backend(fr.path(3))))
 
 

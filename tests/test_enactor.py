@@ -215,14 +215,23 @@ def test_ctrl_c_within_a_step_stops_at_the_next_boundary_and_the_run_goes_on():
     assert enactor.passes == 8
 
 
-def test_ctrl_c_in_the_last_pass_is_not_lost():
-    g = fr.path(4).to("python")
-    p = programs.bfs_problem(g, 0)
-    p.parent[3], p.depth = 2, 0
-    pressing.append(True)
+def press_late(p, v):
+    if p.depth == 3:
+        signal.raise_signal(signal.SIGINT)
+
+
+class Late(fr.Enactor):
+    loop = fr.Loop(fr.Compute(press_late, over="source"), times=3, count="depth")
+
+
+@pytest.mark.parametrize("on_step", [None, lambda e: None])
+def test_ctrl_c_in_the_last_pass_is_not_lost(on_step):
+    p = programs.bfs_problem(fr.path(4).to("python"), 0)
+    enactor = Late(p)
     with pytest.raises(KeyboardInterrupt):
-        Slow(p).run(fr.Frontier(g, [0]), on_step=lambda e: None)
-    pressing.clear()
+        enactor.run(on_step=on_step)
+    assert p.depth == 3
+    assert not enactor.paused
 
 
 def spin(p, i):
@@ -270,7 +279,7 @@ def test_refusals(backend):
         Empty(p).run(fr.Frontier(g, [0]))
     with pytest.raises(fr.FrontierError, match="no run to go on with"):
         programs.BFS(p).resume()
-    with pytest.raises(fr.FrontierError, match="needs a frontier"):
+    with pytest.raises(fr.FrontierError, match="needs a frontier to start with"):
         programs.BFS(p).run()
     with pytest.raises(fr.FrontierError, match="different graphs"):
         programs.BFS(p).run(fr.Frontier(fr.path(3), [0]))

@@ -50,8 +50,9 @@ def test_every_example_is_tested() -> None:
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(name: str, backend: Any, capsys: pytest.CaptureFixture[str]) -> None:
     run(name, "--backend", backend.name)
-    shown = next(text for _, text, _ in blocks(SHOWN[name], "console") if text.startswith(f"$ python examples/{name}.py"))
-    assert shown.partition("\n")[2] == capsys.readouterr().out
+    command = f"$ python examples/{name}.py\n"
+    shown = next(text for _, text, _ in blocks(SHOWN[name], "console") if text.startswith(command))
+    assert shown.removeprefix(command) == capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

@@ -73,7 +73,7 @@ class Advance(Step):
         self.fn, self.where, self.output, self.unique, self.edges = fn, where, output, unique, edges
         self.part = _checked_part(part)
         self.passes_through = output is None
-        self.arguments = arguments(fn, "edge")
+        arguments(fn, "edge")
         self.far = "dst" if edges == "out" else "src"
         if where is not None:
             arguments(where, self.far)

@@ -20,7 +20,7 @@ __all__ = ["interpret"]
 def interpret(step: Advance, context: Context, f: Frontier) -> Frontier:
     """The meaning of Advance: visit every edge of the frontier once."""
     g = context.problem.graph
-    accept = context.functor(step.fn, step.arguments)
+    accept = context.functor(step.fn, arguments(step.fn, "edge"))
     allowed = None if step.where is None else context.functor(step.where, arguments(step.where, step.far))
     accepted: dict[int, None] = {}
     edges = 0

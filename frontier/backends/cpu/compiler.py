@@ -24,11 +24,12 @@ from typing import Any
 import numba
 from numba import njit, types
 from numba.core.errors import NumbaError
+from numba.extending import overload
 
 from frontier import tracing
 from frontier.backends.cpu import atomics, intrinsics, runtime
 from frontier.errors import FunctorError
-from frontier.functors import constants, is_helper, location, marked
+from frontier.functors import constants, is_helper, location, marked, module_functions
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 
@@ -114,6 +115,8 @@ def jitted(fn: Callable[..., Any]) -> Any:
         for name, value in constants(fn):
             if is_helper(value):
                 inner[name] = jitted(value)
+        for value in module_functions(fn):
+            _overload(value)
         made.__globals__.update({name: value for name, value in inner.items() if name in fn.__globals__})
         for name, cell, old in zip(fn.__code__.co_freevars, cells, fn.__closure__ or (), strict=True):
             cell.cell_contents = inner.get(name, old.cell_contents)
@@ -122,17 +125,29 @@ def jitted(fn: Callable[..., Any]) -> Any:
 
 def _register_marked() -> None:
     """Make helpers marked by ``fr.function`` known to numba wherever they are found."""
-    from numba.extending import register_jitable
-
     while marked:
-        register_jitable(**runtime.OPTIONS)(marked.pop())
+        _overload(marked.pop())
+
+
+_overloaded: set[Any] = set()
+
+
+def _overload(fn: Callable[..., Any]) -> None:
+    """Tell numba what a plain function is, for functors that do not find it by a global name."""
+    if fn in _overloaded:
+        return
+    _overloaded.add(fn)
+    made = jitted(fn).py_func
+    options: Any = runtime.OPTIONS
+    overload(fn, jit_options=options, strict=False, target="cpu")(lambda *args: made)
 
 
 def _recursive(fn: Callable[..., Any], stack: tuple[Any, ...]) -> bool:
     """Whether a functor or a helper of it calls itself, directly or not."""
     if fn in stack:
         return True
-    return any(is_helper(value) and _recursive(value, (*stack, fn)) for _, value in constants(fn))
+    called = [*(value for _, value in constants(fn)), *module_functions(fn)]
+    return any(is_helper(value) and _recursive(value, (*stack, fn)) for value in called)
 
 
 def _identity(fn: Callable[..., Any], stack: tuple[Any, ...]) -> str:
@@ -148,6 +163,7 @@ def _identity(fn: Callable[..., Any], stack: tuple[Any, ...]) -> str:
             parts.append(f"{name}={value!r}")
         else:
             parts.append(f"{name}:{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}")
+    parts += [_identity(value, (*stack, fn)) for value in module_functions(fn)]
     return "|".join(parts)
 
 

@@ -65,7 +65,7 @@ class Workspace:
         return self._addresses[key]
 
     def graph_address(self, graph: Graph, role: str) -> int:
-        """Where an array of the graph lies. (Kept here, a graph would keep itself alive.)"""
+        """Where an array of the graph lies; the graph itself, kept here, would never be freed."""
         if role not in self._addresses:
             self._addresses[role] = address_of(getattr(graph, role))
         return self._addresses[role]

@@ -68,6 +68,11 @@ class Checked:
             value = stored(f"p.{self._name}[{at}]", value, self.dtype)
         self._array[at] = value
 
+    def _refused(self, *_: Any) -> Any:
+        raise FunctorError(f"p.{self._name}: functors use a field one element at a time; pass its length as a scalar")
+
+    __len__ = __iter__ = __contains__ = __array__ = _refused
+
     def __repr__(self) -> str:
         return f"p.{self._name} = {self._array!r}"
 
