@@ -100,6 +100,9 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from frontier.analysis import (
+        effects as effects,
+    )
     from frontier.atomics import (
         atomic_add as atomic_add,
     )
@@ -117,4 +120,214 @@ if TYPE_CHECKING:
     )
     from frontier.atomics import (
         atomic_or as atomic_or,
+    )
+    from frontier.backends.cpu.threads import (
+        num_threads as num_threads,
+    )
+    from frontier.backends.cpu.threads import (
+        set_num_threads as set_num_threads,
+    )
+    from frontier.build import (
+        from_csr as from_csr,
+    )
+    from frontier.build import (
+        from_edges as from_edges,
+    )
+    from frontier.convert import (
+        from_networkx as from_networkx,
+    )
+    from frontier.convert import (
+        from_pandas as from_pandas,
+    )
+    from frontier.convert import (
+        from_scipy as from_scipy,
+    )
+    from frontier.convert import (
+        to_networkx as to_networkx,
+    )
+    from frontier.convert import (
+        to_pandas as to_pandas,
+    )
+    from frontier.convert import (
+        to_scipy as to_scipy,
+    )
+    from frontier.enactor import (
+        Enactor as Enactor,
+    )
+    from frontier.errors import (
+        BackendUnavailableError as BackendUnavailableError,
+    )
+    from frontier.errors import (
+        DeviceMemoryError as DeviceMemoryError,
+    )
+    from frontier.errors import (
+        FrontierError as FrontierError,
+    )
+    from frontier.errors import (
+        FunctorError as FunctorError,
+    )
+    from frontier.errors import (
+        GraphError as GraphError,
+    )
+    from frontier.errors import (
+        NegativeWeightError as NegativeWeightError,
+    )
+    from frontier.errors import (
+        NotConvergedError as NotConvergedError,
+    )
+    from frontier.errors import (
+        VerificationError as VerificationError,
+    )
+    from frontier.frontiers import (
+        Frontier as Frontier,
+    )
+    from frontier.functors import (
+        function as function,
+    )
+    from frontier.generators import (
+        complete as complete,
+    )
+    from frontier.generators import (
+        grid as grid,
+    )
+    from frontier.generators import (
+        karate as karate,
+    )
+    from frontier.generators import (
+        path as path,
+    )
+    from frontier.generators import (
+        rmat as rmat,
+    )
+    from frontier.generators import (
+        small_world as small_world,
+    )
+    from frontier.generators import (
+        star as star,
+    )
+    from frontier.generators import (
+        tree as tree,
+    )
+    from frontier.generators import (
+        urand as urand,
+    )
+    from frontier.graph import (
+        Graph as Graph,
+    )
+    from frontier.io import (
+        read as read,
+    )
+    from frontier.io import (
+        write as write,
+    )
+    from frontier.loop import (
+        Loop as Loop,
+    )
+    from frontier.loop import (
+        Sequence as Sequence,
+    )
+    from frontier.numbers import (
+        hash as hash,
+    )
+    from frontier.numbers import (
+        random as random,
+    )
+    from frontier.operators import (
+        Advance as Advance,
+    )
+    from frontier.operators import (
+        Compute as Compute,
+    )
+    from frontier.operators import (
+        Filter as Filter,
+    )
+    from frontier.operators import (
+        Gather as Gather,
+    )
+    from frontier.operators import (
+        Reduce as Reduce,
+    )
+    from frontier.operators import (
+        Set as Set,
+    )
+    from frontier.operators import (
+        Split as Split,
+    )
+    from frontier.operators import (
+        Swap as Swap,
+    )
+    from frontier.operators import (
+        Take as Take,
+    )
+    from frontier.operators import (
+        Unique as Unique,
+    )
+    from frontier.operators.eager import (
+        advance as advance,
+    )
+    from frontier.operators.eager import (
+        compute as compute,
+    )
+    from frontier.operators.eager import (
+        filter as filter,
+    )
+    from frontier.operators.eager import (
+        gather as gather,
+    )
+    from frontier.operators.eager import (
+        reduce as reduce,
+    )
+    from frontier.operators.eager import (
+        set as set,
+    )
+    from frontier.operators.eager import (
+        split as split,
+    )
+    from frontier.operators.eager import (
+        swap as swap,
+    )
+    from frontier.operators.eager import (
+        take as take,
+    )
+    from frontier.operators.eager import (
+        unique as unique,
+    )
+    from frontier.primitives.bc import (
+        betweenness as betweenness,
+    )
+    from frontier.primitives.bfs import (
+        bfs as bfs,
+    )
+    from frontier.primitives.cc import (
+        connected_components as connected_components,
+    )
+    from frontier.primitives.pagerank import (
+        pagerank as pagerank,
+    )
+    from frontier.primitives.sssp import (
+        sssp as sssp,
+    )
+    from frontier.problem import (
+        Problem as Problem,
+    )
+    from frontier.problem import (
+        array as array,
+    )
+    from frontier.problem import (
+        edge as edge,
+    )
+    from frontier.problem import (
+        pile as pile,
+    )
+    from frontier.problem import (
+        scalar as scalar,
+    )
+    from frontier.problem import (
+        vertex as vertex,
+    )
+    from frontier.schedule import (
+        Schedule as Schedule,
+    )
+    from frontier.tracing import (
+        trace as trace,
     )

@@ -10,22 +10,14 @@ to follow, one payload: the number of the edge, or the bits of its weight.
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba
 import numpy as np
+
+from frontier._jit import jit
 
 KEEP, FIRST, LAST, MIN, MAX, SUM, ERROR = range(7)
 GOOD, OVERFLOW = -1, -2
 
 DIGIT_BITS = 11
-
-
-def jit(function: Any) -> Any:
-    try:
-        return numba.njit(function, nogil=True, cache=True, error_model="numpy")
-    except RuntimeError:  # no folder that a cache could be written to
-        return numba.njit(function, nogil=True, error_model="numpy")
 
 
 @jit

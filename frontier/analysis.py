@@ -172,7 +172,7 @@ class _Reader:
                 if isinstance(statement, raises):
                     # One worker would leave and the others wait for it at the barrier for ever.
                     raise FunctorError(
-                        f"{location(self.fn)}: functors cannot raise (or assert): write what is wrong to a field, "
+                        f"{location(self.fn)}: functors cannot raise, assert or try: write what is wrong to a field, "
                         "or use the python backend"
                     )
                 if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):

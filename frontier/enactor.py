@@ -98,9 +98,9 @@ class Enactor:
     ) -> Problem:
         """Go on with a run that was stopped at a pass boundary."""
         execution = self._execution
-        if execution is None or execution.done:
+        if execution is None or not self.paused:
             raise FrontierError("there is no run to go on with")
-        while not execution.done:
+        while self._execution is not None:
             self._within(max_steps)
             left = None if max_steps is None else max_steps - self.passes
             if on_step is not None:
@@ -109,9 +109,11 @@ class Enactor:
                 begun = execution.proceed(left)
             finally:
                 self.passes = execution.passes
-            if on_step is not None and begun and on_step(self) is True and not execution.done:
-                return self.problem
-        self._execution = None
+            stop = on_step is not None and begun > 0 and on_step(self) is True
+            if execution.done:
+                self._execution = None
+            elif stop:
+                break
         return self.problem
 
     @property

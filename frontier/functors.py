@@ -133,12 +133,12 @@ def _names_used(code: types.CodeType) -> Iterator[str]:
 
 def module_functions(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
     """Plain functions that a functor reaches as attributes of modules (``tools.clamp``)."""
-    found = []
+    found: list[Callable[..., Any]] = []
     for _, value in constants(fn):
         if isinstance(value, types.ModuleType):
             for name in fn.__code__.co_names:
-                inner = getattr(value, name, None) if name in vars(value) else None
-                if is_helper(inner) and inner.__module__.partition(".")[0] not in ("numpy", "math"):
+                inner = vars(value).get(name)
+                if inner is not None and is_helper(inner):
                     found.append(inner)
     return found
 
@@ -160,8 +160,8 @@ def constants(fn: Callable[..., Any]) -> list[tuple[str, Any]]:
 
 def is_helper(value: Any) -> bool:
     """Whether a value that a functor names is a plain function to compile with it."""
-    return isinstance(value, types.FunctionType) and not value.__module__.startswith(
-        ("frontier.atomics", "frontier.numbers")
+    return isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith(
+        ("frontier.atomics", "frontier.numbers", "numpy", "numba")
     )
 
 

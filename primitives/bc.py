@@ -205,7 +205,6 @@ register_primitive(
         arguments=(
             Argument("--sources", "number of sources drawn at random, or 'all' (default)", type=_count),
             Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
-            Argument("--seed", "of the draw", type=int),
         ),
         columns=("centrality",), verify="betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pool
 import pytest
-from compare import WORKERS, agree, ids, workers
+from compare import WORKERS, agree, ids
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pool
 import programs
 import pytest
 from compare import WORKERS, agree, workers

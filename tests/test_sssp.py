@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
+from compare import workers
 from conftest import Backend
 from hypothesis import given
 from strategies import graphs_with_vertex, random_graphs
-from compare import workers
 
 import frontier as fr
 

@@ -17,8 +17,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from frontier._jit import jit
 
 __all__ = ["AUTO", "FLOAT", "INTEGER", "read_lists", "read_rows"]
 
@@ -60,14 +61,7 @@ def _powers_of_five() -> Any:
 _FIVE = _powers_of_five()
 
 
-def _jit(function: Any) -> Any:
-    try:
-        return numba.njit(function, nogil=True, cache=True, error_model="numpy")
-    except RuntimeError:  # no folder that a cache could be written to
-        return numba.njit(function, nogil=True, error_model="numpy")
-
-
-@_jit
+@jit
 def _multiply(a, b):  # type: ignore[no-untyped-def]
     """High and low word of the product of two words."""
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -77,7 +71,7 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
     return a1 * b1 + (middle >> half) + (other >> half), a * b
 
 
-@_jit
+@jit
 def _nearest(w, q):  # type: ignore[no-untyped-def]
     """The float64 nearest to w * 10**q, or -1 where it is not a normal number."""
     zero, one = np.uint64(0), np.uint64(1)
@@ -115,14 +109,14 @@ def _nearest(w, q):  # type: ignore[no-untyped-def]
     return np.float64(mantissa) * _TWO[exponent - 52 + 1074]
 
 
-@_jit
+@jit
 def _ends_token(c):  # type: ignore[no-untyped-def]
     return c == _SPACE or c == _NEWLINE or c == _TAB or c == _COMMA or c == _RETURN or (
         c == _SEMICOLON
     )  # fmt: skip
 
 
-@_jit
+@jit
 def _exponent(buffer, at):  # type: ignore[no-untyped-def]
     """Read what follows an "e"; gives the exponent and where it ends, or -1 if there is none."""
     sign = 1
@@ -141,7 +135,7 @@ def _exponent(buffer, at):  # type: ignore[no-untyped-def]
     return sign * value, (at if at > begin else -1)
 
 
-@_jit
+@jit
 def _number(buffer, at):  # type: ignore[no-untyped-def]
     """Read a number; gives what it is, its value as an integer and as a float, and its end."""
     begin = at
@@ -193,7 +187,7 @@ def _number(buffer, at):  # type: ignore[no-untyped-def]
     return _REAL, np.int64(0), (-real if negative else real), at
 
 
-@_jit
+@jit
 def _skip_blanks(buffer, at):  # type: ignore[no-untyped-def]
     c = buffer[at]
     while c == _SPACE or c == _TAB or c == _RETURN:  # noqa: SIM109 - faster so
@@ -202,14 +196,14 @@ def _skip_blanks(buffer, at):  # type: ignore[no-untyped-def]
     return at
 
 
-@_jit
+@jit
 def _skip_line(buffer, at):  # type: ignore[no-untyped-def]
     while buffer[at] != _NEWLINE:
         at += 1
     return at + 1
 
 
-@_jit
+@jit
 def _skip_gap(buffer, at):  # type: ignore[no-untyped-def]
     """Skip blanks with at most one comma or semicolon among them."""
     at = _skip_blanks(buffer, at)
@@ -218,7 +212,7 @@ def _skip_gap(buffer, at):  # type: ignore[no-untyped-def]
     return at
 
 
-@_jit
+@jit
 def _vertex(buffer, at):  # type: ignore[no-untyped-def]
     """Read a vertex id; gives it, or the negative of a fault, and where it ends."""
     begin = at
@@ -240,7 +234,7 @@ def _vertex(buffer, at):  # type: ignore[no-untyped-def]
     return value, at
 
 
-@_jit
+@jit
 def _store(buffer, at, i, kind, integers, floats, hard, count):  # type: ignore[no-untyped-def]
     """Read the i-th number of a column; gives kind, hard count and end, or -1 as the end."""
     what, integer, real, end = _number(buffer, at)
@@ -265,7 +259,7 @@ def _store(buffer, at, i, kind, integers, floats, hard, count):  # type: ignore[
     return kind, count, np.int64(end)
 
 
-@_jit
+@jit
 def read_rows(  # type: ignore[no-untyped-def]
     buffer, at, end, tag, comments, columns, base, limit, kind,
     src, dst, integers, floats, hard, out,
@@ -327,7 +321,7 @@ def read_rows(  # type: ignore[no-untyped-def]
     out[FAULT], out[AT] = fault, at
 
 
-@_jit
+@jit
 def _number_begin(buffer, at, fault):  # type: ignore[no-untyped-def]
     """Where the id out of range begins that ends at ``at``; of other faults ``at`` is the place."""
     while fault == ID_RANGE and at > 0 and 0 <= np.int64(buffer[at - 1]) - _ZERO <= 9:
@@ -335,7 +329,7 @@ def _number_begin(buffer, at, fault):  # type: ignore[no-untyped-def]
     return at
 
 
-@_jit
+@jit
 def read_lists(  # type: ignore[no-untyped-def]
     buffer, at, end, comment, integers, floats, hard, sizes, line_of, out
 ):

@@ -27,13 +27,14 @@ from numba.core.errors import NumbaError
 from numba.extending import overload
 
 from frontier import tracing
+from frontier._jit import cache_folder
 from frontier.backends.cpu import atomics, intrinsics, runtime
 from frontier.errors import FunctorError
 from frontier.functors import constants, is_helper, location, marked, module_functions
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 
-__all__ = ["cache_folder", "compiled"]
+__all__ = ["compiled"]
 
 _IMPORTS = """from collections import namedtuple
 
@@ -192,7 +193,9 @@ def _blame(program: Program, module: Any, functors: dict[str, Any]) -> None:
         given = functors[name].overloads[(problem, *arguments)].signature.return_type
         inner = given.type if isinstance(given, types.Optional) else given
         if not isinstance(inner, (types.Number, types.Boolean, types.NoneType)):
-            raise FunctorError(f"{location(fn)} returns {given}: a functor returns True, False, a number or nothing")
+            raise FunctorError(
+                f"{location(fn)} returns {given}: a functor returns True, False, a number or nothing"
+            ) from None
 
 
 def _problem_type(program: Program, module: Any) -> Any:
@@ -249,22 +252,6 @@ def _hint(reason: str) -> str:
 
 
 # ---- files -------------------------------------------------------------------------------------------------
-
-
-@cache
-def cache_folder() -> Path:
-    """Where generated code is kept: ``FRONTIER_CACHE_DIR``, or a folder in the user's cache."""
-    chosen = os.environ.get("FRONTIER_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(chosen) if chosen else Path(home) / "frontier"
-    folder = folder / "cpu"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK):
-            raise PermissionError
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="frontier-"))
-    return folder
 
 
 def _written(path: Path, text: str) -> Path:

@@ -125,6 +125,8 @@ class Context:
         p = self.problem
         if isinstance(loop.over, str):
             f = frontier_over(p, loop.over)
+        elif loop.take is not None:
+            f = Frontier(p.graph, (), p.piles[loop.take].kind)  # what it gives if there is no pass
         if loop.record is not None:
             self.records[loop.record] = []
         for passes, feed in enumerate(self._feeds(loop, f)):

@@ -30,7 +30,10 @@ def stored(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
         return value
     if value is None or (isinstance(value, (float, np.floating)) and not np.isfinite(value)):
         raise FunctorError(f"{name} = {value}: the field holds {dtype}")
-    value, limits = int(value), np.iinfo(dtype)
+    try:
+        value, limits = int(value), np.iinfo(dtype)
+    except (ValueError, TypeError):
+        raise FunctorError(f"{name} = {value!r}: the field holds {dtype}") from None
     if not limits.min <= value <= limits.max:
         raise FunctorError(f"{name} = {value}: overflow, the field holds {dtype}")
     return value

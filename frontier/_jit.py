@@ -1,0 +1,43 @@
+"""Compiled helper functions of the package itself, kept on disk where all generated code is kept.
+
+numba would keep machine code beside the source: in ``site-packages``, where pip would later leave it behind.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+__all__ = ["cache_folder", "jit"]
+
+
+@cache
+def cache_folder() -> Path:
+    """Where generated code is kept: ``FRONTIER_CACHE_DIR``, or a folder in the user's cache."""
+    chosen = os.environ.get("FRONTIER_CACHE_DIR")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    folder = (Path(chosen) if chosen else Path(home) / "frontier") / "cpu"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise PermissionError
+    except OSError:
+        folder = Path(tempfile.mkdtemp(prefix="frontier-"))
+    return folder
+
+
+def jit(function: Any) -> Any:
+    """Compile a function when it is first called: without the GIL, division as in NumPy, kept on disk."""
+    import numba
+    from numba.core import config as numba_config
+
+    config: Any = numba_config
+    before = config.CACHE_DIR  # empty, unless the user has set NUMBA_CACHE_DIR; read when the decorator runs
+    config.CACHE_DIR = before or str(cache_folder())
+    try:
+        return numba.njit(function, nogil=True, cache=True, error_model="numpy")
+    finally:
+        config.CACHE_DIR = before
