@@ -6,6 +6,7 @@ argument; the host sees numpy arrays, scalars and frontiers under the same names
 
 from __future__ import annotations
 
+import keyword
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +146,7 @@ class Problem:
         For a field that is not one, a first value that its dtype cannot hold, or one of another length.
     """
 
-    def __init__(self, graph: Graph, **fields: Field) -> None:
+    def __init__(self, graph: Graph, /, **fields: Field) -> None:
         store = self.__dict__
         store["graph"] = graph
         store["fields"] = dict(fields)
@@ -156,7 +157,8 @@ class Problem:
         for name, made in fields.items():
             if not isinstance(made, Field):
                 raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
-            if name.startswith("_") or name in store or hasattr(Problem, name):
+            plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+            if not plain or name in store or hasattr(Problem, name):
                 raise FrontierError(f"a field cannot be called {name!r}")
             self._make(name, made)
 

@@ -1,8 +1,10 @@
 """PageRank by gathering: every vertex sums what its in-neighbours hand out.
 
-The power iteration of Page, Brin, Motwani and Winograd (1999) as GAP and Ligra do it, without atomics: ranks are
+The power iteration of Page, Brin, Motwani and Winograd (1999) as Ligra and GAP do it, without atomics: ranks are
 divided by out-degrees first, so the gather reads one number for an edge. Unlike GAP, ranks are kept in float64, the
-rank of vertices without out-edges is spread (as NetworkX does), and the error is the L1 change of ranks that sum to 1.
+rank of vertices without out-edges is spread (as NetworkX does), ranks change only between iterations, and the
+error is the L1 change of ranks that sum to 1. (Changing them at once, as Gauss and Seidel, halves the iterations on
+a road but more than doubles them on R-MAT 20: 24 for 10 to an error of 1e-4.)
 """
 
 from __future__ import annotations
@@ -25,16 +27,24 @@ if TYPE_CHECKING:
     from frontier.graph import Graph
     from frontier.schedule import Schedule
 
-__all__ = ["PageRank", "PageRankResult", "WeightedPageRank", "pagerank"]
+__all__ = [
+    "PageRank",
+    "PageRankResult",
+    "PersonalPageRank",
+    "WeightedPageRank",
+    "WeightedPersonalPageRank",
+    "pagerank",
+]
 
 
 def hand_out(p, v):  # type: ignore[no-untyped-def]
-    """What v gives to each of its out-edges (per unit of weight); what is given to none is loose."""
-    if p.degree[v] > 0:
-        p.share[v] = p.rank[v] / p.degree[v]
-        return 0.0
-    p.share[v] = 0.0
-    return p.rank[v]
+    """What v gives along each of its out-edges (per unit of weight)."""
+    p.share[v] = p.rank[v] / p.degree[v] if p.degree[v] > 0 else 0.0
+
+
+def stuck(p, v):  # type: ignore[no-untyped-def]
+    """What v can give to nobody."""
+    return 0.0 if p.degree[v] > 0 else p.rank[v]
 
 
 def share(p, src):  # type: ignore[no-untyped-def]
@@ -48,10 +58,20 @@ def weighted_share(p, src, weight):  # type: ignore[no-untyped-def]
 
 
 def renew(p, v):  # type: ignore[no-untyped-def]
-    """The new rank; gives by how much it changed."""
-    new = p.damping * p.sum[v] + p.teleport[v] * (1.0 - p.damping + p.damping * p.loose)
+    """The new rank, and what v gives by it; returns by how much it changed."""
+    return become(p, v, p.damping * p.sum[v] + (1.0 - p.damping + p.damping * p.loose) / p.n)
+
+
+def renew_personal(p, v):  # type: ignore[no-untyped-def]
+    """The same, where jumps do not go everywhere alike."""
+    return become(p, v, p.damping * p.sum[v] + (1.0 - p.damping + p.damping * p.loose) * p.teleport[v])
+
+
+def become(p, v, new):  # type: ignore[no-untyped-def]
+    """Take a new rank."""
     change = abs(new - p.rank[v])
     p.rank[v] = new
+    hand_out(p, v)
     return change
 
 
@@ -60,28 +80,48 @@ def converged(p):  # type: ignore[no-untyped-def]
     return p.error < p.tolerance
 
 
-def _loop(fn: Any) -> fr.Loop:
-    return fr.Loop(
-        fr.Reduce(hand_out, "sum", into="loose"),
-        fr.Gather(fn, "sum", into="sum"),
-        fr.Reduce(renew, "sum", into="error"),
-        until=converged,
-        over="vertices",
-        times="limit",
-        count="iterations",
-    )
-
-
 class PageRank(fr.Enactor):
     """Ranks by the number of in-edges and the ranks at their sources."""
 
-    loop = _loop(share)
+    loop = (
+        fr.Compute(hand_out, over="vertices"),
+        fr.Reduce(stuck, "sum", into="loose", over="vertices"),
+        fr.Loop(
+            fr.Gather(share, "sum", into="sum"),
+            fr.Reduce(renew, "sum", into="error"),
+            fr.Loop(fr.Reduce(stuck, "sum", into="loose"), times="dangling"),
+            until=converged,
+            over="vertices",
+            times="limit",
+            count="iterations",
+        ),
+    )
 
 
 class WeightedPageRank(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = _loop(weighted_share)
+    loop = PageRank.program().but({share: weighted_share})
+
+
+class PersonalPageRank(fr.Enactor):
+    """The same, with jumps that do not go everywhere alike."""
+
+    loop = PageRank.program().but({renew: renew_personal})
+
+
+class WeightedPersonalPageRank(fr.Enactor):
+    """Both."""
+
+    loop = PageRank.program().but({share: weighted_share, renew: renew_personal})
+
+
+ENACTORS = {
+    (False, False): PageRank,
+    (True, False): WeightedPageRank,
+    (False, True): PersonalPageRank,
+    (True, True): WeightedPersonalPageRank,
+}
 
 
 @dataclass(frozen=True)
@@ -151,27 +191,31 @@ def pagerank(
 
     Notes
     -----
-    O(n + m) work and four barriers an iteration.
+    O(n + m) work and three barriers an iteration.
     """
     _check(g, damping, tolerance, max_iterations, weighted)
     n = g.num_vertices
     teleport = _teleport(g, personalization)
+    fields: dict[str, Any] = {} if teleport is None else {"teleport": fr.vertex("float64", teleport)}
+    degree = _out_weight(g) if weighted else g.out_degree
     p = fr.Problem(
         g,
         rank=fr.vertex("float64", 1.0 / n if n else 0.0),
         share=fr.vertex("float64"),
         sum=fr.vertex("float64", combine="sum"),
-        degree=fr.vertex("float64", _out_weight(g) if weighted else g.out_degree),
-        teleport=fr.vertex("float64", 1.0 / n if n and teleport is None else 0.0 if teleport is None else teleport),
+        degree=fr.vertex("float64" if weighted else "int32", degree),
         loose=fr.scalar("float64"),
         error=fr.scalar("float64"),
         damping=fr.scalar("float64", damping),
         tolerance=fr.scalar("float64", tolerance),
+        n=fr.scalar("int64", n),
+        dangling=fr.scalar("int64", 0 if np.all(degree) else 1),
         iterations=fr.scalar("int64"),
         limit=fr.scalar("int64", max_iterations),
+        **fields,
     )
     if n:
-        (WeightedPageRank if weighted else PageRank)(p, schedule).run()
+        ENACTORS[weighted, teleport is not None](p, schedule).run()
     result = PageRankResult(
         p.rank, int(p.iterations), float(p.error), damping, tolerance, weighted, teleport
     )

@@ -117,7 +117,8 @@ def test_a_graph_can_be_searched_again(backend: Backend) -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "vertex", "value"), [("level", 5, 7), ("level", 5, -1), ("parent", 33, 0), ("parent", 5, -1), ("level", 0, 1)]
+    ("name", "vertex", "value"),
+    [("level", 5, 7), ("level", 5, -1), ("parent", 33, 0), ("parent", 5, -1), ("level", 0, 1)],
 )
 def test_a_spoilt_result_fails(backend: Backend, name: str, vertex: int, value: int) -> None:
     g = backend(fr.karate())

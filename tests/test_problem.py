@@ -100,7 +100,7 @@ def test_unsigned_fields_refuse_minus_one():
         (lambda: fr.array([[1, 2], [3, 4]]), "one-dimensional"),
         (lambda: fr.array(["a"]), "fields hold integers"),
         (lambda: fr.pile("vertices"), "not 'vertices'"),
-        (lambda: fr.scalar("int32", [1, 2]), "one value"),
+        (lambda: fr.scalar("int32", [1, 2]), "but it is a scalar"),
         (lambda: 5, "make fields with fr.vertex"),
     ],
 )

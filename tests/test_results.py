@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Any
 
 import networkx as nx
@@ -21,7 +22,7 @@ from frontier.primitives.sssp import SSSP, sssp_problem
 
 def is_path(g: fr.Graph, path: list[int]) -> bool:
     edges = set(zip(g.sources.tolist(), g.targets.tolist(), strict=True))
-    return all(edge in edges for edge in zip(path, path[1:], strict=False))
+    return all(edge in edges for edge in itertools.pairwise(path))
 
 
 def test_path_to(backend: Backend) -> None:
@@ -41,9 +42,7 @@ def test_path_to(backend: Backend) -> None:
 
 def length(g: fr.Graph, path: list[int]) -> int:
     assert g.weights is not None
-    return sum(
-        int(g.weights[(g.sources == u) & (g.targets == v)].min()) for u, v in zip(path, path[1:], strict=False)
-    )
+    return sum(int(g.weights[(g.sources == u) & (g.targets == v)].min()) for u, v in itertools.pairwise(path))
 
 
 def test_path_to_special_vertices(backend: Backend) -> None:
@@ -153,7 +152,7 @@ def test_bottleneck_paths_from_sssp(backend: Backend) -> None:
         tree = nx.minimum_spanning_tree(oracles.networkx_graph(g))
         expected = np.full(g.num_vertices, np.inf)
         for v, path in nx.single_source_shortest_path(tree, 0).items():
-            expected[v] = max((tree[a][b]["weight"] for a, b in zip(path, path[1:], strict=False)), default=0)
+            expected[v] = max((tree[a][b]["weight"] for a, b in itertools.pairwise(path)), default=0)
         np.testing.assert_array_equal(p.distance, expected)
 
 

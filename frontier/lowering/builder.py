@@ -324,7 +324,7 @@ class Builder:
     def assign(self, scalar: str, text: str) -> str:
         """Line that gives a scalar a value, in its own dtype."""
         dtype = self.layout.dtype(scalar)
-        return f"s_{scalar} = np.uint8(truth({text}))" if dtype == "bool" else f"s_{scalar} = np.{dtype}({text})"
+        return f"s_{scalar} = truth({text})" if dtype == "bool" else f"s_{scalar} = np.{dtype}({text})"
 
     def set_scalars(self, values: dict[str, Any]) -> None:
         """All values are computed before any is assigned."""

@@ -28,7 +28,7 @@ from numba.extending import overload
 
 from frontier import tracing
 from frontier._jit import cache_folder
-from frontier.backends.cpu import atomics, intrinsics, runtime
+from frontier.backends.cpu import atomics, flags, intrinsics, runtime
 from frontier.errors import FunctorError
 from frontier.functors import constants, is_helper, location, marked, module_functions
 from frontier.lowering.loops import Program
@@ -160,7 +160,9 @@ def _identity(fn: Callable[..., Any], stack: tuple[Any, ...]) -> str:
     for name, value in constants(fn):
         if is_helper(value):
             parts.append(f"{name}:{_identity(value, (*stack, fn))}")
-        elif isinstance(value, (int, float, complex, str, bytes, bool, tuple, type(None))):
+        elif isinstance(value, numba.core.dispatcher.Dispatcher):
+            parts.append(f"{name}:{_identity(value.py_func, (*stack, fn))}")
+        elif isinstance(value, (int, float, complex, str, bytes, bool, tuple, type(None), np.generic)):
             parts.append(f"{name}={value!r}")
         else:
             parts.append(f"{name}:{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}")
@@ -203,7 +205,10 @@ def _problem_type(program: Program, module: Any) -> Any:
     for _, kind, dtype in program.layout.fields:
         if kind == "pile":
             continue
-        number = types.uint8 if dtype == "bool" else getattr(types, dtype)
+        if dtype == "bool":
+            made.append(types.boolean if kind == "scalar" else intrinsics.Flags())
+            continue
+        number = getattr(types, dtype)
         made.append(number if kind == "scalar" else types.CPointer(number))
     return types.NamedTuple(made or [types.int64], module.P)
 
@@ -269,7 +274,7 @@ def _written(path: Path, text: str) -> Path:
 def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
-    for module in (atomics, intrinsics, runtime):
+    for module in (atomics, flags, intrinsics, runtime):
         assert module.__file__ is not None
         made.update(Path(module.__file__).read_bytes())
     return f"{sys.version_info[:2]} {numba.__version__} {made.hexdigest()}"

@@ -12,7 +12,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
-from numba.extending import intrinsic
+from numba.extending import intrinsic, models, register_model
 
 __all__ = [
     "POINTERS",
@@ -29,7 +29,20 @@ __all__ = [
 ]
 
 
-def _pointer_to(scalar: Any) -> Any:
+class Flags(types.Type):  # type: ignore[misc]
+    """Pointer to bools, each in a byte; see :mod:`frontier.backends.cpu.flags`."""
+
+    def __init__(self) -> None:
+        super().__init__(name="flags")
+
+
+@register_model(Flags)
+class _FlagsModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, ir.IntType(8).as_pointer())
+
+
+def _pointer_to(made: Any) -> Any:
     @intrinsic
     def pointer(typingctx: Any, address: Any) -> Any:
         """The memory at an address as numbers of one type."""
@@ -37,7 +50,7 @@ def _pointer_to(scalar: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
 
-        return types.CPointer(scalar)(types.int64), generate
+        return made(types.int64), generate
 
     return pointer
 
@@ -45,8 +58,8 @@ def _pointer_to(scalar: Any) -> Any:
 _NUMBERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
 
 #: dtype name -> function from an address (int64) to a pointer. Bools lie in bytes.
-POINTERS = {name: _pointer_to(getattr(types, name)) for name in _NUMBERS.split()}
-POINTERS["bool"] = _pointer_to(types.uint8)
+POINTERS = {name: _pointer_to(types.CPointer(getattr(types, name))) for name in _NUMBERS.split()}
+POINTERS["bool"] = _pointer_to(Flags())
 
 
 def _element(builder: Any, args: Any) -> Any:

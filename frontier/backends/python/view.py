@@ -39,6 +39,13 @@ def stored(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
     return value
 
 
+def _read(value: Any) -> Any:
+    """A value as compiled functors compute with it: integers have 64 bits, bools add up as numbers."""
+    if value.dtype.kind == "b":
+        return bool(value)
+    return np.int64(value) if value.dtype.kind in "iu" and value.dtype != np.uint64 else value
+
+
 class Checked:
     """A field as a functor sees it: indexed by one non-negative integer below its length."""
 
@@ -61,9 +68,7 @@ class Checked:
         return int(index)
 
     def __getitem__(self, index: Any) -> Any:
-        value = self._array[self._at(index)]
-        # Compiled functors compute with 64-bit integers, whatever the field's width.
-        return np.int64(value) if value.dtype.kind == "i" or (value.dtype.itemsize < 8 and self._whole) else value
+        return _read(self._array[self._at(index)])
 
     def __setitem__(self, index: Any, value: Any) -> None:
         at = self._at(index)
@@ -92,8 +97,7 @@ class View:
     def __getattr__(self, name: str) -> Any:
         p = self._problem
         if name in p.scalars:
-            value = p.scalars[name][0]
-            return np.int64(value) if value.dtype.kind in "iu" else value
+            return _read(p.scalars[name][0])
         if name in p.piles:
             raise FunctorError(f"p.{name} is a pile: functors do not see piles")
         raise FunctorError(unknown_field(name, p.fields))

@@ -1,0 +1,53 @@
+"""Arrays of bools inside compiled functors: what is read is a bool, what is stored is the truth of a value.
+
+NumPy keeps a bool in a byte that must be 0 or 1. Were these plain bytes, ``p.flag[v] = p.level[v] & 4``
+would leave a 4 there, and a number divisible by 256 would be false.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.extending import intrinsic, overload
+
+from frontier.backends.cpu.atomics import truth
+from frontier.backends.cpu.intrinsics import Flags
+
+__all__: list[str] = []
+
+_BYTE = ir.IntType(8)
+
+
+@intrinsic
+def _load(typingctx: Any, flags: Any, index: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        byte = builder.load(builder.gep(args[0], [args[1]]))
+        return builder.icmp_unsigned("!=", byte, _BYTE(0))
+
+    return types.boolean(flags, types.intp), generate
+
+
+@intrinsic
+def _store(typingctx: Any, flags: Any, index: Any, value: Any) -> Any:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(builder.zext(args[2], _BYTE), builder.gep(args[0], [args[1]]))
+        return context.get_dummy_value()
+
+    return types.void(flags, types.intp, types.boolean), generate
+
+
+@overload(operator.getitem, target="cpu", inline="always")
+def _getitem(flags, index):  # type: ignore[no-untyped-def]
+    if isinstance(flags, Flags) and isinstance(index, types.Integer):
+        return lambda flags, index: _load(flags, index)
+    return None
+
+
+@overload(operator.setitem, target="cpu", inline="always")
+def _setitem(flags, index, value):  # type: ignore[no-untyped-def]
+    if isinstance(flags, Flags) and isinstance(index, types.Integer):
+        return lambda flags, index, value: _store(flags, index, truth(value))
+    return None
