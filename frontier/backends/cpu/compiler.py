@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+import numpy as np
 from numba import njit, types
 from numba.core.errors import NumbaError
 from numba.extending import overload
