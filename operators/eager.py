@@ -76,7 +76,7 @@ def split(
 
 def take(p: Problem, pile: str) -> Frontier:
     """The content of a pile, which is empty after."""
-    return run(Take(pile), p)
+    return run(_same(p, Take(pile)), p)
 
 
 def set(p: Problem, **values: Any) -> None:
@@ -86,7 +86,7 @@ def set(p: Problem, **values: Any) -> None:
 
 def swap(p: Problem, first: str, second: str) -> None:
     """Exchange two fields of one kind and dtype."""
-    run(Swap(first, second), p)
+    run(_same(p, Swap(first, second)), p)
 
 
 def unique(p: Problem, f: Frontier) -> Frontier:

@@ -289,9 +289,7 @@ class Brandes(fr.Enactor):
         fr.Set(source=next_source, depth=zero),
         fr.Compute(clear, over="vertices"),
         fr.Compute(seed, over="source"),
-        fr.Loop(
-            fr.Advance(discover, where=open_, unique="claimed"), over="source", count="depth", record="levels"
-        ),
+        fr.Loop(fr.Advance(discover, where=open_, unique="claimed"), over="source", count="depth", record="levels"),
         fr.Loop(fr.Gather(depend, "sum", into="delta", edges="out"), fr.Compute(collect), replay="levels"),
         times="turns",
         count="turn",

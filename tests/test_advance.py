@@ -133,7 +133,6 @@ def test_an_edge_frontier_stands_on_the_set_of_its_far_ends(backend, g, data):
         np.testing.assert_array_equal(p.hits, q.hits)
 
 
-
 @given(graphs(weights="int32"), st.data())
 def test_part_is_of_each_vertex(backend, g, data):
     g = backend(g)

@@ -77,7 +77,11 @@ def scalar_problem(g, length=100):
     )
 
 
-OVER_COUNT = [fr.Compute(keep_i, over=0), fr.Compute(keep_i, over=100), fr.Reduce(keep_i, "sum", into="s_int64", over=77)]
+OVER_COUNT = [
+    fr.Compute(keep_i, over=0),
+    fr.Compute(keep_i, over=100),
+    fr.Reduce(keep_i, "sum", into="s_int64", over=77),
+]
 
 
 @pytest.mark.parametrize("step", OVER_COUNT, ids=repr)
@@ -182,7 +186,9 @@ def three_halves(p):
     return 1.5
 
 
-SET = fr.Set(s_int64=from_array, s_float64=three_halves, s_float32=other, s_bool=is_big, s_uint8=200, s_int8=three_halves)
+SET = fr.Set(
+    s_int64=from_array, s_float64=three_halves, s_float32=other, s_bool=is_big, s_uint8=200, s_int8=three_halves
+)
 
 
 def test_set_computes_all_values_before_it_assigns_any():
@@ -218,7 +224,7 @@ def test_set_refuses(backend):
 
 def test_the_python_backend_notices_an_overflow_of_a_scalar():
     p = scalar_problem(fr.path(2).to("python"))
-    with pytest.raises(fr.FunctorError, match="s_uint8.*-1"):
+    with pytest.raises(fr.FunctorError, match=r"s_uint8.*-1"):
         fr.set(p, s_uint8=minus_one)
 
 

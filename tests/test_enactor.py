@@ -24,10 +24,14 @@ def cases(g):
     """(enactor, problem, frontier, fields to compare) of programs with every construct."""
     source = fr.Frontier(g, [0])
     yield programs.BFS, programs.bfs_problem(g, 0), source, ("level", "depth")
-    yield programs.SSSP, programs.sssp_problem(g, 0, 2), None, ("distance", "limit", "far")
+    yield programs.SSSP, programs.sssp_problem(g, 0, 2), None, ("distance", "far")
     yield programs.Components, programs.components_problem(g), None, ("label",)
     yield programs.Brandes, programs.brandes_problem(g, range(g.num_vertices)), None, ("level", "centrality", "turn")
     yield programs.KCore, programs.kcore_problem(g), None, ("core", "rest")
+
+
+#: How often these relax a vertex, or hook an edge, depends on the order of calls.
+ORDERED = (programs.SSSP, programs.Components)
 
 
 def chosen(p, names):
@@ -49,7 +53,9 @@ def test_a_run_stopped_at_every_pass_gives_the_same(backend, g, count, fuse):
             while stopped.paused:
                 stopped.resume(on_step=lambda e, seen=seen: seen.append(e.passes) or True)
             np.testing.assert_equal(chosen(stopped.problem, names), chosen(p, names))
-            assert seen == list(range(1, enactor.passes + 1))
+            assert seen == list(range(1, stopped.passes + 1))
+            if kind not in ORDERED:
+                assert stopped.passes == enactor.passes
 
 
 @given(graphs(min_vertices=1, max_vertices=10, weights="int32"), counts)
@@ -74,7 +80,8 @@ def test_backends_count_the_same_passes(g):
         a, b = on_python[0](on_python[1]), on_cpu[0](on_cpu[1])
         a.run(on_python[2])
         b.run(on_cpu[2])
-        assert a.passes == b.passes
+        if on_cpu[0] not in ORDERED:
+            assert a.passes == b.passes
 
 
 def test_the_state_lies_in_the_problem_at_a_boundary(backend):
@@ -159,7 +166,7 @@ def test_free_python(backend):
     with pytest.raises(fr.NotConvergedError, match="FreeLoop is not done after 2 passes"):
         enactor.run(fr.Frontier(g, [0]), max_steps=2)
     assert p.level.max() == 2
-    with pytest.raises(fr.FrontierError, match="FreeLoop.run needs a frontier"):
+    with pytest.raises(fr.FrontierError, match=r"FreeLoop\.run needs a frontier"):
         enactor.run()
     p = programs.bfs_problem(g, 0)
     enactor = FreeLoop(p)

@@ -22,7 +22,9 @@ G = fr.from_edges(range(9), range(1, 10), [3, 1, 4, 1, 5, 9, 2, 6, 5], directed=
 
 def problem(g):
     n = g.num_vertices
-    numbers = {f"f_{dtype}": fr.vertex(dtype, np.arange(n) % 2 if dtype == "bool" else np.arange(n)) for dtype in DTYPES}
+    numbers = {
+        f"f_{dtype}": fr.vertex(dtype, np.arange(n) % 2 if dtype == "bool" else np.arange(n)) for dtype in DTYPES
+    }
     scalars = {f"s_{dtype}": fr.scalar(dtype, 1) for dtype in DTYPES}
     return fr.Problem(
         g, out=fr.vertex("int64"), real=fr.vertex("float64"), along=fr.edge("float32", 0.5),
@@ -198,9 +200,7 @@ def count_true(p, v):
 
 
 def read_scalars(p, v):
-    p.out[v] = (
-        p.s_int8 + p.s_int16 + p.s_int32 + p.s_int64 + p.s_uint8 + p.s_uint16 + p.s_uint32 + np.int64(p.s_uint64)
-    )
+    p.out[v] = p.s_int8 + p.s_int16 + p.s_int32 + p.s_int64 + p.s_uint8 + p.s_uint16 + p.s_uint32 + np.int64(p.s_uint64)
     p.real[v] = p.s_float32 / 2 + p.s_float64 / 4
     if p.s_bool:
         p.out[v] += 100
@@ -426,7 +426,6 @@ class Callable_:
 def test_what_is_no_functor(fn, message):
     with pytest.raises(fr.FunctorError, match=message):
         fr.Filter(fn)
-
 
 
 def test_a_captured_variable_without_a_value():

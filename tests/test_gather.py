@@ -92,9 +92,9 @@ def test_sums_by_hand(backend):
 @pytest.mark.parametrize(
     ("op", "into", "identity"),
     [
-        ("sum", "o_int32", 0), ("min", "o_int32", 2**31 - 1), ("max", "o_int32", -(2**31)), ("min", "o_float32", np.inf),
-        ("max", "o_float64", -np.inf), ("any", "o_bool", False), ("all", "o_bool", True), ("min", "o_uint32", 2**32 - 1),
-        ("max", "o_uint32", 0), ("min", "o_int8", 127),
+        ("sum", "o_int32", 0), ("min", "o_int32", 2**31 - 1), ("max", "o_int32", -(2**31)),
+        ("min", "o_float32", np.inf), ("max", "o_float64", -np.inf), ("any", "o_bool", False),
+        ("all", "o_bool", True), ("min", "o_uint32", 2**32 - 1), ("max", "o_uint32", 0), ("min", "o_int8", 127),
     ],
 )  # fmt: skip
 def test_no_edges_give_the_identity(backend, op, into, identity):
@@ -116,9 +116,9 @@ def writing(p, src):
 
 def test_it_must_not_read_what_it_writes(backend):
     p = problem(backend(fr.path(3)))
-    with pytest.raises(fr.FunctorError, match="relaxed .*reads field 'o_float64'.*inplace=True"):
+    with pytest.raises(fr.FunctorError, match=r"relaxed .*reads field 'o_float64'.*inplace=True"):
         fr.gather(p, fr.Frontier.all(p.graph), relaxed, "sum", into="o_float64")
-    with pytest.raises(fr.FunctorError, match="writing .*writes field 'value'.*no side effects"):
+    with pytest.raises(fr.FunctorError, match=r"writing .*writes field 'value'.*no side effects"):
         fr.gather(p, fr.Frontier.all(p.graph), writing, "sum", into="o_float64")
 
 

@@ -71,7 +71,7 @@ def test_the_host_writes_by_assignment():
 
 
 def test_unsigned_fields_refuse_minus_one():
-    with pytest.raises(fr.FrontierError, match="'a' of uint32 holds 0..4294967295: -1 does not fit"):
+    with pytest.raises(fr.FrontierError, match=r"'a' of uint32 holds 0..4294967295: -1 does not fit"):
         fr.Problem(G, a=fr.vertex("uint32", -1))
     p = fr.Problem(G, a=fr.vertex("uint32"), b=fr.scalar("uint8"))
     with pytest.raises(fr.FrontierError, match="-1 does not fit"):
@@ -116,7 +116,9 @@ def test_names_that_are_taken(name):
 
 
 def test_names_that_other_tuples_have_are_free(backend):
-    p = fr.Problem(backend(G), count=fr.scalar("int64", 2), index=fr.vertex("int64"), run=fr.scalar("int32", 3), w=fr.array([7]))
+    p = fr.Problem(
+        backend(G), count=fr.scalar("int64", 2), index=fr.vertex("int64"), run=fr.scalar("int32", 3), w=fr.array([7])
+    )
     fr.compute(p, fr.Frontier.all(p.graph), tuple_names)
     assert p.index.tolist() == [12 + v for v in range(4)]
 

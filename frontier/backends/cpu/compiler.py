@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import pickle
 import re
 import sys
 import tempfile
@@ -85,7 +86,12 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
     sys.modules[module.__name__] = module  # numba's cache finds it there by name
     spec.loader.exec_module(module)
     try:
-        module.run.compile(_SIGNATURE)
+        try:
+            module.run.compile(_SIGNATURE)
+        except (pickle.UnpicklingError, EOFError):  # a file of the cache is damaged
+            for damaged in (path.parent / "__pycache__").glob(f"{name}.*nb?"):
+                damaged.unlink(missing_ok=True)
+            module.run.compile(_SIGNATURE)
     except Exception as error:  # numba raises more than its own errors for code that it cannot type
         _blame(program, module, functors)
         if not isinstance(error, NumbaError):
@@ -202,7 +208,7 @@ def _blame(program: Program, module: Any, functors: dict[str, Any]) -> None:
 
 
 def _problem_type(program: Program, module: Any) -> Any:
-    made = []
+    made: list[Any] = []
     for _, kind, dtype in program.layout.fields:
         if kind == "pile":
             continue

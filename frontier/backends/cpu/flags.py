@@ -39,15 +39,15 @@ def _store(typingctx: Any, flags: Any, index: Any, value: Any) -> Any:
     return types.void(flags, types.intp, types.boolean), generate
 
 
-@overload(operator.getitem, target="cpu", inline="always")
+@overload(operator.getitem, target="cpu")
 def _getitem(flags, index):  # type: ignore[no-untyped-def]
     if isinstance(flags, Flags) and isinstance(index, types.Integer):
-        return lambda flags, index: _load(flags, index)
+        return lambda flags, index: _load(flags, index)  # type: ignore[call-arg]
     return None
 
 
-@overload(operator.setitem, target="cpu", inline="always")
+@overload(operator.setitem, target="cpu")
 def _setitem(flags, index, value):  # type: ignore[no-untyped-def]
     if isinstance(flags, Flags) and isinstance(index, types.Integer):
-        return lambda flags, index, value: _store(flags, index, truth(value))
+        return lambda flags, index, value: _store(flags, index, truth(value))  # type: ignore[call-arg]
     return None

@@ -1,0 +1,116 @@
+"""No schedule changes an answer: every direction, balance and dedup, fused or not, for whole programs."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import oracles
+import programs
+import pytest
+from compare import WORKERS, workers
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import graphs_with_vertex, random_graphs
+
+import frontier as fr
+from frontier.execution import run
+
+DIRECTIONS = ("auto", "push", "pull")
+BALANCES = ("auto", "thread", "block", "twc", "merge_path", "degree_classes")
+DEDUPS = ("auto", "claim", "bitmap")
+
+schedules = st.builds(
+    fr.Schedule,
+    direction=st.sampled_from(DIRECTIONS),
+    balance=st.sampled_from(BALANCES),
+    dedup=st.sampled_from(DEDUPS),
+    fuse=st.booleans(),
+)
+
+
+class ExactBFS(fr.Enactor):
+    """Duplicates are the step's to remove."""
+
+    loop = fr.Loop(fr.Advance(programs.visit, where=programs.unvisited), count="depth")
+
+
+def check(g, backend, schedule, count, source):
+    weighted = g.weights is not None
+    with workers(count):
+        for kind in (programs.BFS, ExactBFS):
+            p = programs.bfs_problem(backend(g), source)
+            kind(p, schedule).run(fr.Frontier(p.graph, [source]))
+            np.testing.assert_array_equal(p.level, oracles.bfs_levels(g, source))
+            programs.check_parents(g, p, source)
+        if weighted:
+            p = programs.sssp_problem(backend(g), source, 3)
+            programs.SSSP(p, schedule).run()
+            np.testing.assert_array_equal(p.distance, oracles.sssp_distances(g, source))
+        p = programs.brandes_problem(backend(g), [source])
+        programs.Brandes(p, schedule).run()
+        np.testing.assert_array_equal(p.level, oracles.bfs_levels(g, source))
+
+
+@given(graphs_with_vertex(weights="int32"), schedules, st.sampled_from(WORKERS))
+def test_drawn_schedules(backend, drawn, schedule, count):
+    g, source = drawn
+    check(g, backend, schedule, count, source)
+
+
+@pytest.mark.parametrize("dedup", DEDUPS)
+def test_every_schedule_on_the_cpu(dedup):
+    graphs = list(random_graphs(7, seed=30, min_vertices=2, max_vertices=300, weights="int32"))
+    product = itertools.product(DIRECTIONS, BALANCES, (True, False))
+    for i, (direction, balance, fuse) in enumerate(product):
+        g = graphs[i % len(graphs)]
+        schedule = fr.Schedule(direction=direction, balance=balance, dedup=dedup, fuse=fuse)
+        check(g, lambda g: g, schedule, WORKERS[i % 3], int(np.argmax(g.out_degree)))
+
+
+def test_a_search_changes_direction_and_back():
+    g = fr.rmat(12, 8, seed=3)
+    source = int(np.argmax(g.out_degree))
+    for count in WORKERS:
+        p = programs.bfs_problem(g, source)
+        with workers(count), fr.trace() as t:
+            programs.BFS(p).run(fr.Frontier(g, [source]))
+        assert "pull" in {row.direction for row in t.rows}
+        np.testing.assert_array_equal(p.level, oracles.bfs_levels(g, source))
+        programs.check_parents(g, p, source)
+
+
+def test_a_step_departs_from_the_schedule_around_it():
+    push = fr.Schedule(direction="push")
+    loop = fr.Loop(fr.Advance(programs.visit, where=programs.unvisited, unique="claimed", schedule=push), count="depth")
+    g = fr.karate()
+    for outer, expected in ((fr.Schedule(direction="pull"), "push"), (push, "push")):
+        p = programs.bfs_problem(g, 0)
+        with fr.trace() as t:
+            run(loop, p, fr.Frontier(g, [0]), outer)
+        assert {row.direction for row in t.rows if row.direction} == {expected}
+        np.testing.assert_array_equal(p.level, oracles.bfs_levels(g, 0))
+
+
+def test_over():
+    outer = fr.Schedule(direction="pull", balance="thread")
+    assert fr.Schedule(direction="push").over(outer) == fr.Schedule(direction="push", balance="thread")
+    assert fr.Schedule().over(outer) == outer
+    assert outer.but(fuse=False).balance == "thread"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"direction": "sideways"}, "direction='sideways'.*choose from auto, push, pull"),
+        ({"balance": "edge"}, "balance='edge'"),
+        ({"dedup": True}, "dedup=True"),
+        ({"switch": "hub"}, "switch='hub'"),
+        ({"alpha": 0}, "positive"),
+        ({"beta": -1.0}, "positive"),
+        ({"alpha": float("nan")}, "positive"),
+    ],
+)
+def test_it_refuses(options, message):
+    with pytest.raises(fr.FrontierError, match=message):
+        fr.Schedule(**options)
