@@ -116,3 +116,27 @@ def test_dtypes(name):
     for dtype in ("int8", "uint16", "bool"):
         with pytest.raises(fr.FunctorError, match="of 32 or 64 bits"):
             check_atomic(name, dtype)
+
+
+def unsigned(p, v):
+    p.difference[v] = p.small[v] - p.large[v]
+    p.before[v] = fr.atomic_add(p.small, v, 1) - p.two
+    p.byte[v] = p.byte[v] + 3
+
+
+def test_narrow_unsigned_integers_are_computed_with_as_signed_ones(backend):
+    g = backend(fr.path(5))
+    p = fr.Problem(
+        g,
+        small=fr.vertex("uint32", np.arange(5)),
+        large=fr.vertex("uint32", 3),
+        difference=fr.vertex("int64"),
+        before=fr.vertex("float64"),
+        byte=fr.vertex("uint8", 250),
+        two=fr.scalar("uint16", 2),
+    )
+    fr.compute(p, fr.Frontier.all(g), unsigned)
+    np.testing.assert_array_equal(p.difference, np.arange(5) - 3)
+    np.testing.assert_array_equal(p.before, np.arange(5) - 2.0)
+    np.testing.assert_array_equal(p.small, np.arange(5) + 1)
+    np.testing.assert_array_equal(p.byte, 253)

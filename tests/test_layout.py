@@ -134,6 +134,6 @@ def test_readme_commands(project: dict[str, Any]) -> None:
     assert "frontier bfs" in job
     assert "--verify" in job
     assert "--trace" in job
-    assert tests.endswith("-m pytest")
+    assert tests.endswith("-m pytest -n auto")
     for extra in re.findall(r"\.\[(\w+)\]", block):
         assert extra in project["project"]["optional-dependencies"]

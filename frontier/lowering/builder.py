@@ -19,9 +19,12 @@ from frontier.lowering.layout import Layout
 from frontier.lowering.registers import ALL, BITS, IN, OUT, QUEUE, VARIABLES, Register
 from frontier.schedule import Schedule
 
-__all__ = ["Builder"]
+__all__ = ["NARROW", "Builder"]
 
 Functor = Callable[..., Any]
+
+#: Integers that functors get 64 bits wide, so that no sum or difference of theirs wraps.
+NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 
 
 class Builder:
@@ -97,7 +100,7 @@ class Builder:
         fields = []
         for name, kind, dtype in self.layout.fields:
             if kind == "scalar":
-                fields.append(f"s_{name}")
+                fields.append(f"np.int64(s_{name})" if dtype in NARROW else f"s_{name}")
             elif kind != "pile":
                 fields.append(f"{dtype}_at(a_{name})")
         return f"P({', '.join(fields)})"

@@ -24,7 +24,7 @@ _INTEGERS = ("cas", "exch", "or")
 
 def _refusal(name: str, field: Any) -> str | None:
     """Why an atomic on something is refused, or None."""
-    if not isinstance(field, types.CPointer):
+    if not isinstance(field, (types.CPointer, intrinsics.Narrow)):
         return f"atomic_{name}: its first argument {atomics.SCALAR_MESSAGE}"
     number = field.dtype
     wrong_kind = name in _INTEGERS and not isinstance(number, types.Integer)
@@ -39,6 +39,8 @@ def _define(name: str, operation: Any) -> None:
         refusal = _refusal(name, field)
         if refusal is not None:
             raise TypingError(refusal)
+        if isinstance(field.dtype, types.Integer) and field.dtype.bitwidth < 64:  # as a read gives it
+            return lambda field, index, value: np.int64(operation(field, index, value))
         return lambda field, index, value: operation(field, index, value)
 
     overload(getattr(atomics, f"atomic_{name}"), target="cpu")(implement)
@@ -57,6 +59,8 @@ def _cas(field, index, expected, value):  # type: ignore[no-untyped-def]
     if refusal is not None:
         raise TypingError(refusal)
     operation = intrinsics.compare_exchange
+    if field.dtype.bitwidth < 64:
+        return lambda field, index, expected, value: np.int64(operation(field, index, expected, value))
     return lambda field, index, expected, value: operation(field, index, expected, value)
 
 

@@ -33,6 +33,7 @@ from frontier._jit import cache_folder
 from frontier.backends.cpu import atomics, flags, intrinsics, runtime
 from frontier.errors import FunctorError
 from frontier.functors import constants, is_helper, location, marked, module_functions
+from frontier.lowering.builder import NARROW
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 
@@ -212,11 +213,12 @@ def _problem_type(program: Program, module: Any) -> Any:
     for _, kind, dtype in program.layout.fields:
         if kind == "pile":
             continue
-        if dtype == "bool":
-            made.append(types.boolean if kind == "scalar" else intrinsics.Flags())
-            continue
-        number = getattr(types, dtype)
-        made.append(number if kind == "scalar" else types.CPointer(number))
+        if kind != "scalar":
+            made.append(intrinsics.pointer_type(dtype))
+        elif dtype == "bool":
+            made.append(types.boolean)
+        else:
+            made.append(types.int64 if dtype in NARROW else getattr(types, dtype))
     return types.NamedTuple(made or [types.int64], module.P)
 
 

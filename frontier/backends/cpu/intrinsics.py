@@ -42,6 +42,29 @@ class _FlagsModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, fe_type, ir.IntType(8).as_pointer())
 
 
+class Narrow(types.Type):  # type: ignore[misc]
+    """Pointer to unsigned integers of fewer than 64 bits; see :mod:`frontier.backends.cpu.flags`."""
+
+    def __init__(self, dtype: Any) -> None:
+        super().__init__(name=f"narrow({dtype})")
+        self.dtype = dtype
+
+
+@register_model(Narrow)
+class _NarrowModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, ir.IntType(fe_type.dtype.bitwidth).as_pointer())
+
+
+def pointer_type(dtype: str) -> Any:
+    """Type of the memory of a field."""
+    if dtype == "bool":
+        return Flags()
+    number = getattr(types, dtype)
+    unsigned = isinstance(number, types.Integer) and not number.signed
+    return Narrow(number) if unsigned and number.bitwidth < 64 else types.CPointer(number)
+
+
 def _pointer_to(made: Any) -> Any:
     @intrinsic
     def pointer(typingctx: Any, address: Any) -> Any:
@@ -55,11 +78,10 @@ def _pointer_to(made: Any) -> Any:
     return pointer
 
 
-_NUMBERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+_DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
 
-#: dtype name -> function from an address (int64) to a pointer. Bools lie in bytes.
-POINTERS = {name: _pointer_to(types.CPointer(getattr(types, name))) for name in _NUMBERS.split()}
-POINTERS["bool"] = _pointer_to(Flags())
+#: dtype name -> function from an address (int64) to a pointer.
+POINTERS = {name: _pointer_to(pointer_type(name)) for name in _DTYPES.split()}
 
 
 def _element(builder: Any, args: Any) -> Any:
@@ -71,7 +93,7 @@ def _read_modify_write(name: str, integers: tuple[str, str], real: str | None) -
 
     @intrinsic
     def operation(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
-        if not isinstance(pointer, types.CPointer):
+        if not isinstance(pointer, (types.CPointer, Narrow)):
             return None
         number = pointer.dtype
 
@@ -98,7 +120,7 @@ exchange = _read_modify_write("exchange", ("xchg", "xchg"), "xchg")
 @intrinsic
 def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, value: Any) -> Any:
     """If the element is ``expected`` it becomes ``value``; gives the old value."""
-    if not isinstance(pointer, types.CPointer):
+    if not isinstance(pointer, (types.CPointer, Narrow)):
         return None
     number = pointer.dtype
 
