@@ -33,9 +33,9 @@ from frontier._jit import cache_folder
 from frontier.backends.cpu import atomics, flags, intrinsics, runtime
 from frontier.errors import FunctorError
 from frontier.functors import constants, is_helper, location, marked, module_functions
-from frontier.lowering.builder import NARROW
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
+from frontier.lowering.text import NARROW
 
 __all__ = ["compiled"]
 

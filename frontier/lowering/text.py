@@ -1,0 +1,218 @@
+"""Text of a loop function: names, blocks and phases; what frontiers are is added by :mod:`frontier.lowering.builder`.
+
+The function is a machine with one state variable, ``pc``: blocks of straight text, each of which says
+which comes next. All workers run the same blocks and keep the same variables; work is divided only inside
+phases, which end in a barrier. What steers (counts, tests of loops, Set) is computed by every worker for
+itself from the same values, so it needs no barrier and no broadcast. All variables are 64-bit integers
+that are saved when the function returns and loaded when it is called again: so a run can stop at any
+boundary and go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from frontier.functors import arguments
+from frontier.lowering.layout import Layout
+from frontier.lowering.registers import VARIABLES, Register
+from frontier.schedule import Schedule
+
+__all__ = ["NARROW", "Functor", "Text"]
+
+Functor = Callable[..., Any]
+
+#: Integers that functors get 64 bits wide, so that no sum or difference of theirs wraps.
+NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
+
+
+class Text:
+    """Text of one loop function in the making.
+
+    Attributes
+    ----------
+    inputs : dict of str to str
+        Variables that are only read -> what the host puts there (an array's role).
+    state : dict of str to None
+        Variables that are saved between calls, in order.
+    functors : dict
+        Functor -> its name in the text.
+    functions : list of str
+        Texts of the phases.
+    steps : list of str
+        Names of the steps, for the trace.
+    records : dict of str to str
+        Name of a record -> kind of its elements.
+    """
+
+    def __init__(self, layout: Layout, schedule: Schedule) -> None:
+        self.layout, self.schedule = layout, schedule
+        self.inputs: dict[str, str] = {}
+        self.state: dict[str, None] = {}
+        self.functors: dict[Functor, str] = {}
+        self.functions: list[str] = []
+        self.steps: list[str] = []
+        self.records: dict[str, str] = {}
+        self.blocks: list[list[Any]] = []  # lines, or lists of lines filled in later
+        self.want = ""
+        self.swaps = False  # whether fields are exchanged
+        self.needs_in = False  # in-lists from the start
+        self.may_need_in = False  # in-lists if a pull is ever chosen
+        self.needs_in_edges = False  # the permutation too
+        self.loops: list[list[str]] = []
+        self._registers = 0
+        self._counter = 0
+        self._indent = 3
+        self.block()
+
+    # ---- names ---------------------------------------------------------------------------------------
+
+    def unique(self, stem: str) -> str:
+        """A name that is not used yet."""
+        self._counter += 1
+        return f"{stem}_{self._counter}"
+
+    def variable(self, stem: str) -> str:
+        """A variable of its own, kept between calls."""
+        return self.keep(self.unique(stem))
+
+    def keep(self, name: str) -> str:
+        """A variable kept between calls."""
+        self.state[name] = None
+        return name
+
+    def input(self, name: str, role: str) -> str:
+        """A variable that the host sets: the address of an array, or a number."""
+        self.inputs[name] = role
+        return name
+
+    def array(self, name: str, role: str, dtype: str) -> str:
+        """Text for an array whose address the host gives."""
+        return f"{dtype}_at({self.input(name, role)})"
+
+    def functor(self, fn: Functor) -> str:
+        """Name of a functor in the text."""
+        return self.functors.setdefault(fn, f"fn{len(self.functors)}_{_plain(fn.__name__)}")
+
+    def problem(self) -> str:
+        """Text for the problem as functors see it."""
+        fields = []
+        for name, kind, dtype in self.layout.fields:
+            if kind == "scalar":
+                fields.append(f"np.int64(s_{name})" if dtype in NARROW else f"s_{name}")
+            elif kind != "pile":
+                fields.append(f"{dtype}_at(a_{name})")
+        return f"P({', '.join(fields)})"
+
+    def value(self, fn: Functor) -> str:
+        """Text for the value of a functor of the problem alone."""
+        return f"{self.functor(fn)}({self.problem()})"
+
+    def call(self, fn: Functor, place: str, ends: dict[str, str]) -> str:
+        """Text for a call of a functor inside a phase, with what its arguments are there."""
+        inner = "".join(f", {ends[name]}" for name in arguments(fn, place))
+        return f"{self.functor(fn)}(p{inner})"
+
+    def register(self) -> Register:
+        """A register for a scope."""
+        made = Register(self._registers)
+        self._registers += 1
+        for name in VARIABLES:
+            self.keep(getattr(made, name))
+        return made
+
+    # ---- arrays of the graph -----------------------------------------------------------------------------
+
+    def lists(self, edges: str) -> tuple[str, str]:
+        """Texts for offsets and far ends of out- or in-lists."""
+        offsets, ids = self.layout.offsets, self.layout.ids
+        if edges == "out":
+            return self.array("g_offsets", "offsets", offsets), self.array("g_targets", "targets", ids)
+        return self.array("g_in_offsets", "in_offsets", offsets), self.array("g_in_sources", "in_sources", ids)
+
+    def in_edges(self) -> str:
+        """Text for the out-edge slot of every in-edge."""
+        self.needs_in_edges = True
+        return self.array("g_in_edges", "in_edges", self.layout.offsets)
+
+    def weights(self) -> str:
+        """Text for the weights."""
+        assert self.layout.weights is not None
+        return self.array("g_weights", "weights", self.layout.weights)
+
+    def sources(self) -> str:
+        """Text for the source of every edge slot."""
+        return self.array("g_sources", "sources", self.layout.ids)
+
+    # ---- text ------------------------------------------------------------------------------------------------
+
+    def line(self, *lines: str) -> None:
+        """Add lines to the current block."""
+        self.blocks[-1].extend("    " * self._indent + line for line in lines)
+
+    def label(self) -> int:
+        """Number of a block to be placed later."""
+        self._counter += 1
+        return self._counter
+
+    def place(self, label: int) -> None:
+        """End the current block here and begin the labelled one."""
+        if self.blocks:
+            self.goto(label)
+        self.blocks.append([f"        if pc == {label}:"])
+
+    def block(self) -> None:
+        """Begin a new block after the current one."""
+        self.place(self.label() if self.blocks else 0)
+
+    def goto(self, label: int) -> None:
+        """Go to a labelled block."""
+        self.line(f"pc = {label}", "continue")
+
+    def unless(self, condition: str, label: int) -> None:
+        """Go to a label unless a condition holds."""
+        self.line(f"if not ({condition}):", f"    pc = {label}", "    continue")
+
+    @contextmanager
+    def when(self, condition: str) -> Iterator[None]:
+        """Text within it runs only if the condition holds."""
+        after = self.label()
+        self.unless(condition, after)
+        yield
+        self.place(after)
+
+    def leave(self, code: str, detail: str = "0") -> None:
+        """Return to the host from this block; the next call begins with it again."""
+        self.line(f"code = {code}", f"detail = {detail}", "break")
+
+    def phase(self, *call: str, after: tuple[str, ...] = ()) -> None:
+        """Work that is divided among the workers, then a barrier, then decisions from its counters."""
+        self.line(
+            "slot = begin(C, t, w, W, deadline)",
+            *call,
+            "arrivals = finish(C, arrivals, W)",
+            "t += 1",
+            "stop |= C[slot + STOP]",
+            "if C[slot + ERROR] != 0:",
+            "    code = C[slot + ERROR]",
+            "    break",
+            *after,
+        )
+        rest = self.label()
+        self.line("if single:", f"    pc = {rest}", "    code = SINGLE", "    break")
+        self.place(rest)
+
+    def function(self, stem: str, parameters: dict[str, str], body: list[str]) -> str:
+        """Add a phase's function: the text that calls it.
+
+        ``parameters`` maps its own names to what the loop function passes.
+        """
+        name = self.unique(_plain(stem))
+        head = ", ".join(["p", "C", "slot", "w", "W", *parameters])
+        self.functions.append("\n".join([f"def {name}({head}):", *("    " + line for line in body)]))
+        return f"{name}({', '.join([self.problem(), 'C', 'slot', 'w', 'W', *parameters.values()])})"
+
+
+def _plain(name: str) -> str:
+    return name if name.isidentifier() and name.isascii() else "functor"
