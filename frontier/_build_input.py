@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import operator
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,11 +11,11 @@ import numpy as np
 
 from frontier._topology import Array
 from frontier.errors import BackendUnavailableError, GraphError
+from frontier.memory import SMALL, free_memory
 
 __all__ = [
     "columns",
     "end_points",
-    "host_memory",
     "label_array",
     "one_dimensional",
     "vertex_count",
@@ -179,20 +178,17 @@ def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None) ->
 
 def _check_fits(num_vertices: int) -> None:
     """Refuse ids that are no numbering: offsets alone would not fit into memory."""
-    needed, there = 16 * num_vertices, host_memory()
-    if needed > there:
+    needed = 16 * num_vertices
+    if needed < SMALL:
+        return
+    free = free_memory()
+    if needed > free:
         raise GraphError(
             f"ids up to {num_vertices - 1} mean {num_vertices} vertices, whose offsets alone take "
-            f"{needed / 2**30:,.0f} GiB to build of {there / 2**30:,.0f} GiB here; if the ids are "
+            f"{needed / 2**30:,.0f} GiB to build, and {free / 2**30:,.0f} GiB are free; if the ids are "
             "names, pass labels=True to number the vertices that occur"
         )
 
-
-def host_memory() -> int:
-    """Bytes of memory of this machine, or what no machine has where they cannot be told."""
-    if not hasattr(os, "sysconf"):
-        return 1 << 62
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 # -- weights and columns --------------------------------------------------------------------

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from frontier._build_input import host_memory
+from frontier import memory
 from frontier._build_sort import stretches, workers_for
 from frontier._topology import Array
 from frontier.backends.cpu import threads
@@ -83,9 +83,8 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
 
 def check_room(num_vertices: int, num_edges: int) -> None:
     """Refuse a graph that has no chance to fit into memory, before its arrays are asked for."""
-    needed, there = 16 * num_vertices + 20 * num_edges, host_memory()
-    if needed > there:
-        raise GraphError(
-            f"{num_vertices:,} vertices and {num_edges:,} edges take at least "
-            f"{needed / 2**30:,.0f} GiB to build of {there / 2**30:,.0f} GiB here"
-        )
+    memory.check_room(
+        16 * num_vertices + 20 * num_edges,
+        f"a graph of {num_vertices:,} vertices and {num_edges:,} edges",
+        "make a smaller one",
+    )

@@ -2,15 +2,51 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from frontier.errors import GraphError
+from frontier.errors import DeviceMemoryError, GraphError
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["MemoryEstimate", "estimate", "register_memory"]
+__all__ = ["MemoryEstimate", "check_room", "estimate", "free_memory", "register_memory"]
+
+
+#: Less than this is not worth asking the system for.
+SMALL = 1 << 28
+
+
+def free_memory() -> int:
+    """Bytes of memory that this machine could still give; what no machine has where that cannot be told."""
+    linux = Path("/proc/meminfo")
+    if linux.exists():
+        for line in linux.read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return 1 << 62
+
+
+def check_room(needed: int, what: str, hint: str) -> None:
+    """Refuse what has no chance to fit into memory, before the system kills the process for it.
+
+    Raises
+    ------
+    DeviceMemoryError
+        With the bytes needed and free, and what would help.
+    """
+    if needed < SMALL:
+        return
+    free = free_memory()
+    if needed > free:
+        raise DeviceMemoryError(
+            f"{what}: at least {needed:,} bytes are needed ({needed / 2**30:,.1f} GiB), {free:,} are free "
+            f"({free / 2**30:,.1f} GiB); {hint}"
+        )
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 
 from frontier.errors import FrontierError
 from frontier.frontiers import KINDS, Frontier
+from frontier.memory import check_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -154,6 +155,7 @@ class Problem:
         store["scalars"] = {}  # arrays of one element, so that compiled code has an address
         store["piles"] = {}
         store["workspace"] = {}  # what a backend keeps for this problem between calls
+        self._check_room(fields)
         for name, made in fields.items():
             if not isinstance(made, Field):
                 raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
@@ -161,6 +163,15 @@ class Problem:
             if not plain or name in store or hasattr(Problem, name):
                 raise FrontierError(f"a field cannot be called {name!r}")
             self._make(name, made)
+
+    def _check_room(self, fields: dict[str, Field]) -> None:
+        n, m = self.graph.num_vertices, self.graph.num_edges
+        sizes = [
+            made.dtype.itemsize * (n if made.kind == "vertex" else m)
+            for made in fields.values()
+            if isinstance(made, Field) and made.dtype is not None and made.kind in ("vertex", "edge")
+        ]
+        check_room(sum(sizes), f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
 
     def _make(self, name: str, made: Field) -> None:
         if made.kind == "pile":

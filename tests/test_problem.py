@@ -151,3 +151,12 @@ def test_a_problem_without_fields(backend):
 
 def odd(p, v):
     return v % 2 == 1
+
+
+def test_fields_that_do_not_fit_into_memory(monkeypatch):
+    long, short = fr.path(13), fr.path(12)
+    monkeypatch.setattr("frontier.memory.SMALL", 0)
+    monkeypatch.setattr("frontier.memory.free_memory", lambda: 99)
+    with pytest.raises(fr.DeviceMemoryError, match=r"at least 104 bytes are needed .*, 99 are free .*narrower dtypes"):
+        fr.Problem(long, x=fr.vertex("float64"))
+    assert isinstance(fr.Problem(short, x=fr.vertex("float64")), fr.Problem)
