@@ -240,6 +240,30 @@ class Graph:
         index = self._once("label_index", lambda: _vertex_names.LabelIndex(labels))
         return int(index.find(vertex))
 
+    def by_label(self, values: Any) -> dict[Any, Any]:
+        """Give a result by label: ``g.by_label(fr.bfs(g, "a").level)["b"]``.
+
+        Parameters
+        ----------
+        values : array-like, shape (n,)
+            Entry v is about vertex v.
+
+        Returns
+        -------
+        dict
+            From label (from id, where the graph has no labels) to value.
+
+        Raises
+        ------
+        GraphError
+            There is not one value for each vertex.
+        """
+        array = np.asarray(values)
+        if array.shape != (self.num_vertices,):
+            raise GraphError(f"values of shape {array.shape}, but there are {self.num_vertices} vertices")
+        labels = range(self.num_vertices) if self.labels is None else self.labels.tolist()
+        return dict(zip(labels, array.tolist(), strict=True))
+
     # -- other graphs from this one --------------------------------------------------------
 
     def to(self, backend: str) -> Graph:

@@ -239,3 +239,11 @@ def test_making_and_moving_a_small_directed_graph_from_rows_needs_no_numba() -> 
         "sys.exit(len(absent & set(sys.modules)))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_results_by_label() -> None:
+    g = fr.from_edges(["a", "b"], ["b", "c"], labels=True, directed=True)
+    assert g.by_label(fr.bfs(g, "a").level) == {"a": 0, "b": 1, "c": 2}
+    assert fr.path(2).by_label([5.0, 7.5]) == {0: 5.0, 1: 7.5}
+    with pytest.raises(fr.GraphError, match="3 vertices"):
+        g.by_label([1, 2])
