@@ -80,11 +80,14 @@ def effects(fn: Callable[..., Any]) -> Effects:
     return _found[fn]
 
 
-def check_functor(fn: Callable[..., Any], place: str, p: Problem) -> None:
-    """Raise FunctorError for names that do not exist and uses that no backend allows."""
-    key = ("functor", fn, place)
+def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
+    """What a functor touches; raise FunctorError for names that do not exist and uses that no backend allows.
+
+    None on the python backend for functors that use more of Python than compiled ones may.
+    """
+    key = ("functor", fn)
     if key in p.workspace:
-        return
+        return p.workspace[key]  # type: ignore[no-any-return]
     from frontier.backends.python.view import unknown_field
 
     for part in (fn, *helpers(fn)):
@@ -93,7 +96,7 @@ def check_functor(fn: Callable[..., Any], place: str, p: Problem) -> None:
         found = effects(fn)
     except FunctorError:
         if p.graph.backend == "python":  # runs what Python runs
-            return
+            return None
         raise
     for name in sorted(found.fields):
         if name not in p.fields:
@@ -109,7 +112,8 @@ def check_functor(fn: Callable[..., Any], place: str, p: Problem) -> None:
                 atomics.check_atomic(operation, p.fields[name].dtype)
             except FunctorError as error:
                 raise FunctorError(f"{location(fn)}: p.{name}: {error}") from None
-    p.workspace[key] = True
+    p.workspace[key] = found
+    return found
 
 
 def _check_globals(fn: Callable[..., Any]) -> None:

@@ -228,6 +228,32 @@ def check_symmetric(graph: Graph) -> None:
     raise GraphError(f"an undirected graph needs every edge in both directions, but ({s}, {d}) has no reverse")
 
 
+def reweighted(graph: Graph, weights: Any) -> Graph:
+    """Do the work of :meth:`frontier.Graph.with_weights`."""
+    if isinstance(weights, str):
+        if weights not in graph.edges:
+            known = ", ".join(map(repr, graph.edges)) or "none"
+            raise GraphError(f"there is no edge column {weights!r}: there is {known}")
+        weights = graph.edges[weights]
+    array = None if weights is None else given.weights_of(weights, graph.num_edges, "edge slots", True)
+    if array is not None and graph.symmetric:
+        check_symmetric_weights(graph, array)
+    top = graph._topology
+    made = Graph(
+        top.offsets,
+        top.targets,
+        array,
+        directed=top.directed,
+        labels=top.labels,
+        vertices=top.vertices,
+        edges=top.edges,
+        backend=graph.backend,
+    )
+    kept = {name: value for name, value in top.built().items() if name != "min_weight"}
+    made._topology.derived.update(kept)
+    return made
+
+
 def check_symmetric_weights(graph: Graph, weights: Array) -> None:
     """Refuse weights that differ between the two directions of an edge of a symmetric graph."""
     back = take(weights, graph.in_edges)

@@ -86,7 +86,11 @@ _DEFAULT = Schedule()
 
 
 def run(step: Step, p: Problem, f: Frontier | None = None, schedule: Schedule | None = None) -> Frontier:
-    """Run a step on a problem to its end: the next frontier (``f`` itself where it is unchanged)."""
+    """Run a step on a problem to its end: the next frontier (``f`` itself where it is unchanged).
+
+    An equal step that ran on the problem before is taken instead, for its compiled code is known.
+    """
+    step = p.workspace.setdefault(("step", step.key()), step)
     execution = start(step, p, f, schedule)
     while not execution.done:
         execution.proceed()

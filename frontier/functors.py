@@ -2,7 +2,7 @@
 
 A functor takes the problem first; its other arguments are taken by name. This module finds
 those names, checks them against the place where the functor is used, and finds the plain
-functions that it calls. What a functor reads and writes is found by :mod:`frontier.effects`.
+functions that it calls. What a functor reads and writes is found by :mod:`frontier.analysis`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import dis
 import inspect
 import types
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -176,8 +176,3 @@ def helpers(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
                 found[value] = None
                 pending.append(value)
     return list(found)
-
-
-def uses(names: Iterable[str], *wanted: str) -> bool:
-    """Whether any of the wanted arguments is among the names."""
-    return bool(set(names) & set(wanted))

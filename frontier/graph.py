@@ -315,31 +315,9 @@ class Graph:
             The length is wrong, a weight is not a number, or the graph is undirected and the two
             directions of an edge differ.
         """
-        from frontier._build_input import weights_of
-        from frontier.build import check_symmetric_weights
+        from frontier.build import reweighted
 
-        if isinstance(weights, str):
-            if weights not in self.edges:
-                known = ", ".join(map(repr, self.edges)) or "none"
-                raise GraphError(f"there is no edge column {weights!r}: there is {known}")
-            weights = self.edges[weights]
-        array = None if weights is None else weights_of(weights, self.num_edges, "edge slots", True)
-        if array is not None and self.symmetric:
-            check_symmetric_weights(self, array)
-        top = self._topology
-        graph = Graph(
-            top.offsets,
-            top.targets,
-            array,
-            directed=top.directed,
-            labels=top.labels,
-            vertices=top.vertices,
-            edges=top.edges,
-            backend=self._backend,
-        )
-        kept = {name: value for name, value in top.built().items() if name != "min_weight"}
-        graph._topology.derived.update(kept)
-        return graph
+        return reweighted(self, weights)
 
     # -- memory ----------------------------------------------------------------------------
 

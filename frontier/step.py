@@ -41,6 +41,8 @@ class Step:
     name = "step"
     #: Whether the current frontier is left as it was.
     passes_through = False
+    #: Whether it works on a frontier at all.
+    uses_frontier = True
     #: Whether ``over=`` may be a count.
     takes_count = False
 
@@ -67,7 +69,7 @@ class Step:
 
     def needs_frontier(self) -> bool:
         """Whether it cannot run without a current frontier."""
-        return not self.own and self.name not in ("set", "swap", "take")
+        return self.uses_frontier and not self.own
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         """(functor, place) of all functors of this step; places as in :func:`functors.arguments`."""
@@ -95,8 +97,8 @@ class Step:
             start_of(p, self.over)
         from frontier.analysis import check_functor
 
-        for fn, place in self.functors():
-            check_functor(fn, place, p)
+        for fn, _ in self.functors():
+            check_functor(fn, p)
 
     def but(self, replaced: Mapping[Functor, Functor]) -> Self:
         """A copy of this step, and of all steps inside it, with some functors replaced by others.
@@ -195,7 +197,6 @@ def frontier_over(p: Problem, over: str) -> Frontier:
     if form == "pile":
         return p.piles[over]
     return Frontier(p.graph, [int(p.scalars[over][0])])
-
 
 
 def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from frontier.errors import FrontierError
 from frontier.execution import run
 from frontier.frontiers import Frontier
 from frontier.operators.advance import Advance
@@ -19,55 +18,45 @@ from frontier.operators.unique import Unique
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
-    from frontier.step import Functor, Step
+    from frontier.step import Functor
 
 __all__ = ["advance", "compute", "filter", "gather", "reduce", "set", "split", "swap", "take", "unique"]
 
 
-def _same(p: Problem, step: Step) -> Step:
-    """The step made before with the same functors and options, so that its compiled code is found."""
-    key = ("eager", step.key())
-    return p.workspace.setdefault(key, step)  # type: ignore[no-any-return]
-
-
 def advance(p: Problem, f: Frontier, fn: Functor, **options: Any) -> Frontier:
     """Visit the edges of a frontier: the next frontier. Options as of :class:`Advance`."""
-    return run(_same(p, Advance(fn, **options)), p, f)
+    return run(Advance(fn, **options), p, f)
 
 
 def filter(p: Problem, f: Frontier, fn: Functor, **options: Any) -> Frontier:
     """The elements for which the functor is true. Options as of :class:`Filter`."""
-    return run(_same(p, Filter(fn, **options)), p, f)
+    return run(Filter(fn, **options), p, f)
 
 
 def compute(p: Problem, f: Frontier | None, fn: Functor, **options: Any) -> Frontier | None:
     """Call the functor once for every element; gives ``f``. Options as of :class:`Compute`."""
-    run(_same(p, Compute(fn, **options)), p, f)
+    run(Compute(fn, **options), p, f)
     return f
 
 
 def gather(p: Problem, f: Frontier, fn: Functor, op: str, into: str, **options: Any) -> Frontier:
     """Reduce over the edges of every vertex, into a field; gives ``f``. Options as of :class:`Gather`."""
-    run(_same(p, Gather(fn, op, into, **options)), p, f)
+    run(Gather(fn, op, into, **options), p, f)
     return f
 
 
 def reduce(p: Problem, f: Frontier | None, fn: Functor, op: str, into: str, **options: Any) -> Any:
     """Reduce over the frontier, into a scalar; gives its value. Options as of :class:`Reduce`."""
-    run(_same(p, Reduce(fn, op, into, **options)), p, f)
+    run(Reduce(fn, op, into, **options), p, f)
     return getattr(p, into)
 
 
-def split(
-    p: Problem, f: Frontier, fn: Functor, rest: str | None = None, **options: Any
-) -> tuple[Frontier, Frontier]:
+def split(p: Problem, f: Frontier, fn: Functor, rest: str | None = None) -> tuple[Frontier, Frontier]:
     """Two frontiers: the elements for which the functor is true, and the others.
 
     With ``rest=`` the others are also added to that pile, as :class:`Split` does.
     """
-    if options:
-        raise FrontierError(f"split has no option {', '.join(options)}")
-    near = run(_same(p, Filter(fn)), p, f)
+    near = run(Filter(fn), p, f)
     far = f - near
     if rest is not None:
         setattr(p, rest, getattr(p, rest) | far)
@@ -76,19 +65,19 @@ def split(
 
 def take(p: Problem, pile: str) -> Frontier:
     """The content of a pile, which is empty after."""
-    return run(_same(p, Take(pile)), p)
+    return run(Take(pile), p)
 
 
 def set(p: Problem, **values: Any) -> None:
     """Scalars from functions of the problem, all computed before any is assigned."""
-    run(_same(p, Set(**values)), p)
+    run(Set(**values), p)
 
 
 def swap(p: Problem, first: str, second: str) -> None:
     """Exchange two fields of one kind and dtype."""
-    run(_same(p, Swap(first, second)), p)
+    run(Swap(first, second), p)
 
 
 def unique(p: Problem, f: Frontier) -> Frontier:
     """The frontier without duplicates."""
-    return run(_same(p, Unique()), p, f)
+    return run(Unique(), p, f)

@@ -79,10 +79,12 @@ class Gather(Step):
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("vertex",), "into")
-        from frontier.analysis import effects
+        from frontier.analysis import check_functor
 
         for fn, _ in self.functors():
-            found = effects(fn)
+            found = check_functor(fn, p)
+            if found is None:
+                continue
             if self.into in found.reads and not self.inplace:
                 raise FunctorError(
                     f"{location(fn)} reads field {self.into!r}, which this Gather writes: results would depend "

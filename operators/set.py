@@ -29,6 +29,7 @@ class Set(Step):
     """
 
     name = "set"
+    uses_frontier = False
     passes_through = True
 
     def __init__(self, **values: Callable[..., Any] | float) -> None:

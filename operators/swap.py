@@ -27,6 +27,7 @@ class Swap(Step):
     """
 
     name = "swap"
+    uses_frontier = False
     passes_through = True
 
     def __init__(self, first: str, second: str) -> None:

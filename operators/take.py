@@ -28,6 +28,7 @@ class Take(Step):
     """
 
     name = "take"
+    uses_frontier = False
 
     def __init__(self, pile: str, schedule: Schedule | None = None) -> None:
         super().__init__(None, schedule)

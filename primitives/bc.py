@@ -198,7 +198,7 @@ def _count(text: str) -> int | None:
     return None if text == "all" else int(text)
 
 
-register_memory("bc", 72)
+register_memory("bc", 56)
 register_primitive(
     PrimitiveEntry(
         "bc", betweenness, "betweenness centrality, exact or from some sources",

@@ -276,7 +276,7 @@ def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:
     }
 
 
-register_memory("pagerank", 40, in_edges=True)
+register_memory("pagerank", 28, in_edges=True)
 register_primitive(
     PrimitiveEntry(
         "pagerank", pagerank, "PageRank of every vertex",

@@ -192,8 +192,8 @@ def first_delta(g: Graph) -> float:
     """Width of the first limit: eight average weights on roads and meshes, less where degrees are high.
 
     On a graph of high degree one average weight reaches nearly everything, and what is relaxed too early is
-    relaxed again; on a road many steps must share one limit, or barriers decide. (Measured on R-MAT 20 and
-    road-NE: within a factor of 2 of the best width the time differs by less than 20 %.)
+    relaxed again; on a road many steps must share one limit, or barriers decide. (Measured with weights of 1 to 64:
+    on R-MAT 20 widths of 4 to 9 are best and 16 takes half as long again; on road-NE 64 to 1024 differ by 15 %.)
     """
     if g.weights is None or g.num_edges == 0:
         return 1.0

@@ -160,3 +160,16 @@ def test_fields_that_do_not_fit_into_memory(monkeypatch):
     with pytest.raises(fr.DeviceMemoryError, match=r"at least 104 bytes are needed .*, 99 are free .*narrower dtypes"):
         fr.Problem(long, x=fr.vertex("float64"))
     assert isinstance(fr.Problem(short, x=fr.vertex("float64")), fr.Problem)
+
+
+def even(p, v):
+    return v % 2 == 0
+
+
+def test_equal_steps_are_kept_once_for_a_problem():
+    p = fr.Problem(fr.path(6), x=fr.vertex("int64"))
+    everything = fr.Frontier.all(p.graph)
+    for _ in range(3):  # a step made anew in every pass of a Python loop must not be compiled anew
+        assert ids(fr.Filter(even)(p, everything)) == ("vertex", [0, 2, 4])
+        assert ids(fr.filter(p, everything, even)) == ("vertex", [0, 2, 4])
+    assert len([key for key in p.workspace if key[0] == "step"]) == 1

@@ -58,7 +58,6 @@ class Text:
         self.want = ""
         self.swaps = False  # whether fields are exchanged
         self.needs_in = False  # in-lists from the start
-        self.may_need_in = False  # in-lists if a pull is ever chosen
         self.needs_in_edges = False  # the permutation too
         self.loops: list[list[str]] = []
         self._registers = 0

@@ -48,7 +48,6 @@ def _push(step: Advance, b: Builder, source: Register, target: Register, want: s
 
 def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None:
     if step.edges == "out":
-        b.may_need_in = True
         has = b.input("has_in_edges" if pull.needs_edges(step, b) else "has_in", "has_in")
         b.block()  # the block that is entered again once the lists are there
         with b.when(f"{has} == 0"):

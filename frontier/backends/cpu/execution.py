@@ -73,7 +73,6 @@ class CpuExecution:
         self._counters = np.zeros(runtime.words(self._workers), np.int64)
         self._kept: list[Any] = []  # arrays whose addresses are in the table
         self._stored: dict[str, Frontier] = {}
-        self._pile_names: dict[str, str] = {}
         self.done = False
         self._result: Frontier | None = f
         self._prepare()
@@ -149,7 +148,6 @@ class CpuExecution:
         self._set(f"pile_{name}", self._address(self._workspace.array(f"pile_{name}", f"{kind}_queue")))
         self._set(f"stamps_{name}", self._address(stamps))
         # A pile's epochs must not meet those that other runs left in the same stamps.
-        self._pile_names[name] = name
         self._set(f"epoch_{name}", self._workspace.epoch(f"stamps_{name}", f"{kind}_stamps"))
         self._fill_pile(name)
 
@@ -184,7 +182,7 @@ class CpuExecution:
     @property
     def frontier(self) -> Frontier | None:
         """The current frontier; after the end, what the step gave."""
-        return self._result
+        return self._result if self.done else self._current()
 
     def _current(self) -> Frontier | None:
         """What the program's result register holds."""
@@ -287,7 +285,6 @@ class CpuExecution:
                 p.piles[name] = Frontier._of(p.graph, pile.kind, ids=ids.copy())
             self._stored[name] = p.piles[name]
         if not self.done:
-            self._result = self._current()
             return
         own = self._step.own and self._given is not None
         unchanged = self._step.passes_through or own
@@ -298,9 +295,9 @@ class CpuExecution:
         work = self._workspace
         if "stamps" in self._program.inputs:
             work.epochs["stamps"] = self._get("epoch")
+        # Two piles may have been swapped; the highest epoch is safe for both.
+        highest = max((self._get(f"epoch_{name}") for name in self._piles()), default=0)
         for name in self._piles():
-            # Two piles may have been swapped; the highest epoch is safe for both.
-            highest = max(self._get(f"epoch_{other}") for other in self._piles())
             work.epochs[f"stamps_{name}"] = highest
         memory.give_back(self._p.graph, work)
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -193,16 +192,6 @@ def yield_processor(typingctx: Any) -> Any:
 
 
 @intrinsic
-def popcount(typingctx: Any, word: Any) -> Any:
-    """Number of one bits of a 64-bit word."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.ctpop(args[0])
-
-    return types.uint64(types.uint64), generate
-
-
-@intrinsic
 def trailing_zeros(typingctx: Any, word: Any) -> Any:
     """Index of the lowest one bit of a 64-bit word that is not 0."""
 
@@ -210,8 +199,3 @@ def trailing_zeros(typingctx: Any, word: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), generate
-
-
-def address_of(array: np.ndarray) -> int:
-    """Where a numpy array lies."""
-    return int(array.ctypes.data)

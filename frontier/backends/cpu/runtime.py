@@ -14,7 +14,6 @@ import numpy as np
 from numba import njit
 
 from frontier.backends.cpu.intrinsics import (
-    POINTERS,
     arrive,
     clock,
     compare_exchange,
@@ -47,9 +46,6 @@ SPINS = 2000
 
 #: Ends of a run: the reasons why a loop function returns.
 DONE, PAUSED, UNCONVERGED, NEED_IN_EDGES, CLAIMED_TWICE, BAD_VERTEX, RECORD_FULL, SINGLE, WRONG_KIND = range(9)
-
-_pointer64 = POINTERS["int64"]
-_pointer_f64 = POINTERS["float64"]
 
 
 def words(workers: int) -> int:
@@ -272,12 +268,6 @@ def set_bits(w, W, bits, queue, count):
             bits[v >> 6] |= bit
         else:
             fetch_or(bits, v >> 6, bit)
-
-
-@njit(**OPTIONS)
-def degree_sum(C, slot, w, W, queue, count, offsets):
-    """Edges of a queue without a scan, for the choice of direction."""
-    scan_sums(C, slot, w, W, queue, count, offsets)
 
 
 @njit(**OPTIONS)
