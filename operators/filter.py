@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
+from frontier.operators.kernels import kernels
 from frontier.step import Functor, Over, Step
 
 if TYPE_CHECKING:
@@ -46,6 +47,4 @@ class Filter(Step):
 
     def lower(self, builder: Builder, register: Register) -> None:
         """Add the phase of this step to a loop function."""
-        from frontier.operators.elementwise import lower_filter
-
-        lower_filter(self, builder, register)
+        kernels(builder, "elementwise").lower_filter(self, builder, register)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from frontier.errors import FrontierError, FunctorError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
+from frontier.operators.kernels import kernels
 from frontier.operators.reductions import OPS, check_op, reduced
 from frontier.step import Functor, Over, Step, check_field
 
@@ -121,6 +122,4 @@ class Gather(Step):
 
     def lower(self, builder: Builder, register: Register) -> None:
         """Add the phase of this step to a loop function."""
-        from frontier.operators.gathering import lower
-
-        lower(self, builder, register)
+        kernels(builder, "gathering").lower(self, builder, register)

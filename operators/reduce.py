@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
+from frontier.operators.kernels import kernels
 from frontier.operators.reductions import OPS, check_op, reduced
 from frontier.step import Functor, Over, Step, check_field
 
@@ -65,6 +66,4 @@ class Reduce(Step):
 
     def lower(self, builder: Builder, register: Register) -> None:
         """Add the phase of this step to a loop function."""
-        from frontier.operators.elementwise import lower_reduce
-
-        lower_reduce(self, builder, register)
+        kernels(builder, "elementwise").lower_reduce(self, builder, register)

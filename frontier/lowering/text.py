@@ -46,6 +46,9 @@ class Text:
         Name of a record -> kind of its elements.
     """
 
+    #: Whose text it is; the operators make their phases for it.
+    backend = "cpu"
+
     def __init__(self, layout: Layout, schedule: Schedule) -> None:
         self.layout, self.schedule = layout, schedule
         self.inputs: dict[str, str] = {}

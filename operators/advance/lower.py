@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import QUEUE
-from frontier.operators.advance import merge_path, pull, thread
+from frontier.operators.kernels import kernels
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -25,9 +25,9 @@ def lower(step: Advance, b: Builder, register: Register) -> None:
             b.needs_in = True
         if step.part is not None:
             b.sparse(source)
-            thread.lower(step, b, source, register, want)
+            kernels(b, "advance").part(step, b, source, register, want)
         elif not step.may_pull(b.schedule):
-            _push(step, b, source, register, want)
+            kernels(b, "advance").push(step, b, source, register, want)
         elif b.schedule.direction == "pull":
             _pull(step, b, source, register)
         else:
@@ -37,22 +37,13 @@ def lower(step: Advance, b: Builder, register: Register) -> None:
     b.for_kinds(register, emit)
 
 
-def _push(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
-    if b.schedule.balance == "thread":
-        b.sparse(source)
-        thread.lower(step, b, source, target, want)
-        return
-    b.scanned(source, step.edges)
-    merge_path.lower(step, b, source, target, want)
-
-
 def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None:
     if step.edges == "out":
-        has = b.input("has_in_edges" if pull.needs_edges(step, b) else "has_in", "has_in")
+        has = b.input("has_in_edges" if kernels(b, "advance").needs_edges(step, b) else "has_in", "has_in")
         b.block()  # the block that is entered again once the lists are there
         with b.when(f"{has} == 0"):
             b.leave("NEED_IN_EDGES")
-    pull.lower(step, b, source, target)
+    kernels(b, "advance").pull(step, b, source, target)
 
 
 def _choose(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
@@ -84,7 +75,7 @@ def _choose(step: Advance, b: Builder, source: Register, target: Register, want:
     )
     pulls, end = b.label(), b.label()
     b.unless(f"{pulling} == 0", pulls)
-    _push(step, b, source, target, want)
+    kernels(b, "advance").push(step, b, source, target, want)
     b.goto(end)
     b.place(pulls)
     _pull(step, b, source, target)
@@ -96,7 +87,7 @@ def _far_ends(step: Advance, b: Builder, register: Register) -> Register:
     made = b.register()
     made.kinds = frozenset({"vertex"})
     b.line(f"{made.form} = {QUEUE}", f"{made.side} = 0")
-    thread.far_ends(step, b, register, made)
+    kernels(b, "advance").far_ends(step, b, register, made)
     return made
 
 

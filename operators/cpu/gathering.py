@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from frontier.errors import FrontierError
 from frontier.functors import arguments
 from frontier.lowering.registers import PULL, PUSH_THREAD
-from frontier.operators.elementwise import FROM_QUEUE, accumulate, frontier, indented, pieces, start
+from frontier.operators.cpu.elementwise import FROM_QUEUE, accumulate, frontier, indented, pieces, start
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
 from frontier.lowering.registers import ALL, PUSH
-from frontier.operators.elementwise import collect, indented, last_flush, output
+from frontier.operators.cpu.elementwise import collect, indented, last_flush, output
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import PUSH_THREAD
-from frontier.operators.advance.merge_path import accept, finish
-from frontier.operators.elementwise import FROM_QUEUE, collect, frontier, indented, last_flush, output, pieces
+from frontier.operators.advance.cpu.merge_path import accept, finish
+from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, frontier, indented, last_flush, output, pieces
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

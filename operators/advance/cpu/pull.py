@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
 from frontier.lowering.registers import ALL, BITS, PULL
-from frontier.operators.elementwise import indented
+from frontier.operators.cpu.elementwise import indented
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

@@ -1,0 +1,1 @@
+"""The cuda backend: a loop lowered to one cooperative kernel."""

@@ -1,0 +1,1 @@
+"""Phases of Advance as text for the cuda backend: one file for each balance, and pull."""

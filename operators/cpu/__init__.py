@@ -1,0 +1,1 @@
+"""Phases of the operators as text for the cpu backend."""
