@@ -50,10 +50,13 @@ _export("frontier.backends.cpu.threads", "num_threads", "set_num_threads")
 _export(
     "frontier.operators",
     "Advance",
+    "Buckets",
     "Compute",
     "Filter",
     "Gather",
+    "Intersect",
     "Reduce",
+    "Scan",
     "Set",
     "Split",
     "Swap",
@@ -63,16 +66,20 @@ _export(
 _export(
     "frontier.operators.eager",
     "advance",
+    "buckets",
     "compute",
     "filter",
     "gather",
+    "intersect",
     "reduce",
+    "scan",
     "set",
     "split",
     "swap",
     "take",
     "unique",
 )
+_export("frontier.operators.sample", "sample")
 _export("frontier.primitives.bc", "betweenness")
 _export("frontier.primitives.bfs", "bfs")
 _export("frontier.primitives.cc", "connected_components")
@@ -236,6 +243,9 @@ if TYPE_CHECKING:
         Advance as Advance,
     )
     from frontier.operators import (
+        Buckets as Buckets,
+    )
+    from frontier.operators import (
         Compute as Compute,
     )
     from frontier.operators import (
@@ -245,7 +255,13 @@ if TYPE_CHECKING:
         Gather as Gather,
     )
     from frontier.operators import (
+        Intersect as Intersect,
+    )
+    from frontier.operators import (
         Reduce as Reduce,
+    )
+    from frontier.operators import (
+        Scan as Scan,
     )
     from frontier.operators import (
         Set as Set,
@@ -266,6 +282,9 @@ if TYPE_CHECKING:
         advance as advance,
     )
     from frontier.operators.eager import (
+        buckets as buckets,
+    )
+    from frontier.operators.eager import (
         compute as compute,
     )
     from frontier.operators.eager import (
@@ -275,7 +294,13 @@ if TYPE_CHECKING:
         gather as gather,
     )
     from frontier.operators.eager import (
+        intersect as intersect,
+    )
+    from frontier.operators.eager import (
         reduce as reduce,
+    )
+    from frontier.operators.eager import (
+        scan as scan,
     )
     from frontier.operators.eager import (
         set as set,
@@ -291,6 +316,9 @@ if TYPE_CHECKING:
     )
     from frontier.operators.eager import (
         unique as unique,
+    )
+    from frontier.operators.sample import (
+        sample as sample,
     )
     from frontier.primitives.bc import (
         betweenness as betweenness,

@@ -1,4 +1,8 @@
-"""Check what a graph is made from, and bring it into the dtypes that the kernels take."""
+"""Check what a graph is made from, and bring it into the dtypes that the kernels take, and to where the graph will lie.
+
+``place`` is a backend: its GPU, if it has one, is where the arrays go; labels, and columns that are no numbers, stay on
+the host.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from frontier import device
 from frontier._topology import Array
-from frontier.errors import BackendUnavailableError, GraphError
+from frontier.errors import GraphError
 from frontier.memory import SMALL, free_memory
 
 __all__ = [
@@ -27,12 +32,13 @@ __all__ = [
 # -- arrays ---------------------------------------------------------------------------------
 
 
-def one_dimensional(values: Any, what: str) -> Array:
-    """Give values as a NumPy array of one dimension."""
-    if hasattr(values, "__cuda_array_interface__"):
-        raise BackendUnavailableError(
-            f"{what} lies on a GPU, and the backend 'cuda' is not part of this release: copy it to the host first"
-        )
+def one_dimensional(values: Any, what: str, place: str = "cpu") -> Array:
+    """Give values as an array of one dimension: of CuPy if they lie on a GPU and may stay there, else of NumPy."""
+    if device.is_device(values):
+        values = device.moved(device.adopt(values, what), place)
+        if values.ndim != 1:
+            raise GraphError(f"{what} must have one dimension, not {values.ndim}")
+        return values  # type: ignore[no-any-return]
     # NumPy makes two dimensions of tuples, and strings of a mixture of names and numbers
     if isinstance(values, list | tuple):
         texts = [isinstance(x, str) for x in values]
@@ -50,20 +56,22 @@ def one_dimensional(values: Any, what: str) -> Array:
 # -- vertices -------------------------------------------------------------------------------
 
 
-def end_points(src: Any, dst: Any, labels: Any) -> tuple[Array, Array, Array | None]:
+def end_points(src: Any, dst: Any, labels: Any, place: str = "cpu") -> tuple[Array, Array, Array | None]:
     """Give the ids of the ends of all edges, and the labels.
 
     Ids are both int32 or both int64. ``labels`` is as in ``from_edges``.
     """
-    ends = _plain(one_dimensional(src, "src")), _plain(one_dimensional(dst, "dst"))
+    by_name = labels is True
+    where = "cpu" if by_name else place  # names are looked up on the host
+    ends = _plain(one_dimensional(src, "src", where)), _plain(one_dimensional(dst, "dst", where))
     if len(ends[0]) != len(ends[1]):
         raise GraphError(f"src and dst must have the same length, not {len(ends[0])} and {len(ends[1])}")
-    by_name = labels is True
     names = None if labels is None or by_name else label_array(labels)
     if by_name or any(len(end) and end.dtype.kind not in "iufcb" for end in ends):
-        return _numbered(*ends, names)
-    ids = vertex_ids(ends[0], "src"), vertex_ids(ends[1], "dst")
-    common = np.result_type(*ids)
+        src, dst, names = _numbered(device.to_host(ends[0]), device.to_host(ends[1]), names)
+        return device.moved(src, place), device.moved(dst, place), names
+    ids = vertex_ids(ends[0], "src", place), vertex_ids(ends[1], "dst", place)
+    common = np.result_type(ids[0].dtype, ids[1].dtype)
     return ids[0].astype(common, copy=False), ids[1].astype(common, copy=False), names
 
 
@@ -76,11 +84,11 @@ def _plain(array: Array) -> Array:
         raise GraphError("a vertex id is beyond int64; labels=True takes ids for names") from None
 
 
-def vertex_ids(values: Any, what: str) -> Array:
+def vertex_ids(values: Any, what: str, place: str = "cpu") -> Array:
     """Give vertex ids as a contiguous array of int32 or int64."""
-    ids = one_dimensional(values, what)
+    ids = one_dimensional(values, what, place)
     if len(ids) == 0:
-        return np.empty(0, np.int32)
+        return device.full(place, 0, 0, np.int32)  # type: ignore[no-any-return]
     if ids.dtype.kind not in "iu":
         raise GraphError(
             f"vertex ids must be integers, but {what} is {ids.dtype}; convert it"
@@ -89,7 +97,9 @@ def vertex_ids(values: Any, what: str) -> Array:
     if ids.dtype == np.uint64 and ids.max() > np.iinfo(np.int64).max:
         raise GraphError(f"the vertex id {ids.max()} in {what} is beyond int64")
     small = np.can_cast(ids.dtype, np.int32)
-    return np.ascontiguousarray(ids, dtype=np.int32 if small else np.int64)
+    dtype = np.int32 if small else np.int64
+    made: Array = device.namespace(place).ascontiguousarray(device.moved(ids, place), dtype)
+    return made
 
 
 def _numbered(src: Array, dst: Array, names: Array | None) -> tuple[Array, Array, Array]:
@@ -132,7 +142,7 @@ def _missing(name: Any) -> bool:
 
 def label_array(labels: Any) -> Array:
     """Give labels as an array of the graph's own, and refuse duplicates."""
-    array = one_dimensional(labels, "labels").copy()
+    array = one_dimensional(labels, "labels").copy()  # from a GPU too: labels are the host's
     seen: set[Any] = set()
     try:
         for v, label in enumerate(array.tolist()):
@@ -144,7 +154,7 @@ def label_array(labels: Any) -> Array:
     return array
 
 
-def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None) -> int:
+def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None, place: str = "cpu") -> int:
     """Give the number of vertices; check that every id is in range."""
     if given is not None:
         try:
@@ -172,16 +182,16 @@ def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None) ->
                 + (f"vertices are 0 to {given - 1}" if given else "there are no vertices")
             )
     count = int(largest + 1 if given is None else given)
-    _check_fits(count)
+    _check_fits(count, place)
     return count
 
 
-def _check_fits(num_vertices: int) -> None:
+def _check_fits(num_vertices: int, place: str) -> None:
     """Refuse ids that are no numbering: offsets alone would not fit into memory."""
     needed = 16 * num_vertices
     if needed < SMALL:
         return
-    free = free_memory()
+    free = device.free_memory(place) if device.is_cuda(place) else free_memory()
     if needed > free:
         raise GraphError(
             f"ids up to {num_vertices - 1} mean {num_vertices} vertices, whose offsets alone take "
@@ -190,13 +200,14 @@ def _check_fits(num_vertices: int) -> None:
         )
 
 
-
 # -- weights and columns --------------------------------------------------------------------
 
 
-def weights_of(weights: Any, count: int, what: str = "edges", copy: bool = False) -> Array:
+def weights_of(
+    weights: Any, count: int, what: str = "edges", copy: bool = False, place: str = "cpu"
+) -> Array:
     """Give weights as a contiguous array of a number dtype without NaN."""
-    array = one_dimensional(weights, "weights")
+    array = one_dimensional(weights, "weights", place)
     if len(array) != count:
         raise GraphError(f"there are {len(array)} weights for {count} {what}")
     if len(array) == 0 and array.dtype.kind not in "iuf":
@@ -208,10 +219,10 @@ def weights_of(weights: Any, count: int, what: str = "edges", copy: bool = False
     dtype = array.dtype.newbyteorder("=")
     if array.dtype.kind == "f":  # numba has no float16 and no long double
         dtype = np.dtype({2: np.float32, 4: np.float32}.get(array.itemsize, np.float64))
-    array = array.astype(dtype, order="C", copy=copy)
-    if array.dtype.kind == "f" and len(array) and np.isnan(array.min()):
-        raise GraphError(f"weight {int(np.argmax(np.isnan(array)))} is NaN")
-    return array
+    made: Array = device.moved(array.astype(dtype, order="C", copy=copy), place)
+    if made.dtype.kind == "f" and len(made) and np.isnan(made.min()):
+        raise GraphError(f"weight {int(np.argmax(np.isnan(made)))} is NaN")
+    return made
 
 
 def _numbers(array: Array) -> Array:
@@ -221,15 +232,17 @@ def _numbers(array: Array) -> Array:
     return array.astype(np.float64)
 
 
-def columns(given: Mapping[str, Any] | None, count: int, kind: str, copy: bool = False) -> dict[str, Array]:
+def columns(
+    given: Mapping[str, Any] | None, count: int, kind: str, copy: bool = False, place: str = "cpu"
+) -> dict[str, Array]:
     """Check columns of vertex or edge data."""
     checked: dict[str, Array] = {}
     for name, values in (given or {}).items():
         if not isinstance(name, str):
             raise GraphError(f"the name of a column must be a string, not {name!r}")
-        column = one_dimensional(values, f"the {kind} column {name!r}")
+        column = one_dimensional(values, f"the {kind} column {name!r}", place)
         if len(column) != count:
             several = "vertices" if kind == "vertex" else "edges"
             raise GraphError(f"the {kind} column {name!r} has {len(column)} entries for {count} {several}")
-        checked[name] = column.copy() if copy else column
+        checked[name] = device.moved(column, place, copy)
     return checked

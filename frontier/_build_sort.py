@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier import device
 from frontier._topology import Array, id_dtype, offset_dtype, read_only
 from frontier.backends.cpu import threads
 from frontier.errors import GraphError
@@ -259,11 +260,14 @@ class _Buckets(Layout):
         threads.run(lambda worker: work(buckets()), self.workers)
 
 
-def take(values: Array, index: Array) -> Array:
-    """``values[index]`` on all threads."""
-    workers = workers_for(len(index))
+def take(values: Any, index: Any) -> Array:
+    """``values[index]``, on all threads, or where ``values`` lie on a GPU."""
+    if isinstance(values, np.ndarray) != isinstance(index, np.ndarray):  # a column that is no number
+        index = device.to_host(index)
+    workers = workers_for(len(index)) if isinstance(values, np.ndarray) else 1
     if workers == 1 or values.itemsize not in (4, 8) or values.dtype.hasobject:
-        return values[index]
+        picked: Array = values[index]
+        return picked
     from frontier import _build_kernels as kernels
 
     bits = f"i{values.itemsize}"

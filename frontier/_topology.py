@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Array", "Topology", "id_dtype", "offset_dtype", "read_only"]
+__all__ = ["OF_ROWS", "Array", "Topology", "id_dtype", "offset_dtype", "read_only"]
 
 Array = NDArray[Any]
 
 _INT32_LIMIT = 2**31
+
+#: What is derived from the rows alone, whatever the weights.
+OF_ROWS = ("sources", "out_degree", "in_degree", "in_lists", "in_edges", "max_degree", "label_index")
 
 
 def id_dtype(num_vertices: int) -> np.dtype[Any]:
@@ -26,15 +29,17 @@ def offset_dtype(num_edges: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if num_edges < _INT32_LIMIT else np.int64)
 
 
-def read_only(values: Array) -> Array:
-    """Give a read-only view; the flag of the caller's own array stays as it is."""
+def read_only(values: Any) -> Array:
+    """Give a read-only view; the flag of the caller's own array stays as it is. CuPy knows no such flag."""
+    if not isinstance(values, np.ndarray):
+        return values  # type: ignore[no-any-return]
     view = values.view()
     view.flags.writeable = False
     return view
 
 
 class Topology:
-    """What graphs that differ only in their backend share."""
+    """What graphs share that differ only in their backend, as long as that keeps its arrays in the same memory."""
 
     def __init__(
         self,
@@ -72,6 +77,28 @@ class Topology:
         """Give the derived values that there are by now."""
         with self.lock:
             return dict(self.derived)
+
+    def copied(self, move: Callable[[Array], Array]) -> Topology:
+        """Give the same graph with its arrays, and the in-edges if they are built, where ``move`` puts them.
+
+        Labels stay where they are.
+        """
+        made = Topology(
+            move(self.offsets),
+            move(self.targets),
+            None if self.weights is None else move(self.weights),
+            self.directed,
+            self.labels,
+            {name: move(column) for name, column in self.vertices.items()},
+            {name: move(column) for name, column in self.edges.items()},
+        )
+        for name, value in self.built().items():
+            if name in ("in_lists", "in_edges"):
+                lists = tuple(map(move, value)) if isinstance(value, tuple) else move(value)
+                made.derived[name] = lists
+            elif name in ("label_index", "max_degree", "min_weight", "max_weight"):
+                made.derived[name] = value
+        return made
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "derived": {}, "lock": None}

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier import device
 from frontier._topology import Array
 from frontier.errors import GraphError
 
@@ -24,9 +25,9 @@ def checked_id(vertex: Any, num_vertices: int) -> int:
 
 
 def _number(vertex: Any) -> int:
-    """An integer as an int; -1 for anything else."""
+    """An integer, or one that lies on a GPU, as an int; -1 for anything else."""
     try:
-        return operator.index(vertex)
+        return operator.index(device.to_host(vertex)[()] if device.is_device(vertex) else vertex)
     except TypeError:
         return -1
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier import device
 from frontier._topology import Array
 from frontier.build import check_symmetric, from_edges, is_symmetric
 from frontier.errors import BackendUnavailableError, GraphError
@@ -22,7 +23,7 @@ __all__ = ["from_networkx", "from_pandas", "from_scipy", "to_networkx", "to_pand
 
 
 def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None) -> Graph:
-    """Make a graph from a SciPy sparse matrix or array: entry (i, j) is an edge from i to j.
+    """Make a graph from a SciPy (or CuPy) sparse matrix or array: entry (i, j) is an edge from i to j.
 
     Parameters
     ----------
@@ -37,7 +38,7 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None)
     Returns
     -------
     Graph
-        On the cpu backend, sharing nothing with the matrix.
+        On the cpu backend, or on cuda if the matrix is CuPy's; sharing nothing with the matrix.
 
     Raises
     ------
@@ -71,7 +72,9 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None)
         check_symmetric(graph)
     if directed or not is_symmetric(graph):
         return graph
-    return Graph(graph.offsets, graph.targets, graph.weights, directed=False, labels=graph.labels)
+    return Graph(
+        graph.offsets, graph.targets, graph.weights, directed=False, labels=graph.labels, backend=graph.backend
+    )
 
 
 def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str = "last") -> Graph:
@@ -212,6 +215,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
         SciPy is not installed.
     """
     sparse = _library("scipy.sparse", "SciPy")
+    graph = _on_host(graph)
     n, weights = graph.num_vertices, graph.weights
     data = np.ones(graph.num_edges) if weights is None else weights
     return sparse.csr_array((data, graph.targets, graph.offsets), shape=(n, n), copy=True)
@@ -237,6 +241,7 @@ def to_networkx(graph: Graph) -> networkx.Graph:
         NetworkX is not installed.
     """
     nx = _library("networkx", "NetworkX")
+    graph = _on_host(graph)
     slots = _edge_slots(graph)
     src, dst = graph.sources[slots], graph.targets[slots]
     kinds = [[nx.Graph, nx.DiGraph], [nx.MultiGraph, nx.MultiDiGraph]]
@@ -282,6 +287,7 @@ def to_pandas(graph: Graph) -> pandas.DataFrame:
         pandas is not installed.
     """
     pd = _library("pandas", "pandas")
+    graph = _on_host(graph)
     slots = _edge_slots(graph)
     src, dst = graph.sources[slots], graph.targets[slots]
     if graph.labels is not None:
@@ -290,6 +296,10 @@ def to_pandas(graph: Graph) -> pandas.DataFrame:
     if graph.weights is not None:
         data["weight"] = graph.weights[slots]
     return pd.DataFrame(data | {name: column[slots] for name, column in graph.edges.items()})
+
+
+def _on_host(graph: Graph) -> Graph:
+    return graph.to("cpu") if device.is_cuda(graph.backend) else graph
 
 
 def _edge_slots(graph: Graph) -> Array:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Execution", "run", "start"]
 
-BACKENDS = ("python", "cpu")
+BACKENDS = ("python", "cpu", "cuda")
 
 
 class Execution(Protocol):
@@ -63,7 +63,7 @@ def start(
     BackendUnavailableError
         If the graph's backend is not there.
     """
-    name = p.graph.backend
+    name = p.graph.backend.partition(":")[0]  # "cuda:1" is a device of "cuda"
     if name not in BACKENDS:
         raise BackendUnavailableError(f"there is no backend {name!r}; there are {', '.join(BACKENDS)}")
     if f is not None:

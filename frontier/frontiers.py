@@ -1,4 +1,8 @@
-"""Frontier: the set of vertices, or of edges, that matter now."""
+"""Frontier: the set of vertices, or of edges, that matter now.
+
+Its arrays lie where the graph does. Ids that the host gives stay on the host until they are asked for, so that a search
+from one vertex begins without a copy.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier import device
 from frontier.errors import FrontierError, GraphError
 
 if TYPE_CHECKING:
@@ -23,7 +28,7 @@ class Frontier:
     """A set of vertices or of edges of one graph. Order is never promised.
 
     Inside it is a queue of ids, a bit for each element, or "all", whichever an operator left;
-    the others are made when asked for.
+    the others are made when asked for. Arrays that it gives are CuPy's if the graph is on a GPU.
 
     Parameters
     ----------
@@ -49,10 +54,16 @@ class Frontier:
         self._ids: NDArray[Any] | None = self._checked(ids)
 
     def _checked(self, ids: Any) -> NDArray[Any]:
+        if device.is_device(ids):
+            with device.using(self.graph.backend, "the ids of a frontier"):
+                return self._valid(device.moved(ids, self.graph.backend))
         try:
             array = np.asarray(ids)
         except (ValueError, TypeError):  # lists of different lengths, for example
             raise GraphError(f"the ids of a frontier are a list or array of integers, not {ids!r}") from None
+        return self._valid(array)
+
+    def _valid(self, array: NDArray[Any]) -> NDArray[Any]:
         if array.ndim != 1:
             raise GraphError("the ids of a frontier are one-dimensional")
         if array.size == 0:
@@ -109,31 +120,48 @@ class Frontier:
     @property
     def ids(self) -> NDArray[Any]:
         """The ids, in no promised order; an array of the frontier's own: do not write to it."""
+        place = self.graph.backend
         if self._ids is None:
-            if self._all:
-                self._ids = np.arange(self.capacity, dtype=self.id_dtype)
-            else:
-                assert self._mask is not None
-                self._ids = np.flatnonzero(self._mask).astype(self.id_dtype)
+            with device.using(place, "the ids of a frontier"):
+                if self._all:
+                    self._ids = device.namespace(place).arange(self.capacity, dtype=self.id_dtype)
+                else:
+                    assert self._mask is not None
+                    self._ids = np.flatnonzero(self._mask).astype(self.id_dtype)
+        elif isinstance(self._ids, np.ndarray) and device.is_cuda(place):
+            with device.using(place, "the ids of a frontier"):
+                self._ids = device.moved(self._ids, place)
+        assert self._ids is not None
         return self._ids
 
     @property
     def mask(self) -> NDArray[np.bool_]:
         """One bool for each vertex (edge) of the graph; do not write to it."""
         if self._mask is None:
-            self._mask = np.full(self.capacity, self._all)
-            if not self._all:
-                self._mask[self.ids] = True
+            place = self.graph.backend
+            with device.using(place, "the mask of a frontier"):
+                mask = device.full(place, self.capacity, self._all, np.bool_)
+                if not self._all:
+                    mask[self.ids] = True
+            self._mask = mask
+        assert self._mask is not None
         return self._mask
 
+    def host_ids(self) -> NDArray[Any]:
+        """The ids as a NumPy array, wherever the graph lies; do not write to it."""
+        ids: NDArray[Any] = device.to_host(self.ids if self._ids is None else self._ids)
+        return ids
+
     def __len__(self) -> int:
-        return self.capacity if self._all else len(self.ids)
+        if self._all:
+            return self.capacity
+        return len(self.ids if self._ids is None else self._ids)
 
     def __bool__(self) -> bool:
         return len(self) > 0
 
     def __iter__(self) -> Iterator[int]:
-        return iter(self.ids.tolist())
+        return iter(self.host_ids().tolist())
 
     def __contains__(self, item: object) -> bool:
         return bool(isinstance(item, (int, np.integer)) and 0 <= item < self.capacity and self.mask[item])
@@ -149,23 +177,32 @@ class Frontier:
     def check(self, graph: Graph) -> None:
         """Raise FrontierError unless this is a frontier of ``graph`` (wherever that lies)."""
         if self.graph is not graph and self.graph.offsets is not graph.offsets:
-            raise FrontierError("frontiers of different graphs do not mix")
+            here, there = self.graph.backend, graph.backend
+            where = "" if here == there else f": one lies on {here!r}, the other on {there!r}"
+            raise FrontierError(f"frontiers of different graphs do not mix{where}")
 
     def __or__(self, other: Frontier) -> Frontier:
         other = self._other(other)
         if self._all or other._all:
             return Frontier.all(self.graph, self.kind)
-        return self._of(self.graph, self.kind, ids=np.union1d(self.ids, other.ids))
+        return self._combined("union1d", other)
 
     def __and__(self, other: Frontier) -> Frontier:
         other = self._other(other)
         if self._all or other._all:
             return other if self._all else self
-        return self._of(self.graph, self.kind, ids=np.intersect1d(self.ids, other.ids))
+        return self._combined("intersect1d", other)
 
     def __sub__(self, other: Frontier) -> Frontier:
         other = self._other(other)
-        return self._of(self.graph, self.kind, ids=np.setdiff1d(self.ids, other.ids))
+        return self._combined("setdiff1d", other)
+
+    def _combined(self, operation: str, other: Frontier) -> Frontier:
+        """``np.union1d`` or one of its sisters, where the graph lies."""
+        place = self.graph.backend
+        with device.using(place, "a set of two frontiers"):
+            ids = getattr(device.namespace(place), operation)(self.ids, other.ids)
+        return self._of(self.graph, self.kind, ids=ids)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Frontier):
@@ -178,6 +215,6 @@ class Frontier:
 
     def __repr__(self) -> str:
         noun = ("vertex" if len(self) == 1 else "vertices") if self.kind == "vertex" else "edges"
-        some = ", ".join(str(i) for i in self.ids[:6].tolist()) if not self._all else "all"
+        some = "all" if self._all else ", ".join(map(str, self.host_ids()[:6].tolist()))
         more = ", ..." if len(self) > 6 and not self._all else ""
         return f"Frontier({len(self)} {noun}: {some}{more})"

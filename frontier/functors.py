@@ -23,11 +23,13 @@ __all__ = ["arguments", "constants", "function", "helpers", "location"]
 EDGE = ("src", "dst", "edge", "weight")
 VERTEX = ("v",)
 COUNT = ("i",)
+COMMON = ("u", "v", "w", "uv", "uw", "vw")
 PLACES: dict[str, tuple[str, ...]] = {
     "edge": EDGE,
     "vertex": VERTEX,
     "count": COUNT,
     "element": VERTEX + EDGE + COUNT,
+    "common": COMMON,
     "scalars": (),
     "src": ("src",),
     "dst": ("dst",),
@@ -85,8 +87,8 @@ def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
     ----------
     fn : function
         The functor.
-    place : {"edge", "vertex", "count", "element", "scalars", "src", "dst"}
-        Where it is used; ``"src"`` and ``"dst"`` are conditions on that end of an edge.
+    place : {"edge", "vertex", "count", "element", "common", "scalars", "src", "dst"}
+        Where it is used; ``"common"`` is Intersect's, ``"src"`` and ``"dst"`` are conditions on that end of an edge.
 
     Raises
     ------

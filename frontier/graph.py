@@ -8,16 +8,17 @@ smallest weight) is built once, under a lock, and shared by all graphs that shar
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import _vertex_names
+from frontier import _vertex_names, device
 from frontier._topology import Array, Topology, id_dtype, offset_dtype, read_only
-from frontier.errors import BackendUnavailableError, GraphError
-from frontier.memory import MemoryEstimate, estimate, register_memory
+from frontier.errors import GraphError
+from frontier.memory import MemoryEstimate, check_room, estimate, register_memory
 
 if TYPE_CHECKING:
     import networkx
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 __all__ = ["Graph", "MemoryEstimate", "id_dtype", "offset_dtype", "register_memory"]
-
-_BACKENDS = ("cpu", "python")
 
 
 class Graph:
@@ -56,7 +55,8 @@ class Graph:
     vertices, edges : mapping of str to ndarray, optional
         Columns of vertex data, shape (n,), and of edge data, shape (m,), in slot order.
     backend : str
-        Who executes what is run on this graph: ``"cpu"`` or ``"python"``.
+        Who executes what is run on this graph: ``"cpu"`` or ``"python"``, with arrays of NumPy, or
+        ``"cuda"`` or ``"cuda:1"``, with arrays of CuPy on that GPU.
     """
 
     __slots__ = ("__weakref__", "_backend", "_topology")
@@ -143,7 +143,13 @@ class Graph:
     @property
     def out_degree(self) -> Array:
         """Number of edge slots of each vertex, shape (n,)."""
-        return self._array("out_degree", lambda: np.diff(self.offsets))
+        return self._array("out_degree", lambda: self.offsets[1:] - self.offsets[:-1])
+
+    @property
+    def max_degree(self) -> int:
+        """Largest number of edge slots of a vertex; 0 where there is no vertex."""
+        degree: int = self._once("max_degree", lambda: int(self.out_degree.max()) if self.num_vertices else 0)
+        return degree
 
     @property
     def in_degree(self) -> Array:
@@ -178,22 +184,35 @@ class Graph:
         """Smallest weight; None where there is no weight."""
         return self._once("min_weight", self._make_min_weight)
 
+    @property
+    def max_weight(self) -> Any:
+        """Largest weight; None where there is no weight."""
+        return self._once("max_weight", self._make_max_weight)
+
     def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        return self._topology.once(name, make)
+        found = self._topology.derived.get(name)
+        if found is not None:
+            return found
+        with device.using(self._backend, f"the {name.replace('_', ' ')} of a graph"):
+            return self._topology.once(name, make)
 
     def _array(self, name: str, make: Callable[[], Array]) -> Array:
-        array: Array = self._topology.once(name, make)
+        array: Array = self._once(name, make)
         return array
 
     def _make_sources(self) -> Array:
-        ids = np.arange(self.num_vertices, dtype=self.targets.dtype)
-        return np.repeat(ids, self.out_degree)
+        from frontier.build import sources_of
+
+        return sources_of(self._backend, self.offsets, self.targets.dtype)
 
     def _make_in_degree(self) -> Array:
         if "in_lists" in self._topology.derived:
-            return np.diff(self.in_offsets)
-        counts = np.bincount(self.targets, minlength=self.num_vertices)
-        return counts.astype(self.offsets.dtype)
+            return self.in_offsets[1:] - self.in_offsets[:-1]
+        if device.is_cuda(self._backend):
+            from frontier._build_device import counts
+
+            return counts(device.namespace(self._backend), self.targets, self.num_vertices, self.offsets.dtype)
+        return np.bincount(self.targets, minlength=self.num_vertices).astype(self.offsets.dtype)
 
     def _in_lists(self) -> tuple[Array, Array]:
         def make() -> tuple[Array, Array]:
@@ -217,6 +236,10 @@ class Graph:
     def _make_min_weight(self) -> Any:
         weights = self.weights
         return None if weights is None or len(weights) == 0 else weights.min().item()
+
+    def _make_max_weight(self) -> Any:
+        weights = self.weights
+        return None if weights is None or len(weights) == 0 else weights.max().item()
 
     # -- vertices by name ------------------------------------------------------------------
 
@@ -258,7 +281,7 @@ class Graph:
         GraphError
             There is not one value for each vertex.
         """
-        array = np.asarray(values)
+        array = device.to_host(values)
         if array.shape != (self.num_vertices,):
             raise GraphError(f"values of shape {array.shape}, but there are {self.num_vertices} vertices")
         labels = range(self.num_vertices) if self.labels is None else self.labels.tolist()
@@ -267,32 +290,71 @@ class Graph:
     # -- other graphs from this one --------------------------------------------------------
 
     def to(self, backend: str) -> Graph:
-        """Give this graph for another backend; the arrays are shared where that is possible.
+        """Give this graph for another backend.
+
+        Between ``"cpu"`` and ``"python"`` the arrays are shared. A GPU has its own: a graph is copied
+        there once, with its columns of numbers, and gives the same copy the next time.
 
         Parameters
         ----------
-        backend : {"cpu", "python", "auto"}
-            ``"auto"`` takes the fastest backend that is there.
+        backend : {"cpu", "python", "cuda", "cuda:1", "auto"}
+            ``"cuda"`` is CuPy's current GPU, usually the first; ``"auto"`` takes the fastest backend
+            that is there.
 
         Raises
         ------
         BackendUnavailableError
             The backend is not there; the message says what is missing.
+        DeviceMemoryError
+            The graph does not fit into the GPU's memory.
         GraphError
             There is no backend of that name.
         """
-        name = "cpu" if backend == "auto" else backend
-        if name == "cuda":
-            raise BackendUnavailableError(
-                "the backend 'cuda' is not part of this release: use 'cpu' (compiled, all cores) "
-                "or 'python' (for debugging); 'cuda' will need an NVIDIA GPU and the extra "
-                "cuda12 or cuda13"
-            )
-        if name not in _BACKENDS:
-            raise GraphError(f"there is no backend {backend!r}: choose 'cpu', 'python' or 'auto'")
+        if backend == "auto" and device.is_cuda(self._backend):
+            return self
+        name = device.resolved(backend)
         if name == self._backend:
             return self
-        return self._wrap(self._topology, name)
+        if not device.is_cuda(name):
+            return self._wrap(self._host_topology(), name)
+        if device.is_cuda(self._backend):
+            return self.to("cpu").to(name)
+        made: Graph = self._origin(name) or self._once(f"copy on {name}", lambda: self._on_device(name))
+        return made
+
+    def _origin(self, place: str) -> Graph | None:
+        """The graph that this one is a copy of, if it is at that place and still there."""
+        where, topology = self._topology.derived.get("origin", ("", lambda: None))
+        found = topology() if where == place else None
+        return None if found is None else self._wrap(found, place)
+
+    def _on_device(self, name: str) -> Graph:
+        top = self._topology
+        arrays = [top.offsets, top.targets, top.weights, *top.vertices.values(), *top.edges.values()]
+        built = top.built()
+        arrays += [*built.get("in_lists", ()), built.get("in_edges")]
+        needed = sum(array.nbytes for array in arrays if array is not None)
+        check_room(needed, "the arrays of the graph", device.HINT, name)
+        with device.using(name, "the arrays of the graph"):
+            made = top.copied(lambda array: device.moved(array, name, copy=True))
+            device.synchronize(name)  # whichever stream reads them next
+        made.derived["origin"] = ("cpu", weakref.ref(top))
+        return self._wrap(made, name)
+
+    def _host_topology(self) -> Topology:
+        if not device.is_cuda(self._backend):
+            return self._topology
+        origin = self._origin("cpu")
+        if origin is not None:
+            return origin._topology
+
+        def copy() -> Topology:
+            made = self._topology.copied(device.to_host)
+            made.derived["origin"] = (self._backend, weakref.ref(self._topology))
+            return made
+
+        topology: Topology = self._once("copy on cpu", copy)
+        return topology
 
     @classmethod
     def _wrap(cls, topology: Topology, backend: str) -> Graph:
@@ -381,4 +443,6 @@ class Graph:
         return f"<Graph: {', '.join(parts)}; {self._backend}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
+        if device.is_cuda(self._backend):
+            return Graph.to, (self.to("cpu"), self._backend)
         return Graph._wrap, (self._topology, self._backend)

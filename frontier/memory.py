@@ -12,7 +12,7 @@ from frontier.errors import DeviceMemoryError, GraphError
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["MemoryEstimate", "check_room", "estimate", "free_memory", "register_memory"]
+__all__ = ["MemoryEstimate", "check_room", "estimate", "free_memory", "lacking", "register_memory"]
 
 
 #: Less than this is not worth asking the system for.
@@ -31,8 +31,17 @@ def free_memory() -> int:
     return 1 << 62
 
 
-def check_room(needed: int, what: str, hint: str) -> None:
-    """Refuse what has no chance to fit into memory, before the system kills the process for it.
+def check_room(needed: int, what: str, hint: str, backend: str = "cpu") -> None:
+    """Refuse what has no chance to fit into memory, before any is taken: the system kills a process for it.
+
+    Parameters
+    ----------
+    needed : int
+        Bytes.
+    what, hint : str
+        What needs them, and what would help.
+    backend : str
+        Whose memory: the host's, or that of a GPU.
 
     Raises
     ------
@@ -41,12 +50,22 @@ def check_room(needed: int, what: str, hint: str) -> None:
     """
     if needed < SMALL:
         return
-    free = free_memory()
+    if backend.startswith("cuda"):
+        from frontier import device
+
+        free, where = device.free_memory(backend), f" on {backend}"
+    else:
+        free, where = free_memory(), ""
     if needed > free:
-        raise DeviceMemoryError(
-            f"{what}: at least {needed:,} bytes are needed ({needed / 2**30:,.1f} GiB), {free:,} are free "
-            f"({free / 2**30:,.1f} GiB); {hint}"
-        )
+        raise lacking(needed, free, what, hint, where)
+
+
+def lacking(needed: int, free: int, what: str, hint: str, where: str = "") -> DeviceMemoryError:
+    """The error for something that does not fit into memory."""
+    return DeviceMemoryError(
+        f"{what}: at least {needed:,} bytes are needed ({needed / 2**30:,.1f} GiB), {free:,} are free{where} "
+        f"({free / 2**30:,.1f} GiB); {hint}"
+    )
 
 
 @dataclass(frozen=True)

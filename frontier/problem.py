@@ -1,17 +1,20 @@
 """Problem: a graph together with an algorithm's own fields.
 
 Fields are kept as a structure of arrays. A functor sees them as attributes of its first
-argument; the host sees numpy arrays, scalars and frontiers under the same names.
+argument; the host sees arrays (NumPy's, or CuPy's where the graph is on a GPU), scalars and frontiers under the same
+names. Scalars are kept on the host always.
 """
 
 from __future__ import annotations
 
 import keyword
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier import device
 from frontier.errors import FrontierError
 from frontier.frontiers import KINDS, Frontier
 from frontier.memory import check_room
@@ -88,7 +91,9 @@ def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
 
 def array(values: ArrayLike) -> Field:
     """An array of the user's own length, one-dimensional."""
-    made = np.ascontiguousarray(_read(values, "fr.array"))
+    made = _read(values, "fr.array")
+    if not device.is_device(made):
+        made = np.ascontiguousarray(made)
     if made.ndim != 1:
         raise FrontierError(f"fr.array is one-dimensional, not {made.ndim}-dimensional")
     return Field("array", _dtype(made.dtype), made)
@@ -103,13 +108,25 @@ def pile(kind: str = "vertex") -> Field:
 
 def _read(value: Any, what: str) -> NDArray[Any]:
     try:
-        return np.asarray(value)
+        return device.adopt(value, what) if device.is_device(value) else np.asarray(value)
     except (ValueError, TypeError):
         raise FrontierError(f"{what}: {value!r} is neither a number nor an array of numbers") from None
 
 
+@lru_cache(maxsize=64)
+def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """What a field holds: for floats and bools, of the integers those that arrays hold too."""
+    info = np.iinfo(dtype if dtype.kind in "iu" else np.int64)
+    return int(info.min), int(info.max)
+
+
 def _fits(value: Any, dtype: np.dtype[Any], name: str, many: int | None, noun: str = "entries") -> None:
     """Refuse what a field of ``many`` values (None: a scalar) cannot hold, or would silently change."""
+    if type(value) is bool or (type(value) is float and dtype.kind not in "iu"):
+        return
+    low, high = _limits(dtype)
+    if type(value) is int and low <= value <= high:
+        return
     values = _read(value, f"field {name!r}")
     if values.shape not in ((), () if many is None else (many,)):
         there = "it is a scalar" if many is None else f"there are {many} {noun}"
@@ -118,15 +135,18 @@ def _fits(value: Any, dtype: np.dtype[Any], name: str, many: int | None, noun: s
         return
     if values.dtype.kind not in "iuf":
         raise FrontierError(f"field {name!r} holds {dtype}, not {value!r}")
-    if dtype.kind not in "iu":
+    # looking at values on a GPU means to wait for it
+    if dtype.kind not in "iu" or np.can_cast(values.dtype, dtype):
         return
-    if values.dtype.kind == "f" and not np.array_equal(values, np.floor(values)):
+    if values.dtype.kind == "f" and not (values == np.floor(values)).all():
         raise FrontierError(f"field {name!r} holds {dtype}: {value!r} is not a whole number")
-    limits = np.iinfo(dtype)
-    if values.min() < limits.min or values.max() > limits.max:
-        raise FrontierError(
-            f"field {name!r} of {dtype} holds {limits.min}..{limits.max}: {value!r} does not fit"
-        )
+    if values.min() < low or values.max() > high:
+        raise FrontierError(f"field {name!r} of {dtype} holds {low}..{high}: {value!r} does not fit")
+
+
+def _plain(value: Any) -> Any:
+    """A number that may lie on a GPU, on the host."""
+    return device.to_host(value) if device.is_device(value) else value
 
 
 class Problem:
@@ -156,13 +176,14 @@ class Problem:
         store["piles"] = {}
         store["workspace"] = {}  # what a backend keeps for this problem between calls
         self._check_room(fields)
-        for name, made in fields.items():
-            if not isinstance(made, Field):
-                raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
-            plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
-            if not plain or name in store or hasattr(Problem, name):
-                raise FrontierError(f"a field cannot be called {name!r}")
-            self._make(name, made)
+        with device.using(graph.backend, "the fields of a problem"):
+            for name, made in fields.items():
+                if not isinstance(made, Field):
+                    raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
+                plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+                if not plain or name in store or hasattr(Problem, name):
+                    raise FrontierError(f"a field cannot be called {name!r}")
+                self._make(name, made)
 
     def _check_room(self, fields: dict[str, Field]) -> None:
         n, m = self.graph.num_vertices, self.graph.num_edges
@@ -171,7 +192,8 @@ class Problem:
             for made in fields.values()
             if isinstance(made, Field) and made.dtype is not None and made.kind in ("vertex", "edge")
         ]
-        check_room(sum(sizes), f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
+        what = f"the {len(sizes)} vertex and edge fields of a problem"
+        check_room(sum(sizes), what, "use narrower dtypes", self.graph.backend)
 
     def _make(self, name: str, made: Field) -> None:
         if made.kind == "pile":
@@ -180,15 +202,20 @@ class Problem:
         assert made.dtype is not None
         if made.kind == "scalar":
             _fits(made.init, made.dtype, name, None)
-            self.scalars[name] = np.array([made.init], made.dtype)
+            self.scalars[name] = np.array([_plain(made.init)], made.dtype)
             return
+        place = self.graph.backend
         if made.kind == "array":
-            self.arrays[name] = np.array(made.init)
+            self.arrays[name] = device.moved(made.init, place, copy=True)
             return
         length = self.graph.num_vertices if made.kind == "vertex" else self.graph.num_edges
         _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
-        self.arrays[name] = np.empty(length, made.dtype)
-        self.arrays[name][...] = made.init
+        if np.ndim(made.init) == 0:
+            self.arrays[name] = device.full(place, length, _plain(made.init), made.dtype)
+        elif device.is_device(made.init):
+            self.arrays[name] = device.moved(made.init, place).astype(made.dtype, order="C")
+        else:
+            self.arrays[name] = device.moved(np.array(made.init, made.dtype), place)
 
     if TYPE_CHECKING:
         graph: Graph
@@ -210,11 +237,13 @@ class Problem:
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.arrays:
-            _fits(value, self.arrays[name].dtype, name, len(self.arrays[name]))
-            self.arrays[name][...] = value
+            array = self.arrays[name]
+            _fits(value, array.dtype, name, len(array))
+            with device.using(self.graph.backend, f"the field {name!r}"):
+                array[...] = device.matching(value, array)
         elif name in self.scalars:
             _fits(value, self.scalars[name].dtype, name, None)
-            self.scalars[name][0] = value
+            self.scalars[name][0] = _plain(value)
         elif name in self.piles:
             self._set_pile(name, value)
         else:

@@ -6,10 +6,13 @@ if __name__ != "frontier.operators":
     )
 
 from frontier.operators.advance import Advance
+from frontier.operators.buckets import Buckets
 from frontier.operators.compute import Compute
 from frontier.operators.filter import Filter
 from frontier.operators.gather import Gather
+from frontier.operators.intersect import Intersect
 from frontier.operators.reduce import Reduce
+from frontier.operators.scan import Scan
 from frontier.operators.set import Set
 from frontier.operators.split import Split
 from frontier.operators.swap import Swap
@@ -18,10 +21,13 @@ from frontier.operators.unique import Unique
 
 __all__ = [
     "Advance",
+    "Buckets",
     "Compute",
     "Filter",
     "Gather",
+    "Intersect",
     "Reduce",
+    "Scan",
     "Set",
     "Split",
     "Swap",

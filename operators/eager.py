@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from frontier.execution import run
 from frontier.frontiers import Frontier
 from frontier.operators.advance import Advance
+from frontier.operators.buckets import Buckets
 from frontier.operators.compute import Compute
 from frontier.operators.filter import Filter
 from frontier.operators.gather import Gather
+from frontier.operators.intersect import Intersect
 from frontier.operators.reduce import Reduce
+from frontier.operators.scan import Scan
 from frontier.operators.set import Set
 from frontier.operators.swap import Swap
 from frontier.operators.take import Take
@@ -20,7 +24,21 @@ if TYPE_CHECKING:
     from frontier.problem import Problem
     from frontier.step import Functor
 
-__all__ = ["advance", "compute", "filter", "gather", "reduce", "set", "split", "swap", "take", "unique"]
+__all__ = [
+    "advance",
+    "buckets",
+    "compute",
+    "filter",
+    "gather",
+    "intersect",
+    "reduce",
+    "scan",
+    "set",
+    "split",
+    "swap",
+    "take",
+    "unique",
+]
 
 
 def advance(p: Problem, f: Frontier, fn: Functor, **options: Any) -> Frontier:
@@ -61,6 +79,25 @@ def split(p: Problem, f: Frontier, fn: Functor, rest: str | None = None) -> tupl
     if rest is not None:
         setattr(p, rest, getattr(p, rest) | far)
     return near, far
+
+
+def buckets(p: Problem, f: Frontier, fn: Functor, piles: Sequence[str], **options: Any) -> Frontier:
+    """The elements of bucket 0; the others are added to the piles. Options as of :class:`Buckets`."""
+    return run(Buckets(fn, piles, **options), p, f)
+
+
+def intersect(
+    p: Problem, f: Frontier, fn: Functor, op: str | None = None, into: str | None = None, **options: Any
+) -> Any:
+    """Visit the common neighbours of every edge's ends; gives the scalar ``into``, or ``f`` without it."""
+    run(Intersect(fn, op, into, **options), p, f)
+    return f if into is None else getattr(p, into)
+
+
+def scan(p: Problem, f: Frontier, fn: Functor, into: str, total: str | None = None, **options: Any) -> Frontier:
+    """Running sums over the frontier, into a field; gives ``f``. Options as of :class:`Scan`."""
+    run(Scan(fn, into, total, **options), p, f)
+    return f
 
 
 def take(p: Problem, pile: str) -> Frontier:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
+from frontier import device
 from frontier.errors import FrontierError, GraphError
 from frontier.memory import register_memory
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
@@ -106,6 +107,7 @@ class BetweennessResult:
     normalized: bool
 
 
+@device.at_graph
 def betweenness(
     g: Graph,
     sources: int | ArrayLike | None = None,
@@ -169,7 +171,7 @@ def betweenness(
     pairs = (g.num_vertices - 1) * (g.num_vertices - 2) / (1 if g.directed else 2)
     if normalized and pairs > 0:
         centrality /= pairs
-    return BetweennessResult(centrality, chosen, normalized)
+    return BetweennessResult(centrality, p.sources, normalized)
 
 
 def _sources(g: Graph, sources: Any, seed: int | None) -> NDArray[Any]:
@@ -180,6 +182,8 @@ def _sources(g: Graph, sources: Any, seed: int | None) -> NDArray[Any]:
         if not 0 <= sources <= n:
             raise GraphError(f"sources={sources}: a number of sources from 0 to {n}, or a list of vertices")
         return np.random.default_rng(seed).choice(n, int(sources), replace=False).astype(np.int64)
+    if device.is_device(sources):
+        sources = device.to_host(sources)
     if isinstance(sources, str) or not np.iterable(sources):
         raise GraphError(f"sources={sources!r}: a number of sources from 0 to {n}, or a list of vertices")
     return np.array([g.vertex_id(vertex) for vertex in sources], np.int64)
@@ -188,8 +192,8 @@ def _sources(g: Graph, sources: Any, seed: int | None) -> NDArray[Any]:
 def _facts(g: Graph, result: BetweennessResult) -> dict[str, Any]:
     facts: dict[str, Any] = {"sources": len(result.sources)}
     if g.num_vertices:
-        best = int(np.argmax(result.centrality))
-        facts["highest"] = f"{result.centrality[best]:.6g} at vertex {best}"
+        best = int(result.centrality.argmax())
+        facts["highest"] = f"{float(result.centrality[best]):.6g} at vertex {best}"
     facts["edges"] = g.num_edges * len(result.sources)
     return facts
 

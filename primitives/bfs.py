@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
+from frontier import device
 from frontier.errors import GraphError
 from frontier.memory import register_memory
 from frontier.registry import PrimitiveEntry, register_primitive
@@ -75,6 +76,7 @@ def path_to(parent: NDArray[Any], vertex: int) -> list[int]:
     """Follow parents back to the vertex that is its own; empty if there is no path."""
     if not 0 <= vertex < len(parent):
         raise GraphError(f"vertex {vertex} does not exist: valid are 0..{len(parent) - 1}")
+    parent = device.to_host(parent)  # all of it: every step of the way would be a copy from a GPU
     if parent[vertex] < 0:
         return []
     path = [int(vertex)]
@@ -83,6 +85,7 @@ def path_to(parent: NDArray[Any], vertex: int) -> list[int]:
     return path[::-1]
 
 
+@device.at_graph
 def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
     p = fr.Problem(
@@ -98,6 +101,7 @@ def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
     return p
 
 
+@device.at_graph
 def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult:
     """Breadth-first search from one vertex.
 
@@ -133,7 +137,7 @@ def _facts(g: Graph, result: BFSResult) -> dict[str, Any]:
     return {
         "source": result.source,
         "reached": int(np.count_nonzero(reached)),
-        "depth": int(result.level.max(initial=0)),
+        "depth": int(result.level.max()),
         "edges": int(g.out_degree[reached].sum()),
     }
 

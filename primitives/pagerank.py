@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
+from frontier import device
 from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
 from frontier.memory import register_memory
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
@@ -149,10 +150,12 @@ class PageRankResult:
 
     def top(self, count: int = 10) -> list[tuple[int, float]]:
         """The vertices of highest rank, with it."""
-        order = np.argsort(-self.rank, kind="stable")[:count]
-        return [(int(v), float(self.rank[v])) for v in order]
+        rank = device.to_host(self.rank)
+        order = np.argsort(-rank, kind="stable")[:count]
+        return [(int(v), float(rank[v])) for v in order]
 
 
+@device.at_graph
 def pagerank(
     g: Graph,
     *,
@@ -242,7 +245,12 @@ def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weig
 
 def _out_weight(g: Graph) -> NDArray[Any]:
     """Sum of the weights of every vertex's out-edges."""
-    return np.bincount(g.sources, weights=g.weights, minlength=g.num_vertices)
+    xp = device.namespace(g.backend)
+    if xp is np:
+        return np.bincount(g.sources, weights=g.weights, minlength=g.num_vertices)
+    made: NDArray[Any] = xp.zeros(g.num_vertices)
+    xp.add.at(made, g.sources, g.weights)
+    return made
 
 
 def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
@@ -251,7 +259,7 @@ def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
     mapping = hasattr(personalization, "items")
     values = list(personalization.values()) if mapping else personalization
     try:
-        made = np.array(values, np.float64)
+        made = np.array(device.to_host(values), np.float64)
     except (ValueError, TypeError):
         raise GraphError(f"personalization holds numbers, not {values!r}") from None
     if mapping:
@@ -263,7 +271,8 @@ def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
     total = made.sum()
     if not (np.isfinite(total) and total > 0 and made.min() >= 0):
         raise GraphError("personalization holds finite numbers that are not negative, one of them positive")
-    return np.asarray(made / total)
+    shares: NDArray[Any] = device.moved(made / total, g.backend)
+    return shares
 
 
 def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
+from frontier import device
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.memory import register_memory
 from frontier.primitives.bfs import path_to
@@ -156,6 +157,7 @@ class Parents(fr.Enactor):
     )
 
 
+@device.at_graph
 def sssp_problem(g: Graph, source: int, delta: float | None = None, **fields: Field) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
     delta = first_delta(g) if delta is None else delta
@@ -197,6 +199,12 @@ def first_delta(g: Graph) -> float:
     """
     if g.weights is None or g.num_edges == 0:
         return 1.0
+    delta: float = g._once("first_delta", lambda: _first_delta(g))
+    return delta
+
+
+def _first_delta(g: Graph) -> float:
+    assert g.weights is not None
     average = float(np.abs(g.weights[:: max(1, g.num_edges // 65536)]).mean())
     degree = g.num_edges / max(1, g.num_vertices)
     return max(average * (8.0 if degree < 8 else 8.0 / degree), 1e-300)
@@ -227,6 +235,7 @@ class SSSPResult:
         return path_to(self.parent, vertex)
 
 
+@device.at_graph
 def sssp(
     g: Graph,
     source: Any,
@@ -288,7 +297,7 @@ def _may_wrap(g: Graph) -> bool:
     """Whether the longest path that there might be is too long for int64."""
     if g.weights is None or g.weights.dtype.kind not in "iu" or g.weights.dtype.itemsize < 8:
         return False
-    return int(g.weights.max(initial=0)) * g.num_vertices >= 2**62
+    return (g.max_weight or 0) * g.num_vertices >= 2**62
 
 
 def _facts(g: Graph, result: SSSPResult) -> dict[str, Any]:

@@ -235,14 +235,6 @@ def test_a_duplicate_is_named_by_its_ids_in_a_large_graph() -> None:
         fr.from_edges(src, src + 1, directed=True, duplicates="error")
 
 
-def test_arrays_on_a_gpu_are_refused() -> None:
-    class OnGPU:
-        __cuda_array_interface__ = {"shape": (1,), "typestr": "<i4", "version": 3}  # noqa: RUF012
-
-    with pytest.raises(fr.BackendUnavailableError, match="lies on a GPU"):
-        fr.from_edges(OnGPU(), [1])
-
-
 @pytest.mark.parametrize("bits", [31, 32, 33, 40, 52])
 def test_keys_fit_whatever_the_number_of_vertices(bits: int) -> None:
     """Graphs of 2**40 vertices cannot be built in a test, but their keys can be laid out."""

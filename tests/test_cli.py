@@ -210,7 +210,7 @@ def test_graph_without_vertices(cli: Any, tmp_path: Path) -> None:
         ("bfs karate --source -1", "0 to 33"),
         ("bfs karate --source north", "'north'"),
         ("bfs karate --backend gpu", "gpu"),
-        ("bfs karate --backend cuda", "cuda"),
+        ("bfs karate --backend cuda:x", "cuda:x"),
         ("bfs karate --threads 0", "--threads"),
         ("bfs karate --output out.xlsx", "out.xlsx"),
         ("bfs karate --directed", "karate: it is undirected"),

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from strategies import graphs, graphs_with_vertex
 
 import frontier as fr
-from frontier.backends.cpu import execution
+from frontier.backends import run as execution
 from frontier.execution import start
 
 counts = st.sampled_from(WORKERS)

@@ -15,7 +15,7 @@ import pytest
 import frontier as fr
 
 ROOT = Path(__file__).resolve().parents[1]
-EXAMPLES = ("bfs", "sssp", "components", "pagerank", "betweenness", "kcore", "reuse")
+EXAMPLES = ("bfs", "sssp", "components", "pagerank", "betweenness", "kcore", "triangles", "reuse")
 #: Where the output of an example is shown.
 SHOWN = {
     "bfs": "tutorials/bfs.md",
@@ -24,6 +24,7 @@ SHOWN = {
     "pagerank": "tutorials/pagerank.md",
     "betweenness": "tutorials/betweenness.md",
     "kcore": "functors.md",
+    "triangles": "operators.md",
     "reuse": "reuse.md",
 }
 #: Pages whose snippets make one program each.

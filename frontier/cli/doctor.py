@@ -9,10 +9,9 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 
-from frontier.cli import gpus
+from frontier import device, gpus
 from frontier.cli.common import Commands, Stopwatch, dump_json, print_table
 
 __all__ = ["add"]
@@ -95,16 +94,18 @@ def _cuda() -> Iterator[Finding]:
     if driver.problem:
         yield Finding("gpu", "none", driver.problem)
     hint = _install(driver.extra) if driver.gpus else "only of use with a GPU"
-    cupy = next(filter(None, map(version_of, CUPY)), "")
-    for name, version in (("cupy", cupy), ("numba-cuda", version_of("numba-cuda"))):
-        yield Finding(name, version or "missing", "" if version else hint)
+    cupy = next(filter(version_of, CUPY), "")
+    yield Finding("cupy", version_of(cupy) if cupy else "missing", cupy or hint)
+    version = version_of("numba-cuda")
+    yield Finding("numba-cuda", version or "missing", "" if version else hint)
 
 
 def _backends() -> Iterator[Finding]:
-    for name in ("python", "cpu"):
-        yield _try_backend(name)
-    if find_spec("frontier.backends.cuda") is None:
-        yield Finding("backend cuda", "absent", "not part of this release")
+    yield _try_backend("python")
+    yield _try_backend("cpu")
+    missing = device.missing()
+    if missing:
+        yield Finding("backend cuda", "absent", missing)
     else:
         yield _try_backend("cuda")
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from frontier import device
 from frontier.cli.common import UsageError, plain
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def columns_of(graph: Graph, result: Any, names: tuple[str, ...]) -> dict[str, A
     for name in names:
         values = getattr(result, name)
         if values is not None:
-            columns[name] = np.asarray(values)
+            columns[name] = device.to_host(values)
     return columns
 
 

@@ -6,11 +6,12 @@ import argparse
 import contextlib
 import inspect
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from frontier import registry
+from frontier import device, registry
 from frontier.cli import graphs, results
 from frontier.cli.common import (
     Commands,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["add", "add_running_arguments", "options_of", "place"]
 
-BACKENDS = ("auto", "cpu", "python", "cuda")
+BACKENDS = r"auto|cpu|python|cuda(:\d+)?"
 
 
 def add(commands: Commands) -> None:
@@ -58,9 +59,20 @@ def add(commands: Commands) -> None:
 def add_running_arguments(parser: Parser) -> None:
     """The options that say who runs it."""
     parser.add_argument(
-        "--backend", choices=BACKENDS, default="auto", help="who runs it (default: %(default)s)"
+        "--backend",
+        type=_backend,
+        default="auto",
+        metavar="BACKEND",
+        help="who runs it: cuda, cuda:N (GPU number N), cpu, python, or auto, the first of these that is there "
+        "(default: %(default)s)",
     )
     parser.add_argument("--threads", type=int, metavar="N", help="of the cpu backend")
+
+
+def _backend(text: str) -> str:
+    if re.fullmatch(BACKENDS, text) is None:
+        raise argparse.ArgumentTypeError(f"expected auto, cuda, cuda:N, cpu or python, not {text!r}")
+    return text
 
 
 def _add_argument(parser: Parser, argument: Argument) -> None:
@@ -140,6 +152,8 @@ def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
     if words == "cpu":
         count = threads.num_threads()
         words += f", {count} thread" + ("s" if count > 1 else "")
+    elif device.is_cuda(words):
+        words += f", {device.device_name(words)}"
     if arguments.backend == "auto":
         words += " (auto)"
     return graph, words
@@ -156,9 +170,11 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
         watch = Stopwatch()
         with ticking(entry.name):
             this.result = entry.function(this.graph, *positional, **options)
+            device.synchronize(this.graph.backend)
         this.seconds = watch.seconds
     this.facts = {"source": positional[0]} if positional else {}
-    this.facts |= entry.report(this.graph, this.result) if entry.report else {}
+    if entry.report:
+        this.facts |= device.at_graph(entry.report)(this.graph, this.result)
 
 
 def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace) -> dict[str, Any]:

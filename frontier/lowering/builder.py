@@ -45,8 +45,8 @@ class Builder(Text):
         return (
             f"{register.queue} = {queue}",
             f"{register.side} = 1 - {register.side}",
-            f"{register.count} = C[slot + COUNT]",
-            f"{register.edges} = C[slot + EDGES]",
+            f"{register.count} = {self.counter('COUNT')}",
+            f"{register.edges} = {self.counter('EDGES')}",
             f"{register.form} = {form}",
             f"{register.kind} = {int(kind == 'edge')}",
         )
@@ -121,6 +121,19 @@ class Builder(Text):
                 f"{register.kind} = {int(kind == 'edge')}",
                 *after,
             ),
+        )
+
+    def single(self, register: Register, vertex: str) -> None:
+        """One vertex. Every worker writes the same id to the same place, so no barrier is needed."""
+        queue, _ = self.target(register, "vertex")
+        self.line(
+            f"{register.queue} = {queue}",
+            f"{register.side} = 1 - {register.side}",
+            f"{self.layout.ids}_at({register.queue})[0] = {vertex}",
+            f"{register.count} = 1",
+            f"{register.edges} = 0",
+            f"{register.form} = {QUEUE}",
+            f"{register.kind} = 0",
         )
 
     # ---- what steps without phases do ------------------------------------------------------------------------------

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from frontier.errors import FrontierError
 from frontier.loop import Loop, Sequence, wanted
 from frontier.lowering.builder import Builder
@@ -27,9 +29,18 @@ class Program(Builder):
     made: Register  # of the scope lowered last
 
 
-def lower(step: Step, layout: Layout, schedule: Schedule, given: str | None) -> Program:
-    """The text of one step or loop; ``given`` is the kind of frontier that it starts with, if any."""
-    program = Program(layout, schedule)
+def lower(
+    step: Step,
+    layout: Layout,
+    schedule: Schedule,
+    given: str | None,
+    make: Callable[[Layout, Schedule], Program] = Program,
+) -> Program:
+    """The text of one step or loop; ``given`` is the kind of frontier that it starts with, if any.
+
+    ``make`` gives an empty program of the backend's.
+    """
+    program = make(layout, schedule)
     resets: list[str] = []
     program.blocks[-1].append(resets)
     program.loops.append(resets)
@@ -134,22 +145,13 @@ def _scope(b: Program, step: Step, schedule: Schedule) -> Register:
 
 
 def _single(b: Program, register: Register, scalar: str) -> None:
-    """One vertex. Every worker writes the same id to the same place, so no barrier is needed."""
+    """The vertex that a scalar holds."""
     register.kinds = frozenset({"vertex"})
     b.unless(f"s_{scalar} < 0 or s_{scalar} >= {b.capacity('vertex')}", found := b.label())
     names = [name for name, kind, _ in b.layout.fields if kind == "scalar"]
     b.leave("BAD_VERTEX", str(names.index(scalar)))
     b.place(found)
-    queue, _ = b.target(register, "vertex")
-    b.line(
-        f"{register.queue} = {queue}",
-        f"{register.side} = 1 - {register.side}",
-        f"{b.layout.ids}_at({register.queue})[0] = s_{scalar}",
-        f"{register.count} = 1",
-        f"{register.edges} = 0",
-        f"{register.form} = {QUEUE}",
-        f"{register.kind} = 0",
-    )
+    b.single(register, f"s_{scalar}")
 
 
 # ---- loops -------------------------------------------------------------------------------------------------

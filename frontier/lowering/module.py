@@ -28,7 +28,7 @@ def _scalars(program: Program) -> list[str]:
     return [f"p_{name}" for name, _ in program.layout.of_kind("scalar")]
 
 
-def module_text(program: Program, imports: str, decorator: str, cached: str) -> str:
+def module_text(program: Program, imports: str, decorator: str, cached: str, head: list[str] | None = None) -> str:
     """The whole module.
 
     Parameters
@@ -38,6 +38,8 @@ def module_text(program: Program, imports: str, decorator: str, cached: str) -> 
         Lines that give the names which the text uses.
     decorator, cached : str
         Decorators of the phases and of the loop function.
+    head : list of str, optional
+        Lines with which the loop function begins, to where all variables have their values.
     """
     fields = [name for name, kind, _ in program.layout.fields if kind != "pile"]
     parts = [
@@ -45,7 +47,7 @@ def module_text(program: Program, imports: str, decorator: str, cached: str) -> 
         imports,
         f"P = namedtuple('P', {fields or ['nothing']!r})",
         *(f"{decorator}\n{function}" for function in program.functions),
-        f"{cached}\n{_loop(program)}",
+        f"{cached}\n{_loop(program, head or _head(program))}",
     ]
     made = "\n\n\n".join(parts) + "\n"
     if not fields:
@@ -53,7 +55,8 @@ def module_text(program: Program, imports: str, decorator: str, cached: str) -> 
     return made.replace("{steps}", str(len(program.steps)))
 
 
-def _loop(program: Program) -> str:
+def _head(program: Program) -> list[str]:
+    """All workers read all variables from the table, and nobody writes to it before everybody has read it."""
     at = words(program)
     scalars = program.layout.of_kind("scalar")
     lines = ["def run(address, w, W):", "T = int64_at(address)"]
@@ -62,14 +65,17 @@ def _loop(program: Program) -> str:
     lines += [f"{name} = T[{at[name]}]" for name in [*program.inputs, *_state(program)]]
     lines += [f"s_{name} = {dtype}_at(T[{at[f'p_{name}']}])[0]" for name, dtype in scalars]
     lines += [
-        "stop = np.int64(0)",
-        "code = np.int64(DONE)",
         "now = clock()",
         "deadline = now + nanoseconds",
-        # Nobody writes the table before everybody has read it.
         "arrivals = finish(C, arrivals, W)",
-        "while True:",
     ]
+    return lines
+
+
+def _loop(program: Program, lines: list[str]) -> str:
+    at = words(program)
+    scalars = program.layout.of_kind("scalar")
+    lines = [*lines, "stop = np.int64(0)", "code = np.int64(DONE)", "while True:"]
     text = [lines[0], *("    " + line for line in lines[1:])]
     for block in program.blocks:
         for line in block:

@@ -49,6 +49,9 @@ class Text:
     #: Whose text it is; the operators make their phases for it.
     backend = "cpu"
 
+    #: Whether all lists are known to be short, so that a pull is not worth while.
+    narrow = False
+
     def __init__(self, layout: Layout, schedule: Schedule) -> None:
         self.layout, self.schedule = layout, schedule
         self.inputs: dict[str, str] = {}
@@ -188,16 +191,25 @@ class Text:
         """Return to the host from this block; the next call begins with it again."""
         self.line(f"code = {code}", f"detail = {detail}", "break")
 
+    def counter(self, word: str) -> str:
+        """Text for a counter of the phase that has just ended."""
+        return f"C[slot + {word}]"
+
+    def barrier(self) -> tuple[str, str]:
+        """Lines that enter and leave a phase."""
+        return "slot = begin(C, t, w, W, deadline)", "arrivals = finish(C, arrivals, W)"
+
     def phase(self, *call: str, after: tuple[str, ...] = ()) -> None:
         """Work that is divided among the workers, then a barrier, then decisions from its counters."""
+        enter, leave = self.barrier()
         self.line(
-            "slot = begin(C, t, w, W, deadline)",
+            enter,
             *call,
-            "arrivals = finish(C, arrivals, W)",
+            leave,
             "t += 1",
-            "stop |= C[slot + STOP]",
-            "if C[slot + ERROR] != 0:",
-            "    code = C[slot + ERROR]",
+            f"stop |= {self.counter('STOP')}",
+            f"if {self.counter('ERROR')} != 0:",
+            f"    code = {self.counter('ERROR')}",
             "    break",
             *after,
         )

@@ -12,7 +12,7 @@ import numpy as np
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.verify.edges import edge_name
 from frontier.verify.lengths import Lengths
-from frontier.verify.report import Checks, Report, examine, fail, vertex_field
+from frontier.verify.report import Checks, Report, examine, fail, on_host, vertex_field
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -96,11 +96,12 @@ def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
     and O(n) memory; without parents, edges of weight zero take memory too, and a few array
     operations for each step of their longest chain.
     """
-    weights = g.weights
-    if weights is not None and weights.size and g.min_weight < 0:
-        slot = int(np.argmin(weights))
+    if g.num_edges and g.min_weight is not None and g.min_weight < 0:
+        g = on_host(g)
+        assert g.weights is not None
+        slot = int(np.argmin(g.weights))
         raise NegativeWeightError(
-            f"sssp: {edge_name(g, slot)[2]} has weight {weights[slot]}; "
+            f"sssp: {edge_name(g, slot)[2]} has weight {g.weights[slot]}; "
             "shortest paths are verified for weights >= 0 only"
         )
     if tolerance is not None and not 0 <= tolerance < 1:

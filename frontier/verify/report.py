@@ -1,7 +1,8 @@
 """What a verifier returns, how it records properties, and how it takes a result apart.
 
 A verifier is a function ``properties(g, result, checks)`` that calls ``checks.begin(...)`` before each
-property and :func:`fail` where one does not hold; :func:`examine` makes the :class:`Report` of it.
+property and :func:`fail` where one does not hold; :func:`examine` makes the :class:`Report` of it. Graphs and results
+that lie on a GPU are copied to the host.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from frontier import device
 from frontier.errors import VerificationError
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ __all__ = [
     "flag_field",
     "integer_field",
     "number_field",
+    "on_host",
     "source_vertex",
     "vertex_field",
     "vertex_list",
@@ -128,6 +131,7 @@ class Checks:
 
 def examine(primitive: str, properties: Callable[[Graph, Any, Checks], None], g: Graph, result: Any) -> Report:
     """Check the properties of a result, up to the first that does not hold."""
+    g = on_host(g)
     checks = Checks()
     checks.begin("the result has its fields, of the right shapes and dtypes")
     try:
@@ -135,6 +139,11 @@ def examine(primitive: str, properties: Callable[[Graph, Any, Checks], None], g:
     except VerificationError as error:
         return Report(primitive, checks.failed(str(error)))
     return Report(primitive, checks.finished())
+
+
+def on_host(g: Graph) -> Graph:
+    """Give a graph whose arrays are NumPy's."""
+    return g.to("cpu") if device.is_cuda(g.backend) else g
 
 
 def fail(detail: str) -> NoReturn:
@@ -154,10 +163,9 @@ def field(result: Any, name: str) -> Any:
 
 def _host(name: str, values: Any) -> NDArray[Any]:
     """Return values as a numpy array, copied from a device if need be."""
-    if hasattr(values, "__cuda_array_interface__") and hasattr(values, "get"):
-        values = values.get()
     try:
-        return np.asarray(values)
+        array: NDArray[Any] = device.to_host(values)
+        return array
     except (ValueError, TypeError) as error:
         fail(f"{name} cannot be read as an array: {error}")
 

@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
+from frontier.operators.sample import Sample
 from frontier.step import Functor, Over, Step
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
     from frontier.lowering.registers import Register
+    from frontier.problem import Problem
     from frontier.schedule import Schedule
 
 __all__ = ["Advance"]
@@ -41,8 +43,8 @@ class Advance(Step):
         once, as a compare-and-swap does. ``cull``: handling an element twice is harmless.
     edges : {"out", "in"}
         ``"in"`` walks in-edges: the frontier stands on ``dst`` and the far end is ``src``.
-    part : slice, optional
-        Only this part of each vertex's edges, as ``slice(0, 2)``.
+    part : slice or Sample, optional
+        Only this part of each vertex's edges: ``slice(0, 2)`` the first two, ``fr.sample(2)`` two random ones.
     over, schedule
         See :class:`frontier.step.Step`.
 
@@ -62,7 +64,7 @@ class Advance(Step):
         output: str | None = "vertex",
         unique: str = "exact",
         edges: str = "out",
-        part: slice | None = None,
+        part: slice | Sample | None = None,
         over: Over = None,
         schedule: Schedule | None = None,
     ) -> None:
@@ -82,6 +84,11 @@ class Advance(Step):
         yield self.fn, "edge"
         if self.where is not None:
             yield self.where, self.far
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        if isinstance(self.part, Sample):
+            self.part.check(p)
 
     def wants(self, after: str) -> str:
         return after if self.own else "" if self.part else self.edges
@@ -113,11 +120,11 @@ def _choose(name: str, value: Any, choices: tuple[Any, ...]) -> None:
         raise FrontierError(f"Advance({name}={value!r}): choose from {', '.join(map(repr, choices))}")
 
 
-def _checked_part(part: slice | None) -> tuple[int, int | None] | None:
-    if part is None:
-        return None
+def _checked_part(part: slice | Sample | None) -> tuple[int, int | None] | Sample | None:
+    if part is None or isinstance(part, Sample):
+        return part
     if not isinstance(part, slice):
-        raise FrontierError(f"part={part!r}: a slice, as slice(0, 2)")
+        raise FrontierError(f"part={part!r}: a slice, as slice(0, 2), or fr.sample(k)")
     first, stop, stride = part.start or 0, part.stop, part.step
     if stride not in (None, 1) or first < 0 or (stop is not None and stop < 0):
         raise FrontierError(f"part={part!r}: a slice with non-negative ends and no stride")

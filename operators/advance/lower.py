@@ -26,7 +26,7 @@ def lower(step: Advance, b: Builder, register: Register) -> None:
         if step.part is not None:
             b.sparse(source)
             kernels(b, "advance").part(step, b, source, register, want)
-        elif not step.may_pull(b.schedule):
+        elif not step.may_pull(b.schedule) or (b.narrow and b.schedule.direction == "auto"):
             kernels(b, "advance").push(step, b, source, register, want)
         elif b.schedule.direction == "pull":
             _pull(step, b, source, register)

@@ -9,9 +9,11 @@ import numpy as np
 from frontier.errors import FunctorError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
+from frontier.operators.sample import Sample
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
+    from frontier.graph import Graph
     from frontier.operators.advance import Advance
 
 __all__ = ["interpret"]
@@ -20,12 +22,13 @@ __all__ = ["interpret"]
 def interpret(step: Advance, context: Context, f: Frontier) -> Frontier:
     """The meaning of Advance: visit every edge of the frontier once."""
     g = context.problem.graph
+    seed = _seed(step, context)
     accept = context.functor(step.fn, arguments(step.fn, "edge"))
     allowed = None if step.where is None else context.functor(step.where, arguments(step.where, step.far))
     accepted: dict[int, None] = {}
     edges = 0
     for near in standing(step, f).tolist():
-        for edge in edges_of(g, step, near):
+        for edge in edges_of(g, step, near, seed):
             edges += 1
             ends = context.edge(edge)
             if allowed is not None and not allowed(ends):
@@ -55,10 +58,21 @@ def standing(step: Advance, f: Frontier) -> np.ndarray:
     return np.unique((g.targets if step.edges == "out" else g.sources)[f.ids])
 
 
-def edges_of(g, step: Advance, near: int) -> list[int]:  # type: ignore[no-untyped-def]
+def _seed(step: Advance, context: Context) -> int:
+    """The seed of a sample, as it is when the step begins."""
+    if not isinstance(step.part, Sample):
+        return 0
+    seed = step.part.seed
+    return int(context.problem.scalars[seed][0]) if isinstance(seed, str) else seed
+
+
+def edges_of(g: Graph, step: Advance, near: int, seed: int) -> list[int]:
     """CSR slots of the edges of one vertex that the step visits."""
-    first, stop = step.part or (0, None)
     if step.edges == "out":
-        return list(range(int(g.offsets[near]), int(g.offsets[near + 1])))[first:stop]
-    slots = g.in_edges[int(g.in_offsets[near]) : int(g.in_offsets[near + 1])]
-    return slots.tolist()[first:stop]  # type: ignore[no-any-return]
+        slots = list(range(int(g.offsets[near]), int(g.offsets[near + 1])))
+    else:
+        slots = g.in_edges[int(g.in_offsets[near]) : int(g.in_offsets[near + 1])].tolist()
+    if isinstance(step.part, Sample):
+        return [slots[i] for i in step.part.places(seed, near, len(slots))]
+    first, stop = step.part or (0, None)
+    return slots[first:stop]

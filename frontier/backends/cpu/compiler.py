@@ -16,23 +16,23 @@ import sys
 import tempfile
 import threading
 import time
-import types as python_types
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numba
-import numpy as np
 from numba import njit, types
 from numba.core.errors import NumbaError
 from numba.extending import overload
 
 from frontier import tracing
 from frontier._jit import cache_folder
+from frontier.backends import overloads
+from frontier.backends.copies import Copies, identity, recursive
 from frontier.backends.cpu import atomics, flags, intrinsics, runtime
 from frontier.errors import FunctorError
-from frontier.functors import constants, is_helper, location, marked, module_functions
+from frontier.functors import location
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 from frontier.lowering.text import NARROW
@@ -41,7 +41,6 @@ __all__ = ["compiled"]
 
 _IMPORTS = """from collections import namedtuple
 
-import numpy as np
 from numba import njit
 
 from frontier.backends.cpu.atomics import truth
@@ -54,19 +53,18 @@ _SIGNATURE = types.void(types.int64, types.int64, types.int64)
 
 _lock = threading.Lock()
 _made: dict[str, Callable[[int, int, int], None]] = {}
-_jitted: dict[Any, Any] = {}
 
 
 def compiled(program: Program) -> Callable[[int, int, int], None]:
     """The compiled loop function of a program."""
     # numba crashes when it loads a recursive function from its cache (0.68), so that is compiled anew.
-    kept = not any(_recursive(fn, ()) for fn in program.functors)
+    kept = not any(recursive(fn) for fn in program.functors)
     text = module_text(program, _IMPORTS, "@njit(**OPTIONS)", f"@njit(cache={kept}, **CALLED)")
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())
     for fn, name in program.functors.items():
-        key.update(f"{name}{_identity(fn, ())}".encode())
+        key.update(f"{name}{identity(fn)}".encode())
     name = f"loop_{key.hexdigest()[:32]}"
     with _lock:
         if name not in _made:
@@ -76,7 +74,7 @@ def compiled(program: Program) -> Callable[[int, int, int], None]:
 
 def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
     begun = time.perf_counter()
-    _register_marked()
+    jitted.register_marked()
     path = _written(cache_folder() / f"{name}.py", text)
     spec = importlib.util.spec_from_file_location(f"frontier_{name}", path)
     assert spec is not None
@@ -105,84 +103,12 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
 # ---- functors ------------------------------------------------------------------------------------------
 
 
-def jitted(fn: Callable[..., Any]) -> Any:
-    """A functor for numba: a copy whose plain helper functions are compilable too.
-
-    The copy is named by its content and lives in a module that every process can import: machine code kept
-    on disk refers to functions by module and name, wherever they were defined when it was made.
-    """
-    if fn not in _jitted:
-        assert isinstance(fn, python_types.FunctionType)
-        inner: dict[str, Any] = {}
-        cells = tuple(python_types.CellType() for _ in fn.__closure__ or ())
-        made = python_types.FunctionType(
-            fn.__code__, {**fn.__globals__}, fn.__name__, fn.__defaults__, cells
-        )
-        made.__module__ = "frontier.functors"
-        made.__qualname__ = f"{fn.__name__}_{hashlib.sha256(_identity(fn, ()).encode()).hexdigest()[:12]}"
-        _jitted[fn] = njit(**runtime.OPTIONS)(made)  # known before its helpers: it may call itself
-        for name, value in constants(fn):
-            if is_helper(value):
-                inner[name] = jitted(value)
-        for value in module_functions(fn):
-            _overload(value)
-        made.__globals__.update({name: value for name, value in inner.items() if name in fn.__globals__})
-        for name, cell, old in zip(fn.__code__.co_freevars, cells, fn.__closure__ or (), strict=True):
-            cell.cell_contents = inner.get(name, old.cell_contents)
-    return _jitted[fn]
-
-
-def _register_marked() -> None:
-    """Make helpers marked by ``fr.function`` known to numba wherever they are found."""
-    while marked:
-        _overload(marked.pop())
-
-
-_overloaded: set[Any] = set()
-
-
-def _overload(fn: Callable[..., Any]) -> None:
-    """Tell numba what a plain function is, for functors that do not find it by a global name."""
-    if fn in _overloaded:
-        return
-    _overloaded.add(fn)
-    made = jitted(fn).py_func
+def _overload(fn: Callable[..., Any], made: Callable[..., Any]) -> None:
     options: Any = runtime.OPTIONS
     overload(fn, jit_options=options, strict=False, target="cpu")(lambda *args: made)
 
 
-def _recursive(fn: Callable[..., Any], stack: tuple[Any, ...]) -> bool:
-    """Whether a functor or a helper of it calls itself, directly or not."""
-    if fn in stack:
-        return True
-    called = [*(value for _, value in constants(fn)), *module_functions(fn)]
-    return any(is_helper(value) and _recursive(value, (*stack, fn)) for value in called)
-
-
-def _identity(fn: Callable[..., Any], stack: tuple[Any, ...]) -> str:
-    """Text that is equal for functors that compile to the same code."""
-    if fn in stack:
-        return fn.__name__
-    code = fn.__code__
-    parts = [code.co_code.hex(), repr(code.co_varnames), repr(code.co_names), _constants_text(code)]
-    for name, value in constants(fn):
-        if is_helper(value):
-            parts.append(f"{name}:{_identity(value, (*stack, fn))}")
-        elif isinstance(value, numba.core.dispatcher.Dispatcher):
-            parts.append(f"{name}:{_identity(value.py_func, (*stack, fn))}")
-        elif isinstance(value, (int, float, complex, str, bytes, bool, tuple, type(None), np.generic)):
-            parts.append(f"{name}={value!r}")
-        else:
-            parts.append(f"{name}:{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}")
-    parts += [_identity(value, (*stack, fn)) for value in module_functions(fn)]
-    return "|".join(parts)
-
-
-def _constants_text(code: python_types.CodeType) -> str:
-    return ",".join(
-        item.co_code.hex() if isinstance(item, python_types.CodeType) else f"{type(item).__name__}{item!r}"
-        for item in code.co_consts
-    )
+jitted = Copies(lambda fn: njit(**runtime.OPTIONS)(fn), _overload)
 
 
 # ---- errors ----------------------------------------------------------------------------------------------
@@ -283,7 +209,7 @@ def _written(path: Path, text: str) -> Path:
 def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
-    for module in (atomics, flags, intrinsics, runtime):
+    for module in (atomics, flags, intrinsics, overloads, runtime):
         assert module.__file__ is not None
         made.update(Path(module.__file__).read_bytes())
     return f"{sys.version_info[:2]} {numba.__version__} {made.hexdigest()}"

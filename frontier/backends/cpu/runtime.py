@@ -13,6 +13,19 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from frontier.backends.codes import (  # noqa: F401 - the text of loop functions takes them from here
+    BAD_VERTEX,
+    CLAIMED_TWICE,
+    DONE,
+    NEED_IN_EDGES,
+    PAUSED,
+    RECORD_FULL,
+    ROW,
+    SINGLE,
+    SUMS,
+    UNCONVERGED,
+    WRONG_KIND,
+)
 from frontier.backends.cpu.intrinsics import (
     arrive,
     clock,
@@ -43,10 +56,6 @@ LINE = 8
 LOCAL = 1024
 #: Tries at the barrier before a worker gives its core away.
 SPINS = 2000
-
-#: Ends of a run: the reasons why a loop function returns.
-DONE, PAUSED, UNCONVERGED, NEED_IN_EDGES, CLAIMED_TWICE, BAD_VERTEX, RECORD_FULL, SINGLE, WRONG_KIND = range(9)
-
 
 def words(workers: int) -> int:
     """Size of ``C`` in 64-bit words."""
@@ -156,6 +165,16 @@ def flush_pile(C, slot, pile, held, ids, fill):
 
 
 @njit(**OPTIONS)
+def flush_bucket(C, counter, pile, held, ids, fill):
+    """The same for one pile of several, each of which has a counter only."""
+    if fill == 0:
+        return
+    at = held + fetch_add(C, counter, fill)
+    for i in range(fill):
+        pile[at + i] = ids[i]
+
+
+@njit(**OPTIONS)
 def source_at(scan, count, position):
     """The last queue entry whose edges begin at or before a position."""
     low = 0
@@ -164,6 +183,20 @@ def source_at(scan, count, position):
         middle = (low + high) >> 1
         if scan[middle] <= position:
             low = middle
+        else:
+            high = middle
+    return low
+
+
+@njit(**OPTIONS)
+def first_from(ids, first, last, value):
+    """The first position from ``first`` on, before ``last``, whose id is not below a value; ``last`` if none is."""
+    low = first
+    high = last
+    while low < high:
+        middle = (low + high) >> 1
+        if np.int64(ids[middle]) < value:
+            low = middle + 1
         else:
             high = middle
     return low
@@ -293,12 +326,6 @@ def queue_of_bits(C, slot, w, W, bits, length, offsets, queue, scan, ids, prefix
 
 
 # ---- the trace of fused loops ----------------------------------------------------------------------------
-
-#: Words of a row: step, pass, direction, in, out, edges, nanoseconds, form.
-ROW = 8
-#: Words of a step's sums, before the rows: calls, edges, nanoseconds.
-SUMS = 3
-
 
 @njit(**OPTIONS)
 def trace_row(R, steps, rows, step, number, direction, before, after, edges, since):

@@ -31,7 +31,7 @@ def edge_lines(step: Advance, b: Builder, parameters: dict[str, str]) -> tuple[l
     far = step.far
     near = "src" if far == "dst" else "dst"
     lines = [f"{far} = np.int64(ends[k])"]
-    edge = "k"
+    edge = "np.int64(k)"
     named = "edge" in names or step.output == "edge" or ("weight" in names and not b.layout.mirrored)
     if step.edges == "in" and named:
         parameters["in_edges"] = b.in_edges()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from frontier.lowering.registers import PUSH_THREAD
 from frontier.operators.advance.cpu.merge_path import accept, finish
 from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, frontier, indented, last_flush, output, pieces
+from frontier.operators.sample import Sample, sample_key, sample_place
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -25,9 +26,19 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
     parameters = frontier(b, source, "vertex")
     parameters["offsets"], parameters["ends"] = b.lists(step.edges)
     inner, scanned = accept(step, b, target, want, parameters)
-    first, last = step.part or (0, None)
-    body = [
-        FROM_QUEUE,
+    walk = _sample(step.part, b, parameters, inner) if isinstance(step.part, Sample) else _slice(step.part, inner)
+    lines = ["fill = 0", "edges = 0", "seen = np.int64(0)", *pieces([FROM_QUEUE, *walk])]
+    if step.output is not None:
+        lines.append(last_flush(scanned))
+    lines.append("fetch_add(C, slot + EXAMINED, seen)")
+    made = b.function(f"part_{step.fn.__name__}", parameters, lines)
+    finish(step, b, made, target, want, scanned, "C[slot + EXAMINED]", PUSH_THREAD)
+
+
+def _slice(part: tuple[int, int | None] | None, inner: list[str]) -> list[str]:
+    """Lines that visit the edges of ``x``, or a slice of them."""
+    first, last = part or (0, None)
+    return [
         f"start = np.int64(offsets[x]) + {first}",
         "end = np.int64(offsets[x + 1])",
         *([f"end = min(end, start + {max(last - first, 0)})"] if last is not None else []),
@@ -35,12 +46,21 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
         "for k in range(start, end):",
         *indented(inner),
     ]
-    lines = ["fill = 0", "edges = 0", "seen = np.int64(0)", *pieces(body)]
-    if step.output is not None:
-        lines.append(last_flush(scanned))
-    lines.append("fetch_add(C, slot + EXAMINED, seen)")
-    made = b.function(f"part_{step.fn.__name__}", parameters, lines)
-    finish(step, b, made, target, want, scanned, "C[slot + EXAMINED]", PUSH_THREAD)
+
+
+def _sample(part: Sample, b: Builder, parameters: dict[str, str], inner: list[str]) -> list[str]:
+    """Lines that visit random edges of ``x``."""
+    parameters["seed"] = f"np.int64(s_{part.seed})" if isinstance(part.seed, str) else f"np.int64({part.seed})"
+    return [
+        "start = np.int64(offsets[x])",
+        "degree = np.int64(offsets[x + 1]) - start",
+        f"key = {b.functor(sample_key)}(p, seed, x)",
+        f"drawn = min(degree, {part.size})",
+        "seen += drawn",
+        "for draw in range(drawn):",
+        f"    k = start + (draw if drawn == degree else {b.functor(sample_place)}(p, key, degree, draw))",
+        *indented(inner),
+    ]
 
 
 def far_ends(step: Advance, b: Builder, edges: Register, vertices: Register) -> None:

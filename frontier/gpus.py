@@ -1,12 +1,16 @@
-"""Which NVIDIA GPUs there are, asked of the driver itself: no CUDA package is needed."""
+"""Which NVIDIA GPUs there are, asked of the driver itself, and what else the backend cuda needs."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
 from dataclasses import dataclass
+from importlib.util import find_spec
 
-__all__ = ["Driver", "Gpu", "find"]
+__all__ = ["Driver", "Gpu", "find", "last_line", "missing"]
+
+#: What kernels need: cooperative launches, and atomics on 64 bits.
+LEAST_CUDA, LEAST_CAPABILITY = (12, 0), (7, 0)
 
 # From cuda.h: attributes of a device.
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
@@ -64,3 +68,41 @@ def _gpu(library: ctypes.CDLL, index: int) -> Gpu:
         library.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
         capability.append(value.value)
     return Gpu(name.value.decode(), size.value, (capability[0], capability[1]))
+
+
+def missing() -> str:
+    """What the backend cuda lacks here, and how to get it; empty if nothing."""
+    driver = find()
+    if driver.problem or driver.cuda is None:
+        return driver.problem
+    runs = "{}.{}".format(*driver.cuda)
+    if driver.cuda < LEAST_CUDA:
+        return f"the NVIDIA driver runs CUDA {runs}, and 12.0 is needed: update the driver"
+    if all(gpu.capability < LEAST_CAPABILITY for gpu in driver.gpus):
+        gpu = driver.gpus[0]
+        return "{} has compute capability {}.{}, and 7.0 is needed".format(gpu.name, *gpu.capability)
+    install = f'pip install "frontier-gpu[{driver.extra}]"'
+    if find_spec("cupy") is None:
+        return f"CuPy is not installed: {install}"
+    try:
+        import cupy
+    except ImportError as error:
+        return f"CuPy cannot be imported ({last_line(error)}): {install}"
+    built = cupy.cuda.runtime.runtimeGetVersion() // 1000
+    if built > driver.cuda[0]:
+        return (
+            f"CuPy is built for CUDA {built}, and the NVIDIA driver runs CUDA {runs}: "
+            f"pip uninstall cupy-cuda{built}x, then {install}"
+        )
+    if find_spec("numba_cuda") is None:
+        return f"numba-cuda is not installed: {install}"
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"CuPy does not reach the GPU ({last_line(error)})"
+    return ""
+
+
+def last_line(error: Exception) -> str:
+    """The last line of a message: of CuPy's long ones, the one that says what it was."""
+    return str(error).strip().rpartition("\n")[2].strip()

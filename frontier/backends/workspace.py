@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["Workspace", "address_of", "give_back", "take"]
+__all__ = ["Workspace", "take"]
 
 _pool: weakref.WeakKeyDictionary[Graph, list[Workspace]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
@@ -24,16 +25,21 @@ _lock = threading.Lock()
 KEPT = 2
 
 
-def address_of(array: np.ndarray) -> int:
-    """Where an array lies."""
-    return int(array.__array_interface__["data"][0])  # a third of the time of .ctypes
-
-
 class Workspace:
-    """Arrays by name, made when first asked for."""
+    """Arrays by name, made when first asked for.
 
-    def __init__(self, graph: Graph) -> None:
-        self.arrays: dict[Any, np.ndarray] = {}
+    Parameters
+    ----------
+    graph : Graph
+    xp : module
+        NumPy or CuPy: where the arrays lie.
+    address_of : callable
+        Where an array lies.
+    """
+
+    def __init__(self, graph: Graph, xp: Any, address_of: Callable[[Any], int]) -> None:
+        self.xp, self.address_of = xp, address_of
+        self.arrays: dict[Any, Any] = {}
         self.epochs: dict[str, int] = {}
         self._addresses: dict[Any, int] = {}
         n, m = graph.num_vertices, graph.num_edges
@@ -47,13 +53,13 @@ class Workspace:
             "edge_stamps": (np.dtype(np.int32), m + 1),
         }
 
-    def array(self, name: str, role: str, length: int | None = None) -> np.ndarray:
+    def array(self, name: str, role: str, length: int | None = None) -> Any:
         """The array of a name; stamps begin as 0."""
         dtype, usual = self._made.get(role, (np.dtype(np.int64), 0))
         size = usual if length is None else length
         key = (name, role, size)
         if key not in self.arrays:
-            make = np.zeros if role.endswith("stamps") else np.empty
+            make = self.xp.zeros if role.endswith("stamps") else self.xp.empty
             self.arrays[key] = make(size, dtype)
         return self.arrays[key]
 
@@ -61,13 +67,13 @@ class Workspace:
         """Where the array of a name lies."""
         key = (name, role, length)
         if key not in self._addresses:
-            self._addresses[key] = address_of(self.array(name, role, length))
+            self._addresses[key] = self.address_of(self.array(name, role, length))
         return self._addresses[key]
 
     def graph_address(self, graph: Graph, role: str) -> int:
         """Where an array of the graph lies; the graph itself, kept here, would never be freed."""
         if role not in self._addresses:
-            self._addresses[role] = address_of(getattr(graph, role))
+            self._addresses[role] = self.address_of(getattr(graph, role))
         return self._addresses[role]
 
     def epoch(self, name: str, role: str) -> int:
@@ -79,17 +85,16 @@ class Workspace:
         self.epochs[name] = value
         return value
 
+    def give_back(self, graph: Graph) -> None:
+        """Keep this for later runs on the graph."""
+        with _lock:
+            free = _pool.setdefault(graph, [])
+            if len(free) < KEPT:
+                free.append(self)
 
-def take(graph: Graph) -> Workspace:
+
+def take(graph: Graph, xp: Any, address_of: Callable[[Any], int]) -> Workspace:
     """A workspace for one run."""
     with _lock:
         free = _pool.setdefault(graph, [])
-        return free.pop() if free else Workspace(graph)
-
-
-def give_back(graph: Graph, workspace: Workspace) -> None:
-    """Keep a workspace for later runs on the graph."""
-    with _lock:
-        free = _pool.setdefault(graph, [])
-        if len(free) < KEPT:
-            free.append(workspace)
+        return free.pop() if free else Workspace(graph, xp, address_of)

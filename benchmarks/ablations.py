@@ -1,0 +1,272 @@
+"""What each choice of a schedule is worth: one table for each question, every result verified.
+
+``python -m benchmarks.ablations --groups balance,switch --graphs kron21 road-NE``. A variant whose schedule this
+version does not know is left out, with the reason. Beside a time stands that time over the group's first variant's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import sys
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import frontier as fr
+from benchmarks.cells import Bench, Call, call_of
+from benchmarks.devices import open_device
+from benchmarks.journal import Journal, Key
+from benchmarks.program import begin, parser_of, prepare, run, settle
+from frontier.errors import FrontierError
+from frontier.primitives.bfs import bfs_problem
+
+EXAMPLE = Path(__file__).resolve().parents[1] / "examples" / "bfs.py"
+BALANCES = ("thread", "block", "twc", "merge_path", "degree_classes")
+POWER_LAW = ("kron21", "rmat24", "urand23")
+LONG = ("grid4096", "road-NE")
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A schedule by its arguments, and a program if it is not the shipped primitive."""
+
+    label: str
+    schedule: dict[str, Any] = field(default_factory=dict)
+    program: Callable[[fr.Graph, int, fr.Schedule], Any] | None = None
+
+    def call(self, primitive: str) -> Call:
+        """The call to time; FrontierError or TypeError where the schedule is not known."""
+        schedule, program = fr.Schedule(**self.schedule), self.program
+        if program is None:
+            return call_of(primitive, schedule)
+        return lambda g, source: program(g, source, schedule)
+
+
+@dataclass(frozen=True)
+class Group:
+    """Variants that answer one question."""
+
+    question: str
+    graphs: tuple[str, ...]
+    variants: tuple[Variant, ...]
+    primitives: tuple[str, ...] = ("bfs",)
+
+
+# -- programs of our own ---------------------------------------------------------------------------
+
+
+def mark(p, src, dst):  # type: ignore[no-untyped-def]
+    """Without atomics: several may mark dst in one step, and all write the same level."""
+    if p.level[dst] == -1:
+        p.level[dst] = p.depth
+        p.parent[dst] = src
+        return True
+    return False
+
+
+def unmarked(p, dst):  # type: ignore[no-untyped-def]
+    """Not reached by an earlier step."""
+    return p.level[dst] == -1
+
+
+class Exact(fr.Enactor):
+    """A search whose duplicates the step removes."""
+
+    loop = fr.Loop(fr.Advance(mark, where=unmarked, unique="exact"), over="source", count="depth")
+
+
+class Culled(fr.Enactor):
+    """The same, where some duplicates may stay."""
+
+    loop = fr.Loop(fr.Advance(mark, where=unmarked, unique="cull"), over="source", count="depth")
+
+
+def _search(kind: type[fr.Enactor]) -> Callable[[fr.Graph, int, fr.Schedule], Any]:
+    def search(g: fr.Graph, source: int, schedule: fr.Schedule) -> Any:
+        p = bfs_problem(g, source)
+        kind(p, schedule).run()
+        return p
+
+    return search
+
+
+@cache
+def _tutorial() -> Any:
+    spec = importlib.util.spec_from_file_location("tutorial_bfs", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def tutorial(g: fr.Graph, source: int, schedule: fr.Schedule) -> Any:
+    """The declared search of examples/bfs.py."""
+    module = _tutorial()
+    p = module.problem(g, source)
+    module.Search(p, schedule).run(fr.Frontier(g, [source]))
+    return p
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+
+_TS = {"queue": "scan", "balance": "block"}
+_WB = {"queue": "scan", "balance": "degree_classes"}
+GROUPS = {
+    "balance": Group(
+        "how a push shares its edges",
+        (*POWER_LAW, *LONG),
+        (
+            Variant("auto", {"direction": "push"}),
+            *(Variant(name, {"direction": "push", "balance": name}) for name in BALANCES),
+        ),
+    ),
+    "switch": Group(
+        "when a search turns to pull",
+        (*POWER_LAW, "road-NE"),
+        (
+            Variant("beamer"),
+            Variant("beamer, alpha 4", {"alpha": 4.0}),
+            Variant("beamer, alpha 60", {"alpha": 60.0}),
+            Variant("beamer, beta 72", {"beta": 72.0}),
+            Variant("gunrock", {"switch": "gunrock"}),
+            Variant("gunrock .01 .1", {"switch": "gunrock", "do_a": 0.01, "do_b": 0.1}),
+            Variant("gunrock 1 1e-4", {"switch": "gunrock", "do_a": 1.0, "do_b": 1e-4}),
+            Variant("hubs", {"switch": "hubs"}),
+            Variant("push only", {"direction": "push"}),
+            Variant("pull only", {"direction": "pull"}),
+        ),
+    ),
+    "enterprise": Group(
+        "Enterprise's techniques one by one, as in its figure 13 (here BL has a queue, made by appending)",
+        ("Kron-20-512", "kron21", "rmat24"),
+        (
+            Variant("BL", {"queue": "append", "balance": "block"}),
+            Variant("BL+TS", _TS),
+            Variant("BL+TS+WB", _WB),
+            Variant("BL+TS+WB+HC", {**_WB, "switch": "hubs", "hub_cache": True}),
+            Variant("WB, appended", {"queue": "append", "balance": "degree_classes"}),
+            Variant("HC without cache", {**_WB, "switch": "hubs", "hub_cache": False}),
+            Variant("defaults"),
+        ),
+    ),
+    "fuse": Group(
+        "one function for the loop, or a return to Python after every step",
+        ("kron21", *LONG),
+        (Variant("fused"), Variant("unfused", {"fuse": False})),
+        ("bfs", "sssp", "bc"),
+    ),
+    "duplicates": Group(
+        "what removes duplicates",
+        ("kron21", "urand23", "road-NE"),
+        (
+            Variant("claimed (fr.bfs)", {"direction": "push"}),
+            Variant("exact, claim", {"direction": "push", "dedup": "claim"}, _search(Exact)),
+            Variant("exact, bitmap", {"direction": "push", "dedup": "bitmap"}, _search(Exact)),
+            Variant("culling", {"direction": "push"}, _search(Culled)),
+            Variant("exact, both ways", {}, _search(Exact)),
+            Variant("culling, both ways", {}, _search(Culled)),
+        ),
+    ),
+    "tutorial": Group(
+        "a user's functor in a declared loop beside the shipped primitive",
+        (*POWER_LAW, *LONG),
+        (
+            Variant("fr.bfs"),
+            Variant("tutorial", {}, tutorial),
+            Variant("fr.bfs, push", {"direction": "push"}),
+            Variant("tutorial, push", {"direction": "push"}, tutorial),
+        ),
+    ),
+}
+
+
+def main() -> int:
+    """Measure, print tables, write JSON; the exit status is 1 if anything failed or was wrong."""
+    parser = parser_of(__doc__, ())
+    parser.add_argument("--groups", default=",".join(GROUPS), help=f"of {','.join(GROUPS)}")
+    arguments = settle(parser.parse_args())
+    arguments.groups = arguments.groups.split(",")
+    unknown = set(arguments.groups) - set(GROUPS)
+    if unknown:
+        parser.error(f"--groups: {', '.join(sorted(unknown))}: choose from {', '.join(GROUPS)}")
+    return run(arguments, "benchmarks.ablations", measure, report)
+
+
+def measure(arguments: argparse.Namespace) -> None:
+    """All variants that the journal does not have; each graph is made once."""
+    device = open_device(arguments.backend)
+    journal = Journal(arguments.json, arguments.resume)
+    begin(journal, device, arguments)
+    groups = [GROUPS[name] for name in arguments.groups]
+    named = dict.fromkeys(name for group in groups for name in group.graphs)
+    for name in arguments.graphs or named:
+        cells = [
+            ((name, of, primitive, variant.label), variant)
+            for of in arguments.groups
+            if arguments.graphs or name in GROUPS[of].graphs
+            for primitive in GROUPS[of].primitives
+            for variant in GROUPS[of].variants
+        ]
+        if all(journal.has(key) for key, _ in cells):
+            continue
+        bench = prepare(journal, device, name, arguments)
+        if bench is None:
+            continue
+        for key, variant in cells:
+            journal.attempt(key, Cell(bench, key, variant), device, arguments.timeout)
+        del bench
+        device.free()
+
+
+class Cell:
+    """Work for the journal: one variant, and its line."""
+
+    def __init__(self, bench: Bench, key: Key, variant: Variant) -> None:
+        self.bench, self.key, self.variant = bench, key, variant
+
+    def __call__(self) -> dict[str, Any]:
+        _, group, primitive, label = self.key
+        try:
+            call = self.variant.call(primitive)
+        except (FrontierError, TypeError) as error:
+            print(f"  {group:11} {primitive:5} {label:20} not there: {error}", flush=True)
+            return {"absent": str(error)}
+        row = self.bench.measure(primitive, call, label)
+        speed = row.speeds["gteps"]
+        print(f"  {group:11} {primitive:5} {label:20} {row.ms:10.3f} ms {speed:9.3f} GTEPS  {row.verified}", flush=True)
+        return asdict(row)
+
+
+def report(journal: Journal) -> None:
+    """A table for each group: graphs across, variants down, times and ratios to the first variant."""
+    rows = {tuple(row["key"]): row for row in journal.rows if len(row["key"]) == 4}
+    for name, group in GROUPS.items():
+        for primitive in group.primitives:
+            graphs = list(dict.fromkeys(key[0] for key in rows if key[1:3] == (name, primitive)))
+            if not graphs:
+                continue
+            print(f"\n{name}, {primitive}: {group.question}; milliseconds, over the first")
+            print(f"{'':20}" + "".join(f"{graph:>22}" for graph in graphs))
+            for variant in group.variants:
+                cells = (_cell(rows, graph, name, primitive, variant.label, group) for graph in graphs)
+                print(f"{variant.label:20}" + "".join(f"{text:>22}" for text in cells))
+
+
+def _cell(rows: dict[Key, dict[str, Any]], graph: str, name: str, primitive: str, label: str, group: Group) -> str:
+    row = rows.get((graph, name, primitive, label), {"absent": ""})
+    first = rows.get((graph, name, primitive, group.variants[0].label), {})
+    if "absent" in row:
+        return "not there" if row["absent"] else "-"
+    if "error" in row:
+        return "FAILED"
+    ratio = f" ({row['ms'] / first['ms']:.2f})" if "ms" in first else ""
+    return f"{row['ms']:.3f}{ratio}{' WRONG' if row['verified'].startswith('WRONG') else ''}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

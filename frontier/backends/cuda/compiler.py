@@ -1,0 +1,196 @@
+"""From a program's text and functors to a kernel in machine code, kept on disk.
+
+The text becomes a module, numba-cuda makes PTX of it, the driver's linker machine code for the device at hand. That
+is written to a file named by a hash of all that it depends on, so a second process neither compiles nor imports numba.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import re
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+from frontier import tracing
+from frontier._jit import cache_folder
+from frontier.backends.copies import identity
+from frontier.backends.cuda.program import CudaProgram, text
+from frontier.errors import FunctorError
+from frontier.lowering.module import words
+
+__all__ = ["ENTRY", "binary", "key_of", "module_of", "ptx_of"]
+
+#: Name of every kernel.
+ENTRY = "frontier_loop"
+
+_lock = threading.RLock()
+_binaries: dict[str, bytes] = {}
+
+
+def key_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> str:
+    """What the machine code of a program depends on, as a name for its file."""
+    key = hashlib.sha256()
+    for part in (text(program), _environment(), repr(capability), repr(bounds)):
+        key.update(part.encode())
+    for fn, name in program.functors.items():
+        key.update(f"{name}{identity(fn)}".encode())
+    return f"kernel_{key.hexdigest()[:32]}"
+
+
+def binary(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any]) -> bytes:
+    """Machine code of a program.
+
+    Parameters
+    ----------
+    program : CudaProgram
+    capability : (int, int)
+        Of the device, which must be current.
+    bounds : (int, int)
+        Threads of a block, and blocks that a multiprocessor must hold at least.
+    blame : callable
+        Called if the kernel cannot be compiled; raises FunctorError for a functor that is at fault.
+    """
+    name = key_of(program, capability, bounds)
+    with _lock:
+        if name not in _binaries:
+            path = cache_folder() / f"{name}.cubin"
+            if not path.exists():
+                _make(program, capability, bounds, blame, path)
+            _binaries[name] = path.read_bytes()
+        return _binaries[name]
+
+
+def _make(
+    program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any], path: Path
+) -> None:
+    begun = time.perf_counter()
+    try:
+        code = ptx_of(program, capability, bounds)
+    except Exception as error:
+        blame()
+        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        raise FunctorError(f"the loop of {', '.join(program.steps)} cannot be compiled for the GPU: {reason}") from error
+    _write(path, _linked(code))
+    tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cuda")
+
+
+def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
+    """The program's module, made from its text."""
+    made = text(program)
+    name = f"loop_{hashlib.sha256(made.encode()).hexdigest()[:32]}"
+    path = cache_folder() / f"cuda_{name}.py"
+    if not path.exists():
+        _write(path, made.encode())
+    spec = importlib.util.spec_from_file_location(f"frontier_cuda_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    module.__dict__.update(functors)
+    sys.modules[module.__name__] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+# ---- PTX -------------------------------------------------------------------------------------------------
+
+
+def ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> str:
+    """The kernel's PTX; needs no GPU."""
+    from numba import cuda, types
+
+    jitted = _copies()
+    jitted.register_marked()
+    module = module_of(program, {made: jitted(fn) for fn, made in program.functors.items()})
+    scalars = dict(program.layout.of_kind("scalar"))
+    kinds = [
+        getattr(types, _name(scalars[name[2:]])) if name.startswith("p_") else types.int64 for name in words(program)
+    ]
+    with _device_of(capability):
+        made, _ = cuda.compile(
+            module.run,
+            types.void(types.int64, *kinds),
+            device=False,
+            abi="numba",
+            cc=capability,
+            launch_bounds=bounds,
+        )
+    made = made.rstrip("\0")
+    entry = re.search(r"\.entry\s+([\w$]+)", made)
+    assert entry is not None
+    return made.replace(entry[1], ENTRY)
+
+
+def _name(dtype: str) -> str:
+    return "boolean" if dtype == "bool" else dtype
+
+
+@cache
+def _copies() -> Any:
+    """Functors as numba-cuda sees them."""
+    from numba import cuda
+    from numba.cuda.extending import overload
+
+    from frontier.backends.copies import Copies, recursive
+
+    def jit(fn: Callable[..., Any]) -> Any:
+        return cuda.jit(device=True, forceinline=not recursive(fn))(fn)
+
+    def define(fn: Callable[..., Any], made: Callable[..., Any]) -> None:
+        overload(fn, strict=False)(lambda *args: made)
+
+    return Copies(jit, define)
+
+
+@contextmanager
+def _device_of(capability: tuple[int, int]) -> Iterator[None]:
+    """numba-cuda asks for the current device while it compiles, which machines without a GPU do not have."""
+    from numba.cuda import dispatcher
+
+    before = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = before
+
+
+def _linked(code: str) -> bytes:
+    """Machine code from PTX, by the driver."""
+    from cupy.cuda.function import LinkState
+
+    state = LinkState()
+    state.add_ptr_data(code.encode() + b"\0", "frontier.ptx")
+    return bytes(state.complete())
+
+
+# ---- files -----------------------------------------------------------------------------------------------
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, for processes share the folder."""
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    os.replace(name, path)
+
+
+@cache
+def _environment() -> str:
+    """What the machine code depends on besides text and functors."""
+    made = hashlib.sha256()
+    here = Path(__file__).parent
+    for path in (*(here / f"{name}.py" for name in ("atomics", "intrinsics", "machine", "runtime")), here.parent / "overloads.py"):
+        made.update(path.read_bytes())
+    versions = [f"{name} {metadata.version(name)}" for name in ("numba", "numba-cuda")]
+    return f"{sys.version_info[:2]} {versions} {made.hexdigest()}"

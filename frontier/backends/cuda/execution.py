@@ -1,0 +1,134 @@
+"""Execution of a loop kernel on one GPU.
+
+The table of addresses and state is the list of the kernel's parameters, which the driver reads from host memory at the
+launch; at its end the kernel writes the state to pinned memory. So a run is one launch and one wait, without copies.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier import device
+from frontier.backends import workspace
+from frontier.backends.cuda import launch, runtime_words
+from frontier.backends.cuda.program import Build, CudaProgram
+from frontier.backends.run import LoopExecution
+from frontier.frontiers import Frontier
+from frontier.lowering.layout import Layout
+from frontier.lowering.loops import lower
+from frontier.lowering.module import words
+from frontier.step import walk
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+    from frontier.problem import Problem
+    from frontier.schedule import Schedule
+    from frontier.step import Step
+
+__all__ = ["CudaExecution"]
+
+#: Largest and mean degree up to which lists are short: roads, grids, meshes.
+SHORT, MEAN = 32, 8
+
+#: Largest degree up to which a few lanes may walk any list.
+BOUNDED = 1024
+
+_running = threading.Lock()  # a cooperative grid wants the whole device
+
+
+@dataclass
+class Code:
+    """A compiled program."""
+
+    program: CudaProgram
+    kernel: launch.Kernel | launch.SimulatedKernel
+    at: dict[str, int]
+
+
+def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
+    """Which build suits a graph, unless a schedule asks for what only the full one has."""
+    largest = g.max_degree
+    mean = g.num_edges / max(1, g.num_vertices)
+    asked = [schedule, *(part.schedule for part in walk(step) if part.schedule is not None)]
+    plain = all(one.balance in ("auto", "thread") for one in asked)
+    narrow = plain and largest <= SHORT and mean <= MEAN
+    return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED)
+
+
+def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
+    """The compiled code for a step on such problems and graphs, made once."""
+    known = step.__dict__.setdefault("_code", {})
+    layout = p.workspace.get("layout") or p.workspace.setdefault("layout", Layout.of(p))
+    build = build_of(p.graph, step, schedule)
+    key = (p.graph.backend, layout, given, schedule, build)
+    if key not in known:
+        program = lower(step, layout, schedule, given, lambda a, b: CudaProgram(a, b, build))
+        assert isinstance(program, CudaProgram)
+        kernel = launch.kernel(program, lambda: _blame(step, layout, schedule, given))
+        known[key] = Code(program, kernel, words(program))
+    return known[key]  # type: ignore[no-any-return]
+
+
+def _blame(step: Step, layout: Layout, schedule: Schedule, given: str | None) -> None:
+    """Raise the FunctorError that the cpu backend would: what is wrong with a functor is wrong there too."""
+    from frontier.backends.cpu.compiler import compiled
+
+    compiled(lower(step, layout, schedule, given))
+
+
+class CudaExecution(LoopExecution):
+    """One run of a step on a GPU."""
+
+    backend = "cuda"
+
+    def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
+        super().__init__(step, p, f, schedule)
+        g = p.graph
+        with device.using(g.backend):
+            self._code = code_of(step, p, None if f is None else f.kind, schedule)
+            self._program, self._at = self._code.program, self._code.at
+            xp = device.namespace(g.backend)
+            self._workspace = workspace.take(g, xp, address_of)
+            self._counters = self._workspace.array("counters", "words", runtime_words.size(self._code.kernel.blocks))
+            self._exchange = launch.Exchange(self._at, len(p.scalars))
+            self._table = self._exchange.table
+            self._prepare()
+            self._counters.fill(0)
+            self._workspace.address_of(self._counters)
+
+    # ---- what a backend says -------------------------------------------------------------------------
+
+    def _prepare_scalars(self) -> None:
+        """Scalars are parameters; where their last values go is an address in the pinned memory."""
+        for i, (name, scalar) in enumerate(self._p.scalars.items()):
+            self._exchange.scalar(i, self._at[f"p_{name}"], scalar)
+
+    def _local(self, name: str, role: str) -> int:
+        raise AssertionError(f"kernels have no arrays of workers: {name}, {role}")
+
+    def _view(self, address: int, dtype: np.dtype[Any], length: int) -> Any:
+        if length == 0:
+            return self._workspace.xp.empty(0, dtype)
+        return launch.memory_at(address, dtype, length)
+
+    def proceed(self, passes: int | None = None) -> int:
+        """Go on for at most so many passes; how many were begun."""
+        with device.using(self._p.graph.backend):
+            return super().proceed(passes)
+
+    def _call(self) -> None:
+        for i, (name, scalar) in enumerate(self._p.scalars.items()):
+            self._exchange.scalar(i, self._at[f"p_{name}"], scalar)
+        with _running:
+            self._code.kernel(self._exchange)
+        for i, scalar in enumerate(self._p.scalars.values()):
+            self._exchange.result(i, scalar)
+
+
+def address_of(array: Any) -> int:
+    """Where an array lies."""
+    return launch.address_of(array)

@@ -1,0 +1,353 @@
+"""What numba-cuda lacks: raw pointers, atomics on them, ordered loads, one shared scratch memory, a clock.
+
+Pointers carry no length: no bounds check and no wrap of negative indices, whose instructions cost
+a third of a loop over edges. ``frontier.backends.cuda.simulator`` has the same names in plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import cuda, types
+from numba.cuda.extending import intrinsic, register_model
+from numba.cuda.models import PrimitiveModel
+
+from frontier.backends.cpu.intrinsics import Flags, Narrow, pointer_type
+
+__all__ = [
+    "POINTERS",
+    "SHARED",
+    "any_lane",
+    "ballot",
+    "block_index",
+    "block_size",
+    "clock",
+    "compare_exchange",
+    "exchange",
+    "fetch_add",
+    "fetch_max",
+    "fetch_min",
+    "fetch_or",
+    "find_first",
+    "load_acquire",
+    "load_relaxed",
+    "num_blocks",
+    "ones",
+    "prefetch",
+    "release_add",
+    "shuffle",
+    "shuffle_down",
+    "shuffle_up",
+    "store_release",
+    "sync",
+    "sync_or",
+    "sync_warp",
+    "thread_index",
+]
+
+_I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
+
+
+@register_model(Flags)
+class _FlagsModel(PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, _I8.as_pointer())
+
+
+@register_model(Narrow)
+class _NarrowModel(PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, ir.IntType(fe_type.dtype.bitwidth).as_pointer())
+
+
+# ---- memory ------------------------------------------------------------------------------------------
+
+
+def _pointer_to(made: Any) -> Any:
+    @intrinsic
+    def pointer(typingctx: Any, address: Any) -> Any:
+        """The memory at an address as numbers of one type."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
+
+        return made(types.int64), generate
+
+    return pointer
+
+
+def _shared(made: Any) -> Any:
+    @intrinsic
+    def shared(typingctx: Any, offset: Any) -> Any:
+        """The block's scratch memory from so many bytes on: the same memory for every phase."""
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            module = builder.module
+            array = ir.ArrayType(_I8, 0)
+            found = module.globals.get("frontier_scratch")
+            if found is None:
+                found = ir.GlobalVariable(module, array, "frontier_scratch", addrspace=3)
+                found.linkage, found.align = "external", 16
+            first = builder.bitcast(found, ir.PointerType(_I8, 3))
+            there = builder.gep(first, [args[0]])
+            kind = context.get_value_type(signature.return_type)
+            # Typed before the space is forgotten, so that NVVM still knows that this is shared memory.
+            typed = builder.bitcast(there, ir.PointerType(kind.pointee, 3))
+            return builder.addrspacecast(typed, kind)
+
+        return made(types.int64), generate
+
+    return shared
+
+
+_DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+
+#: dtype name -> function from an address (int64) to a pointer.
+POINTERS = {name: _pointer_to(pointer_type(name)) for name in _DTYPES.split()}
+
+#: dtype name -> function from an offset in bytes to a pointer into the block's scratch memory.
+SHARED = {
+    name: _shared(types.CPointer(getattr(types, name))) for name in ("int32", "uint32", "int64", "float64")
+}
+
+
+def _element(builder: Any, args: Any) -> Any:
+    return builder.gep(args[0], [args[1]])
+
+
+def _is_pointer(kind: Any) -> bool:
+    return isinstance(kind, (types.CPointer, Narrow))
+
+
+# ---- atomics -----------------------------------------------------------------------------------------
+
+
+def _add_float(builder: Any, number: Any, args: Any) -> Any:
+    """LLVM 7, which older architectures are compiled by, has no atomicrmw fadd."""
+    kind, letter = (ir.DoubleType(), "d") if number.bitwidth == 64 else (ir.FloatType(), "f")
+    address = builder.ptrtoint(_element(builder, args), _I64)
+    text = f"atom.global.add.f{number.bitwidth} $0, [$1], $2;"
+    return builder.asm(ir.FunctionType(kind, [_I64, kind]), text, f"={letter},l,{letter},~{{memory}}", [address, args[2]], True)
+
+
+def _extreme_float(builder: Any, number: Any, args: Any, least: bool) -> Any:
+    """Minimum or maximum of floats by integer atomics.
+
+    Without the sign bit floats are ordered as signed integers are; with it, in reverse as unsigned ones.
+    """
+    whole = ir.IntType(number.bitwidth)
+    pointer = builder.bitcast(_element(builder, args), whole.as_pointer())
+    bits = builder.bitcast(args[2], whole)
+    positive = builder.icmp_signed(">=", bits, ir.Constant(whole, 0))
+    first, second = ("min", "umax") if least else ("max", "umin")
+    with builder.if_else(positive) as (then, otherwise):
+        with then:
+            a = builder.atomic_rmw(first, pointer, bits, "monotonic")
+            from_a = builder.basic_block
+        with otherwise:
+            b = builder.atomic_rmw(second, pointer, bits, "monotonic")
+            from_b = builder.basic_block
+    old = builder.phi(whole)
+    old.add_incoming(a, from_a)
+    old.add_incoming(b, from_b)
+    return builder.bitcast(old, args[2].type)
+
+
+def _read_modify_write(name: str, integers: tuple[str, str], real: Any) -> Any:
+    """An intrinsic over LLVM's atomicrmw: (pointer, index, value) -> old value."""
+
+    @intrinsic
+    def operation(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
+        if not _is_pointer(pointer):
+            return None
+        number = pointer.dtype
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            if isinstance(number, types.Float):
+                return real(builder, number, args)
+            op = integers[0] if number.signed else integers[1]
+            return builder.atomic_rmw(op, _element(builder, args), args[2], "monotonic")
+
+        return number(pointer, types.intp, number), generate
+
+    operation.__name__ = operation.__qualname__ = name
+    return operation
+
+
+def _no_float(builder: Any, number: Any, args: Any) -> Any:
+    raise NotImplementedError(f"no such atomic on {number}")
+
+
+fetch_add = _read_modify_write("fetch_add", ("add", "add"), _add_float)
+fetch_min = _read_modify_write("fetch_min", ("min", "umin"), lambda b, n, a: _extreme_float(b, n, a, True))
+fetch_max = _read_modify_write("fetch_max", ("max", "umax"), lambda b, n, a: _extreme_float(b, n, a, False))
+fetch_or = _read_modify_write("fetch_or", ("or", "or"), _no_float)
+exchange = _read_modify_write("exchange", ("xchg", "xchg"), _no_float)
+
+
+@intrinsic
+def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, value: Any) -> Any:
+    """If the element is ``expected`` it becomes ``value``; gives the old value."""
+    if not _is_pointer(pointer):
+        return None
+    number = pointer.dtype
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pair = builder.cmpxchg(_element(builder, args), args[2], args[3], "monotonic", "monotonic")
+        return builder.extract_value(pair, 0)
+
+    return number(pointer, types.intp, number, number), generate
+
+
+# ---- order between blocks ----------------------------------------------------------------------------
+
+
+def _load(instruction: str) -> Any:
+    @intrinsic
+    def load(typingctx: Any, pointer: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            address = builder.ptrtoint(_element(builder, args), _I64)
+            text = f"{instruction} $0, [$1];"
+            return builder.asm(ir.FunctionType(_I64, [_I64]), text, "=l,l,~{memory}", [address], True)
+
+        return types.int64(types.CPointer(types.int64), types.intp), generate
+
+    return load
+
+
+#: Read; what was written before the value was stored is visible after.
+load_acquire = _load("ld.acquire.gpu.global.b64")
+#: Read what other blocks have written, past this processor's own cache.
+load_relaxed = _load("ld.relaxed.gpu.global.b64")
+
+
+def _store(instruction: str) -> Any:
+    @intrinsic
+    def store(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            address = builder.ptrtoint(_element(builder, args), _I64)
+            kind = ir.FunctionType(ir.VoidType(), [_I64, _I64])
+            builder.asm(kind, f"{instruction} [$0], $1;", "l,l,~{memory}", [address, args[2]], True)
+            return context.get_dummy_value()
+
+        return types.void(types.CPointer(types.int64), types.intp, types.int64), generate
+
+    return store
+
+
+#: Add, and make all earlier writes of this block visible to whoever sees the sum.
+release_add = _store("red.release.gpu.global.add.u64")
+#: Write; whoever reads the value sees what was written before.
+store_release = _store("st.release.gpu.global.b64")
+
+
+@intrinsic
+def prefetch(typingctx: Any, pointer: Any, index: Any) -> Any:
+    """Bring the line of an element into the second-level cache."""
+    if not _is_pointer(pointer):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = builder.ptrtoint(_element(builder, args), _I64)
+        kind = ir.FunctionType(ir.VoidType(), [_I64])
+        builder.asm(kind, "prefetch.global.L2 [$0];", "l", [address], True)
+        return context.get_dummy_value()
+
+    return types.void(pointer, types.intp), generate
+
+
+@intrinsic
+def clock(typingctx: Any) -> Any:
+    """Nanoseconds of a clock that only goes forward."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.asm(ir.FunctionType(_I64, []), "mov.u64 $0, %globaltimer;", "=l,~{memory}", [], True)
+
+    return types.int64(), generate
+
+
+# ---- where a thread stands ---------------------------------------------------------------------------
+
+
+def _register(name: str) -> Any:
+    @intrinsic
+    def read(typingctx: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            called = f"llvm.nvvm.read.ptx.sreg.{name}"
+            made = builder.module.globals.get(called)
+            if made is None:
+                made = ir.Function(builder.module, ir.FunctionType(_I32, []), called)
+            return builder.call(made, [])
+
+        return types.int32(), generate
+
+    return read
+
+
+thread_index = _register("tid.x")
+block_index = _register("ctaid.x")
+num_blocks = _register("nctaid.x")
+block_size = _register("ntid.x")
+
+_device = cuda.jit(device=True, forceinline=True)
+
+
+@_device
+def sync():  # type: ignore[no-untyped-def]
+    """All threads of the block meet."""
+    cuda.syncthreads()
+
+
+@_device
+def sync_or(flag):  # type: ignore[no-untyped-def]
+    """All threads of the block meet; whether the flag of any is set."""
+    return cuda.syncthreads_or(types.int32(flag)) != 0
+
+
+@_device
+def sync_warp():  # type: ignore[no-untyped-def]
+    """The 32 threads of a warp meet."""
+    cuda.syncwarp()
+
+
+@_device
+def ballot(flag):  # type: ignore[no-untyped-def]
+    """Bit i: the flag of lane i."""
+    return types.uint32(cuda.ballot_sync(0xFFFFFFFF, flag))
+
+
+@_device
+def any_lane(flag):  # type: ignore[no-untyped-def]
+    """Whether the flag of any lane is set."""
+    return cuda.any_sync(0xFFFFFFFF, flag)
+
+
+@_device
+def shuffle(value, lane):  # type: ignore[no-untyped-def]
+    """A lane's value, for all lanes."""
+    return cuda.shfl_sync(0xFFFFFFFF, value, lane)
+
+
+@_device
+def shuffle_up(value, delta):  # type: ignore[no-untyped-def]
+    """The value of the lane so many places before."""
+    return cuda.shfl_up_sync(0xFFFFFFFF, value, delta)
+
+
+@_device
+def shuffle_down(value, delta):  # type: ignore[no-untyped-def]
+    """The value of the lane so many places after."""
+    return cuda.shfl_down_sync(0xFFFFFFFF, value, delta)
+
+
+@_device
+def ones(word):  # type: ignore[no-untyped-def]
+    """Number of one bits."""
+    return types.int32(cuda.popc(word))
+
+
+@_device
+def find_first(word):  # type: ignore[no-untyped-def]
+    """Index of the lowest one bit of a word that is not 0."""
+    return types.int32(cuda.ffs(word) - 1)

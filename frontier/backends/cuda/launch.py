@@ -1,0 +1,163 @@
+"""Kernels on a device: loading, how many blocks fit, launching, memory that host and device share."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from frontier import device
+from frontier.backends.cuda.compiler import ENTRY, binary, module_of
+from frontier.backends.cuda.program import CudaProgram
+from frontier.backends.cuda.runtime_words import FREE, scratch
+from frontier.lowering.module import words
+from frontier.errors import BackendUnavailableError
+
+__all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "kernel", "memory_at"]
+
+#: Threads of a block and blocks of a multiprocessor: full and narrow build.
+#: (Measured: with 40 registers a thread and three blocks the full build is fastest; a narrow pass is a chain of loads.)
+FULL, NARROW = (512, 3), (256, 1)
+
+
+class Exchange:
+    """The table of a run as the kernel's parameters, and pinned memory to which it writes its state.
+
+    Parameters
+    ----------
+    at : dict of str to int
+        Position of every variable in the table.
+    scalars : int
+        Scalars of the problem.
+    """
+
+    def __init__(self, at: dict[str, int], scalars: int) -> None:
+        length = self.length = len(at)
+        # What the kernel writes: why it returns, and the words after the scalars.
+        self._state = slice(at["code"], at["detail"] + 1), slice(at["pc"], length)
+        if device.simulated():
+            self.written = np.zeros(length + scalars, np.int64)
+            self._address = int(self.written.ctypes.data)
+        else:
+            import cupy
+
+            self._pinned = cupy.cuda.alloc_pinned_memory(8 * (length + scalars))
+            self.written = np.frombuffer(self._pinned, np.int64, length + scalars)
+            self._address = int(self._pinned.ptr)
+        # The address, then the table: each parameter is read from its own word.
+        self._words = np.zeros(1 + length, np.int64)
+        self._words[0] = self._address
+        self.table = self._words[1:]
+        first = self._words.ctypes.data
+        self._pointers = (ctypes.c_void_p * (1 + length))(*(first + 8 * i for i in range(1 + length)))
+        self.parameters = ctypes.addressof(self._pointers)
+
+    def scalar(self, number: int, word: int, scalar: np.ndarray) -> None:
+        """Pass a scalar's value in a word of the table."""
+        self.table[word : word + 1].view(scalar.dtype)[0] = scalar[0]
+        self.written[word] = self._address + 8 * (self.length + number)
+        self.written[self.length + number :][:1].view(scalar.dtype)[0] = scalar[0]
+
+    def result(self, number: int, scalar: np.ndarray) -> None:
+        """Bring back a scalar's last value."""
+        scalar[0] = self.written[self.length + number :][:1].view(scalar.dtype)[0]
+
+    def values(self, kinds: list[np.dtype[Any]]) -> list[Any]:
+        """The parameters, each of its own dtype."""
+        return [self._address, *(self.table[i : i + 1].view(kind)[0].item() for i, kind in enumerate(kinds))]
+
+    def finish(self) -> None:
+        """Take over the state that the kernel has written."""
+        for part in self._state:
+            self.table[part] = self.written[: self.length][part]
+
+
+class Kernel:
+    """A loop kernel on the current device.
+
+    Attributes
+    ----------
+    blocks : int
+        Blocks of its grid: all that the device can hold at once, since they meet at barriers.
+    """
+
+    def __init__(self, program: CudaProgram, blame: Callable[[], Any]) -> None:
+        from cupy.cuda import Device
+        from cupy.cuda.function import Module
+        from cupy_backends.cuda.api import driver
+
+        here = Device()
+        capability = (int(here.compute_capability[:-1]), int(here.compute_capability[-1]))
+        self.threads, least = NARROW if program.narrow else FULL
+        self._module = Module()
+        self._module.load(binary(program, capability, (self.threads, least), blame))
+        self._function = self._module.get_function(ENTRY)
+        ids, offsets = (np.dtype(name).itemsize for name in (program.layout.ids, program.layout.offsets))
+        self._scratch = FREE if program.narrow else scratch(ids, offsets)
+        fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._function.ptr, self.threads, self._scratch)
+        if fit < 1:
+            raise BackendUnavailableError("the kernel does not fit on this GPU")
+        processors = here.attributes["MultiProcessorCount"]
+        # More than one block a processor only slows the barrier of a narrow build.
+        self.blocks = processors * min(fit, least)
+        self._launch = driver.launchCooperativeKernel
+
+    def __call__(self, exchange: Exchange) -> None:
+        """Run it on the current stream, and wait for its end."""
+        from cupy.cuda import get_current_stream
+
+        stream = get_current_stream()
+        self._launch(
+            self._function.ptr, self.blocks, 1, 1, self.threads, 1, 1, self._scratch, stream.ptr, exchange.parameters
+        )
+        stream.synchronize()
+        exchange.finish()
+
+
+class SimulatedKernel:
+    """A loop kernel run by Python threads, see :mod:`frontier.backends.cuda.simulator`."""
+
+    #: Two warps, so that blocks have several; two blocks, so that there are several.
+    blocks, threads = 2, 64
+
+    def __init__(self, program: CudaProgram) -> None:
+        functors = {made: fn for fn, made in program.functors.items()}
+        self._run = module_of(program, functors).run
+        self._kinds = [np.dtype(kind) for kind in _kinds(program)]
+
+    def __call__(self, exchange: Exchange) -> None:
+        """Run it."""
+        from frontier.backends.cuda.simulator import launch
+
+        values = exchange.values(self._kinds)
+        launch(self._run, self.blocks, self.threads, scratch(8, 8), values)
+        exchange.finish()
+
+
+def kernel(program: CudaProgram, blame: Callable[[], Any]) -> Kernel | SimulatedKernel:
+    """The kernel of a program, on the current device."""
+    return SimulatedKernel(program) if device.simulated() else Kernel(program, blame)
+
+
+def _kinds(program: CudaProgram) -> list[str]:
+    """Dtypes of the kernel's parameters."""
+    scalars = dict(program.layout.of_kind("scalar"))
+    return [scalars[name[2:]] if name.startswith("p_") else "int64" for name in words(program)]
+
+
+def address_of(array: Any) -> int:
+    """Where an array lies."""
+    return int(array.ctypes.data) if isinstance(array, np.ndarray) else int(array.data.ptr)
+
+
+def memory_at(address: int, dtype: np.dtype[Any], length: int) -> Any:
+    """Device memory at an address as an array that does not own it."""
+    size = length * dtype.itemsize
+    if device.simulated():
+        return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)  # type: ignore[call-overload]
+    import cupy
+
+    memory = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(address, size, None), 0)
+    return cupy.ndarray(length, dtype, memory)

@@ -1,0 +1,24 @@
+"""The operations that kernels are made of: the GPU's, or with NUMBA_ENABLE_CUDASIM=1 their stand-ins in Python."""
+
+# What kernels' modules take from here has no list of its own: it is the simulator's or that of the intrinsics.
+# ruff: noqa: F401
+from __future__ import annotations
+
+import os
+
+SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
+
+if SIMULATED:
+    from frontier.backends.cuda.simulator import *  # noqa: F403
+    from frontier.backends.cuda.simulator import POINTERS, SHARED, device, phase, truth
+else:
+    from numba import cuda
+
+    from frontier.backends.cuda.atomics import truth
+    from frontier.backends.cuda.intrinsics import *  # noqa: F403
+    from frontier.backends.cuda.intrinsics import POINTERS, SHARED
+
+    device = cuda.jit(device=True, forceinline=True)
+    phase = cuda.jit(device=True)
+
+int32_at = POINTERS["int32"]

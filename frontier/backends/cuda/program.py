@@ -1,0 +1,146 @@
+"""Program: the text of a loop kernel. What differs from the cpu backend's text is here and in ``operators/*/cuda``.
+
+A *narrow* build is for graphs whose largest degree is small (roads, grids, meshes): a few lanes share a vertex's
+list, frontiers carry the first slot of every list along instead of the scan of degrees, and nothing is decided by
+numbers of edges. All other graphs get the full build.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from frontier.lowering.layout import Layout
+from frontier.lowering.loops import Program
+from frontier.lowering.module import CONTROL, module_text, words
+from frontier.lowering.registers import BITS, IN, OUT, Register
+from frontier.schedule import Schedule
+
+__all__ = ["Build", "CudaProgram", "text"]
+
+_IMPORTS = """from collections import namedtuple
+
+import numpy as np
+
+from frontier.backends.cuda.machine import *
+from frontier.backends.cuda.machine import POINTERS, SHARED, device, phase, truth
+from frontier.backends.cuda.runtime import *
+
+""" + "\n".join(
+    f"{name}_at = POINTERS[{name!r}]"
+    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
+) + "\n" + "\n".join(f"{name}_shared = SHARED[{name!r}]" for name in ("int32", "uint32", "int64", "float64"))
+
+
+@dataclass(frozen=True)
+class Build:
+    """What of a graph's shape the text depends on.
+
+    Attributes
+    ----------
+    narrow : bool
+        Whether every list is short.
+    lanes : int
+        Lanes that share a vertex's list where the balance is ``thread``: a power of two.
+    bounded : bool
+        Whether no list is so long that a few lanes would hold up the others.
+    """
+
+    narrow: bool = False
+    lanes: int = 8
+    bounded: bool = False
+
+
+class CudaProgram(Program):
+    """A program whose workers are the threads of a cooperative grid."""
+
+    backend = "cuda"
+
+    def __init__(self, layout: Layout, schedule: Schedule, build: Build) -> None:
+        self.build, self.narrow = build, build.narrow
+        self._whole = "True"
+        super().__init__(layout, schedule)
+
+    @property
+    def big(self) -> str:
+        """Text for whether counts and edges do not fit into one word."""
+        return str(self.layout.offsets == "int64")
+
+    def mode(self, want: str) -> str:
+        """Text for what an append writes beside the ids."""
+        return "NOTHING" if not want else "START" if self.narrow else "PREFIX"
+
+    def counter(self, word: str) -> str:
+        return f"K[{word}]"
+
+    def barrier(self) -> tuple[str, str]:
+        enter = f"slot = begin(C, t, w, deadline, {self.narrow})"
+        if not self.narrow:
+            return enter, f"arrivals = finish(C, slot, arrivals, {self.big})"
+        return enter, f"finish_packed(C, slot, {self._whole})"
+
+    def phase(self, *call: str, after: tuple[str, ...] = ()) -> None:
+        # Only where a phase counts more than its elements are the other words read.
+        self._whole = "tracing" if any("EXAMINED" in line for line in after) else "False"
+        if any("PILE_COUNT" in line for line in after):
+            self._whole = "True"
+        super().phase(*call, after=after)
+
+    def scanned(self, register: Register, want: str) -> None:
+        """Make it all, or a queue with the scan of its degrees; narrow builds need no scan."""
+        if self.narrow:
+            self.sparse(register)
+        else:
+            super().scanned(register, want)
+
+    def _queue_of_bits(self, register: Register, want: str) -> None:
+        queue, scan = self.target(register, "vertex")
+        offsets, _ = self.lists(want)
+        self.phase(
+            f"queue_of_bits(C, slot, {self.big}, w, W, uint32_at({register.bits}), {self.capacity('vertex')}, "
+            f"{self.layout.ids}_at({queue}), {self.layout.offsets}_at({scan}), {self.mode(want)}, {offsets})",
+            after=self.produced(register, "vertex", want),
+        )
+
+    def single(self, register: Register, vertex: str) -> None:
+        """One vertex, with its scan: every block writes the same, so no barrier of the grid is needed."""
+        queue, scan = self.target(register, "vertex")
+        ids, offsets = f"{self.layout.ids}_at({queue})", f"{self.layout.offsets}_at({scan})"
+        self.line(
+            f"{register.edges} = put_single(w, {ids}, {offsets}, {self.mode('out')}, {self.lists('out')[0]}, {vertex})",
+            f"{register.queue} = {queue}",
+            f"{register.side} = 1 - {register.side}",
+            f"{register.count} = 1",
+            f"{register.form} = {OUT}",
+            f"{register.kind} = 0",
+        )
+
+    def carried(self, register: Register, edges: str) -> str:
+        """Text for whether a queue carries the first slots of its lists."""
+        return f"{register.form} == {OUT if edges == 'out' else IN}" if self.narrow else "False"
+
+    def dense_form(self, register: Register) -> str:
+        """Text for whether a register holds a bitmap."""
+        return f"{register.form} == {BITS}"
+
+
+def text(program: CudaProgram) -> str:
+    """The whole module. The kernel's parameters are the words of the table, by value: so they take no registers."""
+    names = [f"s_{name[2:]}" if name.startswith("p_") else name for name in words(program)]
+    head = [
+        f"def run(address, {', '.join(names)}):",
+        "w = worker()",
+        "W = workers()",
+        "T = int64_at(address)",
+        "C = int64_at(counters)",
+        "F = float64_at(counters)",
+        "K = int64_shared(0)",
+        "now = np.int64(0)",
+        "deadline = np.int64(0)",
+        "if w == 0:",
+        "    now = clock()",
+        "    deadline = now + nanoseconds",
+    ]
+    width = "np.int64" if program.layout.offsets == "int64" else "np.int32"
+    imports = f"{_IMPORTS}\nI = {width}"
+    assert CONTROL[0] == "counters"
+    return module_text(program, imports, "@phase", "", head)

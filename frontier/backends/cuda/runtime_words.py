@@ -1,0 +1,24 @@
+"""Sizes on which the runtime of kernels and the host agree; importing them must not import numba."""
+
+from __future__ import annotations
+
+__all__ = ["FIRST", "FREE", "SLOT", "TILE", "scratch", "size"]
+
+#: Words of the counters before the slots, and of a slot.
+FIRST, SLOT = 16, 16
+
+#: Bytes of a block's scratch memory before what a phase lays there.
+FREE = 704
+
+#: Edges of a tile, and vertices that one may hold.
+TILE = 2048
+
+
+def size(blocks: int) -> int:
+    """Size of the counters in 64-bit words."""
+    return FIRST + 3 * SLOT + 3 * blocks
+
+
+def scratch(ids: int, offsets: int) -> int:
+    """Bytes of a block's scratch memory, for so many bytes an id and an offset."""
+    return FREE + (offsets + 2 * ids + 4) * TILE

@@ -1,0 +1,340 @@
+"""Kernels without a GPU: every operation of a kernel in plain Python, one Python thread for each of its threads.
+
+Slow, for small graphs: a test of what kernels do, with their barriers, votes and atomics. Chosen by
+``NUMBA_ENABLE_CUDASIM=1``. numba's own simulator runs one block and knows no votes, hence this one. Threads change
+only where they wait, so everything between two barriers is atomic.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+__all__ = [
+    "POINTERS",
+    "SHARED",
+    "any_lane",
+    "ballot",
+    "block_index",
+    "block_size",
+    "clock",
+    "compare_exchange",
+    "device",
+    "exchange",
+    "fetch_add",
+    "fetch_max",
+    "fetch_min",
+    "fetch_or",
+    "find_first",
+    "launch",
+    "load_acquire",
+    "load_relaxed",
+    "num_blocks",
+    "ones",
+    "phase",
+    "prefetch",
+    "release_add",
+    "shuffle",
+    "shuffle_down",
+    "shuffle_up",
+    "store_release",
+    "sync",
+    "sync_or",
+    "sync_warp",
+    "thread_index",
+    "truth",
+]
+
+WARP = 32
+
+_here = threading.local()
+
+
+def device(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the device is a function."""
+    return fn
+
+
+phase = device
+
+
+def truth(value: Any) -> bool:
+    """Whether a functor's result means yes; returning nothing means no."""
+    return bool(value)
+
+
+# ---- memory ------------------------------------------------------------------------------------------
+
+_CTYPES = {
+    "bool": ctypes.c_bool, "int8": ctypes.c_int8, "int16": ctypes.c_int16, "int32": ctypes.c_int32,
+    "int64": ctypes.c_int64, "uint8": ctypes.c_uint8, "uint16": ctypes.c_uint16, "uint32": ctypes.c_uint32,
+    "uint64": ctypes.c_uint64, "float32": ctypes.c_float, "float64": ctypes.c_double,
+}  # fmt: skip
+
+
+class Pointer:
+    """Memory at an address as numbers of one type."""
+
+    __slots__ = ("address", "dtype", "kind", "size")
+
+    def __init__(self, address: int, dtype: str) -> None:
+        self.address, self.dtype, self.kind = int(address), np.dtype(dtype), _CTYPES[dtype]
+        self.size = ctypes.sizeof(self.kind)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.kind.from_address(self.address + self.size * int(index)).value
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        number = bool(value) if self.kind is ctypes.c_bool else float(value) if self.dtype.kind == "f" else int(value)
+        self.kind.from_address(self.address + self.size * int(index)).value = number
+
+
+def _at(name: str) -> Callable[[int], Pointer]:
+    return lambda address: Pointer(address, name)
+
+
+def _shared(name: str) -> Callable[[int], Pointer]:
+    return lambda offset: Pointer(_here.block.scratch + int(offset), name)
+
+
+POINTERS = {name: _at(name) for name in _CTYPES}
+SHARED = {name: _shared(name) for name in ("int32", "uint32", "int64", "float64")}
+
+
+# ---- atomics -----------------------------------------------------------------------------------------
+
+
+def fetch_add(pointer: Any, index: Any, value: Any) -> Any:
+    """Add; gives the old value."""
+    old = pointer[index]
+    pointer[index] = old + value
+    return old
+
+
+def fetch_min(pointer: Any, index: Any, value: Any) -> Any:
+    """Minimum; gives the old value."""
+    old = pointer[index]
+    pointer[index] = min(old, value)
+    return old
+
+
+def fetch_max(pointer: Any, index: Any, value: Any) -> Any:
+    """Maximum; gives the old value."""
+    old = pointer[index]
+    pointer[index] = max(old, value)
+    return old
+
+
+def fetch_or(pointer: Any, index: Any, value: Any) -> Any:
+    """Bitwise or; gives the old value."""
+    old = pointer[index]
+    pointer[index] = int(old) | int(value)
+    return old
+
+
+def exchange(pointer: Any, index: Any, value: Any) -> Any:
+    """Store; gives the old value."""
+    old = pointer[index]
+    pointer[index] = value
+    return old
+
+
+def compare_exchange(pointer: Any, index: Any, expected: Any, value: Any) -> Any:
+    """If the element is ``expected`` it becomes ``value``; gives the old value."""
+    old = pointer[index]
+    if old == expected:
+        pointer[index] = value
+    return old
+
+
+def load_relaxed(pointer: Any, index: Any) -> Any:
+    """Read."""
+    return pointer[index]
+
+
+def load_acquire(pointer: Any, index: Any) -> Any:
+    """Read; others get a turn, for somebody may wait for them in a loop."""
+    time.sleep(0)
+    _here.block.grid.check()
+    return pointer[index]
+
+
+def store_release(pointer: Any, index: Any, value: Any) -> None:
+    """Write."""
+    pointer[index] = value
+
+
+def release_add(pointer: Any, index: Any, value: Any) -> None:
+    """Add."""
+    pointer[index] += value
+
+
+def prefetch(pointer: Any, index: Any) -> None:
+    """There is no cache."""
+
+
+def clock() -> int:
+    """Nanoseconds."""
+    return time.perf_counter_ns()
+
+
+# ---- where a thread stands, and votes ----------------------------------------------------------------
+
+
+class _Grid:
+    """What all blocks of a launch share."""
+
+    def __init__(self, blocks: int, threads: int) -> None:
+        self.blocks, self.threads = blocks, threads
+        self.error: BaseException | None = None
+
+    def check(self) -> None:
+        if self.error is not None:
+            raise threading.BrokenBarrierError
+
+
+class _Block:
+    """What the threads of a block share."""
+
+    def __init__(self, grid: _Grid, index: int, scratch: int) -> None:
+        self.grid, self.index = grid, index
+        self._memory = ctypes.create_string_buffer(scratch + 64)
+        self.scratch = (ctypes.addressof(self._memory) + 15) // 16 * 16
+        self.barrier = threading.Barrier(grid.threads)
+        self.flags = [False] * grid.threads
+        self.warps = [threading.Barrier(WARP) for _ in range(grid.threads // WARP)]
+        self.values: list[Any] = [None] * grid.threads
+
+
+def thread_index() -> np.int32:
+    """Number of the thread in its block."""
+    return np.int32(_here.thread)
+
+
+def block_index() -> np.int32:
+    """Number of the block."""
+    return np.int32(_here.block.index)
+
+
+def num_blocks() -> np.int32:
+    """Number of blocks."""
+    return np.int32(_here.block.grid.blocks)
+
+
+def block_size() -> np.int32:
+    """Threads of a block."""
+    return np.int32(_here.block.grid.threads)
+
+
+def sync() -> None:
+    """All threads of the block meet."""
+    _here.block.barrier.wait()
+
+
+def sync_or(flag: Any) -> bool:
+    """All threads of the block meet; whether the flag of any is set."""
+    block = _here.block
+    block.flags[_here.thread] = bool(flag)
+    block.barrier.wait()
+    result = any(block.flags)
+    block.barrier.wait()
+    return result
+
+
+def sync_warp() -> None:
+    """The threads of a warp meet."""
+    _here.block.warps[_here.thread // WARP].wait()
+
+
+def _exchanged(value: Any) -> list[Any]:
+    """The values of all lanes of the warp."""
+    block, warp = _here.block, _here.thread // WARP
+    block.values[_here.thread] = value
+    block.warps[warp].wait()
+    values = block.values[warp * WARP : (warp + 1) * WARP]
+    block.warps[warp].wait()
+    return values  # type: ignore[no-any-return]
+
+
+def ballot(flag: Any) -> np.uint32:
+    """Bit i: the flag of lane i."""
+    return np.uint32(sum(1 << i for i, value in enumerate(_exchanged(bool(flag))) if value))
+
+
+def any_lane(flag: Any) -> bool:
+    """Whether the flag of any lane is set."""
+    return any(_exchanged(bool(flag)))
+
+
+def shuffle(value: Any, lane: Any) -> Any:
+    """A lane's value, for all lanes."""
+    return _exchanged(value)[int(lane)]
+
+
+def shuffle_up(value: Any, delta: Any) -> Any:
+    """The value of the lane so many places before."""
+    lane = _here.thread % WARP
+    return _exchanged(value)[lane - delta if lane >= delta else lane]
+
+
+def shuffle_down(value: Any, delta: Any) -> Any:
+    """The value of the lane so many places after."""
+    lane = _here.thread % WARP
+    return _exchanged(value)[lane + delta if lane + delta < WARP else lane]
+
+
+def ones(word: Any) -> np.int32:
+    """Number of one bits."""
+    return np.int32(int(word).bit_count())
+
+
+def find_first(word: Any) -> np.int32:
+    """Index of the lowest one bit of a word that is not 0."""
+    return np.int32((int(word) & -int(word)).bit_length() - 1)
+
+
+# ---- launches ----------------------------------------------------------------------------------------
+
+
+def launch(kernel: Callable[..., None], blocks: int, threads: int, scratch: int, parameters: list[Any]) -> None:
+    """Run a kernel: all threads of all blocks at once."""
+    grid = _Grid(blocks, threads)
+    before = sys.getswitchinterval()
+    workers = []
+    made = [_Block(grid, b, scratch) for b in range(blocks)]
+    for block in made:
+        workers += [
+            threading.Thread(target=_thread, args=(kernel, made, block, t, parameters), daemon=True)
+            for t in range(threads)
+        ]
+    sys.setswitchinterval(1000.0)
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    finally:
+        sys.setswitchinterval(before)
+    if grid.error is not None:
+        raise grid.error
+
+
+def _thread(kernel: Callable[..., None], made: list[_Block], block: _Block, thread: int, parameters: list[Any]) -> None:
+    _here.block, _here.thread = block, thread
+    try:
+        with np.errstate(all="ignore"):
+            kernel(*parameters)
+    except threading.BrokenBarrierError:
+        return
+    except BaseException as error:
+        block.grid.error = block.grid.error or error
+        for each in made:
+            each.barrier.abort()
+            for warp in each.warps:
+                warp.abort()

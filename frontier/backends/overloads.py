@@ -1,0 +1,130 @@
+"""What the public atomics, hashes, random numbers and ``truth`` are inside compiled functors, on any target.
+
+A backend calls :func:`register` once with its own ``overload`` decorator and its own instructions. (numba compares
+signatures literally, so the functions that it reads have no annotations.)
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+from numba import types
+from numba.core.errors import TypingError
+
+from frontier import atomics, numbers
+
+__all__ = ["register", "truth"]
+
+_INTEGERS = ("cas", "exch", "or")
+
+
+def truth(value: Any) -> bool:
+    """Whether a functor's result means yes; returning nothing means no."""
+    return bool(value)
+
+
+def _refusal(name: str, field: Any) -> str | None:
+    """Why an atomic on something is refused, or None."""
+    number = getattr(field, "dtype", None)
+    if number is None or not hasattr(number, "bitwidth") or isinstance(field, types.Array):
+        return f"atomic_{name}: its first argument {atomics.SCALAR_MESSAGE}"
+    wrong_kind = name in _INTEGERS and not isinstance(number, types.Integer)
+    if wrong_kind or number.bitwidth not in (32, 64):
+        numbers_ = "integers" if name in _INTEGERS else "numbers"
+        return f"atomic_{name} works on {numbers_} of 32 or 64 bits, not on {number}"
+    return None
+
+
+def _narrow(field: Any) -> bool:
+    """Whether what is read is widened."""
+    return isinstance(field.dtype, types.Integer) and field.dtype.bitwidth < 64
+
+
+def register(overload: Any, operations: SimpleNamespace, jit: Any) -> None:
+    """Tell numba what the functions mean on one target.
+
+    Parameters
+    ----------
+    overload : callable
+        ``overload(function)`` decorates an implementation for the target.
+    operations : namespace
+        ``fetch_add, fetch_min, fetch_max, fetch_or, exchange`` (pointer, index, value) and ``compare_exchange``
+        (pointer, index, expected, value), each giving the old value.
+    jit : callable
+        Makes a function callable from compiled code of the target.
+    """
+    _atomics(overload, operations)
+    _numbers(overload, jit)
+    _truth(overload)
+
+
+def _atomics(overload: Any, operations: SimpleNamespace) -> None:
+    def define(name: str, operation: Any) -> None:
+        def implement(field, index, value):  # type: ignore[no-untyped-def]
+            refusal = _refusal(name, field)
+            if refusal is not None:
+                raise TypingError(refusal)
+            if _narrow(field):  # as a read gives it
+                return lambda field, index, value: np.int64(operation(field, index, value))
+            return lambda field, index, value: operation(field, index, value)
+
+        overload(getattr(atomics, f"atomic_{name}"))(implement)
+
+    define("add", operations.fetch_add)
+    define("min", operations.fetch_min)
+    define("max", operations.fetch_max)
+    define("or", operations.fetch_or)
+    define("exch", operations.exchange)
+    swap = operations.compare_exchange
+
+    def cas(field, index, expected, value):  # type: ignore[no-untyped-def]
+        refusal = _refusal("cas", field)
+        if refusal is not None:
+            raise TypingError(refusal)
+        if _narrow(field):
+            return lambda field, index, expected, value: np.int64(swap(field, index, expected, value))
+        return lambda field, index, expected, value: swap(field, index, expected, value)
+
+    overload(atomics.atomic_cas)(cas)
+
+
+def _numbers(overload: Any, jit: Any) -> None:
+    @jit
+    def mix(x):  # type: ignore[no-untyped-def]
+        x = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return x ^ (x >> np.uint64(31))
+
+    def hash_(x):  # type: ignore[no-untyped-def]
+        if isinstance(x, (types.Integer, types.Boolean)):
+            return lambda x: np.int64(mix(np.uint64(np.int64(x))) >> np.uint64(1))
+        raise TypingError("fr.hash takes an integer")
+
+    def random(seed, i):  # type: ignore[no-untyped-def]
+        if isinstance(seed, types.Integer) and isinstance(i, types.Integer):
+            return lambda seed, i: (
+                np.float64(mix(mix(np.uint64(np.int64(seed))) + np.uint64(np.int64(i))) >> np.uint64(11))
+                * (1.0 / (1 << 53))
+            )
+        raise TypingError("fr.random takes two integers")
+
+    overload(numbers.hash)(hash_)
+    overload(numbers.random)(random)
+
+
+def _truth(overload: Any) -> None:
+    def implement(value):  # type: ignore[no-untyped-def]
+        if isinstance(value, types.NoneType):
+            return lambda value: False
+        if isinstance(value, types.Optional):
+            return lambda value: value is not None and bool(value)
+        if isinstance(value, types.Boolean):
+            return lambda value: value
+        if isinstance(value, types.Number):
+            return lambda value: value != 0
+        raise TypingError(f"the functor returned {value}, where True or False was expected")
+
+    overload(truth)(implement)

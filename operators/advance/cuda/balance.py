@@ -1,0 +1,39 @@
+"""Which balance a push takes on the GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.lowering.registers import ALL
+from frontier.operators.advance.cuda import merge_path, thread
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.lowering.registers import Register
+    from frontier.operators.advance import Advance
+
+__all__ = ["push"]
+
+#: A frontier of at most so many vertices, with so many edges each on average, is small.
+SMALL, EDGES = 65536, 16
+
+
+def push(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
+    """Add the phase of the schedule's balance; ``auto`` decides on the device, in every pass."""
+    balance = b.schedule.balance
+    if balance == "thread" or (balance == "auto" and b.narrow):
+        b.sparse(source)
+        thread.lower(step, b, source, target, want)
+        return
+    b.scanned(source, step.edges)
+    if balance != "auto" or not b.build.bounded:
+        merge_path.lower(step, b, source, target, want)
+        return
+    large, end = b.label(), b.label()
+    small = f"{source.count} <= {SMALL} and {source.edges} <= {EDGES} * {source.count} and {source.form} != {ALL}"
+    b.unless(small, large)
+    thread.lower(step, b, source, target, want)
+    b.goto(end)
+    b.place(large)
+    merge_path.lower(step, b, source, target, want)
+    b.place(end)

@@ -1,0 +1,194 @@
+"""Pull on the GPU: every vertex for which ``where`` holds looks for frontier vertices among its in-edges.
+
+The frontier is a bitmap. A warp handles the 32 vertices of one word of it, a lane each, four neighbours at a time;
+their votes are the word of the next bitmap, stored without atomics. After every visited edge ``where`` is asked
+again, so a vertex that needs only one parent stops at the first. What is left of long lists the whole warp walks.
+(Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search, SC 2012.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.functors import arguments
+from frontier.lowering.registers import ALL, BITS, PULL
+from frontier.operators.advance.cpu.pull import needs_edges
+from frontier.operators.cpu.elementwise import indented
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.lowering.registers import Register
+    from frontier.operators.advance import Advance
+
+__all__ = ["lower", "needs_edges"]
+
+#: Edges of a list that its lane walks alone.
+ALONE = 64
+
+
+def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> None:
+    """Add the phases: the frontier as a bitmap, then the sweep over all vertices."""
+    _bitmap(b, source)
+    opposite = "in" if step.edges == "out" else "out"
+    parameters = {
+        "everything": f"{source.form} == {ALL}",
+        "bits": f"uint32_at({source.bits})",
+        "n": b.capacity("vertex"),
+        "tracing": "tracing",
+    }
+    parameters["offsets"], parameters["ends"] = b.lists(opposite)
+    visit, where = _visit(step, b, parameters)
+    if step.output is not None:
+        parameters["made"] = f"uint32_at({_next_bits(b, target)})"
+        parameters["degrees"] = b.lists(step.edges)[0]
+    near = "src" if step.far == "dst" else "dst"
+    body = [
+        "lane = np.int32(w & 31)",
+        "count = np.int64(0)",
+        "edges = np.int64(0)",
+        "examined = np.int64(0)",
+        "word = (w - lane) >> 5",
+        "while word < (n + 31) >> 5:",
+        *indented(_alone(visit, where, near)),
+        *indented(_together(visit, near)),
+        *indented(_vote(step)),
+        "    word += W >> 5",
+        *([f"add_found(C, slot, {b.big}, count, edges)"] if step.output is not None else []),
+        "if tracing:",
+        "    add_up(C, slot, EXAMINED, examined)",
+    ]
+    after: tuple[str, ...] = (f"direction = {PULL}", f"seen = {b.counter('EXAMINED')}")
+    if step.output is not None:
+        after += (
+            f"{target.bits} = {_next_bits(b, target)}",
+            f"{target.count} = {b.counter('COUNT')}",
+            f"{target.edges} = {b.counter('EDGES')}",
+            f"{target.form} = {BITS}",
+            f"{target.kind} = 0",
+        )
+    b.phase(b.function(f"pull_{step.fn.__name__}", parameters, body), after=after)
+
+
+def _visit(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> tuple[list[str], str | None]:
+    """Lines that visit edge ``e`` from the near end to ``x``, setting ``accepted`` and ``going``; text of where."""
+    far, near = step.far, "src" if step.far == "dst" else "dst"
+    lines, edge = [], "np.int64(e)"
+    if needs_edges(step, b):
+        parameters["in_edges"] = b.in_edges()
+        lines.append("slot_of = np.int64(in_edges[e])")
+        edge = "slot_of"
+    if "weight" in arguments(step.fn, "edge"):
+        parameters["weights"] = b.weights()
+    ends = {near: near, far: "x", "edge": edge, "weight": f"weights[{edge}]"}
+    where = b.call(step.where, far, ends) if step.where is not None else None
+    lines += [f"if truth({b.call(step.fn, 'edge', ends)}):", "    accepted = True"]
+    if where is not None:
+        lines += [f"if not truth({where}):", "    going = False"]
+    return lines, where
+
+
+_BIT = "np.uint32(np.uint32(bits[{0} >> 5] >> np.uint32({0} & 31)) & np.uint32(1)) != np.uint32(0)"
+
+
+def _alone(visit: list[str], where: str | None, near: str) -> list[str]:
+    """Lines in which a lane walks the beginning of its vertex's list, four edges at a time."""
+    find = ["k = I(offsets[x])", "end = I(offsets[x + 1])", "going = True"]
+    probes = []
+    for i in range(4):
+        probes.append(f"near{i} = np.int64(ends[min(I(k + I({i})), I(cap - I(1)))])")
+    probes.append("hits = np.uint32(15)")
+    probes.append("if not everything:")
+    probes += [f"    hit{i} = {_BIT.format(f'near{i}')}" for i in range(4)]
+    probes.append("    hits = np.uint32(0)")
+    for i in range(4):
+        probes += [f"    if hit{i}:", f"        hits = np.uint32(hits | np.uint32({1 << i}))"]
+    probes += [
+        "left = I(cap - k)",
+        "if left < I(4):",
+        "    hits = np.uint32(hits & np.uint32((1 << left) - 1))",
+        "while hits != np.uint32(0) and going:",
+        "    j = find_first(hits)",
+        "    hits = np.uint32(hits & np.uint32(hits - np.uint32(1)))",
+        f"    {near} = near0",
+        *(line for i in (1, 2, 3) for line in (f"    if j == {i}:", f"        {near} = near{i}")),
+        "    e = I(k + I(j))",
+        *indented(visit),
+        "k = I(k + I(4))",
+    ]
+    return [
+        "x = (word << 5) + lane",
+        "accepted = False",
+        "going = False",
+        "k = I(0)",
+        "end = I(0)",
+        "if x < n:",
+        *(indented([f"if truth({where}):", *indented(find)] if where is not None else find)),
+        "begun = k",
+        f"cap = min(end, I(k + I({ALONE})))",
+        "while k < cap and going:",
+        *indented(probes),
+        "k = min(k, cap)",
+        "examined += k - begun",
+    ]
+
+
+def _together(visit: list[str], near: str) -> list[str]:
+    """Lines in which the warp walks what is left of its vertices' long lists."""
+    return [
+        "pending = ballot(going and k < end)",
+        "while pending != np.uint32(0):",
+        "    leader = find_first(pending)",
+        "    pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))",
+        "    mine = x",
+        "    kept = accepted",
+        "    x = np.int64(shuffle(mine, leader))",
+        "    e = I(I(shuffle(k, leader)) + I(lane))",
+        "    last = I(shuffle(end, leader))",
+        "    accepted = False",
+        "    going = True",
+        "    more = True",
+        "    while more:",
+        "        if e < last:",
+        f"            {near} = np.int64(ends[e])",
+        "            examined += 1",
+        f"            if everything or {_BIT.format(near)}:",
+        *indented(visit, 4),
+        "        e = I(e + I(32))",
+        "        more = not any_lane(not going) and any_lane(e < last)",
+        "    found = any_lane(accepted)",
+        "    x = mine",
+        "    accepted = kept",
+        "    if lane == leader and found:",
+        "        accepted = True",
+    ]
+
+
+def _vote(step: Advance) -> list[str]:
+    """Lines that store the word of the next bitmap."""
+    if step.output is None:
+        return []
+    return [
+        "votes = ballot(accepted)",
+        "if lane == 0:",
+        "    made[word] = votes",
+        "if accepted:",
+        "    count += 1",
+        "    edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])",
+    ]
+
+
+def _next_bits(b: CudaProgram, register: Register) -> str:
+    """Address of the bitmap that the register does not use."""
+    a = b.input(register.buffer("mask", "a"), "bits")
+    other = b.input(register.buffer("mask", "b"), "bits")
+    return f"({a} if {register.bits} != {a} else {other})"
+
+
+def _bitmap(b: CudaProgram, register: Register) -> None:
+    """Make the frontier's bitmap, unless it is one already or everything."""
+    with b.when(f"{register.form} != {BITS} and {register.form} != {ALL}"):
+        n = b.capacity("vertex")
+        b.line(f"{register.bits} = {_next_bits(b, register)}")
+        b.phase(f"fill_bits(w, W, uint32_at({register.bits}), {n})")
+        queue = f"{b.layout.ids}_at({register.queue})"
+        b.phase(f"set_bits(w, W, uint32_at({register.bits}), {queue}, {register.count})")

@@ -1,0 +1,179 @@
+"""Phases on the GPU of the steps that call a functor once for every element: Filter, Split, Compute, Reduce.
+
+A warp takes a chunk of the frontier, each of its lanes up to 32 elements, and appends what is accepted with
+one atomic; so the next queue is written without a scan and without duplicates.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.lowering.registers import ALL
+from frontier.operators.cpu.elementwise import accumulate, element, indented, start
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.lowering.registers import Register
+    from frontier.operators.compute import Compute
+    from frontier.operators.filter import Filter
+    from frontier.operators.reduce import Reduce
+    from frontier.operators.split import Split
+
+__all__ = ["OPS", "every", "frontier", "lower_compute", "lower_filter", "lower_reduce", "lower_split", "output"]
+
+#: Reduction -> how partial results are brought together.
+OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN"}
+
+FROM_QUEUE = "x = element_at(queue, everything, i)"
+
+
+def frontier(b: CudaProgram, register: Register, kind: str) -> dict[str, str]:
+    """Parameters for the elements of a register."""
+    return {
+        "everything": f"{register.form} == {ALL}",
+        "queue": f"{b.layout.element(kind)}_at({register.queue})",
+        "total": register.count,
+    }
+
+
+def output(b: CudaProgram, register: Register, kind: str, want: str, parameters: dict[str, str]) -> str:
+    """Add the parameters for a phase's next queue; which scan it gets, if any."""
+    want = want if kind == "vertex" else ""
+    queue, scan = b.target(register, kind)
+    parameters["out"] = f"{b.layout.element(kind)}_at({queue})"
+    parameters["out_scan"] = f"{b.layout.offsets}_at({scan})"
+    parameters["degrees"] = b.lists(want or "out")[0]
+    parameters["capacity"] = b.capacity(kind)
+    return want
+
+
+def every(body: list[str]) -> list[str]:
+    """A loop in which every thread takes every W-th element ``i``."""
+    return ["i = w", "while i < total:", *indented(body), "    i += W"]
+
+
+def _chunks(body: list[str], masks: tuple[str, ...], appends: list[str]) -> list[str]:
+    """A loop over warps' chunks; ``body`` marks elements ``x`` in the masks by their bit, ``appends`` uses them."""
+    return [
+        "lane = w & 31",
+        "many = chunk(total, W)",
+        "first = (w - lane) * many",
+        "while first < total:",
+        *(f"    {mask} = np.uint32(0)" for mask in masks),
+        "    for u in range(many):",
+        "        i = first + 32 * u + lane",
+        "        if i < total:",
+        *indented([FROM_QUEUE, *body], 3),
+        *indented(appends),
+        "    first += W * many",
+    ]
+
+
+def _mark(mask: str) -> str:
+    return f"{mask} = np.uint32({mask} | np.uint32(np.uint32(1) << np.uint32(u)))"
+
+
+def _append(b: CudaProgram, want: str) -> str:
+    return (
+        f"append_chunk(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, queue, everything, first, accepted)"
+    )
+
+
+def lower_compute(step: Compute, b: CudaProgram, register: Register) -> None:
+    """A phase that only calls the functor."""
+    if isinstance(step.over, int):
+        parameters: dict[str, str] = {"total": str(step.over)}
+        _, call = element(b, step.fn, "count", parameters)
+        b.phase(b.function(step.fn.__name__, parameters, every(["x = i", call])))
+        return
+    b.sparse(register)
+
+    def emit(kind: str) -> None:
+        parameters = frontier(b, register, kind)
+        lines, call = element(b, step.fn, kind, parameters)
+        b.phase(b.function(step.fn.__name__, parameters, every([FROM_QUEUE, *lines, call])))
+
+    b.for_kinds(register, emit)
+
+
+def lower_filter(step: Filter, b: CudaProgram, register: Register) -> None:
+    """A phase that appends the elements for which the functor is true."""
+    after = b.want
+    b.sparse(register)
+
+    def emit(kind: str) -> None:
+        parameters = frontier(b, register, kind)
+        lines, call = element(b, step.fn, kind, parameters)
+        want = output(b, register, kind, after, parameters)
+        body = [*lines, f"if truth({call}):", f"    {_mark('accepted')}"]
+        made = b.function(step.fn.__name__, parameters, _chunks(body, ("accepted",), [_append(b, want)]))
+        b.phase(made, after=b.produced(register, kind, want))
+
+    b.for_kinds(register, emit)
+
+
+def lower_split(step: Split, b: CudaProgram, register: Register) -> None:
+    """A phase with two appends: to the next queue, and to the pile unless it holds the element already."""
+    after = b.want
+    b.sparse(register)
+    pile_kind = b.pile(step.rest)
+
+    def emit(kind: str) -> None:
+        if kind != pile_kind:
+            b.leave("WRONG_KIND")
+            return
+        parameters = frontier(b, register, kind)
+        lines, call = element(b, step.fn, kind, parameters)
+        want = output(b, register, kind, after, parameters)
+        parameters |= {
+            "pile": f"{b.layout.element(kind)}_at(pile_{step.rest})",
+            "held": f"held_{step.rest}",
+            "stamps": f"int32_at(stamps_{step.rest})",
+            "epoch": f"np.int32(epoch_{step.rest})",
+        }
+        body = [
+            *lines,
+            f"if truth({call}):",
+            f"    {_mark('accepted')}",
+            "elif stamps[x] != epoch:",
+            "    stamps[x] = epoch",
+            f"    {_mark('aside')}",
+        ]
+        appends = [_append(b, want), "append_pile(C, slot, pile, held, queue, everything, first, aside)"]
+        made = b.function(step.fn.__name__, parameters, _chunks(body, ("accepted", "aside"), appends))
+        held = f"held_{step.rest}"
+        b.phase(made, after=(*b.produced(register, kind, want), f"{held} += {b.counter('PILE_COUNT')}"))
+
+    b.for_kinds(register, emit)
+
+
+def lower_reduce(step: Reduce, b: CudaProgram, register: Register) -> None:
+    """A phase in which every block reduces its share, and a decision that combines the shares in order."""
+    dtype = b.layout.dtype(step.into)
+    real = dtype.startswith("float") and step.op not in ("any", "all")
+    kind_of, memory = ("float", "F") if real else ("int", "C")
+
+    def emit(kind: str) -> None:
+        if kind == "count":
+            parameters = {"total": str(step.over)}
+            find = "x = i"
+        else:
+            parameters = frontier(b, register, kind)
+            find = FROM_QUEUE
+        lines, call = element(b, step.fn, kind, parameters)
+        if real:
+            parameters["F"] = "F"
+        identity = start(step.op, dtype)
+        body = [
+            f"result = {identity}",
+            *every([find, *lines, *accumulate(step.op, call, dtype)]),
+            f"keep_{kind_of}({memory}, slot, {OPS[step.op]}, result)",
+        ]
+        combined = f"combined_{kind_of}({memory}, slot, {OPS[step.op]}, {identity})"
+        b.phase(b.function(step.fn.__name__, parameters, body), after=(b.assign(step.into, combined),))
+
+    if isinstance(step.over, int):
+        emit("count")
+        return
+    b.sparse(register)
+    b.for_kinds(register, emit)

@@ -1,0 +1,162 @@
+"""Gather on the GPU, by in-degree class: a thread, a warp or a block for every vertex, so without atomics.
+
+A warp takes 32 vertices. Lanes walk short lists themselves, then the whole warp walks the longer ones, one after
+another; what is longer still is put aside and walked by the block. Loops over long lists have four edges of
+a thread in flight: numba's loops otherwise wait for each load.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.errors import FrontierError
+from frontier.functors import arguments
+from frontier.lowering.registers import PULL, PUSH_THREAD
+from frontier.operators.cpu.elementwise import accumulate, indented, start
+from frontier.operators.cuda.elementwise import OPS, frontier
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.lowering.registers import Register
+    from frontier.operators.gather import Gather
+
+__all__ = ["lower"]
+
+#: Degrees from which on a warp, and a block, walks a list.
+WARP, BLOCK = 16, 4096
+#: Long lists that a block can put aside; more are walked by their warps.
+ASIDE = 512
+
+
+def lower(step: Gather, b: CudaProgram, register: Register) -> None:
+    """A phase over the frontier; every vertex's values come together in an order that never changes."""
+    if register.kinds != {"vertex"}:
+        raise FrontierError("Gather runs over a frontier of vertices")
+    b.sparse(register)
+    dtype = b.layout.dtype(step.into)
+    parameters = frontier(b, register, "vertex")
+    parameters["offsets"], parameters["ends"] = b.lists(step.edges)
+    if step.edges == "in":
+        b.needs_in = True
+    parameters["into"] = f"{dtype}_at(a_{step.into})"
+    parameters["tracing"] = "tracing"
+    one = _one(step, b, dtype, parameters)
+    identity = start(step.op, dtype)
+    body = _body(one, identity, "truth(result)" if dtype == "bool" else "result", OPS[step.op], b.narrow)
+    b.phase(
+        b.function(step.fn.__name__, parameters, body),
+        after=(f"direction = {PULL if step.edges == 'in' else PUSH_THREAD}", f"seen = {b.counter('EXAMINED')}"),
+    )
+
+
+def _one(step: Gather, b: CudaProgram, dtype: str, parameters: dict[str, str]) -> list[str]:
+    """Lines that bring the value of edge ``e`` of ``x`` into ``result``."""
+    names = {*arguments(step.fn, "edge"), *(arguments(step.where, step.far) if step.where else ())}
+    lines = [f"{step.far} = np.int64(ends[e])"]
+    ends = {"src": "src", "dst": "dst", "edge": "np.int64(e)", "weight": "weights[e]"}
+    ends[step.near] = "x"
+    if step.edges == "in" and ("edge" in names or ("weight" in names and not b.layout.mirrored)):
+        parameters["in_edges"] = b.in_edges()
+        lines.append("slot_of = np.int64(in_edges[e])")
+        ends |= {"edge": "slot_of", "weight": "weights[slot_of]"}
+    if "weight" in names:
+        parameters["weights"] = b.weights()
+    one = accumulate(step.op, b.call(step.fn, "edge", ends), dtype)
+    if step.where is not None:
+        one = [f"if truth({b.call(step.where, step.far, ends)}):", *indented(one)]
+    return [*lines, *one]
+
+
+def _walk(one: list[str], stride: str) -> list[str]:
+    """Lines that walk every ``stride``-th edge from ``k`` to ``end``, four at a time while there are four."""
+    unrolled = []
+    for i in range(4):
+        unrolled += [f"e = I(k + I({i} * {stride}))", *one]
+    return [
+        f"while k < I(end - I(3 * {stride})):",
+        *indented(unrolled),
+        f"    k = I(k + I(4 * {stride}))",
+        "while k < end:",
+        "    e = k",
+        *indented(one),
+        f"    k = I(k + {stride})",
+    ]
+
+
+def _body(one: list[str], identity: str, store: str, op: str, narrow: bool) -> list[str]:
+    lines = [
+        "lane = np.int32(w & 31)",
+        "examined = np.int64(0)",
+        "aside = int64_shared(FREE)",
+        "fill = int32_shared(WORDS)",
+        "empty_buffer()",
+        "sync()",
+        "first = w - lane",
+        "while first < total:",
+        "    i = first + lane",
+        "    mine = np.int64(0)",
+        "    begin_ = I(0)",
+        "    stop = I(0)",
+        "    if i < total:",
+        "        mine = element_at(queue, everything, i)",
+        "        begin_ = I(offsets[mine])",
+        "        stop = I(offsets[mine + 1])",
+        "        examined += stop - begin_",
+        f"    short = I(stop - begin_) < I({WARP}) or {narrow}",
+        "    if i < total and short:",
+        "        x = mine",
+        f"        result = {identity}",
+        "        k = begin_",
+        "        end = stop",
+        *indented(_walk(one, "I(1)"), 2),
+        f"        into[x] = {store}",
+    ]
+    if not narrow:
+        lines += indented(_warps(one, identity, store, op))
+    lines.append("    first += W")
+    if not narrow:
+        lines += _blocks(one, identity, store, op)
+    return [*lines, "if tracing:", "    add_up(C, slot, EXAMINED, examined)"]
+
+
+def _warps(one: list[str], identity: str, store: str, op: str) -> list[str]:
+    """The warp's own long lists, one after another; the longest are put aside."""
+    return [
+        "waits = i < total and not short",
+        f"if waits and I(stop - begin_) >= I({BLOCK}):",
+        "    at = fetch_add(fill, 0, np.int32(1))",
+        f"    if at < {ASIDE}:",
+        "        aside[at] = mine",
+        "        waits = False",
+        "pending = ballot(waits)",
+        "while pending != np.uint32(0):",
+        "    leader = find_first(pending)",
+        "    pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))",
+        "    x = np.int64(shuffle(mine, leader))",
+        "    k = I(I(shuffle(begin_, leader)) + I(lane))",
+        "    end = I(shuffle(stop, leader))",
+        f"    result = {identity}",
+        *indented(_walk(one, "I(32)")),
+        f"    result = warp_reduce({op}, result)",
+        "    if lane == 0:",
+        f"        into[x] = {store}",
+    ]
+
+
+def _blocks(one: list[str], identity: str, store: str, op: str) -> list[str]:
+    """The lists that were put aside."""
+    memory = "float64_shared(WARPS)" if "float" in identity else "int64_shared(WARPS)"
+    return [
+        "sync()",
+        f"held = min(fill[0], np.int32({ASIDE}))",
+        "stride = I(block_size())",
+        "for j in range(held):",
+        "    x = aside[j]",
+        "    k = I(I(offsets[x]) + I(thread_index()))",
+        "    end = I(offsets[x + 1])",
+        f"    result = {identity}",
+        *indented(_walk(one, "stride")),
+        f"    result = block_reduce({op}, result, {memory})",
+        "    if thread_index() == 0:",
+        f"        into[x] = {store}",
+    ]

@@ -1,0 +1,238 @@
+"""A double of CuPy on the host: arrays that do not mix with NumPy's, as CuPy's do not.
+
+It has what ``frontier`` uses and refuses what CuPy refuses, so that a forgotten copy fails where there is no GPU.
+Memory is counted, so that it can be used up.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from typing import Any
+
+import numpy as np
+
+
+class OutOfMemoryError(MemoryError):
+    def __init__(self, size: int, total: int) -> None:
+        super().__init__(f"Out of memory allocating {size} bytes")
+        self._size, self._total = size, total
+
+
+class Pool:
+    """Memory of the one device; ``limit`` bytes can be had at a time."""
+
+    limit = 1 << 40
+
+    def free_bytes(self) -> int:
+        return 0
+
+    def used_bytes(self) -> int:
+        return 0
+
+    def get_limit(self) -> int:
+        return 0
+
+    def free_all_blocks(self) -> None:
+        pass
+
+
+pool = Pool()
+
+
+def unwrapped(value: Any) -> Any:
+    """What NumPy computes with; refuses arrays of the host."""
+    if isinstance(value, ndarray):
+        return value._a
+    if isinstance(value, np.ndarray) and value.ndim:
+        raise TypeError("Unsupported type <class 'numpy.ndarray'>")
+    if isinstance(value, tuple | list):
+        return type(value)(map(unwrapped, value))
+    return value
+
+
+def wrapped(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return ndarray(np.asarray(value))
+    return tuple(map(wrapped, value)) if isinstance(value, tuple) else value
+
+
+def call(function: Any, *given: Any, **named: Any) -> Any:
+    out = named.get("out")
+    made = function(*unwrapped(given), **{name: unwrapped(value) for name, value in named.items()})
+    return out if out is not None else wrapped(made)
+
+
+class Memory:
+    def __init__(self, array: np.ndarray) -> None:
+        self._array = array
+
+    def memset_async(self, value: int, size: int) -> None:
+        assert size == self._array.nbytes
+        self._array.view(np.uint8)[:] = value
+
+
+class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
+    """An array "on the device"."""
+
+    device = types.SimpleNamespace(id=0)
+
+    def __init__(self, a: np.ndarray) -> None:
+        if a.nbytes > pool.limit:
+            raise OutOfMemoryError(a.nbytes, 0)
+        self._a = a
+
+    # what CuPy's arrays have
+    dtype = property(lambda self: self._a.dtype)
+    shape = property(lambda self: self._a.shape)
+    ndim = property(lambda self: self._a.ndim)
+    size = property(lambda self: self._a.size)
+    nbytes = property(lambda self: self._a.nbytes)
+    itemsize = property(lambda self: self._a.itemsize)
+    data = property(lambda self: Memory(self._a))
+    __cuda_array_interface__ = property(lambda self: {**self._a.__array_interface__, "version": 3, "stream": None})
+
+    def get(self) -> np.ndarray:
+        return self._a.copy()
+
+    def set(self, values: np.ndarray) -> None:
+        assert type(values) is np.ndarray
+        assert (values.dtype, values.shape) == (self.dtype, self.shape)
+        self._a[...] = values
+
+    def fill(self, value: Any) -> None:
+        self._a.fill(unwrapped(value))
+
+    def argsort(self, axis: int = -1) -> ndarray:
+        return wrapped(self._a.argsort(axis, kind="stable"))
+
+    def sort(self) -> None:
+        self._a.sort()
+
+    def view(self, dtype: Any) -> ndarray:
+        return ndarray(self._a.view(dtype))
+
+    def astype(self, dtype: Any, order: str = "K", copy: bool = True) -> ndarray:
+        made = self._a.astype(dtype, order=order, copy=copy)
+        return self if made is self._a else ndarray(made)
+
+    # and what they have not
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
+
+    def __iter__(self) -> Any:
+        return map(wrapped, self._a)
+
+    def __getitem__(self, key: Any) -> Any:
+        return wrapped(self._a[unwrapped(key)])
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if isinstance(value, np.ndarray) and value.ndim:
+            raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
+        self._a[unwrapped(key)] = unwrapped(value)
+
+    def __len__(self) -> int:
+        return len(self._a)
+
+    def __bool__(self) -> bool:
+        return bool(self._a)
+
+    def __int__(self) -> int:
+        return int(self._a)
+
+    def __float__(self) -> float:
+        return float(self._a)
+
+    def __repr__(self) -> str:
+        return repr(self._a)
+
+    def __str__(self) -> str:
+        return str(self._a)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *given: Any, **named: Any) -> Any:
+        if method != "__call__":
+            return NotImplemented
+        out = named.pop("out", None)
+        made = call(ufunc, *given, **named, **({"out": out[0]} if out else {}))
+        return out[0] if out else made
+
+    def __array_function__(self, function: Any, kinds: Any, given: Any, named: Any) -> Any:
+        return getattr(module, function.__name__)(*given, **named)
+
+
+def _method(name: str) -> Any:
+    return lambda self, **named: wrapped(getattr(self._a, name)(**named))
+
+
+for _name in ("all", "any", "argmax", "argmin", "copy", "item", "max", "mean", "min", "sum", "tolist"):
+    setattr(ndarray, _name, _method(_name))
+
+
+def array(values: Any, dtype: Any = None) -> ndarray:
+    return ndarray(np.array(values._a if isinstance(values, ndarray) else values, dtype))
+
+
+def asarray(values: Any, dtype: Any = None) -> ndarray:
+    if isinstance(values, ndarray) and dtype in (None, values.dtype):
+        return values
+    if isinstance(values, ndarray):
+        return values.astype(dtype)
+    if hasattr(values, "__cuda_array_interface__"):
+        made = types.SimpleNamespace(__array_interface__=values.__cuda_array_interface__)
+        return ndarray(np.asarray(made))
+    return array(values, dtype)
+
+
+def ascontiguousarray(values: Any, dtype: Any = None) -> ndarray:
+    made = asarray(values, dtype)
+    return made if made._a.flags.c_contiguous else made.copy()
+
+
+class _Add:
+    """``cupy.add``: atomics on the device add to these types only."""
+
+    def at(self, into: ndarray, index: ndarray, values: Any) -> None:
+        if into.dtype not in (np.int32, np.uint32, np.uint64, np.float32, np.float64):
+            raise TypeError(f"scatter_add does not support {into.dtype}")
+        np.add.at(into._a, unwrapped(index), np.asarray(unwrapped(values)).astype(into.dtype))
+
+
+class Device:
+    """``cupy.cuda.Device`` as a context."""
+
+    def __init__(self, index: int) -> None:
+        assert index == 0
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *_: Any) -> None:
+        pass
+
+
+def module_of_double() -> Any:
+    """A module in CuPy's place."""
+    made = types.ModuleType("strict_cupy_double")
+    made.__dict__.update(ndarray=ndarray, array=array, asarray=asarray, ascontiguousarray=ascontiguousarray, add=_Add())
+    for name in (
+        "abs", "arange", "argmax", "array_equal", "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero",
+        "full", "intersect1d", "isfinite", "isnan", "maximum", "minimum", "not_equal", "ones", "searchsorted",
+        "setdiff1d", "union1d", "unique", "zeros",
+    ):  # fmt: skip
+        made.__dict__[name] = functools.partial(call, getattr(np, name))
+    made.__dict__["ndim"] = lambda values: values.ndim
+    made.__dict__["from_dlpack"] = lambda values: ndarray(np.from_dlpack(values))
+    runtime = types.SimpleNamespace(
+        getDevice=lambda: 0,
+        getDeviceCount=lambda: 1,
+        getDeviceProperties=lambda index: {"name": b"a double"},
+        runtimeGetVersion=lambda: 13000,
+        memGetInfo=lambda: (pool.limit, pool.limit),
+        deviceSynchronize=lambda: None,
+    )
+    made.__dict__["cuda"] = types.SimpleNamespace(Device=Device, runtime=runtime)
+    made.__dict__["get_default_memory_pool"] = lambda: pool
+    return made
+
+
+module = module_of_double()
