@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Protocol
 
 from frontier.errors import BackendUnavailableError, FrontierError
+from frontier.lowering.layout import Layout
 from frontier.schedule import Schedule
 from frontier.step import check_weights, walk
 
@@ -72,14 +73,23 @@ def start(
         raise FrontierError(f"{step!r} needs a frontier to start with, or over=")
     if schedule is not None and not isinstance(schedule, Schedule):
         raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
-    key = ("checked", id(step))
-    if p.workspace.get(key) is not step:  # checked once for a step that is used again
-        for part in walk(step):
-            part.check(p)
-            check_weights(p, part)
-        p.workspace[key] = step
+    _check(step, p)
     backend = importlib.import_module(f"frontier.backends.{name}")
     return backend.start(step, p, f, schedule or _DEFAULT)  # type: ignore[no-any-return]
+
+
+def _check(step: Step, p: Problem) -> None:
+    """Check a step once for all problems that are alike; lengths of arrays are not part of a layout."""
+    layout = p.workspace.get("layout") or p.workspace.setdefault("layout", Layout.of(p))
+    known = step.__dict__.setdefault("_checked", set())
+    key = (layout, p.graph.backend == "python")
+    if key in known:
+        return
+    for part in walk(step):
+        part.check(p)
+        check_weights(p, part)
+    if not any(kind == "array" for _, kind, _ in layout.fields):
+        known.add(key)
 
 
 _DEFAULT = Schedule()

@@ -18,7 +18,7 @@ import numpy as np
 
 from frontier.errors import FunctorError
 
-__all__ = ["arguments", "constants", "function", "helpers", "location"]
+__all__ = ["arguments", "constant", "constants", "function", "helpers", "location"]
 
 EDGE = ("src", "dst", "edge", "weight")
 VERTEX = ("v",)
@@ -178,3 +178,13 @@ def helpers(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
                 found[value] = None
                 pending.append(value)
     return list(found)
+
+
+@lru_cache(maxsize=4096)
+def constant(fn: Callable[..., Any]) -> Any:
+    """What a functor returns that does nothing but return a number; else None."""
+    dull = ("RESUME", "NOP", "COPY_FREE_VARS")
+    made = [part for part in dis.get_instructions(fn) if part.opname not in dull]
+    names = [part.opname for part in made]
+    plain = names in (["RETURN_CONST"], ["LOAD_CONST", "RETURN_VALUE"], ["LOAD_SMALL_INT", "RETURN_VALUE"])
+    return made[0].argval if plain and isinstance(made[0].argval, (int, float)) else None

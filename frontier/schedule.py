@@ -17,8 +17,10 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "direction": ("auto", "push", "pull"),
     "balance": ("auto", "thread", "block", "twc", "merge_path", "degree_classes"),
     "dedup": ("auto", "claim", "bitmap"),
-    "switch": ("beamer",),
+    "switch": ("beamer", "gunrock", "hubs"),
 }
+
+_POSITIVE = ("alpha", "beta", "do_a", "do_b", "gamma")
 
 
 @dataclass(frozen=True)
@@ -31,16 +33,27 @@ class Schedule:
         Push walks the out-edges of the frontier; pull lets every vertex for which ``where`` holds
         look for frontier vertices among its in-edges. ``auto`` decides in every pass by ``switch``.
     balance : {"auto", "thread", "block", "twc", "merge_path", "degree_classes"}
-        How edges are shared among workers. The cpu backend knows ``thread`` (chunks of vertices) and
-        ``merge_path`` (chunks of edges, also within one vertex); it runs the others as ``merge_path``.
+        How a push shares edges among workers. On a GPU: ``thread``, a few lanes for a vertex; ``block``, the threads
+        of a block share the edges of as many vertices; ``twc``, a block, a warp or threads by the length of the list;
+        ``merge_path``, equal chunks of edges, also within one vertex; ``degree_classes``, four queues by degree.
+        ``auto`` decides. The cpu backend knows ``thread`` and ``merge_path``; it runs the others as ``merge_path``.
     dedup : {"auto", "claim", "bitmap"}
         How ``unique="exact"`` removes duplicates: a stamp for each vertex, or a bit.
-    switch : {"beamer"}
-        Rule of ``direction="auto"``: pull while the frontier has more than 1/alpha of the edges not
+    switch : {"beamer", "gunrock", "hubs"}
+        Rule of ``direction="auto"``. ``beamer``: pull while the frontier has more than 1/alpha of the edges not
         yet walked; push again when it has fewer than 1/beta of the vertices (Beamer, Asanovic,
-        Patterson: Direction-optimizing breadth-first search, SC 2012).
+        Patterson: Direction-optimizing breadth-first search, SC 2012). ``gunrock``: pull once, when an estimate of
+        the edges of a push exceeds ``do_a`` times one of those of a pull, until it is less than ``do_b`` times that.
+        ``hubs``: pull from when more than ``gamma`` of all hubs are in the frontier (Enterprise; Liu and Huang, SC 2015).
     alpha, beta : float
         Beamer's constants.
+    do_a, do_b : float
+        Gunrock's constants.
+    gamma : float
+        Enterprise's constant.
+    hub_degree : int, optional
+        Hubs are the vertices of a higher degree than this. Usually the degree that about 1,000 vertices exceed (in
+        graphs of fewer than 16,000 vertices a sixteenth of them).
     fuse : bool
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.
@@ -54,6 +67,10 @@ class Schedule:
     switch: str = "beamer"
     alpha: float = 15.0
     beta: float = 18.0
+    do_a: float = 0.001
+    do_b: float = 0.2
+    gamma: float = 0.3
+    hub_degree: int | None = None
     fuse: bool = True
     deterministic: bool = False
 
@@ -62,8 +79,10 @@ class Schedule:
             value = getattr(self, name)
             if value not in choices:
                 raise FrontierError(f"Schedule({name}={value!r}): choose from {', '.join(choices)}")
-        if not (self.alpha > 0 and self.beta > 0):
-            raise FrontierError("Schedule: alpha and beta must be positive")
+        if not all(getattr(self, name) > 0 for name in _POSITIVE):
+            raise FrontierError(f"Schedule: {', '.join(_POSITIVE[:-1])} and {_POSITIVE[-1]} must be positive")
+        if self.hub_degree is not None and not (isinstance(self.hub_degree, int) and self.hub_degree >= 0):
+            raise FrontierError(f"Schedule(hub_degree={self.hub_degree!r}): a number of edges, or None")
 
     def but(self, **changes: Any) -> Schedule:
         """A copy with some choices changed."""

@@ -134,6 +134,8 @@ def _replaced(value: Any, functors: Mapping[Functor, Functor]) -> Any:
     if isinstance(value, Step):
         made = copy.copy(value)
         made.__dict__.pop("_code", None)  # a backend's compiled code is that of the old functors
+        made.__dict__.pop("_checked", None)
+        made.__dict__.pop("_builds", None)
         for name, inner in vars(value).items():
             if not name.startswith("_"):
                 setattr(made, name, _replaced(inner, functors))

@@ -35,17 +35,34 @@ __all__ = ["Afforest", "AfforestDirected", "ComponentsResult", "Hooking", "compo
 SAMPLES = 1024
 
 
+def find(p, v):  # type: ignore[no-untyped-def]
+    """The root of a tree; every vertex on the way is pointed past its parent, which halves the way of those who follow.
+
+    Intermediate pointer jumping, as in ECL-CC (Jaiganesh, Burtscher: A high-performance connected components
+    implementation for GPUs, HPDC 2018). Labels only fall, so what others write meanwhile does no harm.
+    """
+    below = v
+    here = p.label[v]
+    above = p.label[here]
+    while above < here:
+        p.label[below] = above
+        below = here
+        here = above
+        above = p.label[here]
+    return here
+
+
 def link(p, src, dst):  # type: ignore[no-untyped-def]
     """Join the trees of the two ends: the higher root points to the lower."""
-    a = p.label[src]
-    b = p.label[dst]
+    a = find(p, src)
+    b = find(p, dst)
     while a != b:
         high = max(a, b)
         low = min(a, b)
         old = fr.atomic_cas(p.label, high, high, low)
-        if old == high or old == low:  # noqa: SIM109 - in a tuple costs a branch more when compiled
+        if old == high:
             break
-        a = p.label[old]
+        a = find(p, old)
         b = low
     return False
 

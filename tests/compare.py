@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 import frontier as fr
 from frontier.backends.cpu import execution
+from frontier.backends.cuda import execution as cuda
+from frontier.device import to_host
 
-__all__ = ["WORKERS", "agree", "ids", "state", "workers"]
+__all__ = ["WORKERS", "agree", "at", "close", "equal", "host", "ids", "state", "workers"]
 
 #: Numbers of workers to draw from; more than one takes the parallel paths however small the graph.
 WORKERS = (1, 2, 3)
@@ -19,15 +22,38 @@ WORKERS = (1, 2, 3)
 
 @contextmanager
 def workers(count: int, small: int = 0) -> Iterator[None]:
-    """Run with so many threads even on graphs that one thread would do."""
-    before = execution.SMALL, fr.num_threads()
+    """Run with so many threads even on graphs that one thread would do.
+
+    The backend cuda takes all its threads in any case; there more than one stands for the build for graphs with long
+    lists, which graphs of tests rarely have.
+    """
+    before = execution.SMALL, fr.num_threads(), cuda.SHORT
     execution.SMALL = small
     fr.set_num_threads(count)
+    if count > 1:
+        cuda.SHORT = -1
     try:
         yield
     finally:
-        execution.SMALL = before[0]
+        execution.SMALL, cuda.SHORT = before[0], before[2]
         fr.set_num_threads(before[1])
+
+
+def equal(found: Any, expected: Any, **options: Any) -> None:
+    """Arrays, wherever they lie, are the same; options as of NumPy's function."""
+    np.testing.assert_array_equal(to_host(found), to_host(expected), **options)
+
+
+def close(found: Any, expected: Any, **options: Any) -> None:
+    """Arrays, wherever they lie, are nearly the same; options as of NumPy's function."""
+    np.testing.assert_allclose(to_host(found), to_host(expected), **options)
+
+
+def at(p: fr.Problem, f: fr.Frontier | None) -> fr.Frontier | None:
+    """The frontier itself, or the same where a problem's graph lies."""
+    if f is None or f.graph.backend.startswith("cuda") == p.graph.backend.startswith("cuda"):
+        return f
+    return fr.Frontier.all(p.graph, f.kind) if f.is_all else fr.Frontier(p.graph, f.host_ids(), kind=f.kind)
 
 
 def ids(f: fr.Frontier | None) -> Any:
@@ -47,20 +73,46 @@ def state(p: fr.Problem) -> dict[str, Any]:
     return made
 
 
+def host(found: Any) -> Any:
+    """What a run has left, in the host's memory: of a problem its fields."""
+    if isinstance(found, tuple):
+        return tuple(map(host, found))
+    if isinstance(found, fr.Frontier):
+        return fr.Frontier(found.graph.to("cpu"), found.host_ids(), kind=found.kind)
+    if isinstance(found, fr.Problem):
+        fields = {name: to_host(array) for name, array in found.arrays.items()}
+        fields |= {name: scalar[0] for name, scalar in found.scalars.items()}
+        return SimpleNamespace(**fields, **{name: host(pile) for name, pile in found.piles.items()})
+    return to_host(found) if hasattr(found, "shape") else found
+
+
 def agree(
-    g: fr.Graph, make: Callable[[fr.Graph], fr.Problem], run: Callable[[fr.Problem], Any], count: int = 1
-) -> tuple[fr.Problem, Any]:
-    """Run on python and on cpu; both must leave the same fields and frontier. Gives those of cpu."""
+    name: str,
+    g: fr.Graph,
+    make: Callable[[fr.Graph], fr.Problem],
+    run: Callable[[fr.Problem], Any],
+    count: int = 1,
+) -> tuple[Any, Any]:
+    """Run on python and on another backend; both must leave the same fields and frontier. Gives those of the other.
+
+    A GPU adds floats in no fixed order and rounds a product and a sum at once, so there they are compared as such.
+    """
     p = make(g.to("python"))
     expected = run(p)
-    q = make(g.to("cpu"))
+    q = make(g.to(name))
     with workers(count):
         result = run(q)
     before, after = state(p), state(q)
-    for name, value in before.items():
-        np.testing.assert_equal(after[name], value, err_msg=name)
+    assert after.keys() == before.keys()
+    for field, value in before.items():
+        if name == "cuda" and field not in p.piles and p.fields[field].dtype.kind == "f":
+            np.testing.assert_allclose(after[field], value, rtol=1e-12, err_msg=field)
+        else:
+            np.testing.assert_equal(after[field], value, err_msg=field)
     if isinstance(expected, fr.Frontier):
         assert ids(result) == ids(expected)
+    elif name == "cuda" and isinstance(expected, float):
+        np.testing.assert_allclose(result, expected, rtol=1e-12)
     else:
         np.testing.assert_equal(result, expected)
-    return q, result
+    return (q, result) if name == "cpu" else (host(q), host(result))

@@ -2,21 +2,49 @@
 
 from __future__ import annotations
 
+import functools
 import os
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import compare
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, settings
+import strict_cupy
+from hypothesis import HealthCheck, Phase, settings
 
 import frontier as fr
+from frontier import device
 
 # Compiling takes longer than hypothesis allows an example, hence no deadline.
 settings.register_profile("dev", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
-settings.load_profile("ci" if os.environ.get("CI") else "dev")
+# The simulator takes up to a second for an example.
+settings.register_profile("simulator", settings.get_profile("ci"), max_examples=4, phases=[Phase.generate])
+settings.load_profile("simulator" if device.simulated() else "ci" if os.environ.get("CI") else "dev")
+
+#: The backend cuda as a parameter: on a GPU, or with NUMBA_ENABLE_CUDASIM=1 in the simulator of kernels.
+CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what this machine cannot run, and say why."""
+    problem = device.missing()
+    for item in items:
+        if not item.get_closest_marker("gpu"):
+            continue
+        if problem:
+            item.add_marker(pytest.mark.skip(reason=f"the backend 'cuda' is not there: {problem}"))
+        elif device.simulated() and (mark := item.get_closest_marker("unsimulated")):
+            item.add_marker(pytest.mark.skip(reason=f"not in the simulator of kernels: {mark.args[0]}"))
+
+
+def _there(name: str) -> AbstractContextManager[None]:
+    """What a backend needs around a test: simulated kernels run on arrays of a strict double of CuPy."""
+    return strict_cupy.simulated() if name == "cuda" and device.simulated() else nullcontext()
 
 
 @dataclass(frozen=True)
@@ -29,10 +57,31 @@ class Backend:
         return graph.to(self.name)
 
 
-@pytest.fixture(params=["python", "cpu"], scope="module")  # not per test, for hypothesis
-def backend(request: pytest.FixtureRequest) -> Backend:
+@pytest.fixture(params=["python", "cpu", CUDA], scope="module")  # not per test, for hypothesis
+def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
     """Each backend in turn: ``backend(graph)`` gives the graph there, ``backend.name`` its name."""
-    return Backend(request.param)
+    with _there(request.param):
+        yield Backend(request.param)
+
+
+@pytest.fixture(params=["cpu", CUDA], scope="module")
+def compiled(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """Each backend that compiles, in turn; as ``backend``."""
+    with _there(request.param):
+        yield Backend(request.param)
+
+
+@pytest.fixture(scope="module")
+def agree(compiled: Backend) -> Callable[..., tuple[Any, Any]]:
+    """:func:`compare.agree` of each backend that compiles with python."""
+    return functools.partial(compare.agree, compiled.name)
+
+
+@pytest.fixture(scope="module", params=[CUDA])
+def cuda(request: pytest.FixtureRequest) -> Iterator[Backend]:
+    """The backend cuda alone; as ``backend``."""
+    with _there(request.param):
+        yield Backend(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 import frontier as fr
+from frontier.device import to_host
 
 UNREACHED = np.iinfo(np.int64).max
 EXACT = 2**53
@@ -27,6 +28,7 @@ def matrix(g: fr.Graph, values: NDArray[Any] | None = None) -> sp.csr_array:
     ``csgraph`` takes a stored zero of a sparse matrix as an edge of weight zero, and parallel edges
     one by one, as long as nothing sums or drops entries on the way: so made from the rows as they are.
     """
+    g = g.to("cpu")
     data = np.ones(g.num_edges) if values is None else np.array(values, dtype=np.float64)
     shape = (g.num_vertices, g.num_vertices)
     return sp.csr_array((data, np.array(g.targets), np.array(g.offsets)), shape=shape)
@@ -34,6 +36,7 @@ def matrix(g: fr.Graph, values: NDArray[Any] | None = None) -> sp.csr_array:
 
 def networkx_graph(g: fr.Graph) -> nx.Graph:
     """Give a NetworkX graph; of parallel edges the one of least weight stays."""
+    g = g.to("cpu")
     graph = nx.DiGraph() if g.directed else nx.Graph()
     graph.add_nodes_from(range(g.num_vertices))
     weights = [1] * g.num_edges if g.weights is None else g.weights.tolist()
@@ -97,7 +100,7 @@ def pagerank(
         return np.zeros(0)
     teleport = np.full(n, 1 / n)
     if personalization is not None:
-        teleport = np.asarray(personalization, dtype=np.float64) / np.sum(personalization)
+        teleport = to_host(personalization) / to_host(personalization).sum()
     links = matrix(g, g.weights if weighted else None)
     out = np.asarray(links.sum(axis=1)).ravel()
     loose = out == 0
@@ -115,6 +118,7 @@ def pagerank(
 
 def betweenness(g: fr.Graph, sources: Any = None, normalized: bool = False) -> NDArray[np.float64]:
     """Give each vertex's centrality, from all vertices or from ``sources``: (n,) float64."""
+    g = g.to("cpu")
     slots = g.sources.astype(np.int64) * max(g.num_vertices, 1) + g.targets
     if len(np.unique(slots)) < len(slots):
         raise ValueError("NetworkX counts parallel edges as one path: no oracle for this graph")
@@ -133,6 +137,7 @@ def parents(g: fr.Graph, source: int, length: NDArray[Any], weighted: bool) -> N
     For tests of results, not for large graphs: a plain search along the edges that give a vertex
     its length, so that circles of weight zero do no harm.
     """
+    g = g.to("cpu")
     weights = g.weights.tolist() if weighted and g.weights is not None else [1] * g.num_edges
     offsets, targets, known = g.offsets.tolist(), g.targets.tolist(), length.tolist()
     parent = np.full(g.num_vertices, -1, dtype=np.int32)

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import frontier as fr
+from frontier import device
 
 WEIGHTS = (None, "int32", "int64", "float32", "float64")
 Edges = list[tuple[int, int]]
@@ -146,7 +147,12 @@ def random_graphs(
     weights: Any = WEIGHTS,
     parallel: bool = False,
 ) -> Iterator[fr.Graph]:
-    """Yield ``count`` graphs, the same ones for the same arguments; these as of :func:`graphs`."""
+    """Yield ``count`` graphs, the same ones for the same arguments; these as of :func:`graphs`.
+
+    In the simulator of kernels they are few and small.
+    """
+    if device.simulated():
+        count, max_vertices = min(count, 4), max(min_vertices, min(max_vertices, 12))
     dtypes = weights if isinstance(weights, tuple | list) else [weights]
     for i in range(count):
         rng = np.random.default_rng([seed, i])

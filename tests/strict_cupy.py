@@ -8,9 +8,15 @@ from __future__ import annotations
 
 import functools
 import types
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pytest
+
+from frontier import device
+from frontier.backends.cuda import launch
 
 
 class OutOfMemoryError(MemoryError):
@@ -217,7 +223,7 @@ def module_of_double() -> Any:
     for name in (
         "abs", "arange", "argmax", "array_equal", "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero",
         "full", "intersect1d", "isfinite", "isnan", "maximum", "minimum", "not_equal", "ones", "searchsorted",
-        "setdiff1d", "union1d", "unique", "zeros",
+        "setdiff1d", "union1d", "unique", "unpackbits", "zeros",
     ):  # fmt: skip
         made.__dict__[name] = functools.partial(call, getattr(np, name))
     made.__dict__["ndim"] = lambda values: values.ndim
@@ -236,3 +242,19 @@ def module_of_double() -> Any:
 
 
 module = module_of_double()
+
+
+@contextmanager
+def simulated() -> Iterator[None]:
+    """Let the simulator of kernels run on arrays of the double, which do not mix with those of the host."""
+    there = types.ModuleType("device")
+    there.__dict__.update(device.__dict__, simulated=lambda: True)
+    memory_at, address_of = launch.memory_at, launch.address_of
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(device, "simulated", lambda: False)
+        patch.setattr(device, "_ready", True)
+        patch.setattr(device, "_cupy", lambda: module)
+        patch.setattr(launch, "device", there)
+        patch.setattr(launch, "memory_at", lambda *given: wrapped(memory_at(*given)))
+        patch.setattr(launch, "address_of", lambda array: address_of(unwrapped(array)))
+        yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pool
 import pytest
-from compare import WORKERS, agree, ids
+from compare import WORKERS, at, equal, host, ids
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs
@@ -78,16 +78,17 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("step", "schedule", "kind"), CASES, ids="-".join)
+@pytest.mark.parametrize(("step", "schedule", "kind"), CASES, ids=map("-".join, CASES))
 @given(st.data())
-def test_python_and_cpu_agree(step, schedule, kind, data):
+def test_backends_agree(agree, step, schedule, kind, data):
     g = data.draw(graphs(weights="int32"))
     f = data.draw(frontiers(g, kind))
 
     def once(p):
-        result = run(STEPS[step], p, f, pool.SCHEDULES[schedule])
+        start = at(p, f)
+        result = run(STEPS[step], p, start, pool.SCHEDULES[schedule])
         if STEPS[step].output is None:
-            assert result is f
+            assert result is start
         return result
 
     agree(g, pool.problem, once, data.draw(counts))
@@ -96,12 +97,11 @@ def test_python_and_cpu_agree(step, schedule, kind, data):
 @given(graphs(weights="int32"), st.data())
 def test_what_is_visited_and_accepted(backend, g, data):
     """By the definition, without a backend: which edges, which ends, what comes out."""
-    g = backend(g)
     f = data.draw(frontiers(g))
-    p = pool.problem(g)
-    out = STEPS["where"](p, f)
-    visited = f.mask[g.sources] & p.open[g.targets]
-    np.testing.assert_array_equal(p.hits, visited)
+    p = pool.problem(backend(g))
+    out = STEPS["where"](p, at(p, f))
+    visited = f.mask[g.sources] & host(p).open[g.targets]
+    equal(p.hits, visited)
     slot = np.arange(g.num_edges)
     accepts = (3 * g.sources + 5 * g.targets.astype(np.int64) + 7 * slot + g.weights) % 3 != 0
     assert ids(out)[1] == np.unique(g.targets[visited & accepts]).tolist()
@@ -109,13 +109,12 @@ def test_what_is_visited_and_accepted(backend, g, data):
 
 @given(graphs(weights="int32"), st.data())
 def test_over_in_edges_src_and_dst_stay_the_ends_of_the_edge(backend, g, data):
-    g = backend(g)
     f = data.draw(frontiers(g))
-    p = pool.problem(g)
-    out = STEPS["in-edges"](p, f)
+    p = pool.problem(backend(g))
+    out = STEPS["in-edges"](p, at(p, f))
     visited = f.mask[g.targets]
-    np.testing.assert_array_equal(p.hits, visited)
-    np.testing.assert_array_equal(p.seen % 1000, np.bincount(g.sources[visited], minlength=g.num_vertices))
+    equal(p.hits, visited)
+    equal(p.seen % 1000, np.bincount(g.sources[visited], minlength=g.num_vertices))
     slot = np.arange(g.num_edges)
     accepts = (3 * g.sources + 5 * g.targets.astype(np.int64) + 7 * slot + g.weights) % 3 != 0
     assert ids(out) == ("edge", slot[visited & accepts].tolist())
@@ -123,26 +122,24 @@ def test_over_in_edges_src_and_dst_stay_the_ends_of_the_edge(backend, g, data):
 
 @given(graphs(weights="int32"), st.data())
 def test_an_edge_frontier_stands_on_the_set_of_its_far_ends(backend, g, data):
-    g = backend(g)
     f = data.draw(frontiers(g, "edge"))
     for name, far in (("plain", g.targets), ("in", g.sources)):
-        p, q = pool.problem(g), pool.problem(g)
-        out = STEPS[name](p, f)
-        expected = STEPS[name](q, fr.Frontier(g, np.unique(far[f.ids])))
+        p, q = pool.problem(backend(g)), pool.problem(backend(g))
+        out = STEPS[name](p, at(p, f))
+        expected = STEPS[name](q, fr.Frontier(q.graph, np.unique(far[f.ids])))
         assert ids(out) == ids(expected)
-        np.testing.assert_array_equal(p.hits, q.hits)
+        equal(p.hits, q.hits)
 
 
 @given(graphs(weights="int32"), st.data())
 def test_part_is_of_each_vertex(backend, g, data):
-    g = backend(g)
     f = data.draw(frontiers(g))
-    p = pool.problem(g)
-    STEPS["first two"](p, f)
+    p = pool.problem(backend(g))
+    STEPS["first two"](p, at(p, f))
     expected = np.zeros(g.num_edges, dtype=np.int64)
     for v in f.ids.tolist():
         expected[g.offsets[v] : g.offsets[v + 1]][:2] = 1
-    np.testing.assert_array_equal(p.hits, expected)
+    equal(p.hits, expected)
 
 
 # -- a functor that claims, which gives pull its early exit --------------------------------------------
@@ -156,11 +153,11 @@ CLAIMS = {
 @pytest.mark.parametrize("direction", ["push", "pull", "auto"])
 @pytest.mark.parametrize("edges", ["out", "in"])
 @given(st.data())
-def test_claimed(edges, direction, data):
+def test_claimed(agree, edges, direction, data):
     g = data.draw(graphs(weights="int32"))
     f = data.draw(frontiers(g))
     schedule = pool.SCHEDULES[direction]
-    agree(g, pool.problem, lambda p: run(CLAIMS[edges], p, f, schedule), data.draw(counts))
+    agree(g, pool.problem, lambda p: run(CLAIMS[edges], p, at(p, f), schedule), data.draw(counts))
 
 
 def always(p, dst):

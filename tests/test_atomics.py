@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compare import agree, workers
+from compare import equal, workers
 
 import frontier as fr
 from frontier.atomics import check_atomic
@@ -51,7 +51,7 @@ PILE_UP, TICKETS = fr.Compute(pile_up, over="vertices"), fr.Compute(tickets, ove
 
 
 @pytest.mark.parametrize("count", [1, 4])
-def test_nothing_is_lost(count):
+def test_nothing_is_lost(agree, count):
     p, _ = agree(fr.path(N), problem, lambda p: PILE_UP(p), count)
     v = np.arange(N)
     assert p.a_int32[0] == 5 + N
@@ -86,7 +86,7 @@ def one_by_one(p, i):
 ONE_BY_ONE = fr.Compute(one_by_one, over=1)
 
 
-def test_they_return_the_old_value():
+def test_they_return_the_old_value(agree):
     p, _ = agree(fr.path(N), problem, lambda p: ONE_BY_ONE(p))
     assert p.place[:8].tolist() == [5, 7, 6, 9, 4, 7, 7, 60]
     assert p.edges[0] == 1
@@ -136,7 +136,7 @@ def test_narrow_unsigned_integers_are_computed_with_as_signed_ones(backend):
         two=fr.scalar("uint16", 2),
     )
     fr.compute(p, fr.Frontier.all(g), unsigned)
-    np.testing.assert_array_equal(p.difference, np.arange(5) - 3)
-    np.testing.assert_array_equal(p.before, np.arange(5) - 2.0)
-    np.testing.assert_array_equal(p.small, np.arange(5) + 1)
-    np.testing.assert_array_equal(p.byte, 253)
+    equal(p.difference, np.arange(5) - 3)
+    equal(p.before, np.arange(5) - 2.0)
+    equal(p.small, np.arange(5) + 1)
+    equal(p.byte, 253)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-from compare import workers
+from compare import equal, workers
 from conftest import Backend
 from hypothesis import given
 from strategies import graphs_with_vertex, random_graphs
@@ -26,7 +26,7 @@ SCHEDULES = [
 def check(g: fr.Graph, source: int, **options: Any) -> fr.primitives.bfs.BFSResult:
     """Search and compare; parents are checked by the verifier."""
     result = fr.bfs(g, source, **options)
-    np.testing.assert_array_equal(result.level, oracles.bfs_levels(g, source))
+    equal(result.level, oracles.bfs_levels(g, source))
     assert result.level.dtype == np.int32
     assert result.parent.dtype == g.targets.dtype
     assert result.source == source
@@ -36,7 +36,7 @@ def check(g: fr.Graph, source: int, **options: Any) -> fr.primitives.bfs.BFSResu
 
 def test_many_graphs(backend: Backend) -> None:
     rng = np.random.default_rng(2)
-    largest = 300 if backend.name == "cpu" else 60
+    largest = 300 if backend.name != "python" else 60
     for g in random_graphs(150, seed=21, min_vertices=1, max_vertices=largest, weights=None, parallel=True):
         check(backend(g), int(rng.integers(g.num_vertices)))
 
@@ -54,15 +54,16 @@ def test_every_direction_gives_the_same_levels(backend: Backend, schedule: fr.Sc
 
 
 @pytest.mark.parametrize("direction", ["auto", "push", "pull"])
-def test_several_workers(direction: str) -> None:
+def test_several_workers(compiled: Backend, direction: str) -> None:
     with workers(3):
         for g in random_graphs(30, seed=23, min_vertices=1, max_vertices=600, weights=None):
-            check(g, 0, schedule=fr.Schedule(direction=direction))
+            check(compiled(g), 0, schedule=fr.Schedule(direction=direction))
 
 
-def test_several_workers_on_a_larger_graph() -> None:
+@pytest.mark.unsimulated("large graphs")
+def test_several_workers_on_a_larger_graph(compiled: Backend) -> None:
     with workers(2):
-        check(fr.rmat(13, 16, seed=3), 1)
+        check(compiled(fr.rmat(13, 16, seed=3)), 1)
 
 
 def test_weights_do_not_matter(backend: Backend) -> None:
@@ -95,9 +96,10 @@ def test_no_vertices(backend: Backend) -> None:
         fr.bfs(backend(fr.from_edges([], [], num_vertices=0)), 0)
 
 
+@pytest.mark.unsimulated("a long path")
 def test_a_long_path(backend: Backend) -> None:
     g = backend(fr.path(2000))
-    np.testing.assert_array_equal(check(g, 0).level, np.arange(2000))
+    equal(check(g, 0).level, np.arange(2000))
 
 
 def test_source_by_label(backend: Backend) -> None:
@@ -113,7 +115,7 @@ def test_a_graph_can_be_searched_again(backend: Backend) -> None:
     kept = [result.level.copy() for result in first]
     check(g, 0)
     for result, level in zip(first, kept, strict=True):  # results are the caller's own
-        np.testing.assert_array_equal(result.level, level)
+        equal(result.level, level)
 
 
 @pytest.mark.parametrize(

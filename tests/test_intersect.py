@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pool
 import pytest
-from compare import WORKERS, agree, state, workers
+from compare import WORKERS, at, equal, state, workers
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs
@@ -73,10 +73,10 @@ STEPS = {
 
 @pytest.mark.parametrize("name", STEPS)
 @given(st.data())
-def test_python_and_cpu_agree(name, data):
+def test_backends_agree(agree, name, data):
     g = data.draw(graphs())
     f = data.draw(frontiers(g, "edge"))
-    _, result = agree(g, problem, lambda p: STEPS[name](p, f), data.draw(counts))
+    _, result = agree(g, problem, lambda p: STEPS[name](p, at(p, f)), data.draw(counts))
     assert result is f
 
 
@@ -122,7 +122,7 @@ def test_lists_of_very_different_lengths(backend):
     assert fr.intersect(p, between, visit) is between
     expected = np.zeros(405)
     expected[20], expected[24], expected[88] = 2 * (3 * 2), 2, 2
-    np.testing.assert_array_equal(p.corner[2:], expected[2:])
+    equal(p.corner[2:], expected[2:])
     assert p.uv[between.ids].tolist() == [8, 8]
 
 
@@ -159,7 +159,7 @@ LOOP = fr.Loop(
 
 
 @given(graphs(), counts)
-def test_in_a_loop(g, count):
+def test_in_a_loop(agree, g, count):
     p, _ = agree(g, problem, LOOP, count)
     assert p.times == 2 * p.total
 

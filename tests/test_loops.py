@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import programs
 import pytest
-from compare import WORKERS, agree, workers
+from compare import WORKERS, at, equal, host, workers
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs, graphs_with_vertex
@@ -121,7 +121,7 @@ OWN = {"take", "over vertices", "over edges", "over a pile", "over a scalar", "s
 
 @pytest.mark.parametrize("name", LOOPS)
 @given(st.data())
-def test_python_and_cpu_agree(name, data):
+def test_backends_agree(agree, name, data):
     g = data.draw(graphs(min_vertices=1, weights=None))
     f = data.draw(frontiers(g, KINDS.get(name, "vertex")))
     waiting = data.draw(frontiers(g))
@@ -131,14 +131,14 @@ def test_python_and_cpu_agree(name, data):
 
     def make(graph):
         p = problem(graph)
-        p.far, p.first, p.rounds = waiting, first, rounds
+        p.far, p.first, p.rounds = at(p, waiting), first, rounds
         return p
 
     given_ = None if name in OWN else f
 
     def once(p):
         # "until" alone would go on for ever: the frontier stays as it is, and count stops it.
-        return run(LOOPS[name], p, given_, schedule)
+        return run(LOOPS[name], p, at(p, given_), schedule)
 
     agree(g, make, once, data.draw(counts))
 
@@ -229,30 +229,31 @@ def test_replay_is_last_first_with_the_recorded_number(backend, direction, drawn
     p = record_problem(backend(g), source)
     with workers(count):
         run(BACK, p, schedule=fr.Schedule(direction=direction))
+    p = host(p)
     reached = p.level >= 0
     deepest = p.level.max()
     # Level k is what pass k + 1 starts with; it is replayed as number deepest - k + 1 of all.
-    np.testing.assert_array_equal(p.at[reached], (p.level[reached] + 1) * 1000 + deepest - p.level[reached] + 1)
+    equal(p.at[reached], (p.level[reached] + 1) * 1000 + deepest - p.level[reached] + 1)
     assert (p.at[~reached] == -1).all()
     assert p.depth == 1  # as of the recorded pass replayed last
 
 
 @given(graphs_with_vertex(weights=None), counts)
-def test_a_record_begins_anew_each_time(drawn, count):
+def test_a_record_begins_anew_each_time(compiled, drawn, count):
     g, source = drawn
 
     def once(p):
         TWICE(p)
         return p.level.tolist(), p.at.tolist(), int(p.depth), int(p.order)
 
-    p, q = record_problem(g.to("python"), source), record_problem(g, source)
+    p, q = record_problem(g.to("python"), source), record_problem(compiled(g), source)
     with workers(count):
         assert once(q) == once(p)
     assert q.order == 2 * (q.level.max() + 1)
 
 
 @given(graphs(weights=None), counts)
-def test_edges_and_everything_can_be_recorded(g, count):
+def test_edges_and_everything_can_be_recorded(agree, g, count):
     agree(g, lambda graph: record_problem_at_nothing(graph), lambda p: EDGES(p), count)
 
 

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import oracles
 import pytest
-from compare import workers
+from compare import close, workers
 from conftest import Backend
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +27,7 @@ def check(g: fr.Graph, personalization: Any = None, **options: Any) -> fr.primit
     result = fr.pagerank(g, tolerance=TIGHT, personalization=personalization, **options)
     damping, weighted = options.get("damping", 0.85), options.get("weighted", False)
     expected = oracles.pagerank(g, damping, personalization, weighted)
-    np.testing.assert_allclose(result.rank, expected, rtol=0, atol=CLOSE)
+    close(result.rank, expected, rtol=0, atol=CLOSE)
     assert result.rank.dtype == np.float64
     assert g.num_vertices == 0 or abs(result.rank.sum() - 1) < 1e-12
     assert g.num_vertices == 0 or result.error < TIGHT
@@ -35,25 +35,29 @@ def check(g: fr.Graph, personalization: Any = None, **options: Any) -> fr.primit
     return result
 
 
+@pytest.mark.unsimulated("a hundred passes for a graph")
 def test_many_graphs(backend: Backend) -> None:
-    count, largest = (140, 300) if backend.name == "cpu" else (30, 12)
+    count, largest = (140, 300) if backend.name != "python" else (30, 12)
     for g in random_graphs(count, seed=51, max_vertices=largest, weights=None, parallel=True):
         check(backend(g))
 
 
+@pytest.mark.unsimulated("a hundred passes for a graph")
 def test_many_weighted_graphs(backend: Backend) -> None:
-    count, largest = (40, 200) if backend.name == "cpu" else (12, 10)
+    count, largest = (40, 200) if backend.name != "python" else (12, 10)
     for g in random_graphs(count, seed=52, max_vertices=largest, weights=("int32", "float64"), parallel=True):
         check(backend(g), weighted=True)
         check(backend(g))  # weights matter only where they are asked for
 
 
+@pytest.mark.unsimulated("a hundred passes for a graph")
 @given(g=graphs(max_vertices=8, weights=("int32", "float64")), damping=st.sampled_from([0.0, 0.3, 0.85]))
 def test_any_graph(backend: Backend, g: fr.Graph, damping: float) -> None:
     check(backend(g), damping=damping)
     check(backend(g), damping=damping, weighted=True)
 
 
+@pytest.mark.unsimulated("a hundred passes for a graph")
 def test_networkx_agrees(backend: Backend) -> None:
     rng = np.random.default_rng(6)
     for directed in (True, False):
@@ -66,14 +70,15 @@ def test_networkx_agrees(backend: Backend) -> None:
                 other, personalization=dict(enumerate(towards)), weight="weight" if weighted else None,
                 tol=1e-14, max_iter=1000,
             )  # fmt: skip
-            np.testing.assert_allclose(result.rank, [expected[v] for v in range(31)], rtol=0, atol=CLOSE)
+            close(result.rank, [expected[v] for v in range(31)], rtol=0, atol=CLOSE)
 
 
-def test_several_workers() -> None:
+@pytest.mark.unsimulated("a hundred passes for a graph")
+def test_several_workers(compiled: Backend) -> None:
     with workers(3):
         for g in random_graphs(25, seed=53, max_vertices=600, weights=None):
-            check(g)
-        check(fr.rmat(12, 8, seed=5))
+            check(compiled(g))
+        check(compiled(fr.rmat(12, 8, seed=5)))
 
 
 def test_dangling_vertices(backend: Backend) -> None:
@@ -82,7 +87,7 @@ def test_dangling_vertices(backend: Backend) -> None:
     rank = check(g).rank
     assert rank[0] == rank[1] == rank[3]
     assert rank[2] == pytest.approx(rank[0] * (1 + 2 * 0.85))
-    np.testing.assert_allclose(check(backend(fr.from_edges([], [], num_vertices=5))).rank, 0.2, rtol=1e-15)
+    close(check(backend(fr.from_edges([], [], num_vertices=5))).rank, 0.2, rtol=1e-15)
 
 
 def test_out_weights_of_zero(backend: Backend) -> None:
@@ -95,9 +100,9 @@ def test_personalization(backend: Backend) -> None:
     g = backend(fr.from_edges([0, 1, 2], [1, 2, 3], num_vertices=5, directed=True))
     towards = np.array([2.0, 0, 0, 0, 6.0])
     result = check(g, towards)
-    np.testing.assert_allclose(result.personalization, towards / 8)
+    close(result.personalization, towards / 8)
     same = fr.pagerank(g, tolerance=TIGHT, personalization={4: 3, 0: 1})
-    np.testing.assert_allclose(same.rank, result.rank, rtol=1e-12)
+    close(same.rank, result.rank, rtol=1e-12)
     fr.verify.pagerank(g, same).raise_if_failed()
 
 
@@ -113,7 +118,7 @@ def test_number_of_iterations(backend: Backend) -> None:
     g = backend(fr.karate())
     for count in (1, 2, 7):
         result = fr.pagerank(g, tolerance=0, max_iterations=count)
-        np.testing.assert_allclose(result.rank, oracles.pagerank(g, iterations=count), rtol=1e-13)
+        close(result.rank, oracles.pagerank(g, iterations=count), rtol=1e-13)
         assert result.iterations == count
         assert result.error > 0
 
@@ -141,7 +146,7 @@ def test_not_converged(backend: Backend) -> None:
         fr.pagerank(g, max_iterations=3)
     so_far = caught.value.result
     assert so_far.iterations == 3
-    np.testing.assert_allclose(so_far.rank, oracles.pagerank(g, iterations=3), rtol=1e-13)
+    close(so_far.rank, oracles.pagerank(g, iterations=3), rtol=1e-13)
 
 
 def test_a_spoilt_result_fails(backend: Backend) -> None:

@@ -7,7 +7,7 @@ import itertools
 import numpy as np
 import pool
 import pytest
-from compare import WORKERS, agree, ids
+from compare import WORKERS, at, equal, host, ids
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs
@@ -30,43 +30,41 @@ STEPS = {
 @pytest.mark.parametrize("kind", ["vertex", "edge"])
 @pytest.mark.parametrize("name", STEPS)
 @given(st.data())
-def test_python_and_cpu_agree(name, kind, data):
+def test_backends_agree(agree, name, kind, data):
     g = data.draw(graphs(weights="int32"))
     f = data.draw(frontiers(g, kind))
     seed = data.draw(st.integers(-(2**63), 2**63 - 1))
 
     def once(p):
         p.limit = seed
-        return STEPS[name](p, f)
+        return STEPS[name](p, at(p, f))
 
     agree(g, pool.problem, once, data.draw(counts))
 
 
 def drawn(p):
-    return np.flatnonzero(p.hits).tolist()
+    return np.flatnonzero(host(p).hits).tolist()
 
 
 @given(graphs(weights="int32"), st.data())
 def test_so_many_of_each_vertex(backend, g, data):
-    g = backend(g)
     f = data.draw(frontiers(g))
     for name, k, ends in (("two", 2, g.sources), ("in", 2, g.targets), ("named", 3, g.sources)):
-        p = pool.problem(g)
-        STEPS[name](p, f)
-        assert p.hits.max(initial=0) <= 1
+        p = pool.problem(backend(g))
+        STEPS[name](p, at(p, f))
+        assert host(p).hits.max(initial=0) <= 1
         degrees = np.bincount(ends, minlength=g.num_vertices)
         expected = np.where(f.mask, np.minimum(degrees, k), 0)
-        np.testing.assert_array_equal(np.bincount(ends[drawn(p)], minlength=g.num_vertices), expected)
+        equal(np.bincount(ends[drawn(p)], minlength=g.num_vertices), expected)
 
 
 @given(graphs(weights="int32"), st.data())
 def test_the_definition(backend, g, data):
     """A shuffle of each list, as the documentation says it."""
-    g = backend(g)
     f = data.draw(frontiers(g))
-    p = pool.problem(g)
+    p = pool.problem(backend(g))
     p.limit = seed = data.draw(st.integers(0, 100))
-    STEPS["named"](p, f)
+    STEPS["named"](p, at(p, f))
     expected = []
     for v in f.ids.tolist():
         slots = list(range(g.offsets[v], g.offsets[v + 1]))
@@ -83,6 +81,7 @@ def mark(p, src, edge):
     return True
 
 
+@pytest.mark.unsimulated("large graphs")
 @pytest.mark.parametrize(("degree", "k"), [(2, 1), (5, 2), (6, 5), (7, 3)])
 def test_all_sets_of_edges_are_equally_likely(backend, degree, k):
     n = 7000
@@ -90,7 +89,7 @@ def test_all_sets_of_edges_are_equally_likely(backend, degree, k):
     g = backend(fr.from_edges(vertices, np.tile(np.arange(degree), n), num_vertices=n, directed=True))
     p = pool.problem(g)
     fr.advance(p, fr.Frontier.all(g), mark, part=fr.sample(k), output=None)
-    sets = p.hits.reshape(n, degree) @ (1 << np.arange(degree))
+    sets = host(p).hits.reshape(n, degree) @ (1 << np.arange(degree))
     every = [sum(1 << i for i in some) for some in itertools.combinations(range(degree), k)]
     found = np.array([np.count_nonzero(sets == one) for one in every])
     assert found.sum() == n
@@ -99,6 +98,7 @@ def test_all_sets_of_edges_are_equally_likely(backend, degree, k):
     assert squares < len(every) - 1 + 4 * np.sqrt(2 * len(every))  # chi-square, four deviations above its mean
 
 
+@pytest.mark.unsimulated("large graphs")
 def test_another_seed_draws_other_edges(backend):
     g = backend(fr.complete(40))
     made = set()
@@ -131,14 +131,14 @@ OTHER = fr.Loop(
 
 
 @given(graphs(min_vertices=1), counts)
-def test_neighbour_sampling_in_layers(g, count):
+def test_neighbour_sampling_in_layers(agree, g, count):
     """A scalar that is counted draws anew in every pass, and as eager steps with these seeds do."""
     p, _ = agree(g, layered, LAYERS, count)
     q = layered(p.graph)
     f = fr.Frontier(p.graph, [0])
     for q.turn in range(3):
         f = fr.advance(q, f, layer, part=fr.sample(2, seed="turn"))
-    np.testing.assert_array_equal(p.layer, q.layer)
+    equal(p.layer, q.layer)
 
 
 def test_passes_differ_only_if_the_seed_does(backend):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compare import WORKERS, agree, workers
+from compare import WORKERS, at, close, equal, workers
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs
@@ -73,16 +73,16 @@ STEPS = {
 
 @pytest.mark.parametrize("name", STEPS)
 @given(st.data())
-def test_python_and_cpu_agree(name, data):
+def test_backends_agree(agree, name, data):
     """All values are sums of quarters, so no order of additions changes a bit."""
     step, kind = STEPS[name]
     g = data.draw(graphs(max_vertices=150))
     f = data.draw(frontiers(g, kind))
-    p, result = agree(g, problem, lambda p: step(p, f), data.draw(counts))
+    p, result = agree(g, problem, lambda p: step(p, at(p, f)), data.draw(counts))
     assert result is f
     field = getattr(p, step.into)
     beside = np.setdiff1d(np.arange(len(field)), f.ids)
-    np.testing.assert_array_equal(field[beside], getattr(problem(g), step.into)[beside])
+    equal(field[beside], getattr(problem(g), step.into)[beside])
 
 
 @given(graphs(max_vertices=150), st.data(), counts)
@@ -94,7 +94,7 @@ def test_by_the_definition(backend, g, data, count):
         assert fr.scan(p, f, value, into="place", total="total") is f
     order = np.sort(f.ids)
     ends = np.cumsum(p.value[order])
-    np.testing.assert_array_equal(p.place[order], ends - p.value[order])
+    equal(p.place[order], ends - p.value[order])
     assert p.total == (ends[-1] if len(order) else 0)
 
 
@@ -111,10 +111,10 @@ def test_float_sums_have_the_same_bits_in_every_run(count):
         with workers(count):
             fr.scan(p, fr.Frontier.all(g), third, into="real")
         made.append(p.real)
-    np.testing.assert_array_equal(made[0], made[1])
-    np.testing.assert_array_equal(made[0], made[2])
+    equal(made[0], made[1])
+    equal(made[0], made[2])
     values = 1 / (3 + np.arange(5000))
-    np.testing.assert_allclose(made[0], np.cumsum(values) - values, rtol=1e-12, atol=1e-12)
+    close(made[0], np.cumsum(values) - values, rtol=1e-12, atol=1e-12)
 
 
 # -- in loops --------------------------------------------------------------------------------------------------
@@ -154,11 +154,11 @@ LOOPS = {
 @pytest.mark.parametrize("schedule", [PUSH, PULL, fr.Schedule(fuse=False)], ids=["push", "pull", "not fused"])
 @pytest.mark.parametrize("name", LOOPS)
 @given(st.data())
-def test_in_a_loop(name, schedule, data):
+def test_in_a_loop(agree, name, schedule, data):
     """The frontier may be a queue, everything, or the bitmap that a pull leaves."""
     g = data.draw(graphs(max_vertices=80))
     f = data.draw(frontiers(g))
-    agree(g, problem, lambda p: run(LOOPS[name], p, f, schedule), data.draw(counts))
+    agree(g, problem, lambda p: run(LOOPS[name], p, at(p, f), schedule), data.draw(counts))
 
 
 def test_places_for_a_list(backend):

@@ -8,7 +8,7 @@ import numpy as np
 import oracles
 import programs
 import pytest
-from compare import WORKERS, workers
+from compare import WORKERS, equal, host, workers
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs_with_vertex, random_graphs
@@ -41,15 +41,15 @@ def check(g, backend, schedule, count, source):
         for kind in (programs.BFS, ExactBFS):
             p = programs.bfs_problem(backend(g), source)
             kind(p, schedule).run(fr.Frontier(p.graph, [source]))
-            np.testing.assert_array_equal(p.level, oracles.bfs_levels(g, source))
-            programs.check_parents(g, p, source)
+            equal(p.level, oracles.bfs_levels(g, source))
+            programs.check_parents(g, host(p), source)
         if weighted:
             p = programs.sssp_problem(backend(g), source, 3)
             programs.SSSP(p, schedule).run()
-            np.testing.assert_array_equal(p.distance, oracles.sssp_distances(g, source))
+            equal(p.distance, oracles.sssp_distances(g, source))
         p = programs.brandes_problem(backend(g), [source])
         programs.Brandes(p, schedule).run()
-        np.testing.assert_array_equal(p.level, oracles.bfs_levels(g, source))
+        equal(p.level, oracles.bfs_levels(g, source))
 
 
 @given(graphs_with_vertex(weights="int32"), schedules, st.sampled_from(WORKERS))
@@ -58,38 +58,40 @@ def test_drawn_schedules(backend, drawn, schedule, count):
     check(g, backend, schedule, count, source)
 
 
+@pytest.mark.unsimulated("programs for every schedule")
 @pytest.mark.parametrize("dedup", DEDUPS)
-def test_every_schedule_on_the_cpu(dedup):
+def test_every_schedule(compiled, dedup):
     graphs = list(random_graphs(7, seed=30, min_vertices=2, max_vertices=300, weights="int32"))
     product = itertools.product(DIRECTIONS, BALANCES, (True, False))
     for i, (direction, balance, fuse) in enumerate(product):
         g = graphs[i % len(graphs)]
         schedule = fr.Schedule(direction=direction, balance=balance, dedup=dedup, fuse=fuse)
-        check(g, lambda g: g, schedule, WORKERS[i % 3], int(np.argmax(g.out_degree)))
+        check(g, compiled, schedule, WORKERS[i % 3], int(np.argmax(g.out_degree)))
 
 
-def test_a_search_changes_direction_and_back():
-    g = fr.rmat(12, 8, seed=3)
-    source = int(np.argmax(g.out_degree))
+@pytest.mark.unsimulated("a large graph")
+def test_a_search_changes_direction_and_back(compiled):
+    g = compiled(fr.rmat(12, 8, seed=3))
+    source = int(g.out_degree.argmax())
     for count in WORKERS:
         p = programs.bfs_problem(g, source)
         with workers(count), fr.trace() as t:
             programs.BFS(p).run(fr.Frontier(g, [source]))
         assert "pull" in {row.direction for row in t.rows}
-        np.testing.assert_array_equal(p.level, oracles.bfs_levels(g, source))
-        programs.check_parents(g, p, source)
+        equal(p.level, oracles.bfs_levels(g, source))
+        programs.check_parents(g.to("cpu"), host(p), source)
 
 
-def test_a_step_departs_from_the_schedule_around_it():
+def test_a_step_departs_from_the_schedule_around_it(compiled):
     push = fr.Schedule(direction="push")
     loop = fr.Loop(fr.Advance(programs.visit, where=programs.unvisited, unique="claimed", schedule=push), count="depth")
-    g = fr.karate()
+    g = compiled(fr.karate())
     for outer, expected in ((fr.Schedule(direction="pull"), "push"), (push, "push")):
         p = programs.bfs_problem(g, 0)
         with fr.trace() as t:
             run(loop, p, fr.Frontier(g, [0]), outer)
         assert {row.direction for row in t.rows if row.direction} == {expected}
-        np.testing.assert_array_equal(p.level, oracles.bfs_levels(g, 0))
+        equal(p.level, oracles.bfs_levels(g, 0))
 
 
 def test_over():

@@ -11,6 +11,7 @@ import numpy as np
 
 from frontier import tracing
 from frontier.backends import codes
+from frontier.backends.hubs import hub_number
 from frontier.backends.interrupts import deferred
 from frontier.backends.workspace import Workspace
 from frontier.device import to_host
@@ -37,7 +38,7 @@ class LoopExecution:
     """One run of a step; see :class:`frontier.execution.Execution`.
 
     A subclass sets ``_program`` and ``_at`` (position of every variable in the table), the workspace and the counters,
-    then calls :meth:`_prepare`.
+    then calls :meth:`_prepare` (or, with a table used before, only its second part).
     """
 
     #: Name in traces.
@@ -83,12 +84,21 @@ class LoopExecution:
         return self._workspace.address_of(array)
 
     def _prepare(self) -> None:
-        p, program = self._p, self._program
+        """Fill a new table."""
+        self._prepare_inputs()
+        self._prepare_run()
+
+    def _prepare_inputs(self) -> None:
+        """What is the same in every run of the program on the graph with this workspace."""
         self._set("counters", self._address(self._counters))
+        for name, role in self._program.inputs.items():
+            self._set(name, self._input(name, role))
+
+    def _prepare_run(self) -> None:
+        """What belongs to this run."""
+        p, program = self._p, self._program
         self._set("nanoseconds", NANOSECONDS)
         self._set("single", int(self._single))
-        for name, role in program.inputs.items():
-            self._set(name, self._input(name, role))
         for name, array in p.arrays.items():
             self._set(f"a_{name}", self._address(array))
         self._prepare_scalars()
@@ -120,6 +130,8 @@ class LoopExecution:
             return int(ready)
         if role == "stamps":
             return work.address(name, "vertex_stamps")
+        if role.startswith("hub"):
+            return hub_number(g, role)
         if role == "local":
             return self._local(name, role)
         return work.address(name, role)
@@ -250,13 +262,13 @@ class LoopExecution:
                 f"over={name!r}: vertex {self._p.scalars[name][0]} does not exist: valid are "
                 f"0..{self._p.graph.num_vertices - 1}"
             )
+        if code == codes.RECORD_FULL or (code == codes.CLAIMED_TWICE and self._program.records):
+            raise FrontierError(f"{self._step!r}: a recorded element occurs in two passes")
         if code == codes.CLAIMED_TWICE:
             raise FunctorError(
                 f"{self._step!r}: a step with unique='claimed' accepted an element more than once; "
                 "run it on the python backend to see which"
             )
-        if code == codes.RECORD_FULL:
-            raise FrontierError(f"{self._step!r}: a recorded element occurs in two passes")
         raise FrontierError(f"{self._step!r}: a frontier of the other kind than its pile's")
 
     def _give(self) -> None:

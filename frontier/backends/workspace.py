@@ -41,6 +41,7 @@ class Workspace:
         self.xp, self.address_of = xp, address_of
         self.arrays: dict[Any, Any] = {}
         self.epochs: dict[str, int] = {}
+        self.prepared: dict[Any, Any] = {}  # what a backend keeps for later runs of a program
         self._addresses: dict[Any, int] = {}
         n, m = graph.num_vertices, graph.num_edges
         self._made = {

@@ -23,6 +23,8 @@ class Builder(Text):
     def target(self, register: Register, kind: str) -> tuple[str, str]:
         """Addresses of the queue (and of its scan) that the next frontier is written to."""
         ids = "ids" if kind == "vertex" else "slots"
+        if register.record:
+            return self._recorded(register, kind)
         a = self.input(register.buffer(ids, "a"), f"{kind}_queue")
         b = self.input(register.buffer(ids, "b"), f"{kind}_queue")
         queue = f"({a} if {register.side} else {b})"
@@ -31,6 +33,19 @@ class Builder(Text):
         a = self.input(register.buffer("scan", "a"), "scan")
         b = self.input(register.buffer("scan", "b"), "scan")
         return queue, f"({a} if {register.side} else {b})"
+
+    def _recorded(self, register: Register, kind: str) -> tuple[str, str]:
+        """Where a loop that keeps its frontiers has them written: after those kept before, so that none is copied."""
+        size = 8 if self.layout.element(kind).endswith("64") else 4
+        queue = f"(record_{register.record} + filled_{register.record} * {size})"
+        a = self.input(register.buffer("scan", "a"), "scan")
+        b = self.input(register.buffer("scan", "b"), "scan")
+        return queue, f"({a} if {register.side} else {b})"
+
+    def room_left(self, register: Register, kind: str) -> str:
+        """Text for the number of elements that the next frontier may have."""
+        capacity = self.capacity(kind)
+        return f"{capacity} - filled_{register.record}" if register.record else capacity
 
     def scan_of(self, register: Register) -> str:
         """Address of the scan of the register's own side."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -38,11 +39,11 @@ class Layout:
         """The layout of a problem."""
         g = p.graph
         fields = tuple(
-            (name, field.kind, field.init if field.kind == "pile" else str(field.dtype))
+            (name, field.kind, field.init if field.kind == "pile" else _name(field.dtype))
             for name, field in p.fields.items()
         )
-        weights = None if g.weights is None else str(g.weights.dtype)
-        return cls(str(g.targets.dtype), str(g.offsets.dtype), weights, not g.directed, fields)
+        weights = None if g.weights is None else _name(g.weights.dtype)
+        return cls(_name(g.targets.dtype), _name(g.offsets.dtype), weights, not g.directed, fields)
 
     def dtype(self, name: str) -> str:
         """Dtype of a field, or the kind of elements of a pile."""
@@ -55,3 +56,8 @@ class Layout:
     def element(self, kind: str) -> str:
         """Dtype of the ids in a queue of vertices or of edges."""
         return self.ids if kind == "vertex" else self.offsets
+
+
+@lru_cache
+def _name(dtype: Any) -> str:
+    return str(dtype)  # which takes NumPy some microseconds

@@ -178,9 +178,12 @@ def _lower_loop(b: Program, loop: Loop, register: Register, schedule: Schedule) 
     _boundary(b, loop, begun)
     _feed(b, loop, register, left)
     if loop.record is not None:
+        if _makes_one(loop) and register.kinds == {"vertex"}:
+            register.record = loop.record
         _keep(b, loop.record, register)
     fed = register.kinds
     _lower_steps(b, loop.steps, register, schedule, wanted(loop.steps, after) or after)
+    register.record = ""
     if loop.take is None and loop.replay is None:
         register.kinds = fed
     if loop.until is not None:
@@ -272,8 +275,15 @@ def _declare_record(b: Program, name: str) -> None:
     b.keep(f"filled_{name}")
 
 
+def _makes_one(loop: Loop) -> bool:
+    """Whether a pass makes one frontier, from the one that it starts with: then it is written where it is kept."""
+    changing = [step for step in loop.steps if not (step.own or step.passes_through)]
+    plain = loop.take is None and loop.times is None and all(not step.inner() for step in loop.steps)
+    return plain and len(changing) == 1 and changing[0].name == "advance"
+
+
 def _keep(b: Program, name: str, register: Register) -> None:
-    """Add the frontier to the record."""
+    """Add the frontier to the record, unless it has been written there."""
     kind = b.records[name]
     element = b.layout.element(kind)
     b.sparse(register)
@@ -286,9 +296,11 @@ def _keep(b: Program, name: str, register: Register) -> None:
         f"    {marks}[recorded_{name}] = filled_{name}",
         f"    {marks}[recorded_{name} + 1] = filled_{name} + {register.count}",
     )
-    b.phase(
-        f"copy_queue(w, W, {element}_at({register.queue}), {register.form} == {ALL}, "
-        f"{element}_at(record_{name}), filled_{name}, {register.count})",
-        after=(f"recorded_{name} += 1", f"filled_{name} += {register.count}"),
-    )
+    place = f"record_{name} + filled_{name} * {8 if element.endswith('64') else 4}"
+    with b.when(f"{register.queue} != {place} or {register.form} == {ALL}"):
+        b.phase(
+            f"copy_queue(w, W, {element}_at({register.queue}), {register.form} == {ALL}, "
+            f"{element}_at(record_{name}), filled_{name}, {register.count})"
+        )
+    b.line(f"recorded_{name} += 1", f"filled_{name} += {register.count}")
 

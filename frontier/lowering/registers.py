@@ -18,15 +18,26 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-__all__ = ["ALL", "BITS", "HOW", "IN", "OUT", "PULL", "PUSH", "PUSH_THREAD", "QUEUE", "Register"]
+__all__ = [
+    "ALL", "BITS", "HOW", "IN", "OUT", "PULL", "PUSH", "PUSH_BLOCK", "PUSH_CLASSES", "PUSH_THREAD", "PUSH_TWC", "QUEUE",
+    "Register",
+]  # fmt: skip
 
 QUEUE, OUT, IN, ALL, BITS = range(5)
 
 #: How a step walked edges, in the rows of a trace: 0 is not at all.
-PUSH, PULL, PUSH_THREAD = range(1, 4)
+PUSH, PULL, PUSH_THREAD, PUSH_BLOCK, PUSH_TWC, PUSH_CLASSES = range(1, 7)
 
 #: The words of a trace for these: direction and balance.
-HOW = (("", ""), ("push", "merge_path"), ("pull", ""), ("push", "thread"))
+HOW = (
+    ("", ""),
+    ("push", "merge_path"),
+    ("pull", ""),
+    ("push", "thread"),
+    ("push", "block"),
+    ("push", "twc"),
+    ("push", "degree_classes"),
+)
 
 VARIABLES = ("form", "kind", "count", "edges", "queue", "side", "bits")
 
@@ -42,11 +53,14 @@ class Register:
         Kinds of elements that it may hold here: usually one.
     dense : bool
         Whether a pull in its scope may leave it as a bitmap.
+    record : str
+        Name of the record that frontiers are written to directly, if they are: see ``Builder.target``.
     """
 
     number: int
     kinds: frozenset[str] = field(default_factory=frozenset)
     dense: bool = False
+    record: str = ""
 
     def __getattr__(self, name: str) -> str:
         if name in VARIABLES:

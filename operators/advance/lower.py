@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import QUEUE
+from frontier.operators.advance.switch import RULES
 from frontier.operators.kernels import kernels
 
 if TYPE_CHECKING:
@@ -47,34 +48,10 @@ def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None
 
 
 def _choose(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
-    """Beamer's rule, by the real number of the frontier's edges.
-
-    Pull while the frontier has more than 1/alpha of the edges not yet walked; push again when it
-    shrinks below 1/beta of the vertices. Two additions, both measured: no pull where a sweep over all
-    vertices costs more than the push, and no push where it would walk more edges than a pull does.
-    """
-    pulling, unexplored, last = b.variable("pulling"), b.variable("unexplored"), b.variable("last")
-    n, m = b.capacity("vertex"), b.capacity("edge")
-    b.loops[-1].extend(
-        "            " + line for line in (f"{pulling} = 0", f"{unexplored} = {m}", f"{last} = 0")
-    )
-    with b.when(f"{source.form} == {QUEUE}"):  # without a scan its edges are not known
-        b.scanned(source, step.edges)
-    alpha, beta = b.schedule.alpha, b.schedule.beta
-    count, edges = source.count, source.edges
-    b.line(
-        f"if {pulling} != 0:",
-        f"    if {count} < {last} and {count} * {beta!r} < {n} and {edges} < ({n} >> 3) + {unexplored}:",
-        f"        {pulling} = 0",
-        f"elif {edges} * {alpha!r} > {unexplored} and {edges} > {n} >> 3:",
-        f"    {pulling} = 1",
-        f"{last} = {count}",
-        f"{unexplored} -= {edges}",
-        f"if {unexplored} <= 0:",  # vertices may be visited again: a new sweep begins
-        f"    {unexplored} = {m}" if step.unique != "claimed" else f"    {unexplored} = 0",
-    )
+    """Push or pull, as the schedule's rule decides in every pass."""
+    pull = RULES[b.schedule.switch](step, b, source)
     pulls, end = b.label(), b.label()
-    b.unless(f"{pulling} == 0", pulls)
+    b.unless(f"not ({pull})", pulls)
     kernels(b, "advance").push(step, b, source, target, want)
     b.goto(end)
     b.place(pulls)

@@ -72,7 +72,7 @@ def output(b: Builder, register: Register, kind: str, want: str, parameters: dic
     """Add the parameters for a phase's next queue; whether it makes the scan too."""
     queue, scan = b.target(register, kind)
     parameters["out"] = f"{b.layout.element(kind)}_at({queue})"
-    parameters["capacity"] = b.capacity(kind)
+    parameters["capacity"] = b.room_left(register, kind)
     parameters["ids"] = b.local("local_ids")
     scanned = kind == "vertex" and want != ""
     if scanned:

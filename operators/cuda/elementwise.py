@@ -43,7 +43,7 @@ def output(b: CudaProgram, register: Register, kind: str, want: str, parameters:
     parameters["out"] = f"{b.layout.element(kind)}_at({queue})"
     parameters["out_scan"] = f"{b.layout.offsets}_at({scan})"
     parameters["degrees"] = b.lists(want or "out")[0]
-    parameters["capacity"] = b.capacity(kind)
+    parameters["capacity"] = b.room_left(register, kind)
     return want
 
 

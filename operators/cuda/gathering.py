@@ -1,7 +1,7 @@
 """Gather on the GPU, by in-degree class: a thread, a warp or a block for every vertex, so without atomics.
 
 A warp takes 32 vertices. Lanes walk short lists themselves, then the whole warp walks the longer ones, one after
-another; what is longer still is put aside and walked by the block. Loops over long lists have four edges of
+another; what is longer still is put aside and walked by the block. In a narrow build a few lanes share each list. Loops over long lists have four edges of
 a thread in flight: numba's loops otherwise wait for each load.
 """
 
@@ -42,7 +42,9 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
     parameters["tracing"] = "tracing"
     one = _one(step, b, dtype, parameters)
     identity = start(step.op, dtype)
-    body = _body(one, identity, "truth(result)" if dtype == "bool" else "result", OPS[step.op], b.narrow)
+    store = "truth(result)" if dtype == "bool" else "result"
+    make = _shared if b.narrow else _body
+    body = make(one, identity, store, OPS[step.op], b.build.lanes)
     b.phase(
         b.function(step.fn.__name__, parameters, body),
         after=(f"direction = {PULL if step.edges == 'in' else PUSH_THREAD}", f"seen = {b.counter('EXAMINED')}"),
@@ -83,8 +85,40 @@ def _walk(one: list[str], stride: str) -> list[str]:
     ]
 
 
-def _body(one: list[str], identity: str, store: str, op: str, narrow: bool) -> list[str]:
-    lines = [
+def _shared(one: list[str], identity: str, store: str, op: str, lanes: int) -> list[str]:
+    """All lists are short: as many lanes as there are edges, so that all loads of a vertex are in flight at once."""
+    return [
+        "lane = np.int32(w & 31)",
+        f"part = np.int32(lane & np.int32({lanes - 1}))",
+        "examined = np.int64(0)",
+        f"first = ((w - lane) >> 5) * {32 // lanes}",
+        "while first < total:",
+        f"    i = first + (lane >> {lanes.bit_length() - 1})",
+        "    x = np.int64(0)",
+        "    k = I(0)",
+        "    end = I(0)",
+        "    if i < total:",
+        "        x = element_at(queue, everything, i)",
+        "        k = I(I(offsets[x]) + I(part))",
+        "        end = I(offsets[x + 1])",
+        "        if tracing and part == 0:",
+        "            examined += end - k",
+        f"    result = {identity}",
+        "    while k < end:",
+        "        e = k",
+        *indented(one, 2),
+        f"        k = I(k + I({lanes}))",
+        f"    result = lanes_reduce({op}, result, {lanes})",
+        "    if part == 0 and i < total:",
+        f"        into[x] = {store}",
+        f"    first += (W >> 5) * {32 // lanes}",
+        "if tracing:",
+        "    add_up(C, slot, EXAMINED, examined)",
+    ]
+
+
+def _body(one: list[str], identity: str, store: str, op: str, lanes: int) -> list[str]:
+    return [
         "lane = np.int32(w & 31)",
         "examined = np.int64(0)",
         "aside = int64_shared(FREE)",
@@ -102,7 +136,7 @@ def _body(one: list[str], identity: str, store: str, op: str, narrow: bool) -> l
         "        begin_ = I(offsets[mine])",
         "        stop = I(offsets[mine + 1])",
         "        examined += stop - begin_",
-        f"    short = I(stop - begin_) < I({WARP}) or {narrow}",
+        f"    short = I(stop - begin_) < I({WARP})",
         "    if i < total and short:",
         "        x = mine",
         f"        result = {identity}",
@@ -110,13 +144,12 @@ def _body(one: list[str], identity: str, store: str, op: str, narrow: bool) -> l
         "        end = stop",
         *indented(_walk(one, "I(1)"), 2),
         f"        into[x] = {store}",
+        *indented(_warps(one, identity, store, op)),
+        "    first += W",
+        *_blocks(one, identity, store, op),
+        "if tracing:",
+        "    add_up(C, slot, EXAMINED, examined)",
     ]
-    if not narrow:
-        lines += indented(_warps(one, identity, store, op))
-    lines.append("    first += W")
-    if not narrow:
-        lines += _blocks(one, identity, store, op)
-    return [*lines, "if tracing:", "    add_up(C, slot, EXAMINED, examined)"]
 
 
 def _warps(one: list[str], identity: str, store: str, op: str) -> list[str]:

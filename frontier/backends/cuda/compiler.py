@@ -190,7 +190,7 @@ def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
     here = Path(__file__).parent
-    for path in (*(here / f"{name}.py" for name in ("atomics", "intrinsics", "machine", "runtime")), here.parent / "overloads.py"):
+    for path in (*(here / f"{name}.py" for name in ("atomics", "collectives", "intrinsics", "machine", "runtime", "steps")), here.parent / "overloads.py"):
         made.update(path.read_bytes())
     versions = [f"{name} {metadata.version(name)}" for name in ("numba", "numba-cuda")]
     return f"{sys.version_info[:2]} {versions} {made.hexdigest()}"

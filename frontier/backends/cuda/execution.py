@@ -7,17 +7,19 @@ launch; at its end the kernel writes the state to pinned memory. So a run is one
 from __future__ import annotations
 
 import threading
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import device
+from frontier import device, tracing
 from frontier.backends import workspace
 from frontier.backends.cuda import launch, runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.run import LoopExecution
 from frontier.frontiers import Frontier
+from frontier.loop import Loop
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
 from frontier.lowering.module import words
@@ -40,7 +42,7 @@ BOUNDED = 1024
 _running = threading.Lock()  # a cooperative grid wants the whole device
 
 
-@dataclass
+@dataclass(eq=False)
 class Code:
     """A compiled program."""
 
@@ -51,12 +53,27 @@ class Code:
 
 def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
     """Which build suits a graph, unless a schedule asks for what only the full one has."""
+    known = step.__dict__.setdefault("_builds", weakref.WeakKeyDictionary()).setdefault(g, {})
+    key = (schedule, tracing.active())
+    if key not in known:
+        known[key] = _build_of(g, step, *key)
+    return known[key]  # type: ignore[no-any-return]
+
+
+def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
     largest = g.max_degree
     mean = g.num_edges / max(1, g.num_vertices)
     asked = [schedule, *(part.schedule for part in walk(step) if part.schedule is not None)]
     plain = all(one.balance in ("auto", "thread") for one in asked)
     narrow = plain and largest <= SHORT and mean <= MEAN
-    return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED)
+    return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED, _sweeps(step), traced, not schedule.fuse)
+
+
+def _sweeps(step: Step) -> bool:
+    """Whether no loop of a program begins with a few vertices."""
+    loops = [part for part in walk(step) if isinstance(part, Loop)]
+    few = [part for part in loops if part.take is not None or part.over not in (None, "vertices", "edges")]
+    return not few and not step.needs_frontier()
 
 
 def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
@@ -91,21 +108,35 @@ class CudaExecution(LoopExecution):
         with device.using(g.backend):
             self._code = code_of(step, p, None if f is None else f.kind, schedule)
             self._program, self._at = self._code.program, self._code.at
-            xp = device.namespace(g.backend)
-            self._workspace = workspace.take(g, xp, address_of)
-            self._counters = self._workspace.array("counters", "words", runtime_words.size(self._code.kernel.blocks))
-            self._exchange = launch.Exchange(self._at, len(p.scalars))
+            self._workspace = workspace.take(g, device.namespace(g.backend), launch.address_of)
+            known = self._workspace.prepared.get(self._code)
+            self._exchange = known or launch.Exchange(self._at, list(p.scalars.values()))
             self._table = self._exchange.table
-            self._prepare()
+            self._begin_counters()
+            if known is None:
+                self._workspace.prepared[self._code] = self._exchange
+                self._prepare_inputs()
+            else:
+                self._exchange.clear()
+            self._prepare_run()
+
+    def _begin_counters(self) -> None:
+        """Counters go on from where the run before left them, which saves a launch to clear them."""
+        work = self._workspace
+        if "clock" not in work.prepared:
+            self._counters = work.array("counters", "words", runtime_words.size(self._code.kernel.most_blocks))
             self._counters.fill(0)
-            self._workspace.address_of(self._counters)
+            work.prepared["clock"] = (0, 0)
+            work.prepared["counters"] = self._counters
+        self._counters = work.prepared["counters"]
 
     # ---- what a backend says -------------------------------------------------------------------------
 
     def _prepare_scalars(self) -> None:
-        """Scalars are parameters; where their last values go is an address in the pinned memory."""
-        for i, (name, scalar) in enumerate(self._p.scalars.items()):
-            self._exchange.scalar(i, self._at[f"p_{name}"], scalar)
+        """The clock of the counters; scalars are passed by every call."""
+        t, arrivals = self._workspace.prepared["clock"]
+        self._set("t", t)
+        self._set("arrivals", arrivals)
 
     def _local(self, name: str, role: str) -> int:
         raise AssertionError(f"kernels have no arrays of workers: {name}, {role}")
@@ -121,14 +152,12 @@ class CudaExecution(LoopExecution):
             return super().proceed(passes)
 
     def _call(self) -> None:
-        for i, (name, scalar) in enumerate(self._p.scalars.items()):
-            self._exchange.scalar(i, self._at[f"p_{name}"], scalar)
+        work = self._workspace
+        clock = work.prepared.pop("clock")  # should the launch fail, the next run begins anew
+        assert clock == (self._get("t"), self._get("arrivals")), "a workspace is used by one run at a time"
+        scalars = list(self._p.scalars.values())
+        self._exchange.give(scalars)
         with _running:
             self._code.kernel(self._exchange)
-        for i, scalar in enumerate(self._p.scalars.values()):
-            self._exchange.result(i, scalar)
-
-
-def address_of(array: Any) -> int:
-    """Where an array lies."""
-    return launch.address_of(array)
+        self._exchange.take(scalars)
+        work.prepared["clock"] = (self._get("t"), self._get("arrivals"))

@@ -17,9 +17,9 @@ from frontier.errors import BackendUnavailableError
 
 __all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "kernel", "memory_at"]
 
-#: Threads of a block and blocks of a multiprocessor: full and narrow build.
+#: Threads of a block and blocks of a multiprocessor: full build, narrow build, narrow build that sweeps.
 #: (Measured: with 40 registers a thread and three blocks the full build is fastest; a narrow pass is a chain of loads.)
-FULL, NARROW = (512, 3), (256, 1)
+FULL, NARROW, SWEEPS = (512, 3), (256, 1), (256, 4)
 
 
 class Exchange:
@@ -29,49 +29,59 @@ class Exchange:
     ----------
     at : dict of str to int
         Position of every variable in the table.
-    scalars : int
-        Scalars of the problem.
+    scalars : list of ndarray, each of shape (1,)
+        Scalars of the problem, in their order.
     """
 
-    def __init__(self, at: dict[str, int], scalars: int) -> None:
-        length = self.length = len(at)
+    def __init__(self, at: dict[str, int], scalars: list[np.ndarray]) -> None:
+        length = len(at)
         # What the kernel writes: why it returns, and the words after the scalars.
-        self._state = slice(at["code"], at["detail"] + 1), slice(at["pc"], length)
+        self._codes, self._state = slice(at["code"], at["detail"] + 1), slice(at["pc"], length)
         if device.simulated():
-            self.written = np.zeros(length + scalars, np.int64)
-            self._address = int(self.written.ctypes.data)
+            self.written = np.zeros(length + len(scalars), np.int64)
+            address = int(self.written.ctypes.data)
         else:
             import cupy
 
-            self._pinned = cupy.cuda.alloc_pinned_memory(8 * (length + scalars))
-            self.written = np.frombuffer(self._pinned, np.int64, length + scalars)
-            self._address = int(self._pinned.ptr)
+            self._pinned = cupy.cuda.alloc_pinned_memory(8 * (length + len(scalars)))
+            self.written = np.frombuffer(self._pinned, np.int64, length + len(scalars))
+            address = int(self._pinned.ptr)
         # The address, then the table: each parameter is read from its own word.
         self._words = np.zeros(1 + length, np.int64)
-        self._words[0] = self._address
+        self._words[0] = address
         self.table = self._words[1:]
+        self._scalars = []
+        for i, scalar in enumerate(scalars):
+            word = at["pc"] - len(scalars) + i
+            self.written[word] = address + 8 * (length + i)
+            last = self.written[length + i :][:1].view(scalar.dtype)
+            self._scalars.append((self.table[word : word + 1].view(scalar.dtype), last))
         first = self._words.ctypes.data
         self._pointers = (ctypes.c_void_p * (1 + length))(*(first + 8 * i for i in range(1 + length)))
         self.parameters = ctypes.addressof(self._pointers)
 
-    def scalar(self, number: int, word: int, scalar: np.ndarray) -> None:
-        """Pass a scalar's value in a word of the table."""
-        self.table[word : word + 1].view(scalar.dtype)[0] = scalar[0]
-        self.written[word] = self._address + 8 * (self.length + number)
-        self.written[self.length + number :][:1].view(scalar.dtype)[0] = scalar[0]
+    def clear(self) -> None:
+        """Forget the state of the run before."""
+        self.table[self._state] = 0
 
-    def result(self, number: int, scalar: np.ndarray) -> None:
-        """Bring back a scalar's last value."""
-        scalar[0] = self.written[self.length + number :][:1].view(scalar.dtype)[0]
+    def give(self, scalars: list[np.ndarray]) -> None:
+        """Pass the scalars' values, each in its word of the table."""
+        for (word, _), scalar in zip(self._scalars, scalars, strict=True):
+            word[0] = scalar[0]
+
+    def take(self, scalars: list[np.ndarray]) -> None:
+        """Bring back the scalars' last values."""
+        for (_, last), scalar in zip(self._scalars, scalars, strict=True):
+            scalar[0] = last[0]
 
     def values(self, kinds: list[np.dtype[Any]]) -> list[Any]:
         """The parameters, each of its own dtype."""
-        return [self._address, *(self.table[i : i + 1].view(kind)[0].item() for i, kind in enumerate(kinds))]
+        return [int(self._words[0]), *(self.table[i : i + 1].view(kind)[0].item() for i, kind in enumerate(kinds))]
 
     def finish(self) -> None:
         """Take over the state that the kernel has written."""
-        for part in self._state:
-            self.table[part] = self.written[: self.length][part]
+        self.table[self._codes] = self.written[self._codes]
+        self.table[self._state] = self.written[self._state.start : self._state.stop]
 
 
 class Kernel:
@@ -90,7 +100,7 @@ class Kernel:
 
         here = Device()
         capability = (int(here.compute_capability[:-1]), int(here.compute_capability[-1]))
-        self.threads, least = NARROW if program.narrow else FULL
+        self.threads, least = (SWEEPS if program.build.sweeps else NARROW) if program.narrow else FULL
         self._module = Module()
         self._module.load(binary(program, capability, (self.threads, least), blame))
         self._function = self._module.get_function(ENTRY)
@@ -102,6 +112,7 @@ class Kernel:
         processors = here.attributes["MultiProcessorCount"]
         # More than one block a processor only slows the barrier of a narrow build.
         self.blocks = processors * min(fit, least)
+        self.most_blocks = processors * 8
         self._launch = driver.launchCooperativeKernel
 
     def __call__(self, exchange: Exchange) -> None:
@@ -121,6 +132,7 @@ class SimulatedKernel:
 
     #: Two warps, so that blocks have several; two blocks, so that there are several.
     blocks, threads = 2, 64
+    most_blocks = 2
 
     def __init__(self, program: CudaProgram) -> None:
         functors = {made: fn for fn, made in program.functors.items()}

@@ -24,6 +24,8 @@ import numpy as np
 from frontier.backends.cuda.machine import *
 from frontier.backends.cuda.machine import POINTERS, SHARED, device, phase, truth
 from frontier.backends.cuda.runtime import *
+from frontier.backends.cuda.steps import *
+from frontier.backends.cuda.collectives import *
 
 """ + "\n".join(
     f"{name}_at = POINTERS[{name!r}]"
@@ -43,11 +45,20 @@ class Build:
         Lanes that share a vertex's list where the balance is ``thread``: a power of two.
     bounded : bool
         Whether no list is so long that a few lanes would hold up the others.
+    sweeps : bool
+        Whether the program mostly goes over all vertices or edges: then the memory's bandwidth decides, not the
+        length of the chain of loads in a pass.
+    traced, single : bool
+        Whether rows of a trace are written, and whether the kernel ends after every step. Constants of the text: all
+        warps run the decisions between two phases, so what is not wanted there must not be there.
     """
 
     narrow: bool = False
     lanes: int = 8
     bounded: bool = False
+    sweeps: bool = False
+    traced: bool = False
+    single: bool = False
 
 
 class CudaProgram(Program):
@@ -73,7 +84,7 @@ class CudaProgram(Program):
         return f"K[{word}]"
 
     def barrier(self) -> tuple[str, str]:
-        enter = f"slot = begin(C, t, w, deadline, {self.narrow})"
+        enter = f"slot = begin(C, slot, t, w, deadline, {self.narrow})"
         if not self.narrow:
             return enter, f"arrivals = finish(C, slot, arrivals, {self.big})"
         return enter, f"finish_packed(C, slot, {self._whole})"
@@ -126,6 +137,7 @@ class CudaProgram(Program):
 def text(program: CudaProgram) -> str:
     """The whole module. The kernel's parameters are the words of the table, by value: so they take no registers."""
     names = [f"s_{name[2:]}" if name.startswith("p_") else name for name in words(program)]
+    names = [f"given_{name}" if name in ("tracing", "single") else name for name in names]
     head = [
         f"def run(address, {', '.join(names)}):",
         "w = worker()",
@@ -134,6 +146,7 @@ def text(program: CudaProgram) -> str:
         "C = int64_at(counters)",
         "F = float64_at(counters)",
         "K = int64_shared(0)",
+        "slot = previous_slot(t)",
         "now = np.int64(0)",
         "deadline = np.int64(0)",
         "if w == 0:",
@@ -141,6 +154,7 @@ def text(program: CudaProgram) -> str:
         "    deadline = now + nanoseconds",
     ]
     width = "np.int64" if program.layout.offsets == "int64" else "np.int32"
-    imports = f"{_IMPORTS}\nI = {width}"
+    build = program.build
+    imports = f"{_IMPORTS}\nI = {width}\ntracing = {build.traced}\nsingle = {build.single}"
     assert CONTROL[0] == "counters"
     return module_text(program, imports, "@phase", "", head)

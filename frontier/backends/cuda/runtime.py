@@ -90,17 +90,27 @@ def workers():
 
 
 @device
-def begin(C, t, w, deadline, packed):
-    """Enter phase t: its slot. The first thread clears the next slot, and looks at the clock now and then."""
-    slot = FIRST + (t % 3) * SLOT
-    if w == 0:
-        after = FIRST + ((t + 1) % 3) * SLOT
-        for i in range(8):
-            C[after + i] = 0
-        if (t & 15) == 0 and clock() > deadline:
-            C[slot + STOP] = 1
-            if packed:
-                fetch_or(C, slot + COUNT, ATTENTION)
+def previous_slot(t):
+    """The slot of the phase before phase t."""
+    return i64(FIRST) + ((t + 2) % 3) * SLOT
+
+
+@device
+def following(slot):
+    """The slot after a slot."""
+    return slot + SLOT if slot < FIRST + 2 * SLOT else i64(FIRST)
+
+
+@device
+def begin(C, slot, t, w, deadline, packed):
+    """Enter phase t after the one of ``slot``: its slot. The first warp clears the next one, and looks at the clock."""
+    slot = following(slot)
+    if w < SLOT:
+        C[following(slot) + w] = 0
+    if w == 0 and (t & 31) == 0 and clock() > deadline:
+        C[slot + STOP] = 1
+        if packed:
+            fetch_or(C, slot + COUNT, ATTENTION)
     return slot
 
 
@@ -233,6 +243,16 @@ def warp_reduce(op, value):
     """The reduction over a warp's lanes; right in lane 0."""
     for d in (16, 8, 4, 2, 1):
         value = better(op, value, shuffle_down(value, d))
+    return value
+
+
+@device
+def lanes_reduce(op, value, lanes):
+    """The reduction over each group of so many lanes (a power of two); right in the group's first."""
+    d = i32(lanes >> 1)
+    while d > i32(0):
+        value = better(op, value, shuffle_down(value, d))
+        d = i32(d >> i32(1))
     return value
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL
-from frontier.operators.advance.cuda import merge_path, thread
+from frontier.operators.advance.cuda import block, degree_classes, merge_path, thread, twc
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -17,13 +17,20 @@ __all__ = ["push"]
 #: A frontier of at most so many vertices, with so many edges each on average, is small.
 SMALL, EDGES = 65536, 16
 
+#: Balances that need no scan of the frontier's degrees.
+UNSCANNED = {"thread": thread, "block": block, "twc": twc, "degree_classes": degree_classes}
+
 
 def push(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
     """Add the phase of the schedule's balance; ``auto`` decides on the device, in every pass."""
     balance = b.schedule.balance
-    if balance == "thread" or (balance == "auto" and b.narrow):
+    if balance == "auto" and b.narrow:
+        balance = "thread"
+    if balance in UNSCANNED:
         b.sparse(source)
-        thread.lower(step, b, source, target, want)
+        if not b.narrow and not step.may_pull(b.schedule):
+            want = ""  # the next push of this step would not look at the scan either
+        UNSCANNED[balance].lower(step, b, source, target, want)
         return
     b.scanned(source, step.edges)
     if balance != "auto" or not b.build.bounded:

@@ -12,6 +12,7 @@ from frontier.lowering.registers import PUSH_THREAD
 from frontier.operators.advance.cuda.edges import accept, append, finish
 from frontier.operators.cpu.elementwise import indented
 from frontier.operators.cuda.elementwise import frontier, output
+from frontier.operators.sample import Sample, sample_key, sample_place
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -32,6 +33,11 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     inner, want = accept(step, b, target, want, parameters)
     inner = _ahead(step, b, inner, want, parameters)
     lanes = _lanes(step, b)
+    if isinstance(step.part, Sample):
+        going, find, onward = "draw < drawn", _drawn(step.part, b, parameters), [f"draw += {lanes}"]
+        inner = [*_place(b), *inner]
+    else:
+        going, find, onward = "k < end", _list(step), _onward(lanes)
     body = [
         "lane = np.int32(w & 31)",
         f"part = np.int32(lane & np.int32({lanes - 1}))",
@@ -39,22 +45,15 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         f"first = ((w - lane) >> 5) * {32 // lanes}",
         "while first < total:",
         f"    i = first + (lane >> {lanes.bit_length() - 1})",
-        "    x = np.int64(0)",
-        "    k = I(0)",
-        "    end = I(0)",
-        "    ahead = np.int64(0)",
-        "    if i < total:",
-        *indented(_list(step), 2),
-        "    while any_lane(k < end):",
+        *indented(find),
+        f"    while any_lane({going}):",
         "        ok = False",
         "        item = np.int64(0)",
         *(["        begun = I(0)"] if b.mode(want) == "START" else []),
-        "        if k < end:",
+        f"        if {going}:",
         *indented(inner, 3),
         *indented(append(step, b, want), 2),
-        f"        k = I(k + I({lanes}))",
-        "        if k < end:",
-        "            ahead = np.int64(ends[k])",
+        *indented(onward, 2),
         f"    first += (W >> 5) * {32 // lanes}",
         "if tracing:",
         "    add_up(C, slot, EXAMINED, seen)",
@@ -65,14 +64,17 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
 
 def _lanes(step: Advance, b: CudaProgram) -> int:
     """Lanes of a list: fewer where only a part of it is walked."""
-    if step.part is not None and isinstance(step.part, tuple) and step.part[1] is not None:
+    if isinstance(step.part, Sample):
+        length = step.part.size
+    elif step.part is not None and step.part[1] is not None:
         length = max(step.part[1] - step.part[0], 1)
-        return min(b.build.lanes, 1 << (length - 1).bit_length())
-    return b.build.lanes
+    else:
+        return b.build.lanes
+    return min(b.build.lanes, 1 << (length - 1).bit_length())
 
 
 def _list(step: Advance) -> list[str]:
-    """Lines that find vertex ``x`` and its edges ``k`` to ``end``; the first of them is read before ``end`` is known."""
+    """Lines that find vertex ``x`` and its edges ``k`` to ``end``; the first is read before ``end`` is known."""
     lines = [
         "x = element_at(queue, everything, i)",
         "if carried:",
@@ -90,11 +92,49 @@ def _list(step: Advance) -> list[str]:
     ]
     if last is not None:
         lines.append(f"end = I(min(end, I(k + I({max(last - first, 0)}))))")
-    return [
-        *lines,
+    lines += [
         "if tracing and part == 0:",
         "    seen += max(end - k, 0)",
         "k = I(k + I(part))",
+    ]
+    none = ["x = np.int64(0)", "k = I(0)", "end = I(0)", "ahead = np.int64(0)"]
+    return [*none, "if i < total:", *indented(lines)]
+
+
+def _onward(lanes: int) -> list[str]:
+    """Lines that go to a lane's next edge."""
+    return [f"k = I(k + I({lanes}))", "if k < end:", "    ahead = np.int64(ends[k])"]
+
+
+def _drawn(part: Sample, b: CudaProgram, parameters: dict[str, str]) -> list[str]:
+    """Lines that find vertex ``x``, how many of its edges are drawn, and the lane's first ``draw``."""
+    parameters["seed"] = f"np.int64(s_{part.seed})" if isinstance(part.seed, str) else f"np.int64({part.seed})"
+    return [
+        "x = np.int64(0)",
+        "start = I(0)",
+        "degree = np.int64(0)",
+        "drawn = np.int64(0)",
+        "key = np.int64(0)",
+        "if i < total:",
+        "    x = element_at(queue, everything, i)",
+        "    start = I(offsets[x])",
+        "    degree = np.int64(offsets[x + 1]) - start",
+        f"    drawn = np.int64(min(degree, {part.size}))",
+        f"    key = np.int64({b.functor(sample_key)}(p, seed, x))",
+        "    if tracing and part == 0:",
+        "        seen += drawn",
+        "draw = np.int64(part)",
+    ]
+
+
+def _place(b: CudaProgram) -> list[str]:
+    """Lines that find the edge ``k`` of a draw."""
+    return [
+        "place = draw",
+        "if drawn < degree:",
+        f"    place = np.int64({b.functor(sample_place)}(p, key, degree, draw))",
+        "k = I(start + place)",
+        "ahead = np.int64(ends[k])",
     ]
 
 

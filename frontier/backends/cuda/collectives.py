@@ -1,0 +1,195 @@
+"""Device functions of the balances that stage lists in a block's memory: prefix sums of a block, appends by warps.
+
+A warp collects what it accepts in a part of the block's scratch memory of its own, and appends that with one atomic
+when it is nearly full. So no thread waits for others at an append, however different their lists are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontier.backends.cuda.machine import (
+    SHARED,
+    ballot,
+    block_size,
+    device,
+    fetch_add,
+    num_blocks,
+    ones,
+    shuffle,
+    sync,
+    sync_warp,
+    thread_index,
+)
+from frontier.backends.cuda.runtime import (
+    CLAIMED_TWICE,
+    COUNT,
+    ERROR,
+    EXAMINED,
+    MORE,
+    NOTHING,
+    PREFIX,
+    SUM,
+    WARPS,
+    WORDS,
+    below,
+    room,
+    running,
+    running64,
+    warp_reduce,
+)
+from frontier.backends.cuda.runtime_words import TILE
+
+__all__ = [
+    "FOUND",
+    "LEADER",
+    "block_prefix",
+    "class_places",
+    "part_of_warp",
+    "share_of_block",
+    "stash",
+    "unstash",
+]
+
+i32, u32, i64 = np.int32, np.uint32, np.int64
+int64_shared = SHARED["int64"]
+
+#: Words of the scratch memory in which a block's leader says what all walk: who it is (32 bits); vertex, first, last.
+LEADER, FOUND = WORDS + 4, WORDS + 24
+
+
+@device
+def share_of_block(total):
+    """Elements that a block takes at a time: one a thread, fewer while there are blocks for all."""
+    blocks = i64(num_blocks())
+    return min(max((i64(total) + blocks - 1) // blocks, 1), i64(block_size()))
+
+
+@device
+def block_prefix(wide, value):
+    """Sum of the values of the threads before this one, and of all. All threads of the block call it."""
+    t = thread_index()
+    lane = i32(t & i32(31))
+    warps = i32(block_size() >> i32(5))
+    sums = int64_shared(WARPS)
+    upto = running64(value, lane) if wide else i64(running(value, lane))
+    if lane == i32(31):
+        sums[t >> i32(5)] = upto
+    sync()
+    if t < i32(32):
+        mine = i64(0)
+        if t < warps:
+            mine = sums[t]
+        total = running64(mine, lane)
+        if t < warps:
+            sums[t] = total - mine
+        if t == i32(31):
+            int64_shared(WORDS + 8)[0] = total
+    sync()
+    before = sums[t >> i32(5)] + upto - i64(value)
+    every = int64_shared(WORDS + 8)[0]
+    sync()
+    return before, every
+
+
+# ---- appends by warps, collected -----------------------------------------------------------------------
+
+
+@device
+def part_of_warp():
+    """Items that a warp's part of the buffer holds."""
+    return i32(i32(TILE) // i32(block_size() >> i32(5)))
+
+
+@device
+def stash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill, ok, item):
+    """Collect the items of the lanes that have one; gives how many are held now. All lanes call it."""
+    votes = ballot(ok)
+    if votes == u32(0):
+        return fill
+    lane = i32(thread_index() & i32(31))
+    if ok:
+        held[i32(fill + ones(u32(votes & below(lane))))] = item
+    fill = i32(fill + ones(votes))
+    if fill > i32(part_of_warp() - i32(32)):
+        unstash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill)
+        fill = i32(0)
+    return fill
+
+
+@device
+def unstash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill):
+    """Append what a warp has collected, with one atomic. All lanes call it."""
+    if fill == i32(0):
+        return
+    sync_warp()
+    lane = i32(thread_index() & i32(31))
+    edges = i64(0)
+    if mode == PREFIX:
+        j = lane
+        while j < fill:
+            v = i64(held[j])
+            edges += i64(offsets[v + 1]) - i64(offsets[v])
+            j = i32(j + i32(32))
+        edges = warp_reduce(SUM, edges)
+    at = i64(0)
+    before = i64(0)
+    if lane == i32(0):
+        at, before = room(C, slot, big, fill, edges)
+    at = i64(shuffle(at, 0))
+    before = i64(shuffle(before, 0))
+    first = i32(0)
+    while first < fill:
+        j = i32(first + lane)
+        item = i64(0)
+        start = i64(0)
+        degree = i64(0)
+        if j < fill:
+            item = i64(held[j])
+            if mode != NOTHING:
+                start = i64(offsets[item])
+            if mode == PREFIX:
+                degree = i64(offsets[item + 1]) - start
+        upto = i64(0)
+        if mode == PREFIX:
+            upto = running64(degree, lane)
+        if j < fill:
+            if at + j >= capacity:
+                C[slot + ERROR] = CLAIMED_TWICE
+            else:
+                out[at + j] = item
+                if mode == PREFIX:
+                    out_scan[at + j] = before + upto - degree
+                elif mode != NOTHING:
+                    out_scan[at + j] = start
+        before += i64(shuffle(upto, 31))
+        first = i32(first + i32(32))
+    sync_warp()
+
+
+# ---- degree classes ------------------------------------------------------------------------------------
+
+
+@device
+def class_places(C, slot, kind):
+    """Where each thread's element goes in the queue of its class, 0 to 3, or none below 0. All threads call it.
+
+    The classes are counted in the words COUNT, EXAMINED and the two after it.
+    """
+    t = thread_index()
+    base = int64_shared(MORE)
+    mine = i64(0)
+    if kind >= i32(0):
+        mine = i64(1) << i64(16 * kind)  # a block has fewer than 2**16 threads, so one sum counts all four
+    before, every = block_prefix(True, mine)
+    if t < i32(4):
+        many = (every >> i64(16 * t)) & 0xFFFF
+        if many > 0:
+            word = i64(COUNT) if t == i32(0) else i64(EXAMINED + t - 1)
+            base[t] = fetch_add(C, slot + word, many)
+    sync()
+    place = i64(0)
+    if kind >= i32(0):
+        place = base[kind] + ((before >> i64(16 * kind)) & 0xFFFF)
+    sync()
+    return place

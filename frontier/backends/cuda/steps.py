@@ -1,0 +1,142 @@
+"""Device functions of Scan, Buckets and Intersect."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontier.backends.cuda.machine import (
+    SHARED,
+    block_index,
+    block_size,
+    device,
+    fetch_add,
+    load_relaxed,
+    shuffle,
+    shuffle_up,
+    sync,
+    thread_index,
+)
+from frontier.backends.cuda.runtime import CURSOR, SUM, block_share, combined, partials, warp_reduce
+from frontier.backends.cuda.runtime_words import SLOT
+
+__all__ = [
+    "BUCKETS",
+    "keep_sum",
+    "next_elements",
+    "owner",
+    "read_buckets",
+    "running_sum",
+    "sum_before",
+    "warp_share",
+    "word_at",
+]
+
+i32, u32, i64 = np.int32, np.uint32, np.int64
+int64_shared = SHARED["int64"]
+
+#: Words of a slot, and of K, from here on count what went to each of up to eight piles.
+BUCKETS = 8
+
+
+# ---- Buckets -------------------------------------------------------------------------------------------
+
+
+@device
+def read_buckets(C, slot):
+    """After a phase: the counters of its piles in K. All threads call it."""
+    t = thread_index()
+    if t >= i32(BUCKETS) and t < i32(SLOT):
+        int64_shared(0)[t] = load_relaxed(C, slot + t)
+    sync()
+
+
+# ---- Intersect -----------------------------------------------------------------------------------------
+
+
+@device
+def next_elements(C, slot, W):
+    """Where the next 32 elements begin that nobody has taken: the first W are dealt out. All lanes call it."""
+    taken = i64(0)
+    if i32(thread_index() & i32(31)) == i32(0):
+        taken = fetch_add(C, slot + CURSOR, i64(32))
+    return i64(W) + i64(shuffle(taken, 0))
+
+
+@device
+def owner(begun, at):
+    """The last lane whose items begin at or before position ``at``; lanes ask for different ones. All lanes call it."""
+    found = i32(0)
+    for d in (16, 8, 4, 2, 1):
+        probe = i32(found + i32(d))
+        if i32(shuffle(begun, probe)) <= at:
+            found = probe
+    return found
+
+
+# ---- Scan ----------------------------------------------------------------------------------------------
+
+
+@device
+def part_of(first, last, q):
+    """The q-th of as many equal parts of a block's share as it has warps."""
+    warps = i32(block_size() >> i32(5))
+    length = i32(last - first)
+    return first + i32(i32(length * q) // warps), first + i32(i32(length * i32(q + i32(1))) // warps)
+
+
+@device
+def warp_share(count):
+    """A warp's contiguous share of a range; those of a block's warps lie side by side."""
+    first, last = block_share(count)
+    return part_of(first, last, i32(thread_index() >> i32(5)))
+
+
+@device
+def word_at(bits, everything, n, i, last):
+    """A word of a frontier of n ids as a bitmap; none of its bits from ``last`` on."""
+    if i >= last:
+        return u32(0)
+    if not everything:
+        return u32(bits[i])
+    left = n - (i << 5)
+    if left >= 32:
+        return u32(0xFFFFFFFF)
+    return u32(u32(u32(1) << u32(left)) - u32(1))
+
+
+@device
+def running_sum(value, lane):
+    """Sum over the lanes up to and with this one, in the value's own type."""
+    for d in (1, 2, 4, 8, 16):
+        other = shuffle_up(value, d)
+        if lane >= i32(d):
+            value = value + other
+    return value
+
+
+@device
+def keep_sum(sums, first, last, count, value):
+    """Leave a warp's sum over its share of ``count`` words for the warps after it. All lanes call it.
+
+    Its place is that of the word before the next share, so there are fewer sums than words.
+    """
+    value = warp_reduce(SUM, value)
+    if i32(thread_index() & i32(31)) == i32(0) and first < last and last < count:
+        sums[last - 1] = value
+
+
+@device
+def sum_before(row, before, sums, count, zero, memory):
+    """Sum over all words before this warp's share. All threads call it.
+
+    It is made of what :func:`keep_sum` has left and of the blocks' partial results in slot ``before``.
+    """
+    t = thread_index()
+    lane = i32(t & i32(31))
+    value = zero
+    first, last = block_share(count)
+    begin, end = part_of(first, last, lane)
+    if lane < i32(t >> i32(5)) and begin < end and end < count:
+        value = sums[end - 1]
+    value = shuffle(warp_reduce(SUM, value), 0)
+    return combined(row, partials(before), block_index(), SUM, zero, memory) + value

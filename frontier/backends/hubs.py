@@ -1,0 +1,53 @@
+"""Hubs of a graph: the vertices of the highest degrees, as a rule for pull and its cache want to know them.
+
+After Enterprise (Liu and Huang, SC 2015): by default the degree that about a thousand vertices exceed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier import device
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
+__all__ = ["hub_number"]
+
+#: Vertices that are hubs, where no degree is given; of small graphs one in so many.
+MOST, ONE_IN = 1000, 16
+
+
+def hub_number(g: Graph, role: str) -> int:
+    """The number that a role asks for.
+
+    Parameters
+    ----------
+    g : Graph
+    role : str
+        ``hub_degree out``: the degree that hubs exceed; ``hubs out``: how many do; ``hubs out 500``: how many exceed
+        500. ``in`` for degrees of in-edges. Counted once for a graph.
+    """
+    what, edges, *given = role.split()
+    if what == "hub_degree":
+        found: int = g._once(f"hub degree {edges}", lambda: _least(g, edges))
+        return found
+    least = int(given[0]) if given else hub_number(g, f"hub_degree {edges}")
+    count: int = g._once(f"hubs {edges} {least}", lambda: int((_degrees(g, edges) > least).sum()))
+    return count
+
+
+def _degrees(g: Graph, edges: str) -> Any:
+    return g.out_degree if edges == "out" else g.in_degree
+
+
+def _least(g: Graph, edges: str) -> int:
+    n = g.num_vertices
+    if n == 0:
+        return 0
+    values, counts = device.namespace(g.backend).unique(_degrees(g, edges), return_counts=True)
+    upto = np.cumsum(device.to_host(counts))
+    few = int(np.searchsorted(upto, n - min(MOST, n // ONE_IN)))  # the first degree that no more exceed
+    return int(device.to_host(values)[few])

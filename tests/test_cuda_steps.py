@@ -1,0 +1,286 @@
+"""Scan, Buckets, Intersect and sampled edges on the GPU, where its kernels differ from the other backends': hubs, bitmaps,
+records, eight piles. What these operators mean is tested on all backends in their own files.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from compare import agree, at, equal, host, ids, workers
+
+import frontier as fr
+from frontier.execution import run
+
+PILES = tuple(f"pile{i}" for i in range(8))
+
+
+def hubs(many: int = 1100) -> fr.Graph:
+    """Two hubs whose lists are both long, with every second entry in common; and one who knows a few of them."""
+    u = [(0, w) for w in range(3, 3 + 2 * many, 2)]
+    v = [(1, w) for w in range(3, 3 + 2 * many)]
+    few = [(2, w) for w in (0, 1, 4, 5, 100)]
+    edges = [*u, *v, *few, (0, 1), (1, 0), (0, 5), (1, 5), (1, 5)]
+    return fr.from_edges(*zip(*edges, strict=True), num_vertices=4 + 2 * many, directed=True, duplicates="keep")
+
+
+def some(seed: int) -> fr.Graph:
+    """A graph with self-loops and parallel edges."""
+    rng = np.random.default_rng(seed)
+    ends = rng.integers(0, 90, (2, 500)) * rng.integers(0, 2, (2, 500))
+    return fr.from_edges(*ends, num_vertices=95, directed=True, duplicates="keep")
+
+
+GRAPHS = {
+    "one": lambda: fr.path(1),
+    "a word": lambda: fr.path(32),
+    "grid": lambda: fr.grid(6, 11),
+    "karate": fr.karate,
+    "some": lambda: some(1),
+}
+
+
+def problem(g: fr.Graph) -> fr.Problem:
+    n, m = g.num_vertices, g.num_edges
+    return fr.Problem(
+        g,
+        value=fr.vertex("int32", np.arange(n) * 7 % 11 - 3),
+        seen=fr.vertex("int32", 0),
+        place=fr.vertex("int64", -99),
+        real=fr.vertex("float64", -99),
+        slot=fr.edge("uint32", 99),
+        hits=fr.edge("int64"),
+        corner=fr.vertex("int64"),
+        total=fr.scalar("int64", 5),
+        sum=fr.scalar("float64", 5),
+        turn=fr.scalar("int32"),
+        price=fr.edge("float32", np.arange(m) % 13 / 4),
+        **{name: fr.pile("vertex") for name in PILES},
+        wide=fr.pile("edge"),
+    )
+
+
+# -- scan ------------------------------------------------------------------------------------------------------
+
+
+def value(p, v):
+    return p.value[v]
+
+
+def third(p, v):
+    return 1 / (3 + v)
+
+
+def cheap(p, src, dst, edge):
+    return p.price[edge] * (1 + (src < dst))
+
+
+SCANS = {
+    "ints": (fr.Scan(value, into="place", total="total"), "vertex"),
+    "floats": (fr.Scan(third, into="real", total="sum"), "vertex"),
+    "edges": (fr.Scan(cheap, into="slot", total="sum"), "edge"),
+}
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("name", SCANS)
+def test_scan(cuda, name, graph):
+    """Everything, and parts in which whole words of the bitmap are empty."""
+    step, kind = SCANS[name]
+    g = GRAPHS[graph]()
+    size = g.num_vertices if kind == "vertex" else g.num_edges
+    numbers = np.arange(size)
+    parts = [fr.Frontier.all(g, kind)]
+    parts += [fr.Frontier(g, numbers[chosen], kind) for chosen in (numbers % 3 == 1, numbers >= size - 2, numbers < 0)]
+    for f in parts:
+        agree(cuda.name, g, problem, lambda p, f=f: host(step(p, at(p, f))))
+
+
+def test_scan_of_floats_has_the_same_bits_in_every_run(cuda):
+    g = cuda(fr.path(700))
+    made = []
+    for _ in range(3):
+        p = problem(g)
+        fr.scan(p, fr.Frontier.all(g), third, into="real", total="sum")
+        made.append([*p.real.tolist(), p.sum])
+    assert made[0] == made[1] == made[2]
+    np.testing.assert_allclose(made[0], np.cumsum([0, *(1 / (3 + np.arange(700)))]), rtol=1e-12, atol=1e-12)
+
+
+def reach(p, src, dst):
+    return fr.atomic_exch(p.seen, dst, 1) == 0
+
+
+def bare(p, dst):
+    return p.seen[dst] == 0
+
+
+def always(p, src, dst):
+    return True
+
+
+def count(p, v):
+    p.corner[v] += 1
+
+
+RECORDED = fr.Sequence(
+    fr.Loop(fr.Advance(reach, where=bare, unique="claimed"), fr.Scan(value, into="place", total="total"), record="levels"),
+    fr.Loop(fr.Compute(count), fr.Scan(value, into="real"), replay="levels"),
+)
+WALK = fr.Loop(fr.Advance(always), fr.Scan(value, into="place", total="total"), times=3)
+
+
+@pytest.mark.parametrize("build", [1, 2], ids=["short lists", "long lists"])
+def test_scan_keeps_the_frontier_that_a_record_holds(cuda, build):
+    """Its memory is that of the next frontier, which is written where the record ends."""
+    g = fr.grid(7, 8)
+    start = fr.Frontier(g, [3, 4])
+    p, _ = agree(cuda.name, g, problem, lambda p: run(RECORDED, p, at(p, start)), build)
+    assert p.corner.tolist() == [1] * 56
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_scan_after_an_advance(cuda, direction):
+    """A pull leaves a bitmap of its own."""
+    g = some(2)
+    start = fr.Frontier(g, [0, 7])
+    agree(cuda.name, g, problem, lambda p: run(WALK, p, at(p, start), fr.Schedule(direction=direction)))
+
+
+# -- buckets ---------------------------------------------------------------------------------------------------
+
+
+def due(p, v):
+    p.seen[v] += 1
+    return (v * 5 % 23 - 4) / 2 + p.turn
+
+
+def of_edge(p, src, dst):
+    return src < dst
+
+
+SORT = {name: fr.Buckets(due, PILES[:many]) for name, many in (("eight", 8), ("three", 3), ("one", 1))}
+EDGES = fr.Buckets(of_edge, ["wide"])
+AGAIN = fr.Loop(fr.Buckets(due, PILES[:2]), fr.Compute(count), take="pile1", count="turn", max_steps=40)
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("name", SORT)
+def test_buckets(cuda, name, graph):
+    """The piles hold something before; each element's functor is called once."""
+    g = GRAPHS[graph]()
+    waiting = np.arange(0, g.num_vertices, 4)
+
+    def sort(p: fr.Problem) -> fr.Frontier:
+        for pile in SORT[name].piles:
+            setattr(p, pile, fr.Frontier(p.graph, waiting))
+        return SORT[name](p, fr.Frontier.all(p.graph))
+
+    p, _ = agree(cuda.name, g, problem, sort)
+    assert p.seen.tolist() == [1] * g.num_vertices
+
+
+def test_buckets_of_edges_and_in_a_loop(cuda):
+    g = some(3)
+    agree(cuda.name, g, problem, lambda p: EDGES(p, fr.Frontier.all(p.graph, "edge")))
+
+    def again(p: fr.Problem) -> None:
+        p.pile1 = fr.Frontier(p.graph, np.arange(50))
+        p.turn = -30
+        run(AGAIN, p, None)
+
+    p, _ = agree(cuda.name, g, problem, again)
+    assert ids(p.pile0)[1]
+    assert p.turn > -28
+
+
+# -- intersect -------------------------------------------------------------------------------------------------
+
+
+def visit(p, u, v, w, uv, uw, vw):
+    fr.atomic_add(p.hits, uv, 1)
+    fr.atomic_add(p.hits, uw, 1000 + v)
+    fr.atomic_add(p.hits, vw, 1000000 + u)
+    fr.atomic_add(p.corner, w, 1 + u * v)
+
+
+def slots(p, uw, vw):
+    return 3 * uw - vw
+
+
+def once(p, u, v, w):
+    return u < v < w
+
+
+def far(p, w):
+    return 1 / (3 + w)
+
+
+INTERSECTIONS = {
+    "visits": fr.Intersect(visit),
+    "sum": fr.Intersect(once, "sum", into="total"),
+    "min": fr.Intersect(slots, "min", into="total"),
+    "floats": fr.Intersect(far, "sum", into="sum"),
+}
+
+
+@pytest.mark.parametrize("graph", ["one", "grid", "karate", "some"])
+@pytest.mark.parametrize("name", INTERSECTIONS)
+def test_intersect(cuda, name, graph):
+    g = GRAPHS[graph]()
+    agree(cuda.name, g, problem, lambda p: host(INTERSECTIONS[name](p, fr.Frontier.all(p.graph, "edge"))))
+
+
+@pytest.mark.parametrize("name", ["visits", "min", "floats"])
+def test_intersect_of_hubs(cuda, name):
+    """Where both lists are long a block walks the shorter; beside them are edges that a warp does."""
+    g = hubs()
+    ends = np.flatnonzero((g.targets < 3) | (g.sources == 2))
+    f = fr.Frontier(g, ends, "edge")
+    p, _ = agree(cuda.name, g, problem, lambda p: host(INTERSECTIONS[name](p, at(p, f))))
+    if name == "visits":
+        pair = np.flatnonzero((g.sources < 2) & (g.targets < 2))
+        assert p.hits[pair].tolist() == [1100 + 1 + 3 + 2] * 2 or p.hits[pair][0] % 1000 > 0
+
+
+def test_intersect_of_floats_has_the_same_bits_in_every_run(cuda):
+    g = cuda(hubs())
+    f = fr.Frontier(g, np.flatnonzero(host(g.targets) < 3), "edge")
+    made = set()
+    for _ in range(3):
+        p = problem(g)
+        made.add(fr.intersect(p, f, far, "sum", into="sum"))
+    assert len(made) == 1
+
+
+# -- sampled edges ---------------------------------------------------------------------------------------------
+
+SAMPLES = {
+    "vertices": fr.Advance(always, part=fr.sample(3, seed="turn")),
+    "one": fr.Advance(always, part=fr.sample(1), output="edge"),
+    "many": fr.Advance(always, part=fr.sample(11, seed=-(2**63)), output="edge"),
+    "in": fr.Advance(always, part=fr.sample(2, seed="turn"), edges="in", output="edge"),
+}
+LAYERS = fr.Loop(fr.Advance(always, part=fr.sample(2, seed="turn")), times=3, count="turn")
+
+
+@pytest.mark.parametrize("graph", GRAPHS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples(cuda, name, graph):
+    g = GRAPHS[graph]()
+    agree(cuda.name, g, problem, lambda p: SAMPLES[name](p, fr.Frontier.all(p.graph)))
+
+
+@pytest.mark.parametrize("build", [1, 2], ids=["short lists", "long lists"])
+def test_samples_in_a_loop(cuda, build):
+    """The frontier carries what the next pass needs: the first slots of its lists, or the scan of their lengths."""
+    for g in (fr.grid(7, 8), some(5)):
+        start = fr.Frontier(g, [0, 9, 20])
+        agree(cuda.name, g, problem, lambda p, start=start: run(LAYERS, p, at(p, start)), build)
+
+
+def test_traced_samples_count_their_edges(cuda):
+    g = cuda(fr.grid(7, 8))
+    p = problem(g)
+    with workers(1), fr.trace() as trace:
+        fr.advance(p, fr.Frontier.all(g), always, part=fr.sample(2), output=None)
+    assert sum(row.edges for row in trace.rows) == 2 * 56
