@@ -252,14 +252,20 @@ def full(backend: str, length: int, value: Any, dtype: Any) -> Any:
 # -- memory and the current GPU ---------------------------------------------------------------------
 
 
-def free_memory(backend: str) -> int:
-    """Bytes that can still be had on the GPU of a backend, of the driver and of CuPy's pool."""
+def free_memory(backend: str, enough: int | None = None) -> int:
+    """Bytes that can still be had on the GPU of a backend, of the driver and of CuPy's pool.
+
+    Where the pool has ``enough`` the driver is not asked, which takes it a millisecond.
+    """
     if simulated():
         return memory.free_memory()
     cupy = _cupy()
     with cupy.cuda.Device(index_of(backend)):
         pool = cupy.get_default_memory_pool()
-        free = cupy.cuda.runtime.memGetInfo()[0] + pool.free_bytes()
+        kept = int(pool.free_bytes())
+        if enough is not None and kept > enough:
+            return kept
+        free = cupy.cuda.runtime.memGetInfo()[0] + kept
         limit = pool.get_limit()
         return int(min(free, limit - pool.used_bytes()) if limit else free)
 

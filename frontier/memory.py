@@ -53,7 +53,7 @@ def check_room(needed: int, what: str, hint: str, backend: str = "cpu") -> None:
     if backend.startswith("cuda"):
         from frontier import device
 
-        free, where = device.free_memory(backend), f" on {backend}"
+        free, where = device.free_memory(backend, needed), f" on {backend}"
     else:
         free, where = free_memory(), ""
     if needed > free:

@@ -18,6 +18,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "balance": ("auto", "thread", "block", "twc", "merge_path", "degree_classes"),
     "dedup": ("auto", "claim", "bitmap"),
     "switch": ("beamer", "gunrock", "hubs"),
+    "queue": ("append", "scan"),
 }
 
 _POSITIVE = ("alpha", "beta", "do_a", "do_b", "gamma")
@@ -54,6 +55,11 @@ class Schedule:
     hub_degree : int, optional
         Hubs are the vertices of a higher degree than this. Usually the degree that about 1,000 vertices exceed (in
         graphs of fewer than 16,000 vertices a sixteenth of them).
+    queue : {"append", "scan"}
+        How the next frontier is written on a GPU: appended to a queue while edges are visited; or marked in an array
+        with an entry for every vertex, which is then scanned for the queue, as Enterprise does. The cpu backend appends.
+    hub_cache : bool
+        Whether a pull on a GPU keeps the frontier's hubs in shared memory, and looks for them first (Enterprise).
     fuse : bool
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.
@@ -71,6 +77,8 @@ class Schedule:
     do_b: float = 0.2
     gamma: float = 0.3
     hub_degree: int | None = None
+    queue: str = "append"
+    hub_cache: bool = False
     fuse: bool = True
     deterministic: bool = False
 

@@ -43,10 +43,19 @@ def unvisited(p, dst):  # type: ignore[no-untyped-def]
     return p.parent[dst] == -1
 
 
+def begin(p, v):  # type: ignore[no-untyped-def]
+    """The source is its own parent."""
+    p.parent[v] = v
+    p.level[v] = 0
+
+
 class BFS(fr.Enactor):
     """Levels and parents from the vertex in the scalar ``source``."""
 
-    loop = fr.Loop(fr.Advance(visit, where=unvisited, unique="claimed"), over="source", count="depth")
+    loop = fr.Sequence(
+        fr.Compute(begin, over="source"),
+        fr.Loop(fr.Advance(visit, where=unvisited, unique="claimed"), over="source", count="depth"),
+    )
 
 
 @dataclass(frozen=True)
@@ -88,7 +97,7 @@ def path_to(parent: NDArray[Any], vertex: int) -> list[int]:
 @device.at_graph
 def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
-    p = fr.Problem(
+    return fr.Problem(
         g,
         parent=fr.vertex(g.targets.dtype, -1, combine="claim"),
         level=fr.vertex("int32", -1, combine="min", with_="parent"),
@@ -96,9 +105,6 @@ def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
         source=fr.scalar(g.targets.dtype, source),
         **fields,
     )
-    p.parent[source] = source
-    p.level[source] = 0
-    return p
 
 
 @device.at_graph

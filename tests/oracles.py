@@ -29,7 +29,7 @@ def matrix(g: fr.Graph, values: NDArray[Any] | None = None) -> sp.csr_array:
     one by one, as long as nothing sums or drops entries on the way: so made from the rows as they are.
     """
     g = g.to("cpu")
-    data = np.ones(g.num_edges) if values is None else np.array(values, dtype=np.float64)
+    data = np.ones(g.num_edges) if values is None else np.array(to_host(values), dtype=np.float64)
     shape = (g.num_vertices, g.num_vertices)
     return sp.csr_array((data, np.array(g.targets), np.array(g.offsets)), shape=shape)
 

@@ -18,6 +18,9 @@ from numpy.typing import NDArray
 import frontier as fr
 from frontier import device
 
+#: Kernels run in the simulator, which takes up to a second for a small graph.
+SIMULATED = device.simulated()
+
 WEIGHTS = (None, "int32", "int64", "float32", "float64")
 Edges = list[tuple[int, int]]
 
@@ -151,7 +154,7 @@ def random_graphs(
 
     In the simulator of kernels they are few and small.
     """
-    if device.simulated():
+    if SIMULATED:
         count, max_vertices = min(count, 4), max(min_vertices, min(max_vertices, 12))
     dtypes = weights if isinstance(weights, tuple | list) else [weights]
     for i in range(count):

@@ -61,6 +61,7 @@ def test_many_shortest_paths(backend: Backend) -> None:
     check(g, [0, 60])
 
 
+@pytest.mark.unsimulated("many searches")
 def test_some_sources(backend: Backend) -> None:
     g = backend(fr.karate())
     result = check(g, [5, 33, 0])
@@ -72,6 +73,7 @@ def test_some_sources(backend: Backend) -> None:
     assert check(by_name, ["c", "a"]).sources.tolist() == [by_name.vertex_id("c"), by_name.vertex_id("a")]
 
 
+@pytest.mark.unsimulated("many searches")
 def test_a_number_of_sources(backend: Backend) -> None:
     g = backend(fr.karate())
     first, again = check(g, 7, seed=3), check(g, 7, seed=3)
@@ -115,6 +117,7 @@ def test_parallel_edges_are_different_paths(backend: Backend) -> None:
     fr.verify.betweenness(g, result).raise_if_failed()
 
 
+@pytest.mark.unsimulated("a large graph")
 def test_more_paths_than_a_float_counts(backend: Backend) -> None:
     """A chain of 215 bundles of 30 ways each has 30**215 ways through, about 1e317."""
     joint = np.repeat(31 * np.arange(215), 30)
@@ -125,6 +128,7 @@ def test_more_paths_than_a_float_counts(backend: Backend) -> None:
     assert np.isfinite(fr.betweenness(g, [31 * 107]).centrality).all()
 
 
+@pytest.mark.unsimulated("many searches")
 def test_a_spoilt_result_fails(backend: Backend) -> None:
     g = backend(fr.karate())
     result = check(g)

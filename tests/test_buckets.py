@@ -261,10 +261,15 @@ def test_it_refuses(backend):
         fr.buckets(p, every, whole, ["soon", "e_soon"])
     with pytest.raises(fr.FrontierError):
         fr.buckets(p, every, whole, ["e_soon"])
-    with pytest.raises(fr.FunctorError):
-        fr.buckets(p, every, nothing, ["soon"])
     with pytest.raises(fr.FunctorError, match="mix arguments"):
         fr.Buckets(mixed, ["soon"])
+
+
+@pytest.mark.unsimulated("it does not compile functors")
+def test_a_bucket_of_nothing_returned(backend):
+    g = backend(fr.path(3))
+    with pytest.raises(fr.FunctorError):
+        fr.buckets(problem(g), fr.Frontier.all(g), nothing, ["soon"])
 
 
 def mixed(p, v, src):

@@ -65,7 +65,8 @@ def test_the_graph_has_lists_of_every_class():
 def test_searches_agree(cuda, low, balance, direction):
     schedule = fr.Schedule(direction=direction, balance=balance)
     g = cuda(G)
-    rows = search(g, schedule, type("Fresh", (programs.BFS,), {"loop": fr.Loop(*programs.BFS.loop.steps, count="depth")}))
+    anew = fr.Loop(*programs.BFS.loop.steps, count="depth")  # compiled with these thresholds
+    rows = search(g, schedule, type("Anew", (programs.BFS,), {"loop": anew}))
     pushes = [row for row in rows if row.direction == "push"]
     assert {row.balance for row in pushes} == {balance}
     if direction == "push":

@@ -1,12 +1,13 @@
-"""Scan, Buckets, Intersect and sampled edges on the GPU, where its kernels differ from the other backends': hubs, bitmaps,
-records, eight piles. What these operators mean is tested on all backends in their own files.
+"""Scan, Buckets, Intersect and sampled edges on the GPU, where its kernels are unlike the others.
+
+Hubs, bitmaps, records, eight piles. What these operators mean is tested on all backends in their own files.
 """
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from compare import agree, at, equal, host, ids, workers
+from compare import agree, at, host, ids, workers
 
 import frontier as fr
 from frontier.execution import run
@@ -26,7 +27,7 @@ def hubs(many: int = 1100) -> fr.Graph:
 def some(seed: int) -> fr.Graph:
     """A graph with self-loops and parallel edges."""
     rng = np.random.default_rng(seed)
-    ends = rng.integers(0, 90, (2, 500)) * rng.integers(0, 2, (2, 500))
+    ends = rng.integers(0, 90, (2, 400)) >> rng.integers(0, 5, (2, 400))
     return fr.from_edges(*ends, num_vertices=95, directed=True, duplicates="keep")
 
 
@@ -123,7 +124,11 @@ def count(p, v):
 
 
 RECORDED = fr.Sequence(
-    fr.Loop(fr.Advance(reach, where=bare, unique="claimed"), fr.Scan(value, into="place", total="total"), record="levels"),
+    fr.Loop(
+        fr.Advance(reach, where=bare, unique="claimed"),
+        fr.Scan(value, into="place", total="total"),
+        record="levels",
+    ),
     fr.Loop(fr.Compute(count), fr.Scan(value, into="real"), replay="levels"),
 )
 WALK = fr.Loop(fr.Advance(always), fr.Scan(value, into="place", total="total"), times=3)
@@ -134,7 +139,12 @@ def test_scan_keeps_the_frontier_that_a_record_holds(cuda, build):
     """Its memory is that of the next frontier, which is written where the record ends."""
     g = fr.grid(7, 8)
     start = fr.Frontier(g, [3, 4])
-    p, _ = agree(cuda.name, g, problem, lambda p: run(RECORDED, p, at(p, start)), build)
+
+    def walk(p: fr.Problem) -> None:
+        p.seen[3:5] = 1
+        run(RECORDED, p, at(p, start))
+
+    p, _ = agree(cuda.name, g, problem, walk, build)
     assert p.corner.tolist() == [1] * 56
 
 
@@ -154,13 +164,17 @@ def due(p, v):
     return (v * 5 % 23 - 4) / 2 + p.turn
 
 
+def later(p, v):
+    return v * 5 % 23 / 2 - p.turn
+
+
 def of_edge(p, src, dst):
     return src < dst
 
 
 SORT = {name: fr.Buckets(due, PILES[:many]) for name, many in (("eight", 8), ("three", 3), ("one", 1))}
 EDGES = fr.Buckets(of_edge, ["wide"])
-AGAIN = fr.Loop(fr.Buckets(due, PILES[:2]), fr.Compute(count), take="pile1", count="turn", max_steps=40)
+AGAIN = fr.Loop(fr.Buckets(later, PILES[:2]), fr.Compute(count), take="pile1", count="turn", max_steps=40)
 
 
 @pytest.mark.parametrize("graph", GRAPHS)
@@ -185,12 +199,11 @@ def test_buckets_of_edges_and_in_a_loop(cuda):
 
     def again(p: fr.Problem) -> None:
         p.pile1 = fr.Frontier(p.graph, np.arange(50))
-        p.turn = -30
         run(AGAIN, p, None)
 
     p, _ = agree(cuda.name, g, problem, again)
-    assert ids(p.pile0)[1]
-    assert p.turn > -28
+    assert ids(p.pile0) == ("vertex", [v for v in range(50) if v * 5 % 23 >= 4])
+    assert p.turn > 5
 
 
 # -- intersect -------------------------------------------------------------------------------------------------
@@ -211,6 +224,10 @@ def once(p, u, v, w):
     return u < v < w
 
 
+def one(p):
+    return 1
+
+
 def far(p, w):
     return 1 / (3 + w)
 
@@ -219,27 +236,27 @@ INTERSECTIONS = {
     "visits": fr.Intersect(visit),
     "sum": fr.Intersect(once, "sum", into="total"),
     "min": fr.Intersect(slots, "min", into="total"),
+    "number": fr.Intersect(one, "sum", into="total"),
     "floats": fr.Intersect(far, "sum", into="sum"),
 }
 
 
 @pytest.mark.parametrize("graph", ["one", "grid", "karate", "some"])
-@pytest.mark.parametrize("name", INTERSECTIONS)
+@pytest.mark.parametrize("name", ["visits", "sum", "min", "floats"])
 def test_intersect(cuda, name, graph):
     g = GRAPHS[graph]()
     agree(cuda.name, g, problem, lambda p: host(INTERSECTIONS[name](p, fr.Frontier.all(p.graph, "edge"))))
 
 
-@pytest.mark.parametrize("name", ["visits", "min", "floats"])
+@pytest.mark.parametrize("name", ["visits", "number", "floats"])
 def test_intersect_of_hubs(cuda, name):
     """Where both lists are long a block walks the shorter; beside them are edges that a warp does."""
     g = hubs()
-    ends = np.flatnonzero((g.targets < 3) | (g.sources == 2))
-    f = fr.Frontier(g, ends, "edge")
+    f = fr.Frontier(g, np.flatnonzero((g.targets < 3) | (g.sources == 2)), "edge")
     p, _ = agree(cuda.name, g, problem, lambda p: host(INTERSECTIONS[name](p, at(p, f))))
-    if name == "visits":
-        pair = np.flatnonzero((g.sources < 2) & (g.targets < 2))
-        assert p.hits[pair].tolist() == [1100 + 1 + 3 + 2] * 2 or p.hits[pair][0] % 1000 > 0
+    if name == "number":
+        # Between the hubs 1,100 and, since edges to 5 are parallel, two times three for one; few of the third's.
+        assert p.total == 2 * (1100 + 2 * 3 - 1) + 3 + 6
 
 
 def test_intersect_of_floats_has_the_same_bits_in_every_run(cuda):

@@ -120,6 +120,7 @@ def calls_helper(p, v):
     return deep_helper(v)
 
 
+@pytest.mark.unsimulated("it does not compile functors")
 @pytest.mark.parametrize(
     ("fn", "words"),
     [
@@ -141,9 +142,9 @@ def calls_helper(p, v):
         (calls_helper, ["no_such"]),
     ],
 )
-def test_what_cannot_be_compiled(fn: Callable[..., Any], words: list[str]) -> None:
+def test_what_cannot_be_compiled(compiled: Backend, fn: Callable[..., Any], words: list[str]) -> None:
     """File, line, the one line that matters, a hint; in one line, without a chain of numba's errors."""
-    p = problem(Backend("cpu"))
+    p = problem(compiled)
     with pytest.raises(fr.FunctorError) as caught:
         fr.filter(p, everything(p), fn)
     message = str(caught.value)
@@ -155,8 +156,9 @@ def test_what_cannot_be_compiled(fn: Callable[..., Any], words: list[str]) -> No
     assert p.x.tolist() == [0] * 5
 
 
-def test_the_line_within_a_functor() -> None:
-    p = problem(Backend("cpu"))
+@pytest.mark.unsimulated("it does not compile functors")
+def test_the_line_within_a_functor(compiled: Backend) -> None:
+    p = problem(compiled)
     for fn, line in ((two_indices, 2), (adds_text, 1)):
         with pytest.raises(fr.FunctorError) as caught:
             fr.filter(p, everything(p), fn)
@@ -164,8 +166,9 @@ def test_the_line_within_a_functor() -> None:
         assert re.search(rf"test_functor_errors\.py:{first + line}\b", str(caught.value))
 
 
-def test_the_line_within_a_helper() -> None:
-    p = problem(Backend("cpu"))
+@pytest.mark.unsimulated("it does not compile functors")
+def test_the_line_within_a_helper(compiled: Backend) -> None:
+    p = problem(compiled)
     with pytest.raises(
         fr.FunctorError, match=rf"test_functor_errors\.py:{inspect.getsourcelines(deep_helper)[1] + 1}\b"
     ):
@@ -178,11 +181,12 @@ def test_the_python_backend_runs_what_python_runs() -> None:
     assert p.x.tolist() == [0, 1, 2, 3, 4]
 
 
-def test_a_bad_functor_in_a_loop_is_named() -> None:
+@pytest.mark.unsimulated("it does not compile functors")
+def test_a_bad_functor_in_a_loop_is_named(compiled: Backend) -> None:
     class Bad(fr.Enactor):
         loop = fr.Loop(fr.Filter(fine), fr.Compute(text), times=2, over="vertices")
 
-    p = problem(Backend("cpu"))
+    p = problem(compiled)
     with pytest.raises(fr.FunctorError, match=r"^text \(.*test_functor_errors\.py"):
         Bad(p).run()
 

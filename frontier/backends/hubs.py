@@ -14,7 +14,7 @@ from frontier import device
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["hub_number"]
+__all__ = ["hub_ids", "hub_number"]
 
 #: Vertices that are hubs, where no degree is given; of small graphs one in so many.
 MOST, ONE_IN = 1000, 16
@@ -37,6 +37,15 @@ def hub_number(g: Graph, role: str) -> int:
     least = int(given[0]) if given else hub_number(g, f"hub_degree {edges}")
     count: int = g._once(f"hubs {edges} {least}", lambda: int((_degrees(g, edges) > least).sum()))
     return count
+
+
+def hub_ids(g: Graph, role: str) -> Any:
+    """The hubs' ids, ascending, where the graph lies: ``hub_ids out``, or ``hub_ids out 500`` for a degree above 500."""
+    _, edges, *given = role.split()
+    least = int(given[0]) if given else hub_number(g, f"hub_degree {edges}")
+    xp = device.namespace(g.backend)
+    dtype = g.targets.dtype
+    return g._once(f"hub ids {edges} {least}", lambda: xp.flatnonzero(_degrees(g, edges) > least).astype(dtype))
 
 
 def _degrees(g: Graph, edges: str) -> Any:

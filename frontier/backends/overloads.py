@@ -27,11 +27,12 @@ def truth(value: Any) -> bool:
 
 def _refusal(name: str, field: Any) -> str | None:
     """Why an atomic on something is refused, or None."""
-    number = getattr(field, "dtype", None)
+    number: Any = getattr(field, "dtype", None)
     if number is None or not hasattr(number, "bitwidth") or isinstance(field, types.Array):
         return f"atomic_{name}: its first argument {atomics.SCALAR_MESSAGE}"
+    bits = number.bitwidth
     wrong_kind = name in _INTEGERS and not isinstance(number, types.Integer)
-    if wrong_kind or number.bitwidth not in (32, 64):
+    if wrong_kind or bits not in (32, 64):
         numbers_ = "integers" if name in _INTEGERS else "numbers"
         return f"atomic_{name} works on {numbers_} of 32 or 64 bits, not on {number}"
     return None

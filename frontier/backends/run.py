@@ -11,7 +11,7 @@ import numpy as np
 
 from frontier import tracing
 from frontier.backends import codes
-from frontier.backends.hubs import hub_number
+from frontier.backends.hubs import hub_ids, hub_number
 from frontier.backends.interrupts import deferred
 from frontier.backends.workspace import Workspace
 from frontier.device import to_host
@@ -48,6 +48,7 @@ class LoopExecution:
     _at: dict[str, int]
     _workspace: Workspace
     _counters: Any
+    _table: Any
 
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         self._p, self._step, self._given = p, step, f
@@ -130,6 +131,8 @@ class LoopExecution:
             return int(ready)
         if role == "stamps":
             return work.address(name, "vertex_stamps")
+        if role.startswith("hub_ids"):
+            return work.address_of(hub_ids(g, role))  # which lives as long as the graph
         if role.startswith("hub"):
             return hub_number(g, role)
         if role == "local":

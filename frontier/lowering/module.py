@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from frontier.lowering.loops import Program
 
-__all__ = ["CONTROL", "module_text", "words"]
+__all__ = ["CONTROL", "kept", "lines_of", "module_text", "words"]
 
 #: First words of the table through which host and loop function talk; inputs and state follow.
 CONTROL = ("counters", "budget", "nanoseconds", "single", "tracing", "ring", "rows", "code", "detail")
@@ -19,6 +19,20 @@ def words(program: Program) -> dict[str, int]:
     return {name: i for i, name in enumerate(names)}
 
 
+def kept(program: Program) -> list[str]:
+    """Names of the variables that are saved between calls, but for scalars."""
+    return _state(program)
+
+
+def lines_of(program: Program) -> list[str]:
+    """The blocks of the loop function, one text."""
+    made: list[str] = []
+    for block in program.blocks:
+        for line in block:
+            made.extend(line if isinstance(line, list) else [line])
+    return made
+
+
 def _state(program: Program) -> list[str]:
     fields = [f"a_{name}" for name, _ in program.layout.of_kind("vertex", "edge", "array")]
     return list(dict.fromkeys([*ALWAYS, *fields, *program.state]))
@@ -28,7 +42,9 @@ def _scalars(program: Program) -> list[str]:
     return [f"p_{name}" for name, _ in program.layout.of_kind("scalar")]
 
 
-def module_text(program: Program, imports: str, decorator: str, cached: str, head: list[str] | None = None) -> str:
+def module_text(
+    program: Program, imports: str, decorator: str, cached: str, head: list[str] | str | None = None
+) -> str:
     """The whole module.
 
     Parameters
@@ -38,8 +54,8 @@ def module_text(program: Program, imports: str, decorator: str, cached: str, hea
         Lines that give the names which the text uses.
     decorator, cached : str
         Decorators of the phases and of the loop function.
-    head : list of str, optional
-        Lines with which the loop function begins, to where all variables have their values.
+    head : list of str, or str, optional
+        Lines with which the loop function begins, to where all variables have their values; or its whole text.
     """
     fields = [name for name, kind, _ in program.layout.fields if kind != "pile"]
     parts = [
@@ -47,7 +63,7 @@ def module_text(program: Program, imports: str, decorator: str, cached: str, hea
         imports,
         f"P = namedtuple('P', {fields or ['nothing']!r})",
         *(f"{decorator}\n{function}" for function in program.functions),
-        f"{cached}\n{_loop(program, head or _head(program))}",
+        f"{cached}\n{head if isinstance(head, str) else _loop(program, head or _head(program))}",
     ]
     made = "\n\n\n".join(parts) + "\n"
     if not fields:
@@ -77,9 +93,7 @@ def _loop(program: Program, lines: list[str]) -> str:
     scalars = program.layout.of_kind("scalar")
     lines = [*lines, "stop = np.int64(0)", "code = np.int64(DONE)", "while True:"]
     text = [lines[0], *("    " + line for line in lines[1:])]
-    for block in program.blocks:
-        for line in block:
-            text.extend(line if isinstance(line, list) else [line])
+    text += lines_of(program)
     last = ["if w == 0:"]
     last += [f"    T[{at[name]}] = {name}" for name in ("code", "detail", *_state(program))]
     last += [f"    {dtype}_at(T[{at[f'p_{name}']}])[0] = s_{name}" for name, dtype in scalars]

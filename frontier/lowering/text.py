@@ -52,6 +52,9 @@ class Text:
     #: Whether all lists are known to be short, so that a pull is not worth while.
     narrow = False
 
+    #: Whether a phase's error ends the run.
+    errors = True
+
     def __init__(self, layout: Layout, schedule: Schedule) -> None:
         self.layout, self.schedule = layout, schedule
         self.inputs: dict[str, str] = {}
@@ -208,9 +211,7 @@ class Text:
             leave,
             "t += 1",
             f"stop |= {self.counter('STOP')}",
-            f"if {self.counter('ERROR')} != 0:",
-            f"    code = {self.counter('ERROR')}",
-            "    break",
+            *((f"if {self.counter('ERROR')} != 0:", f"    code = {self.counter('ERROR')}", "    break") * self.errors),
             *after,
         )
         rest = self.label()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["RULES"]
+__all__ = ["RULES", "hub_inputs", "hub_list"]
 
 
 def _at_loop_start(b: Builder, *lines: str) -> None:
@@ -113,6 +113,15 @@ def hub_inputs(step: Advance, b: Builder) -> tuple[str, str]:
     )
 
 
+def hub_list(step: Advance, b: Builder) -> str:
+    """Text for the hubs' ids."""
+    asked = b.schedule.hub_degree
+    name, role = f"hub_ids_{step.edges}", f"hub_ids {step.edges}"
+    if asked is not None:
+        name, role = f"{name}_{asked}", f"{role} {asked}"
+    return b.array(name, role, b.layout.ids)
+
+
 def _count(b: Builder) -> list[str]:
     """Lines that count the frontier's vertices of a degree above the least."""
     return [
@@ -125,7 +134,7 @@ def _count(b: Builder) -> list[str]:
             "    found += 1",
             "i += W",
         ]),
-        f"{'add_up' if b.backend == 'cuda' else 'fetch_add'}(C, slot{', ' if b.backend == 'cuda' else ' + '}EXAMINED, found)",
+        "add_up(C, slot, EXAMINED, found)" if b.backend == "cuda" else "fetch_add(C, slot + EXAMINED, found)",
     ]  # fmt: skip
 
 

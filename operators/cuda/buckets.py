@@ -47,8 +47,10 @@ def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
             counts.append(f"held_{name} += {b.counter(counter)}")
         for parameter, text in parameters.items():
             if " if " in text:  # numba takes a call with so many arguments only if none of them branches
-                parameters[parameter] = b.unique(parameter)
-                b.line(f"{parameters[parameter]} = {text}")
+                pointer, address = text.split("(", 1)
+                chosen = b.variable(parameter)
+                b.line(f"{chosen} = {address.removesuffix(')')}")
+                parameters[parameter] = f"{pointer}({chosen})"
         made = b.function(step.fn.__name__, parameters, _chunks(body, tuple(masks), appends))
         b.phase(made, after=(*b.produced(register, kind, want), *counts))
 

@@ -1,7 +1,8 @@
 """Gather on the GPU, by in-degree class: a thread, a warp or a block for every vertex, so without atomics.
 
 A warp takes 32 vertices. Lanes walk short lists themselves, then the whole warp walks the longer ones, one after
-another; what is longer still is put aside and walked by the block. In a narrow build a few lanes share each list. Loops over long lists have four edges of
+another; what is longer still is put aside and walked by the block. In a narrow build that works on
+few vertices at a time a few lanes share each list. Loops over long lists have four edges of
 a thread in flight: numba's loops otherwise wait for each load.
 """
 
@@ -43,8 +44,10 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
     one = _one(step, b, dtype, parameters)
     identity = start(step.op, dtype)
     store = "truth(result)" if dtype == "bool" else "result"
-    make = _shared if b.narrow else _body
-    body = make(one, identity, store, OPS[step.op], b.build.lanes)
+    if b.narrow and not b.build.sweeps:
+        body = _shared(one, identity, store, OPS[step.op], b.build.lanes)
+    else:
+        body = _body(one, identity, store, OPS[step.op], b.narrow)
     b.phase(
         b.function(step.fn.__name__, parameters, body),
         after=(f"direction = {PULL if step.edges == 'in' else PUSH_THREAD}", f"seen = {b.counter('EXAMINED')}"),
@@ -117,7 +120,7 @@ def _shared(one: list[str], identity: str, store: str, op: str, lanes: int) -> l
     ]
 
 
-def _body(one: list[str], identity: str, store: str, op: str, lanes: int) -> list[str]:
+def _body(one: list[str], identity: str, store: str, op: str, narrow: bool) -> list[str]:
     return [
         "lane = np.int32(w & 31)",
         "examined = np.int64(0)",
@@ -136,7 +139,7 @@ def _body(one: list[str], identity: str, store: str, op: str, lanes: int) -> lis
         "        begin_ = I(offsets[mine])",
         "        stop = I(offsets[mine + 1])",
         "        examined += stop - begin_",
-        f"    short = I(stop - begin_) < I({WARP})",
+        f"    short = I(stop - begin_) < I({WARP}) or {narrow}",
         "    if i < total and short:",
         "        x = mine",
         f"        result = {identity}",
@@ -144,9 +147,9 @@ def _body(one: list[str], identity: str, store: str, op: str, lanes: int) -> lis
         "        end = stop",
         *indented(_walk(one, "I(1)"), 2),
         f"        into[x] = {store}",
-        *indented(_warps(one, identity, store, op)),
+        *([] if narrow else indented(_warps(one, identity, store, op))),
         "    first += W",
-        *_blocks(one, identity, store, op),
+        *([] if narrow else _blocks(one, identity, store, op)),
         "if tracing:",
         "    add_up(C, slot, EXAMINED, examined)",
     ]

@@ -11,9 +11,12 @@ import numpy as np
 from frontier.backends.cuda.machine import (
     SHARED,
     ballot,
+    block_index,
     block_size,
     device,
     fetch_add,
+    fetch_or,
+    find_first,
     num_blocks,
     ones,
     shuffle,
@@ -33,22 +36,34 @@ from frontier.backends.cuda.runtime import (
     WARPS,
     WORDS,
     below,
+    block_share,
+    combined,
+    keep_int,
+    partials,
     room,
     running,
     running64,
     warp_reduce,
 )
-from frontier.backends.cuda.runtime_words import TILE
+from frontier.backends.cuda.runtime_words import HISTORY, TILE
 
 __all__ = [
     "FOUND",
     "LEADER",
     "block_prefix",
     "class_places",
+    "count_marks",
+    "culled",
+    "empty_history",
+    "fill_hubs",
+    "first_in_warp",
     "part_of_warp",
+    "queue_of_marks",
     "share_of_block",
     "stash",
+    "take_bit",
     "unstash",
+    "write_marks",
 ]
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
@@ -193,3 +208,135 @@ def class_places(C, slot, kind):
         place = base[kind] + ((before >> i64(16 * kind)) & 0xFFFF)
     sync()
     return place
+
+
+# ---- the table of hubs ---------------------------------------------------------------------------------
+
+
+@device
+def fill_hubs(table, size, hubs, many, bits, everything):
+    """Put the hubs that are in the frontier into the block's table, each at its id modulo the size. All threads call it."""
+    j = i64(thread_index())
+    while j < size:
+        table[j] = -1
+        j += block_size()
+    sync()
+    j = i64(thread_index())
+    while j < many and not everything:
+        v = i64(hubs[j])
+        if u32(u32(bits[v >> 5]) >> u32(v & 31)) & u32(1) != u32(0):
+            table[v & (size - 1)] = v
+        j += block_size()
+    sync()
+
+
+# ---- once in the next queue ----------------------------------------------------------------------------
+
+
+@device
+def take_bit(bits, item):
+    """Set an item's bit; whether it was not set."""
+    bit = u32(u32(1) << u32(item & 31))
+    if u32(u32(bits[item >> 5]) & bit) != u32(0):
+        return False
+    return u32(u32(fetch_or(bits, item >> 5, bit)) & bit) == u32(0)
+
+
+@device
+def empty_history(history):
+    """Forget what the block has taken. All threads call it; gives the same memory."""
+    j = i32(thread_index())
+    while j < i32(HISTORY):
+        history[j] = -1
+        j = i32(j + block_size())
+    sync()
+    return history
+
+
+@device
+def culled(taken, history, stamps, epoch, item):
+    """Whether an item has been taken before in this phase, as far as three tests without atomics can tell.
+
+    A bit, which others may overwrite; what the block took lately; a stamp, which two may read before either writes.
+    Whoever fails a test does so because another has passed it, so one of them all passes the last.
+    """
+    bit = u32(u32(1) << u32(item & 31))
+    word = u32(taken[item >> 5])
+    if u32(word & bit) != u32(0):
+        return True
+    taken[item >> 5] = u32(word | bit)
+    place = item & (HISTORY - 1)
+    if history[place] == item:
+        return True
+    history[place] = item
+    if stamps[item] == epoch:
+        return True
+    stamps[item] = epoch
+    return False
+
+
+@device
+def first_in_warp(ok, item):
+    """Whether a lane has an item that no lane before it has. All lanes call it."""
+    lane = i32(thread_index() & i32(31))
+    pending = ballot(ok)
+    while pending != u32(0):
+        leader = find_first(pending)
+        again = ok and item == i64(shuffle(item, leader))
+        pending = u32(pending & u32(~ballot(again)))
+        if again and lane != leader:
+            ok = False
+    return ok
+
+
+# ---- the queue of the marked ---------------------------------------------------------------------------
+
+
+@device
+def queue_of_marks(C, slot, big, w, W, stamps, epoch, n, out, out_scan, mode, offsets, held):
+    """Append all vertices with a stamp; warps go over the stamps side by side. ``held`` is as of :func:`stash`."""
+    lane = i32(thread_index() & i32(31))
+    fill = i32(0)
+    first = i64(w) - lane
+    while first < n:
+        v = first + lane
+        ok = False
+        if v < n:
+            ok = stamps[v] == epoch
+        fill = stash(C, slot, big, out, out_scan, mode, offsets, n, held, fill, ok, v)
+        first += W
+    unstash(C, slot, big, out, out_scan, mode, offsets, n, held, fill)
+
+
+@device
+def count_marks(C, slot, stamps, epoch, n, offsets):
+    """Leave the number of stamped vertices in the block's piece, and above bit 32 that of their edges."""
+    first, last = block_share(n)
+    found = i64(0)
+    v = first + thread_index()
+    while v < last:
+        if stamps[v] == epoch:
+            found += 1 + ((i64(offsets[v + 1]) - i64(offsets[v])) << 32)
+        v += block_size()
+    keep_int(C, slot, SUM, found)
+
+
+@device
+def write_marks(C, before, stamps, epoch, n, out, out_scan, mode, offsets):
+    """Write the stamped vertices of the block's piece behind those of the blocks before it: the queue is in order."""
+    t = thread_index()
+    reached = combined(C, partials(before), block_index(), SUM, i64(0), int64_shared(WARPS))
+    first, last = block_share(n)
+    while first < last:
+        v = first + t
+        mine = i64(0)
+        if v < last and stamps[v] == epoch:
+            mine = 1 + ((i64(offsets[v + 1]) - i64(offsets[v])) << 32)
+        upto, every = block_prefix(True, mine)
+        if mine != 0:
+            at = (reached + upto) & 0xFFFFFFFF
+            out[at] = v
+            if mode == PREFIX:
+                out_scan[at] = (reached + upto) >> 32
+        reached += every
+        first += block_size()

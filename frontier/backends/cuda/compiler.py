@@ -7,6 +7,7 @@ is written to a file named by a hash of all that it depends on, so a second proc
 from __future__ import annotations
 
 import hashlib
+import importlib
 import importlib.util
 import os
 import re
@@ -48,7 +49,9 @@ def key_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int,
     return f"kernel_{key.hexdigest()[:32]}"
 
 
-def binary(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any]) -> bytes:
+def binary(
+    program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any]
+) -> bytes:
     """Machine code of a program.
 
     Parameters
@@ -80,7 +83,8 @@ def _make(
     except Exception as error:
         blame()
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
-        raise FunctorError(f"the loop of {', '.join(program.steps)} cannot be compiled for the GPU: {reason}") from error
+        steps = ", ".join(program.steps)
+        raise FunctorError(f"the loop of {steps} cannot be compiled for the GPU: {reason}") from error
     _write(path, _linked(code))
     tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cuda")
 
@@ -107,8 +111,9 @@ def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
 
 def ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> str:
     """The kernel's PTX; needs no GPU."""
-    from numba import cuda, types
+    from numba import types
 
+    cuda = _numba("numba.cuda")
     jitted = _copies()
     jitted.register_marked()
     module = module_of(program, {made: jitted(fn) for fn, made in program.functors.items()})
@@ -125,10 +130,15 @@ def ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int,
             cc=capability,
             launch_bounds=bounds,
         )
-    made = made.rstrip("\0")
-    entry = re.search(r"\.entry\s+([\w$]+)", made)
+    code = str(made).rstrip("\0")
+    entry = re.search(r"\.entry\s+([\w$]+)", code)
     assert entry is not None
-    return made.replace(entry[1], ENTRY)
+    return code.replace(entry[1], ENTRY)
+
+
+def _numba(name: str) -> Any:
+    """A module of numba-cuda, which takes the place of numba's own and has more in it."""
+    return importlib.import_module(name)
 
 
 def _name(dtype: str) -> str:
@@ -138,10 +148,9 @@ def _name(dtype: str) -> str:
 @cache
 def _copies() -> Any:
     """Functors as numba-cuda sees them."""
-    from numba import cuda
-    from numba.cuda.extending import overload
-
     from frontier.backends.copies import Copies, recursive
+
+    cuda, overload = _numba("numba.cuda"), _numba("numba.cuda.extending").overload
 
     def jit(fn: Callable[..., Any]) -> Any:
         return cuda.jit(device=True, forceinline=not recursive(fn))(fn)
@@ -155,8 +164,7 @@ def _copies() -> Any:
 @contextmanager
 def _device_of(capability: tuple[int, int]) -> Iterator[None]:
     """numba-cuda asks for the current device while it compiles, which machines without a GPU do not have."""
-    from numba.cuda import dispatcher
-
+    dispatcher = _numba("numba.cuda.dispatcher")
     before = dispatcher.get_current_device
     dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
     try:
@@ -190,7 +198,8 @@ def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
     here = Path(__file__).parent
-    for path in (*(here / f"{name}.py" for name in ("atomics", "collectives", "intrinsics", "machine", "runtime", "steps")), here.parent / "overloads.py"):
+    names = ("atomics", "collectives", "intrinsics", "machine", "runtime", "steps")
+    for path in (*(here / f"{name}.py" for name in names), here.parent / "overloads.py"):
         made.update(path.read_bytes())
     versions = [f"{name} {metadata.version(name)}" for name in ("numba", "numba-cuda")]
     return f"{sys.version_info[:2]} {versions} {made.hexdigest()}"

@@ -128,7 +128,8 @@ def _add_float(builder: Any, number: Any, args: Any) -> Any:
     kind, letter = (ir.DoubleType(), "d") if number.bitwidth == 64 else (ir.FloatType(), "f")
     address = builder.ptrtoint(_element(builder, args), _I64)
     text = f"atom.global.add.f{number.bitwidth} $0, [$1], $2;"
-    return builder.asm(ir.FunctionType(kind, [_I64, kind]), text, f"={letter},l,{letter},~{{memory}}", [address, args[2]], True)
+    where = f"={letter},l,{letter},~{{memory}}"
+    return builder.asm(ir.FunctionType(kind, [_I64, kind]), text, where, [address, args[2]], True)
 
 
 def _extreme_float(builder: Any, number: Any, args: Any, least: bool) -> Any:

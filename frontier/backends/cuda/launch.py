@@ -12,14 +12,14 @@ from frontier import device
 from frontier.backends.cuda.compiler import ENTRY, binary, module_of
 from frontier.backends.cuda.program import CudaProgram
 from frontier.backends.cuda.runtime_words import FREE, scratch
-from frontier.lowering.module import words
 from frontier.errors import BackendUnavailableError
+from frontier.lowering.module import words
 
 __all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "kernel", "memory_at"]
 
 #: Threads of a block and blocks of a multiprocessor: full build, narrow build, narrow build that sweeps.
 #: (Measured: with 40 registers a thread and three blocks the full build is fastest; a narrow pass is a chain of loads.)
-FULL, NARROW, SWEEPS = (512, 3), (256, 1), (256, 4)
+FULL, NARROW, SWEEPS = (512, 3), (256, 1), (256, 6)
 
 
 class Exchange:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from frontier.backends.cuda import decider
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import Program
 from frontier.lowering.module import CONTROL, module_text, words
@@ -29,7 +30,9 @@ from frontier.backends.cuda.collectives import *
 
 """ + "\n".join(
     f"{name}_at = POINTERS[{name!r}]"
-    for name in "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64".split()
+    for name in (
+        "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+    )
 ) + "\n" + "\n".join(f"{name}_shared = SHARED[{name!r}]" for name in ("int32", "uint32", "int64", "float64"))
 
 
@@ -69,6 +72,10 @@ class CudaProgram(Program):
     def __init__(self, layout: Layout, schedule: Schedule, build: Build) -> None:
         self.build, self.narrow = build, build.narrow
         self._whole = "True"
+        #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.decider`.
+        self.decides = not build.narrow or build.sweeps
+        #: Of those phases: their calls, and what all threads do after the barrier.
+        self.calls: list[tuple[tuple[str, ...], list[str]]] = []
         super().__init__(layout, schedule)
 
     @property
@@ -81,18 +88,24 @@ class CudaProgram(Program):
         return "NOTHING" if not want else "START" if self.narrow else "PREFIX"
 
     def counter(self, word: str) -> str:
+        """Text for a counter of the phase that has just ended."""
         return f"K[{word}]"
 
     def barrier(self) -> tuple[str, str]:
+        """Lines that enter and leave a phase."""
         enter = f"slot = begin(C, slot, t, w, deadline, {self.narrow})"
         if not self.narrow:
             return enter, f"arrivals = finish(C, slot, arrivals, {self.big})"
         return enter, f"finish_packed(C, slot, {self._whole})"
 
     def phase(self, *call: str, after: tuple[str, ...] = ()) -> None:
+        """Work that is divided among the threads, then a barrier, then decisions from its counters."""
+        if self.decides:
+            decider.phase(self, call, after)
+            return
         # Only where a phase counts more than its elements are the other words read.
         self._whole = "tracing" if any("EXAMINED" in line for line in after) else "False"
-        if any("PILE_COUNT" in line for line in after):
+        if any("PILE_COUNT" in line or "BUCKETS" in line for line in after):
             self._whole = "True"
         super().phase(*call, after=after)
 
@@ -115,9 +128,10 @@ class CudaProgram(Program):
     def single(self, register: Register, vertex: str) -> None:
         """One vertex, with its scan: every block writes the same, so no barrier of the grid is needed."""
         queue, scan = self.target(register, "vertex")
+        put = "write_single" if self.decides else "put_single"
         ids, offsets = f"{self.layout.ids}_at({queue})", f"{self.layout.offsets}_at({scan})"
         self.line(
-            f"{register.edges} = put_single(w, {ids}, {offsets}, {self.mode('out')}, {self.lists('out')[0]}, {vertex})",
+            f"{register.edges} = {put}({ids}, {offsets}, {self.mode('out')}, {self.lists('out')[0]}, {vertex})",
             f"{register.queue} = {queue}",
             f"{register.side} = 1 - {register.side}",
             f"{register.count} = 1",
@@ -157,4 +171,6 @@ def text(program: CudaProgram) -> str:
     build = program.build
     imports = f"{_IMPORTS}\nI = {width}\ntracing = {build.traced}\nsingle = {build.single}"
     assert CONTROL[0] == "counters"
+    if program.decides:
+        return module_text(program, imports, "@phase", "", decider.loop(program, head[0]))
     return module_text(program, imports, "@phase", "", head)

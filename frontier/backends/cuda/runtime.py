@@ -40,7 +40,6 @@ from frontier.backends.cuda.machine import (
     fetch_add,
     fetch_or,
     find_first,
-    int32_at,
     load_acquire,
     load_relaxed,
     num_blocks,
@@ -51,11 +50,10 @@ from frontier.backends.cuda.machine import (
     shuffle_up,
     store_release,
     sync,
-    sync_or,
     sync_warp,
     thread_index,
 )
-from frontier.backends.cuda.runtime_words import FIRST, FREE, SLOT, TILE  # noqa: F401 - FREE: for kernels
+from frontier.backends.cuda.runtime_words import FIRST, FREE, SLOT, TILE, VARIABLES  # noqa: F401 - for kernels
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int32_shared, int64_shared, float64_shared = SHARED["int32"], SHARED["int64"], SHARED["float64"]
@@ -99,6 +97,39 @@ def previous_slot(t):
 def following(slot):
     """The slot after a slot."""
     return slot + SLOT if slot < FIRST + 2 * SLOT else i64(FIRST)
+
+
+@device
+def clear_next(C, slot, t, w, deadline):
+    """At the beginning of phase t: the first warp clears the next slot, and looks at the clock."""
+    if w < SLOT:
+        C[following(slot) + w] = 0
+    if w == 0 and (t & 31) == 0 and clock() > deadline:
+        C[slot + STOP] = 1
+
+
+@device
+def meet(C, slot, arrivals, big):
+    """Leave a phase: wait until all blocks have. Then its counters are in K, for the block's first thread alone."""
+    t = thread_index()
+    sync()
+    if t < i32(32):
+        if t == i32(0):
+            release_add(C, 0, 1)
+            while load_acquire(C, 0) < arrivals:
+                pass
+        sync_warp()
+        if t < i32(SLOT):
+            K = int64_shared(0)
+            value = load_relaxed(C, slot + t)
+            if big:
+                K[t] = value
+            elif t == i32(COUNT):
+                K[COUNT] = value & 0xFFFFFFFF
+                K[EDGES] = value >> 32
+            elif t != i32(EDGES):
+                K[t] = value
+        sync_warp()
 
 
 @device
@@ -491,7 +522,7 @@ def put(buffer, ok, item):
 
 @device
 def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer):
-    """Append the block's buffer to the next queue, one atomic for as many items as there are threads. All threads call it."""
+    """Append the block's buffer to the next queue, an atomic for as many items as there are threads. All call it."""
     t = thread_index()
     lane = i32(t & i32(31))
     T = block_size()
@@ -605,7 +636,7 @@ def source_in(keys, count, position):
 
 @device
 def block_share(count):
-    """This block's equal, contiguous share of a range."""
+    """Give the block's equal, contiguous share of a range."""
     b = i64(block_index())
     blocks = i64(num_blocks())
     return count * b // blocks, count * (b + 1) // blocks
@@ -671,17 +702,24 @@ def copy_queue(w, W, source, everything, target, at, count):
 
 
 @device
-def put_single(w, queue, scan, mode, offsets, v):
-    """A frontier of one vertex, written alike by every block; gives the number of its edges."""
+def write_single(queue, scan, mode, offsets, v):
+    """A frontier of one vertex, written alike by one thread of every block; gives the number of its edges."""
     start = i64(offsets[v])
-    if thread_index() == i32(0):
-        queue[0] = v
-        if mode == START:
-            scan[0] = start
-        else:
-            scan[0] = 0
-    sync()
+    queue[0] = v
+    if mode == START:
+        scan[0] = start
+    else:
+        scan[0] = 0
     return i64(offsets[v + 1]) - start
+
+
+@device
+def put_single(queue, scan, mode, offsets, v):
+    """The same, called by all threads."""
+    if thread_index() == i32(0):
+        write_single(queue, scan, mode, offsets, v)
+    sync()
+    return i64(offsets[v + 1]) - i64(offsets[v])
 
 
 @device

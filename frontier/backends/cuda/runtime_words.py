@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-__all__ = ["FIRST", "FREE", "SLOT", "TILE", "scratch", "size"]
+__all__ = ["FIRST", "FREE", "HISTORY", "MOST", "SLOT", "TILE", "VARIABLES", "scratch", "size"]
 
 #: Words of the counters before the slots, and of a slot.
 FIRST, SLOT = 16, 16
 
-#: Bytes of a block's scratch memory before what a phase lays there.
-FREE = 704
+#: Where in a block's scratch memory, in bytes, the variables of a loop lie, how many there may be, and where what a
+#: phase lays there begins.
+VARIABLES, MOST = 704, 192
+FREE = VARIABLES + 8 * MOST
 
 #: Edges of a tile, and vertices that one may hold.
 TILE = 2048
+
+#: Vertices that a block remembers while it culls; a power of two.
+HISTORY = 512
 
 
 def size(blocks: int) -> int:
@@ -21,4 +26,4 @@ def size(blocks: int) -> int:
 
 def scratch(ids: int, offsets: int) -> int:
     """Bytes of a block's scratch memory, for so many bytes an id and an offset."""
-    return FREE + (offsets + 2 * ids + 4) * TILE
+    return FREE + (offsets + 2 * ids + 4) * TILE + ids * HISTORY

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL
 from frontier.operators.advance.cuda import block, degree_classes, merge_path, thread, twc
+from frontier.operators.advance.cuda.edges import way
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -28,7 +29,7 @@ def push(step: Advance, b: CudaProgram, source: Register, target: Register, want
         balance = "thread"
     if balance in UNSCANNED:
         b.sparse(source)
-        if not b.narrow and not step.may_pull(b.schedule):
+        if not b.narrow and not step.may_pull(b.schedule) and way(step, b) != "cull":
             want = ""  # the next push of this step would not look at the scan either
         UNSCANNED[balance].lower(step, b, source, target, want)
         return

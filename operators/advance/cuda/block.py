@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import PUSH_BLOCK
-from frontier.operators.advance.cuda.edges import accept, finish
+from frontier.operators.advance.cuda.edges import accept, converged, finish, way
 from frontier.operators.cpu.elementwise import indented
 from frontier.operators.cuda.elementwise import frontier
 
@@ -51,7 +51,8 @@ class Parts:
         parameters["offsets"], parameters["ends"] = b.lists(step.edges)
         parameters["tracing"] = "tracing"
         self._inner, self.want = accept(step, b, target, want, parameters)
-        self._appends = step.output is not None
+        self._appends = step.output is not None and way(step, b) != "mark"
+        self._converged = converged(step, b)
 
     def _out(self) -> str:
         return f"C, slot, {self._b.big}, out, out_scan, {self._b.mode(self.want)}, degrees, capacity, held, fill"
@@ -86,6 +87,7 @@ class Parts:
             "item = np.int64(0)",
             f"if {condition}:",
             *indented([*(find or []), *self._inner]),
+            *self._converged,
             *([f"fill = stash({self._out()}, ok, item)"] if self._appends else []),
         ]
 
@@ -133,4 +135,4 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     parts = Parts(step, b, target, want, frontier(b, source, "vertex"))
     body = [*parts.begin(), *blocks_of(shared_edges(parts, b.big)), *parts.end()]
     made = b.function(f"push_{step.fn.__name__}", parts.parameters, body)
-    finish(step, b, made, target, parts.want, b.counter("EXAMINED"), PUSH_BLOCK)
+    finish(step, b, made, source, target, parts.want, b.counter("EXAMINED"), PUSH_BLOCK)

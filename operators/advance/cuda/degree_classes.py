@@ -36,7 +36,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     parts = Parts(step, b, target, want, {**queues, **{f"many{i}": name for i, name in enumerate(counts)}})
     body = [*parts.begin(), *_long(parts), *_threads(parts), *parts.end()]
     made = b.function(f"push_{step.fn.__name__}", parts.parameters, body)
-    finish(step, b, made, target, parts.want, b.counter("EXAMINED"), PUSH_CLASSES)
+    finish(step, b, made, source, target, parts.want, b.counter("EXAMINED"), PUSH_CLASSES)
 
 
 def _classify(step: Advance, b: CudaProgram, source: Register, queues: dict[str, str]) -> list[str]:

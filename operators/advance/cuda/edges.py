@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.registers import QUEUE
 from frontier.operators.advance.cpu.merge_path import edge_lines
 from frontier.operators.cpu.elementwise import indented
 from frontier.operators.cuda.elementwise import output
@@ -13,7 +14,26 @@ if TYPE_CHECKING:
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["accept", "append", "finish"]
+__all__ = ["accept", "append", "converged", "finish", "way"]
+
+
+def way(step: Advance, b: CudaProgram) -> str:
+    """How an element gets into the next queue at most once.
+
+    ``""``: the functor sees to it. ``stamp``: an exchange. ``bitmap``: an atomic on a bit. ``cull``: cheap tests that
+    let some through twice, where only queues of the loop hold the frontier. ``mark``: the queue is made of marks.
+    """
+    if step.output != "vertex":
+        return ""
+    if b.narrow:
+        return "" if step.unique == "claimed" else "stamp"
+    if b.schedule.queue == "scan":
+        return "mark"
+    if step.unique == "claimed":
+        return ""
+    if step.unique == "cull" and len(b.loops) > 1 and not b.records and not b.layout.of_kind("pile"):
+        return "cull"
+    return "bitmap" if b.schedule.dedup == "bitmap" else "stamp"
 
 
 def accept(
@@ -28,36 +48,108 @@ def accept(
         want = output(b, target, step.output, after, parameters)
         edge = "e" if "in_edges" in parameters else "k"
         item = step.far if step.output == "vertex" else f"np.int64({edge})"
-        take = ["ok = True", f"item = {item}"]
-        if step.output == "vertex" and step.unique != "claimed":
-            parameters["stamps"] = b.array("stamps", "stamps", "int32")
-            parameters["epoch"] = f"np.int32({b.keep('epoch')})"
-            take = [
-                f"if stamps[{item}] != epoch and exchange(stamps, {item}, epoch) != epoch:",
-                *indented(take),
-            ]
-        take = [f"if truth({call}):", *indented(take)]
+        take = [f"if truth({call}):", *indented(_once(way(step, b), b, item, parameters))]
     if where is not None:
         take = [f"if truth({where}):", *indented(take)]
     return [*lines, *take], want
 
 
+def _once(how: str, b: CudaProgram, item: str, parameters: dict[str, str]) -> list[str]:
+    """Lines that take an item, unless it has been taken in this phase."""
+    take = ["ok = True", f"item = {item}"]
+    if how in ("stamp", "cull", "mark"):
+        parameters["stamps"] = b.array("stamps", "stamps", "int32")
+        parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+    if how in ("bitmap", "cull"):
+        parameters["taken"] = b.array("taken", "bits", "uint32")
+    if how == "mark":
+        return [f"stamps[{item}] = epoch"]
+    if how == "stamp":
+        return [f"if stamps[{item}] != epoch and exchange(stamps, {item}, epoch) != epoch:", *indented(take)]
+    if how == "bitmap":
+        return [f"if take_bit(taken, {item}):", *indented(take)]
+    if how == "cull":
+        ids, offsets = (8 if name == "int64" else 4 for name in (b.layout.ids, b.layout.offsets))
+        # The call's argument is evaluated by all threads before the phase: it empties the history.
+        parameters["history"] = f"empty_history({b.layout.ids}_shared(FREE + {offsets + 2 * ids + 4} * TILE))"
+        return [f"if not culled(taken, history, stamps, epoch, {item}):", *indented(take)]
+    return take
+
+
+def converged(step: Advance, b: CudaProgram) -> list[str]:
+    """Lines after an edge, where the lanes of a warp are together again: the last of the tests of a cull."""
+    return ["ok = first_in_warp(ok, item)"] if way(step, b) == "cull" else []
+
+
 def append(step: Advance, b: CudaProgram, want: str) -> list[str]:
     """Lines with which a warp appends what its lanes have taken."""
-    if step.output is None:
+    if step.output is None or way(step, b) == "mark":
         return []
     if b.mode(want) == "START":
         return ["append_start(C, slot, out, out_scan, capacity, ok, item, begun)"]
-    return [f"append(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, ok, item)"]
+    where = f"out, out_scan, {b.mode(want)}, degrees, capacity"
+    return [*converged(step, b), f"append(C, slot, {b.big}, {where}, ok, item)"]
 
 
 def finish(
-    step: Advance, b: CudaProgram, made: str, target: Register, want: str, seen: str, how: int
+    step: Advance, b: CudaProgram, made: str, source: Register, target: Register, want: str, seen: str, how: int
 ) -> None:
-    """The phase itself: stamps of its own, then what it has produced. ``how`` is for the trace."""
-    if step.output == "vertex" and step.unique != "claimed":
+    """The phase itself, after what its tests need, then what it has produced. ``how`` is for the trace."""
+    kept = way(step, b)
+    if kept in ("stamp", "cull", "mark"):
         b.line("epoch += 1")
+    n = b.capacity("vertex")
+    if kept in ("bitmap", "cull"):
+        b.phase(f"fill_bits(w, W, {b.array('taken', 'bits', 'uint32')}, {n})")
     after: tuple[str, ...] = (f"direction = {how}", f"seen = {seen}")
+    if kept == "mark":
+        b.phase(made, after=after)
+        large = f"{source.form} != {QUEUE} and {source.edges} > {n} >> 2"
+        scan_marks(b, target, want, large if want and b.big == "False" else "")
+        return
     if step.output is not None:
         after += b.produced(target, step.output, want)
+    if kept != "cull":
+        b.phase(made, after=after)
+        return
+    b.errors = False  # a queue that overflows is no error here
     b.phase(made, after=after)
+    b.errors = True
+    m = b.capacity("edge")
+    # More than there is room for: the stamps have the same set without duplicates.
+    with b.when(f"{target.count} > {n} or {target.edges} > {m} or {target.edges} < 0"):
+        scan_marks(b, target, want, "")
+
+
+def scan_marks(b: CudaProgram, target: Register, want: str, large: str) -> None:
+    """Make the next queue of the vertices that are stamped with the present epoch.
+
+    Warps go over the stamps side by side, which leaves the queue out of order; where ``large`` holds, each block has a
+    piece of them, so that it is in order, after a phase more that counts what each will find.
+    """
+    parameters: dict[str, str] = {}
+    want = output(b, target, "vertex", want, parameters)
+    queue = f"{parameters['out']}, {parameters['out_scan']}, {b.mode(want)}, {parameters['degrees']}"
+    n = b.capacity("vertex")
+    marks = f"{b.array('stamps', 'stamps', 'int32')}, np.int32(epoch), {n}"
+    size = 8 if b.layout.ids == "int64" else 4
+    held = f"{b.layout.ids}_shared(FREE + {size} * part_of_warp() * (thread_index() >> np.int32(5)))"
+    end = b.label()
+    if large:
+        small = b.label()
+        b.unless(large, small)
+        before, found = b.variable("before"), b.variable("found")
+        b.phase(
+            f"count_marks(C, slot, {marks}, {parameters['degrees']})",
+            after=(f"{before} = slot", f"{found} = combined_int(C, slot, SUM, 0)"),
+        )
+        after = b.produced(target, "vertex", want)
+        counts = (f"{target.count} = {found} & 0xFFFFFFFF", f"{target.edges} = {found} >> 32")
+        b.phase(f"write_marks(C, {before}, {marks}, {queue})", after=(*after, *counts))
+        b.goto(end)
+        b.place(small)
+    b.phase(
+        f"queue_of_marks(C, slot, {b.big}, w, W, {marks}, {queue}, {held})",
+        after=b.produced(target, "vertex", want),
+    )
+    b.place(end)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL, PUSH
-from frontier.operators.advance.cuda.edges import accept, finish
+from frontier.operators.advance.cuda.edges import accept, converged, finish, way
 from frontier.operators.cpu.elementwise import indented
 
 if TYPE_CHECKING:
@@ -46,7 +46,8 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         "ends": ends,
     }
     inner, want = accept(step, b, target, want, parameters)
-    append = step.output is not None
+    append = step.output is not None and way(step, b) != "mark"
+    inside = [*converged(step, b), "put(buffer, ok, item)"] if append else []
     body = [
         *_scratch(b),
         "t = thread_index()",
@@ -58,14 +59,14 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         "    low, high = tile_sources(scan, count, first, last)",
         "    while low < high:",
         *indented(_stage(), 2),
-        *indented(_edges(inner, append), 2),
+        *indented(_edges(inner, inside), 2),
         "        low += many",
         "        sync()",
         *([f"    flush(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, buffer)"] if append else []),
         "    first += tile * num_blocks()",
     ]
     made = b.function(f"push_{step.fn.__name__}", parameters, body)
-    finish(step, b, made, target, want, source.edges, PUSH)
+    finish(step, b, made, source, target, want, source.edges, PUSH)
 
 
 def _stage() -> list[str]:
@@ -89,8 +90,8 @@ def _stage() -> list[str]:
     ]
 
 
-def _edges(inner: list[str], append: bool) -> list[str]:
-    """Lines in which every thread visits one edge after another."""
+def _edges(inner: list[str], inside: list[str]) -> list[str]:
+    """Lines in which every thread visits one edge after another; ``inside`` is what all do after each."""
     return [
         "while at < stop:",
         "    ok = False",
@@ -101,6 +102,6 @@ def _edges(inner: list[str], append: bool) -> list[str]:
         "        x = np.int64(vertices[j])",
         "        k = I(bases[j] + position)",
         *indented(inner, 2),
-        *(["    put(buffer, ok, item)"] if append else []),
+        *indented(inside),
         "    at += block_size()",
     ]

@@ -4,6 +4,9 @@ The frontier is a bitmap. A warp handles the 32 vertices of one word of it, a la
 their votes are the word of the next bitmap, stored without atomics. After every visited edge ``where`` is asked
 again, so a vertex that needs only one parent stops at the first. What is left of long lists the whole warp walks.
 (Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search, SC 2012.)
+
+With ``hub_cache`` every block keeps the frontier's hubs in a table in its shared memory: neighbours that it holds are
+visited first, and if that ends the search, the bitmap is not read (Enterprise; Liu and Huang, SC 2015).
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from typing import TYPE_CHECKING
 from frontier.functors import arguments
 from frontier.lowering.registers import ALL, BITS, PULL
 from frontier.operators.advance.cpu.pull import needs_edges
+from frontier.operators.advance.switch import hub_inputs, hub_list
 from frontier.operators.cpu.elementwise import indented
 
 if TYPE_CHECKING:
@@ -24,6 +28,9 @@ __all__ = ["lower", "needs_edges"]
 
 #: Edges of a list that its lane walks alone.
 ALONE = 64
+
+#: Entries of a block's table of hubs: a power of two.
+TABLE = 2048
 
 
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> None:
@@ -42,14 +49,16 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> 
         parameters["made"] = f"uint32_at({_next_bits(b, target)})"
         parameters["degrees"] = b.lists(step.edges)[0]
     near = "src" if step.far == "dst" else "dst"
+    cached = b.schedule.hub_cache and not b.narrow  # narrow builds have no scratch memory, and no hubs
     body = [
+        *(_hubs(step, b, parameters) if cached else []),
         "lane = np.int32(w & 31)",
         "count = np.int64(0)",
         "edges = np.int64(0)",
         "examined = np.int64(0)",
         "word = (w - lane) >> 5",
         "while word < (n + 31) >> 5:",
-        *indented(_alone(visit, where, near)),
+        *indented(_alone(visit, where, near, cached)),
         *indented(_together(visit, near)),
         *indented(_vote(step)),
         "    word += W >> 5",
@@ -90,31 +99,45 @@ def _visit(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> tuple[l
 _BIT = "np.uint32(np.uint32(bits[{0} >> 5] >> np.uint32({0} & 31)) & np.uint32(1)) != np.uint32(0)"
 
 
-def _alone(visit: list[str], where: str | None, near: str) -> list[str]:
+def _hubs(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> list[str]:
+    """Lines that fill the block's table with the hubs in the frontier; of those in one place the last stays."""
+    parameters["hubs"] = hub_list(step, b)
+    parameters["many"] = f"min({hub_inputs(step, b)[1]}, {TABLE})"
+    return [
+        f"table = {b.layout.ids}_shared(FREE)",
+        f"fill_hubs(table, {TABLE}, hubs, many, bits, everything)",
+    ]
+
+
+def _alone(visit: list[str], where: str | None, near: str, cached: bool) -> list[str]:
     """Lines in which a lane walks the beginning of its vertex's list, four edges at a time."""
     find = ["k = I(offsets[x])", "end = I(offsets[x + 1])", "going = True"]
     probes = []
     for i in range(4):
         probes.append(f"near{i} = np.int64(ends[min(I(k + I({i})), I(cap - I(1)))])")
-    probes.append("hits = np.uint32(15)")
-    probes.append("if not everything:")
-    probes += [f"    hit{i} = {_BIT.format(f'near{i}')}" for i in range(4)]
-    probes.append("    hits = np.uint32(0)")
-    for i in range(4):
-        probes += [f"    if hit{i}:", f"        hits = np.uint32(hits | np.uint32({1 << i}))"]
-    probes += [
-        "left = I(cap - k)",
-        "if left < I(4):",
-        "    hits = np.uint32(hits & np.uint32((1 << left) - 1))",
-        "while hits != np.uint32(0) and going:",
-        "    j = find_first(hits)",
-        "    hits = np.uint32(hits & np.uint32(hits - np.uint32(1)))",
-        f"    {near} = near0",
-        *(line for i in (1, 2, 3) for line in (f"    if j == {i}:", f"        {near} = near{i}")),
-        "    e = I(k + I(j))",
-        *indented(visit),
-        "k = I(k + I(4))",
-    ]
+    probes += ["left = I(cap - k)", "real = np.uint32(15)", "if left < I(4):", "    real = np.uint32((1 << left) - 1)"]
+    probes.append("hits = real")
+    probes += ["if not everything:", "    hits = np.uint32(0)"]
+    if cached:
+        for i in range(4):
+            probes.append(f"    if table[near{i} & {TABLE - 1}] == near{i}:")
+            probes.append(f"        hits = np.uint32(hits | np.uint32({1 << i}))")
+        probes += ["    hits = np.uint32(hits & real)", "    known = hits", "    if hits == np.uint32(0):"]
+        probes += [*indented(_read_bits(), 2), "        known = np.uint32(15)"]
+        # What the table did not hold is looked up if the search goes on.
+        visits = [
+            "while hits != np.uint32(0) and going:",
+            *indented(_each(visit, near)),
+            "    if hits == np.uint32(0) and going and known != np.uint32(15):",
+            *indented(_read_bits(), 2),
+            "        hits = np.uint32(hits & np.uint32(~known))",
+            "        known = np.uint32(15)",
+        ]
+        probes.insert(0, "known = np.uint32(15)")
+    else:
+        probes += indented(_read_bits())
+        visits = ["while hits != np.uint32(0) and going:", *indented(_each(visit, near))]
+    probes += [*visits, "k = I(k + I(4))"]
     return [
         "x = (word << 5) + lane",
         "accepted = False",
@@ -129,6 +152,26 @@ def _alone(visit: list[str], where: str | None, near: str) -> list[str]:
         *indented(probes),
         "k = min(k, cap)",
         "examined += k - begun",
+    ]
+
+
+def _read_bits() -> list[str]:
+    """Lines that look up four neighbours in the frontier's bitmap."""
+    lines = [f"hit{i} = {_BIT.format(f'near{i}')}" for i in range(4)]
+    for i in range(4):
+        lines += [f"if hit{i}:", f"    hits = np.uint32(hits | np.uint32({1 << i}))"]
+    return [*lines, "hits = np.uint32(hits & real)"]
+
+
+def _each(visit: list[str], near: str) -> list[str]:
+    """Lines that visit the next of the neighbours that are hit."""
+    return [
+        "j = find_first(hits)",
+        "hits = np.uint32(hits & np.uint32(hits - np.uint32(1)))",
+        f"{near} = near0",
+        *(line for i in (1, 2, 3) for line in (f"if j == {i}:", f"    {near} = near{i}")),
+        "e = I(k + I(j))",
+        *visit,
     ]
 
 

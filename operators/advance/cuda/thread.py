@@ -37,7 +37,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         going, find, onward = "draw < drawn", _drawn(step.part, b, parameters), [f"draw += {lanes}"]
         inner = [*_place(b), *inner]
     else:
-        going, find, onward = "k < end", _list(step), _onward(lanes)
+        going, find, onward = "k < end", _list(step.part), _onward(lanes)
     body = [
         "lane = np.int32(w & 31)",
         f"part = np.int32(lane & np.int32({lanes - 1}))",
@@ -59,7 +59,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         "    add_up(C, slot, EXAMINED, seen)",
     ]
     made = b.function(f"push_{step.fn.__name__}", parameters, body)
-    finish(step, b, made, target, want, b.counter("EXAMINED"), PUSH_THREAD)
+    finish(step, b, made, source, target, want, b.counter("EXAMINED"), PUSH_THREAD)
 
 
 def _lanes(step: Advance, b: CudaProgram) -> int:
@@ -73,7 +73,7 @@ def _lanes(step: Advance, b: CudaProgram) -> int:
     return min(b.build.lanes, 1 << (length - 1).bit_length())
 
 
-def _list(step: Advance) -> list[str]:
+def _list(part: tuple[int, int | None] | None) -> list[str]:
     """Lines that find vertex ``x`` and its edges ``k`` to ``end``; the first is read before ``end`` is known."""
     lines = [
         "x = element_at(queue, everything, i)",
@@ -82,7 +82,7 @@ def _list(step: Advance) -> list[str]:
         "else:",
         "    k = I(offsets[x])",
     ]
-    first, last = step.part or (0, None)
+    first, last = part or (0, None)
     if first:
         lines.append(f"k = I(k + I({first}))")
     lines += [

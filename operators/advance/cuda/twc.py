@@ -37,7 +37,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         *parts.end(),
     ]
     made = b.function(f"push_{step.fn.__name__}", parts.parameters, body)
-    finish(step, b, made, target, parts.want, b.counter("EXAMINED"), PUSH_TWC)
+    finish(step, b, made, source, target, parts.want, b.counter("EXAMINED"), PUSH_TWC)
 
 
 def _by_block(parts: Parts) -> list[str]:
