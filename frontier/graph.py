@@ -148,7 +148,11 @@ class Graph:
     @property
     def max_degree(self) -> int:
         """Largest number of edge slots of a vertex; 0 where there is no vertex."""
-        degree: int = self._once("max_degree", lambda: int(self.out_degree.max()) if self.num_vertices else 0)
+
+        def make() -> int:  # without keeping the degrees
+            return int((self.offsets[1:] - self.offsets[:-1]).max()) if self.num_vertices else 0
+
+        degree: int = self._once("max_degree", make)
         return degree
 
     @property

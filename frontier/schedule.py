@@ -24,7 +24,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
 _POSITIVE = ("alpha", "beta", "do_a", "do_b", "gamma")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Schedule:
     """How to run a step, a loop or an enactor.
 
@@ -45,7 +45,8 @@ class Schedule:
         yet walked; push again when it has fewer than 1/beta of the vertices (Beamer, Asanovic,
         Patterson: Direction-optimizing breadth-first search, SC 2012). ``gunrock``: pull once, when an estimate of
         the edges of a push exceeds ``do_a`` times one of those of a pull, until it is less than ``do_b`` times that.
-        ``hubs``: pull from when more than ``gamma`` of all hubs are in the frontier (Enterprise; Liu and Huang, SC 2015).
+        ``hubs``: pull as soon as more than ``gamma`` of all hubs are in the frontier, and to the end (Enterprise; Liu
+        and Huang, SC 2015).
     alpha, beta : float
         Beamer's constants.
     do_a, do_b : float
@@ -57,7 +58,7 @@ class Schedule:
         graphs of fewer than 16,000 vertices a sixteenth of them).
     queue : {"append", "scan"}
         How the next frontier is written on a GPU: appended to a queue while edges are visited; or marked in an array
-        with an entry for every vertex, which is then scanned for the queue, as Enterprise does. The cpu backend appends.
+        with an entry for every vertex, which is then scanned for the queue (Enterprise). The cpu backend appends.
     hub_cache : bool
         Whether a pull on a GPU keeps the frontier's hubs in shared memory, and looks for them first (Enterprise).
     fuse : bool
@@ -91,6 +92,11 @@ class Schedule:
             raise FrontierError(f"Schedule: {', '.join(_POSITIVE[:-1])} and {_POSITIVE[-1]} must be positive")
         if self.hub_degree is not None and not (isinstance(self.hub_degree, int) and self.hub_degree >= 0):
             raise FrontierError(f"Schedule(hub_degree={self.hub_degree!r}): a number of edges, or None")
+
+    def __repr__(self) -> str:
+        """What departs from the defaults."""
+        own = ((f.name, getattr(self, f.name), f.default) for f in fields(self))
+        return f"Schedule({', '.join(f'{name}={value!r}' for name, value, default in own if value != default)})"
 
     def but(self, **changes: Any) -> Schedule:
         """A copy with some choices changed."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.frontiers import Frontier
+from frontier.operators.kernels import kernels
 from frontier.step import Step
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ __all__ = ["Unique"]
 class Unique(Step):
     """Remove the duplicates that a ``unique="cull"`` advance may have left.
 
-    The python and cpu backends never leave any: there it changes nothing.
+    Only the cuda backend leaves any: on the others it changes nothing.
     """
 
     name = "unique"
@@ -30,3 +31,5 @@ class Unique(Step):
 
     def lower(self, builder: Builder, register: Register) -> None:
         """Queues of the cpu backend are sets already."""
+        if builder.backend == "cuda":
+            kernels(builder, "advance").unique(builder, register)

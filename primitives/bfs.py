@@ -97,6 +97,14 @@ def path_to(parent: NDArray[Any], vertex: int) -> list[int]:
 @device.at_graph
 def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
+    p = _blank(g, source, **fields)
+    p.parent[source] = source
+    p.level[source] = 0
+    return p
+
+
+def _blank(g: Graph, source: int, **fields: Field) -> fr.Problem:
+    """The same before the source is reached: on a GPU two writes from the host take as long as some levels."""
     return fr.Problem(
         g,
         parent=fr.vertex(g.targets.dtype, -1, combine="claim"),
@@ -133,7 +141,7 @@ def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult
     -----
     O(n + m) work, one barrier for every level.
     """
-    p = bfs_problem(g, g.vertex_id(source))
+    p = _blank(g, g.vertex_id(source))
     BFS(p, schedule).run()
     return BFSResult(int(p.source), p.level, p.parent)
 

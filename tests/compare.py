@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -27,15 +28,15 @@ def workers(count: int, small: int = 0) -> Iterator[None]:
     The backend cuda takes all its threads in any case; there more than one stands for the build for graphs with long
     lists, which graphs of tests rarely have.
     """
-    before = execution.SMALL, fr.num_threads(), cuda.SHORT
+    before = execution.SMALL, fr.num_threads(), cuda.build_of
     execution.SMALL = small
     fr.set_num_threads(count)
     if count > 1:
-        cuda.SHORT = -1
+        cuda.build_of = lambda *given: replace(before[2](*given), narrow=False)
     try:
         yield
     finally:
-        execution.SMALL, cuda.SHORT = before[0], before[2]
+        execution.SMALL, cuda.build_of = before[0], before[2]
         fr.set_num_threads(before[1])
 
 
@@ -82,7 +83,8 @@ def host(found: Any) -> Any:
     if isinstance(found, fr.Problem):
         fields = {name: to_host(array) for name, array in found.arrays.items()}
         fields |= {name: scalar[0] for name, scalar in found.scalars.items()}
-        return SimpleNamespace(**fields, **{name: host(pile) for name, pile in found.piles.items()})
+        fields |= {name: host(pile) for name, pile in found.piles.items()}
+        return SimpleNamespace(graph=found.graph.to("cpu"), **fields)
     return to_host(found) if hasattr(found, "shape") else found
 
 

@@ -221,11 +221,10 @@ def module_of_double() -> Any:
     made = types.ModuleType("strict_cupy_double")
     made.__dict__.update(ndarray=ndarray, array=array, asarray=asarray, ascontiguousarray=ascontiguousarray, add=_Add())
     for name in (
-        "abs", "all", "any", "arange", "argmax", "argmin", "array_equal", "clip", "concatenate", "count_nonzero", "cumsum",
-        "empty", "flatnonzero",
-        "full", "intersect1d", "isfinite", "isnan", "maximum", "median", "minimum", "nan_to_num",
-        "not_equal", "ones", "searchsorted",
-        "setdiff1d", "union1d", "unique", "unpackbits", "zeros",
+        "abs", "all", "any", "arange", "argmax", "argmin", "array_equal", "clip", "concatenate",
+        "count_nonzero", "cumsum", "empty", "flatnonzero", "full", "intersect1d", "isfinite", "isnan",
+        "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "searchsorted", "setdiff1d",
+        "union1d", "unique", "unpackbits", "zeros",
     ):  # fmt: skip
         made.__dict__[name] = functools.partial(call, getattr(np, name))
     made.__dict__["ndim"] = lambda values: values.ndim

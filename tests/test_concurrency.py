@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -12,11 +13,16 @@ import numpy as np
 import oracles
 import programs
 import pytest
-from compare import workers
+from compare import equal, workers
+from strategies import SIMULATED
 
 import frontier as fr
+from frontier import device
 
 ROOT = Path(__file__).resolve().parents[1]
+
+#: Vertices of a complete graph.
+SMALL = 10 if SIMULATED else 40
 
 
 def bfs(g, source):
@@ -31,14 +37,15 @@ def sssp(g, source):
     return p.distance
 
 
+@pytest.mark.unsimulated("large graphs")
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("shared", [True, False], ids=["one graph", "two graphs"])
-def test_threads_run_different_problems_at_once(count, shared):
+def test_threads_run_different_problems_at_once(compiled, count, shared):
     rng = np.random.default_rng(count)
 
     def graph(seed):
         ends = np.random.default_rng(seed).integers(0, 2000, (2, 8000))
-        return fr.from_edges(*ends, rng.integers(0, 100, 8000), num_vertices=2000)
+        return compiled(fr.from_edges(*ends, rng.integers(0, 100, 8000), num_vertices=2000))
 
     graphs = [graph(0)] * 2 if shared else [graph(0), graph(1)]
     expected = [oracles.bfs_levels(graphs[0], 0), oracles.sssp_distances(graphs[1], 1)]
@@ -49,7 +56,7 @@ def test_threads_run_different_problems_at_once(count, shared):
             barrier.wait()
             for _ in range(15):
                 found = bfs(graphs[0], 0) if which == 0 else sssp(graphs[1], 1)
-                np.testing.assert_array_equal(found, expected[which])
+                equal(found, expected[which])
         except BaseException as error:  # brought to the main thread
             wrong.append(error)
 
@@ -71,8 +78,8 @@ def fresh_functor():
     return fn, number % 1000
 
 
-def test_threads_compile_the_same_step_at_once():
-    g = fr.path(10)
+def test_threads_compile_the_same_step_at_once(compiled):
+    g = compiled(fr.path(10))
     fn, expected = fresh_functor()
     step = fr.Compute(fn)
     problems = [programs.bfs_problem(g, 0) for _ in range(3)]
@@ -98,14 +105,14 @@ def test_no_threads_are_refused(count):
         fr.set_num_threads(count)
 
 
-def test_a_functor_that_fails_on_a_thread_raises_in_its_caller():
+def test_a_functor_that_fails_on_a_thread_raises_in_its_caller(compiled):
     """With several workers too, an error comes out once and leaves the workers usable."""
-    g = fr.complete(40)
+    g = compiled(fr.complete(SMALL))
     p = fr.Problem(g)
     with workers(3):
         with pytest.raises(fr.FunctorError):
             fr.advance(p, fr.Frontier.all(g), always, unique="claimed")
-        np.testing.assert_array_equal(bfs(g, 0), oracles.bfs_levels(g, 0))
+        equal(bfs(g, 0), oracles.bfs_levels(g, 0))
 
 
 def always(p, dst):
@@ -116,16 +123,15 @@ SCRIPT = """
 import frontier as fr
 
 with fr.trace() as t:
-    level = fr.bfs(fr.karate(), 0).level
+    level = fr.bfs(fr.karate().to("{name}"), 0).level
 print(int(level.sum()), sum(row.step.startswith("compile") for row in t.rows))
 """
 
 
-def run(folder, **more):
+def run(folder, name="cpu", **more):
     environment = {**os.environ, "FRONTIER_CACHE_DIR": str(folder), "PYTHONPATH": str(ROOT), **more}
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    script = [sys.executable, "-c", SCRIPT.replace("{name}", name)]
+    return subprocess.Popen(script, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def result(process):
@@ -135,14 +141,15 @@ def result(process):
     return [int(word) for word in out.split()]
 
 
-def test_two_processes_fill_an_empty_cache_at_once(tmp_path):
+@pytest.mark.unsimulated("it does not compile")
+def test_two_processes_fill_an_empty_cache_at_once(compiled, tmp_path):
     expected = int(oracles.bfs_levels(fr.karate(), 0).sum())
-    both = [run(tmp_path), run(tmp_path)]
+    both = [run(tmp_path, compiled.name), run(tmp_path, compiled.name)]
     assert [result(process)[0] for process in both] == [expected] * 2
     kept = sorted(path.name for path in (tmp_path / "cpu").glob("*.py"))
     assert kept
     assert not list((tmp_path / "cpu").glob("*.tmp"))
-    assert result(run(tmp_path))[0] == expected  # from what the others left
+    assert result(run(tmp_path, compiled.name))[0] == expected  # from what the others left
     assert sorted(path.name for path in (tmp_path / "cpu").glob("*.py")) == kept
 
 
@@ -166,3 +173,20 @@ def test_the_number_of_threads_comes_from_the_environment(tmp_path):
     environment = {**os.environ, "FRONTIER_NUM_THREADS": "3", "PYTHONPATH": str(ROOT)}
     made = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
     assert made.stdout.strip() == "3"
+
+
+@pytest.mark.unsimulated("its memory is the host's")
+def test_a_gpu_is_usable_after_an_out_of_memory(cuda):
+    g = cuda(fr.grid(300, 300))
+    expected = oracles.bfs_levels(g, 0)
+    pool = device.namespace("cuda").get_default_memory_pool()
+    p = programs.bfs_problem(g, 0)
+    gc.collect()
+    pool.free_all_blocks()
+    pool.set_limit(pool.total_bytes() + 1000)
+    try:
+        with pytest.raises(fr.DeviceMemoryError, match="free on cuda"):
+            programs.BFS(p).run(fr.Frontier(g, [0]))
+    finally:
+        pool.set_limit(0)
+    equal(bfs(g, 0), expected)

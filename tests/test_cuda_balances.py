@@ -10,7 +10,7 @@ import pytest
 from compare import equal, host, ids, workers
 
 import frontier as fr
-from frontier.backends.hubs import hub_number
+from frontier.backends.hubs import hub_ids, hub_number
 from frontier.execution import run
 from frontier.operators.advance.cuda import degree_classes, twc
 
@@ -194,3 +194,124 @@ def test_hubs_of_a_graph(compiled):
 def test_a_schedule_refuses(options, message):
     with pytest.raises(fr.FrontierError, match=message):
         fr.Schedule(**options)
+
+
+# -- what is taken once, and how queues are made -------------------------------------------------------------
+
+
+def meet(p, src, dst):
+    """Whoever reaches a vertex in this pass accepts it: harmless, but often twice."""
+    if p.level[dst] == -1 or p.level[dst] == p.depth:
+        p.level[dst] = p.depth
+        return True
+    return False
+
+
+def met(p, v):
+    p.times[v] += 1
+
+
+class CulledBFS(fr.Enactor):
+    """Its frontier is a set after every pass, if only by Unique: ``met`` counts."""
+
+    loop = fr.Loop(fr.Advance(meet, unique="cull"), fr.Unique(), fr.Compute(met), over="source", count="depth")
+
+
+class EndsBFS(CulledBFS):
+    loop = fr.Loop(fr.Advance(meet), fr.Compute(met), over="source", count="depth")
+
+
+def check_levels(g, schedule, kind):
+    source = SOURCE
+    p = fr.Problem(
+        g,
+        level=fr.vertex("int32", -1),
+        times=fr.vertex("int32"),
+        depth=fr.scalar("int32", 0),
+        source=fr.scalar("int32", source),
+    )
+    p.level[source] = 0
+    with workers(2), fr.trace() as t:
+        kind(p, schedule).run()
+    level = oracles.bfs_levels(G, source)
+    equal(p.level, level)
+    equal(p.times, level > 0)
+    return [row for row in t.rows if row.direction]
+
+
+ONCE = [
+    {},
+    {"dedup": "claim", "balance": "block"},
+    {"dedup": "bitmap", "balance": "merge_path"},
+    {"dedup": "bitmap", "balance": "thread"},
+    {"queue": "scan", "balance": "merge_path"},
+    {"queue": "scan", "balance": "degree_classes"},
+    {"queue": "scan", "balance": "thread", "fuse": False},
+]
+
+
+@pytest.mark.parametrize("options", ONCE, ids=str)
+def test_each_vertex_is_taken_once(cuda, options):
+    check_levels(cuda(G), fr.Schedule(direction="push", **options), EndsBFS)
+
+
+@pytest.mark.parametrize("balance", BALANCES)
+def test_culling(cuda, balance):
+    check_levels(cuda(G), fr.Schedule(balance=balance), CulledBFS)
+
+
+def test_a_cull_with_more_duplicates_than_room(cuda, monkeypatch):
+    """Without its tests a cull takes what every edge accepts; the queue is then made of the stamps."""
+    from frontier.backends.cuda import collectives, machine
+
+    if not machine.SIMULATED:
+        pytest.skip("duplicates can be had at will only in the simulator")
+
+    def careless(taken, history, stamps, epoch, item):
+        stamps[item] = epoch
+        return False
+
+    monkeypatch.setattr(collectives, "culled", careless)
+    monkeypatch.setattr(collectives, "first_in_warp", lambda ok, item: ok)
+    few, many = np.arange(1, 9), np.arange(9, 50)
+    g = fr.from_edges(
+        np.concatenate([np.zeros(8, int), np.repeat(few, 41)]), np.concatenate([few, np.tile(many, 8)]), directed=True
+    )
+    p = fr.Problem(cuda(g), level=fr.vertex("int32", -1), depth=fr.scalar("int32", 0))
+    loop = fr.Loop(fr.Advance(meet, unique="cull"), count="depth")
+    p.level[0] = 0
+    with workers(2), fr.trace() as t:
+        run(loop, p, fr.Frontier(p.graph, [0]))
+    equal(p.level, oracles.bfs_levels(g, 0))
+    assert [row.size_out for row in t.rows if row.direction] == [8, 41, 0]
+
+
+@pytest.mark.parametrize("balance", ["auto", "twc"])
+def test_searches_by_scans_pull_too(cuda, balance):
+    rows = search(cuda(G), fr.Schedule(queue="scan", balance=balance, alpha=4.0))
+    assert {row.direction for row in rows} == {"push", "pull"}
+
+
+# -- hubs in shared memory -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("least", [None, 0, 1000])
+def test_the_hub_cache_only_changes_the_order(cuda, least):
+    """A functor that goes on after a hit sees every edge once, of hubs and of others."""
+    found = []
+    schedule = fr.Schedule(direction="pull", hub_cache=True, hub_degree=least)
+    for g in (G, cuda(G)):
+        p = pool.problem(g)
+        some = fr.Frontier(g, np.arange(0, g.num_vertices, 2))
+        with workers(2):
+            out = run(fr.Advance(pool.every, where=pool.open_dst), p, some, schedule)
+        found.append((ids(out), host(p).hits.tolist(), host(p).seen.tolist()))
+    assert found[0] == found[1]
+    rows = search(cuda(G), schedule)
+    assert {row.direction for row in rows} == {"pull"}
+
+
+def test_ids_of_hubs(cuda):
+    g = cuda(G)
+    assert (host(hub_ids(g, "hub_ids out 30")) == np.flatnonzero(G.out_degree > 30)).all()
+    assert (host(hub_ids(g, "hub_ids in")) == np.flatnonzero(G.in_degree > hub_number(G, "hub_degree in"))).all()

@@ -40,7 +40,7 @@ def hub_number(g: Graph, role: str) -> int:
 
 
 def hub_ids(g: Graph, role: str) -> Any:
-    """The hubs' ids, ascending, where the graph lies: ``hub_ids out``, or ``hub_ids out 500`` for a degree above 500."""
+    """The hubs' ids, ascending, where the graph lies: ``hub_ids out``, or ``hub_ids out 500`` for degrees above 500."""
     _, edges, *given = role.split()
     least = int(given[0]) if given else hub_number(g, f"hub_degree {edges}")
     xp = device.namespace(g.backend)

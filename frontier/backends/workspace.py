@@ -48,6 +48,8 @@ class Workspace:
             "vertex_queue": (graph.targets.dtype, n + 1),
             "edge_queue": (graph.offsets.dtype, m + 1),
             "scan": (graph.offsets.dtype, n + 1),
+            "few_vertex": (graph.targets.dtype, 64),
+            "few_scan": (graph.offsets.dtype, 64),
             "bits": (np.dtype(np.uint64), (n + 63) // 64 + 1),
             "marks": (np.dtype(np.int64), n + 2),
             "vertex_stamps": (np.dtype(np.int32), n + 1),

@@ -25,13 +25,14 @@ class Builder(Text):
         ids = "ids" if kind == "vertex" else "slots"
         if register.record:
             return self._recorded(register, kind)
-        a = self.input(register.buffer(ids, "a"), f"{kind}_queue")
-        b = self.input(register.buffer(ids, "b"), f"{kind}_queue")
+        queue, scan = (f"few_{kind}", "few_scan") if register.few else (f"{kind}_queue", "scan")
+        a = self.input(register.buffer(ids, "a"), queue)
+        b = self.input(register.buffer(ids, "b"), queue)
         queue = f"({a} if {register.side} else {b})"
         if kind == "edge":
             return queue, queue
-        a = self.input(register.buffer("scan", "a"), "scan")
-        b = self.input(register.buffer("scan", "b"), "scan")
+        a = self.input(register.buffer("scan", "a"), scan)
+        b = self.input(register.buffer("scan", "b"), scan)
         return queue, f"({a} if {register.side} else {b})"
 
     def _recorded(self, register: Register, kind: str) -> tuple[str, str]:
@@ -49,8 +50,9 @@ class Builder(Text):
 
     def scan_of(self, register: Register) -> str:
         """Address of the scan of the register's own side."""
-        a = self.input(register.buffer("scan", "a"), "scan")
-        b = self.input(register.buffer("scan", "b"), "scan")
+        scan = "few_scan" if register.few else "scan"
+        a = self.input(register.buffer("scan", "a"), scan)
+        b = self.input(register.buffer("scan", "b"), scan)
         return f"({b} if {register.side} else {a})"
 
     def produced(self, register: Register, kind: str, want: str) -> tuple[str, ...]:

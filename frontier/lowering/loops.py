@@ -140,6 +140,7 @@ def _scope(b: Program, step: Step, schedule: Schedule) -> Register:
         register.kinds = frozenset({kind})
         b.copy(register, kind, f"pile_{over}", f"held_{over}")
     else:
+        register.few = step.name in ("compute", "reduce")  # which write no queue
         _single(b, register, str(over))
     return register
 

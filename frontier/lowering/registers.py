@@ -53,6 +53,8 @@ class Register:
         Kinds of elements that it may hold here: usually one.
     dense : bool
         Whether a pull in its scope may leave it as a bitmap.
+    few : bool
+        Whether it only ever holds one vertex, and needs no queues as long as the graph has vertices.
     record : str
         Name of the record that frontiers are written to directly, if they are: see ``Builder.target``.
     """
@@ -60,6 +62,7 @@ class Register:
     number: int
     kinds: frozenset[str] = field(default_factory=frozenset)
     dense: bool = False
+    few: bool = False
     record: str = ""
 
     def __getattr__(self, name: str) -> str:

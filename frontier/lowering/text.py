@@ -211,9 +211,10 @@ class Text:
             leave,
             "t += 1",
             f"stop |= {self.counter('STOP')}",
-            *((f"if {self.counter('ERROR')} != 0:", f"    code = {self.counter('ERROR')}", "    break") * self.errors),
-            *after,
         )
+        if self.errors:
+            self.line(f"if {self.counter('ERROR')} != 0:", f"    code = {self.counter('ERROR')}", "    break")
+        self.line(*after)
         rest = self.label()
         self.line("if single:", f"    pc = {rest}", "    code = SINGLE", "    break")
         self.place(rest)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL, BITS
@@ -51,7 +52,7 @@ def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
 
 def _bitmap(b: Builder, register: Register, kind: str) -> str:
     """Make the frontier's bitmap; a step that makes no frontier has the next queue's memory for it."""
-    spare, _ = b.target(register, kind)
+    spare, _ = b.target(replace(register, record=""), kind)
     n = b.capacity(kind)
     with b.when(f"{register.form} != {BITS}"):
         b.phase(f"fill_bits(w, W, uint64_at({spare}), {n}, {register.form} == {ALL})")

@@ -2,7 +2,8 @@
 
 A warp takes 32 vertices. Lanes walk short lists themselves, then the whole warp walks the longer ones, one after
 another; what is longer still is put aside and walked by the block. In a narrow build that works on
-few vertices at a time a few lanes share each list. Loops over long lists have four edges of
+few vertices at a time a few lanes share each list. A block has room for so many of them; the rest its warps walk,
+so the last bits of a float may differ between runs where there are more. Loops over long lists have four edges of
 a thread in flight: numba's loops otherwise wait for each load.
 """
 

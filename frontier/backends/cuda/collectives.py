@@ -215,7 +215,7 @@ def class_places(C, slot, kind):
 
 @device
 def fill_hubs(table, size, hubs, many, bits, everything):
-    """Put the hubs that are in the frontier into the block's table, each at its id modulo the size. All threads call it."""
+    """Put the frontier's hubs into the block's table, each at its id modulo the size. All threads call it."""
     j = i64(thread_index())
     while j < size:
         table[j] = -1
@@ -282,7 +282,8 @@ def first_in_warp(ok, item):
     pending = ballot(ok)
     while pending != u32(0):
         leader = find_first(pending)
-        again = ok and item == i64(shuffle(item, leader))
+        theirs = i64(shuffle(item, leader))  # outside of the condition: all lanes must call it
+        again = ok and item == theirs
         pending = u32(pending & u32(~ballot(again)))
         if again and lane != leader:
             ok = False
@@ -293,7 +294,7 @@ def first_in_warp(ok, item):
 
 
 @device
-def queue_of_marks(C, slot, big, w, W, stamps, epoch, n, out, out_scan, mode, offsets, held):
+def queue_of_marks(C, slot, big, w, W, stamps, epoch, n, out, out_scan, mode, offsets, capacity, held):
     """Append all vertices with a stamp; warps go over the stamps side by side. ``held`` is as of :func:`stash`."""
     lane = i32(thread_index() & i32(31))
     fill = i32(0)
@@ -303,9 +304,9 @@ def queue_of_marks(C, slot, big, w, W, stamps, epoch, n, out, out_scan, mode, of
         ok = False
         if v < n:
             ok = stamps[v] == epoch
-        fill = stash(C, slot, big, out, out_scan, mode, offsets, n, held, fill, ok, v)
+        fill = stash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill, ok, v)
         first += W
-    unstash(C, slot, big, out, out_scan, mode, offsets, n, held, fill)
+    unstash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill)
 
 
 @device
@@ -322,7 +323,7 @@ def count_marks(C, slot, stamps, epoch, n, offsets):
 
 
 @device
-def write_marks(C, before, stamps, epoch, n, out, out_scan, mode, offsets):
+def write_marks(C, slot, before, stamps, epoch, n, out, out_scan, mode, offsets, capacity):
     """Write the stamped vertices of the block's piece behind those of the blocks before it: the queue is in order."""
     t = thread_index()
     reached = combined(C, partials(before), block_index(), SUM, i64(0), int64_shared(WARPS))
@@ -333,8 +334,10 @@ def write_marks(C, before, stamps, epoch, n, out, out_scan, mode, offsets):
         if v < last and stamps[v] == epoch:
             mine = 1 + ((i64(offsets[v + 1]) - i64(offsets[v])) << 32)
         upto, every = block_prefix(True, mine)
-        if mine != 0:
-            at = (reached + upto) & 0xFFFFFFFF
+        at = (reached + upto) & 0xFFFFFFFF
+        if mine != 0 and at >= capacity:
+            C[slot + ERROR] = CLAIMED_TWICE
+        elif mine != 0:
             out[at] = v
             if mode == PREFIX:
                 out_scan[at] = (reached + upto) >> 32

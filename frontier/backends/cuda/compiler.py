@@ -198,8 +198,9 @@ def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
     here = Path(__file__).parent
-    names = ("atomics", "collectives", "intrinsics", "machine", "runtime", "steps")
-    for path in (*(here / f"{name}.py" for name in names), here.parent / "overloads.py"):
+    own = ("atomics", "collectives", "intrinsics", "machine", "runtime", "runtime_words", "steps")
+    other = ("codes.py", "overloads.py", "cpu/intrinsics.py", "../numbers.py")
+    for path in (*(here / f"{name}.py" for name in own), *(here.parent / name for name in other)):
         made.update(path.read_bytes())
     versions = [f"{name} {metadata.version(name)}" for name in ("numba", "numba-cuda")]
     return f"{sys.version_info[:2]} {versions} {made.hexdigest()}"

@@ -37,7 +37,8 @@ def phase(program: CudaProgram, call: tuple[str, ...], after: tuple[str, ...]) -
 
     def shared(found: re.Match[str]) -> str:
         kind = "float" if found[1] == "combined_float" else "int"
-        name = program.keep(f"{'real_' if kind == 'float' else ''}together_{len(together)}")
+        name = f"{'real_' if kind == 'float' else ''}together_{len(together)}"
+        program.results[name] = None
         together.append(f"{name} = {found[0]}")
         return name
 
@@ -50,9 +51,7 @@ def phase(program: CudaProgram, call: tuple[str, ...], after: tuple[str, ...]) -
     program.line(
         "t += 1",
         "stop |= K[STOP]",
-        "if K[ERROR] != 0:",
-        "    code = K[ERROR]",
-        "    break",
+        *(("if K[ERROR] != 0:", "    code = K[ERROR]", "    break") if program.errors else ()),
         *decided,
     )
     if program.build.single:
@@ -68,7 +67,7 @@ class _Names:
         self.scalars = dict(program.layout.of_kind("scalar"))
         fields = {f"a_{name}" for name, _ in program.layout.of_kind("vertex", "edge", "array")}
         constant = set() if program.swaps else fields  # parameters, if they never change
-        names = [*OWN, *(name for name in kept(program) if name not in constant)]
+        names = [*OWN, *program.results, *(name for name in kept(program) if name not in constant)]
         names = list(dict.fromkeys([*names, *(f"s_{name}" for name in self.scalars)]))
         if len(names) > MOST:
             raise FrontierError(f"a loop of so many steps ({len(names)} variables) is too large for one kernel")
@@ -88,7 +87,7 @@ class _Names:
         dtype = self._dtype(name)
         if dtype == "bool":
             return f"({self.place(name)} != 0)"
-        if dtype in ("float32", "uint64") or dtype in NARROW:
+        if dtype in ("float32", "int64", "uint64") or dtype in NARROW:
             return f"np.{dtype}({self.place(name)})"
         return self.place(name)
 

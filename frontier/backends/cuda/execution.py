@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,8 @@ SHORT, MEAN = 32, 8
 #: Largest degree up to which a few lanes may walk any list.
 BOUNDED = 1024
 
-_running = threading.Lock()  # a cooperative grid wants the whole device
+#: A cooperative grid wants the whole device.
+_running: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
 @dataclass(eq=False)
@@ -157,7 +159,7 @@ class CudaExecution(LoopExecution):
         assert clock == (self._get("t"), self._get("arrivals")), "a workspace is used by one run at a time"
         scalars = list(self._p.scalars.values())
         self._exchange.give(scalars)
-        with _running:
+        with _running[self._p.graph.backend]:
             self._code.kernel(self._exchange)
         self._exchange.take(scalars)
         work.prepared["clock"] = (self._get("t"), self._get("arrivals"))

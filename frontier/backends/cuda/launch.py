@@ -13,7 +13,6 @@ from frontier.backends.cuda.compiler import ENTRY, binary, module_of
 from frontier.backends.cuda.program import CudaProgram
 from frontier.backends.cuda.runtime_words import FREE, scratch
 from frontier.errors import BackendUnavailableError
-from frontier.lowering.module import words
 
 __all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "kernel", "memory_at"]
 
@@ -50,12 +49,13 @@ class Exchange:
         self._words = np.zeros(1 + length, np.int64)
         self._words[0] = address
         self.table = self._words[1:]
-        self._scalars = []
+        self._scalars, self._places = [], []
         for i, scalar in enumerate(scalars):
             word = at["pc"] - len(scalars) + i
             self.written[word] = address + 8 * (length + i)
             last = self.written[length + i :][:1].view(scalar.dtype)
             self._scalars.append((self.table[word : word + 1].view(scalar.dtype), last))
+            self._places.append(word)
         first = self._words.ctypes.data
         self._pointers = (ctypes.c_void_p * (1 + length))(*(first + 8 * i for i in range(1 + length)))
         self.parameters = ctypes.addressof(self._pointers)
@@ -74,9 +74,12 @@ class Exchange:
         for (_, last), scalar in zip(self._scalars, scalars, strict=True):
             scalar[0] = last[0]
 
-    def values(self, kinds: list[np.dtype[Any]]) -> list[Any]:
+    def values(self) -> list[Any]:
         """The parameters, each of its own dtype."""
-        return [int(self._words[0]), *(self.table[i : i + 1].view(kind)[0].item() for i, kind in enumerate(kinds))]
+        made: list[Any] = [int(self._words[0]), *self.table.tolist()]
+        for word, (scalar, _) in zip(self._places, self._scalars, strict=True):
+            made[1 + word] = scalar[0]  # NumPy's numbers, which wrap as compiled ones do
+        return made
 
     def finish(self) -> None:
         """Take over the state that the kernel has written."""
@@ -134,29 +137,27 @@ class SimulatedKernel:
     blocks, threads = 2, 64
     most_blocks = 2
 
-    def __init__(self, program: CudaProgram) -> None:
+    def __init__(self, program: CudaProgram, blame: Callable[[], Any]) -> None:
+        self._blame = blame
         functors = {made: fn for fn, made in program.functors.items()}
         self._run = module_of(program, functors).run
-        self._kinds = [np.dtype(kind) for kind in _kinds(program)]
 
     def __call__(self, exchange: Exchange) -> None:
         """Run it."""
         from frontier.backends.cuda.simulator import launch
 
-        values = exchange.values(self._kinds)
-        launch(self._run, self.blocks, self.threads, scratch(8, 8), values)
+        values = exchange.values()
+        try:
+            launch(self._run, self.blocks, self.threads, scratch(8, 8), values)
+        except (TypeError, AttributeError):
+            self._blame()  # what a compiler would have refused
+            raise
         exchange.finish()
 
 
 def kernel(program: CudaProgram, blame: Callable[[], Any]) -> Kernel | SimulatedKernel:
     """The kernel of a program, on the current device."""
-    return SimulatedKernel(program) if device.simulated() else Kernel(program, blame)
-
-
-def _kinds(program: CudaProgram) -> list[str]:
-    """Dtypes of the kernel's parameters."""
-    scalars = dict(program.layout.of_kind("scalar"))
-    return [scalars[name[2:]] if name.startswith("p_") else "int64" for name in words(program)]
+    return SimulatedKernel(program, blame) if device.simulated() else Kernel(program, blame)
 
 
 def address_of(array: Any) -> int:

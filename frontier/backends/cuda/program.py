@@ -76,12 +76,14 @@ class CudaProgram(Program):
         self.decides = not build.narrow or build.sweeps
         #: Of those phases: their calls, and what all threads do after the barrier.
         self.calls: list[tuple[tuple[str, ...], list[str]]] = []
+        #: Names of what all threads have computed together after a barrier.
+        self.results: dict[str, None] = {}
         super().__init__(layout, schedule)
 
     @property
     def big(self) -> str:
-        """Text for whether counts and edges do not fit into one word."""
-        return str(self.layout.offsets == "int64")
+        """Text for whether counts and edges do not fit into one word; narrow builds count no edges."""
+        return str(self.layout.offsets == "int64" and not self.narrow)
 
     def mode(self, want: str) -> str:
         """Text for what an append writes beside the ids."""
@@ -94,8 +96,6 @@ class CudaProgram(Program):
     def barrier(self) -> tuple[str, str]:
         """Lines that enter and leave a phase."""
         enter = f"slot = begin(C, slot, t, w, deadline, {self.narrow})"
-        if not self.narrow:
-            return enter, f"arrivals = finish(C, slot, arrivals, {self.big})"
         return enter, f"finish_packed(C, slot, {self._whole})"
 
     def phase(self, *call: str, after: tuple[str, ...] = ()) -> None:

@@ -1,6 +1,7 @@
 """Device functions that every loop kernel calls; nothing here knows a functor.
 
-All threads of all blocks run the same loop and keep the same variables. Blocks share one array of 64-bit
+All threads of all blocks run the same loop. In a narrow build all of them keep the same variables and decide alike;
+in others the first thread of each block does (:mod:`frontier.backends.cuda.decider`). Blocks share one array of 64-bit
 words, ``C``, in device memory: an arrival counter for the barrier, then three *slots* of counters, used in
 turn by the phases, then three rows with a partial result of every block. After the barrier the first warp
 of a block copies the slot to ``K`` in shared memory, from where all its threads decide alike: a word that
@@ -143,32 +144,6 @@ def begin(C, slot, t, w, deadline, packed):
         if packed:
             fetch_or(C, slot + COUNT, ATTENTION)
     return slot
-
-
-@device
-def finish(C, slot, arrivals, big):
-    """Leave a phase: wait until all blocks have; then its counters are in K."""
-    arrivals += i64(num_blocks())
-    t = thread_index()
-    sync()
-    if t < i32(32):
-        if t == i32(0):
-            release_add(C, 0, 1)
-            while load_acquire(C, 0) < arrivals:
-                pass
-        sync_warp()
-        if t < i32(8):
-            K = int64_shared(0)
-            value = load_relaxed(C, slot + t)
-            if big:
-                K[t] = value
-            elif t == i32(COUNT):
-                K[COUNT] = value & 0xFFFFFFFF
-                K[EDGES] = value >> 32
-            elif t != i32(EDGES):
-                K[t] = value
-    sync()
-    return arrivals
 
 
 #: In narrow builds the word of the count also holds the arrivals, and whether other words are to be read.

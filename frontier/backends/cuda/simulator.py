@@ -150,6 +150,9 @@ def compare_exchange(pointer: Any, index: Any, expected: Any, value: Any) -> Any
     old = pointer[index]
     if old == expected:
         pointer[index] = value
+    else:  # somebody may wait in a loop for another's change
+        time.sleep(0)
+        _here.block.grid.check()
     return old
 
 

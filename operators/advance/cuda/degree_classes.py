@@ -96,7 +96,7 @@ def _long(parts: Parts) -> list[str]:
         "for turn in (3, 2, 1):",
         *indented(_TURNS),
         "    while q < many:",
-        "        x = np.int64(large[q]) if turn == 2 else np.int64(large[n - q]) if turn == 3 else np.int64(small[n - q])",
+        "        x = np.int64(small[n - q]) if turn == 1 else np.int64(large[q if turn == 2 else n - q])",
         "        at = np.int64(offsets[x])",
         "        last = np.int64(offsets[x + 1])",
         "        if number == 0 and lane == 0:",

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import QUEUE
+from frontier.lowering.registers import ALL, QUEUE
 from frontier.operators.advance.cpu.merge_path import edge_lines
 from frontier.operators.cpu.elementwise import indented
-from frontier.operators.cuda.elementwise import output
+from frontier.operators.cuda.elementwise import frontier, output
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["accept", "append", "converged", "finish", "way"]
+__all__ = ["accept", "append", "converged", "finish", "scan_marks", "unique", "way"]
 
 
 def way(step: Advance, b: CudaProgram) -> str:
@@ -130,7 +130,7 @@ def scan_marks(b: CudaProgram, target: Register, want: str, large: str) -> None:
     parameters: dict[str, str] = {}
     want = output(b, target, "vertex", want, parameters)
     queue = f"{parameters['out']}, {parameters['out_scan']}, {b.mode(want)}, {parameters['degrees']}"
-    n = b.capacity("vertex")
+    n, capacity = b.capacity("vertex"), parameters["capacity"]
     marks = f"{b.array('stamps', 'stamps', 'int32')}, np.int32(epoch), {n}"
     size = 8 if b.layout.ids == "int64" else 4
     held = f"{b.layout.ids}_shared(FREE + {size} * part_of_warp() * (thread_index() >> np.int32(5)))"
@@ -145,11 +145,37 @@ def scan_marks(b: CudaProgram, target: Register, want: str, large: str) -> None:
         )
         after = b.produced(target, "vertex", want)
         counts = (f"{target.count} = {found} & 0xFFFFFFFF", f"{target.edges} = {found} >> 32")
-        b.phase(f"write_marks(C, {before}, {marks}, {queue})", after=(*after, *counts))
+        b.phase(f"write_marks(C, slot, {before}, {marks}, {queue}, {capacity})", after=(*after, *counts))
         b.goto(end)
         b.place(small)
     b.phase(
-        f"queue_of_marks(C, slot, {b.big}, w, W, {marks}, {queue}, {held})",
+        f"queue_of_marks(C, slot, {b.big}, w, W, {marks}, {queue}, {capacity}, {held})",
         after=b.produced(target, "vertex", want),
     )
     b.place(end)
+
+
+def unique(b: CudaProgram, register: Register) -> None:
+    """Add the phase that removes the duplicates which a cull may have left in a queue of vertices."""
+    if b.narrow or register.kinds != {"vertex"}:
+        return
+    after = b.want
+    b.sparse(register)
+    with b.when(f"{register.form} != {ALL}"):
+        parameters = frontier(b, register, "vertex")
+        want = output(b, register, "vertex", after, parameters)
+        parameters["stamps"] = b.array("stamps", "stamps", "int32")
+        parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+        body = [
+            "first = w - (w & 31)",
+            "while first < total:",
+            "    ok = False",
+            "    item = np.int64(0)",
+            "    if first + (w & 31) < total:",
+            "        item = np.int64(queue[first + (w & 31)])",
+            "        ok = exchange(stamps, item, epoch) != epoch",
+            f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, ok, item)",
+            "    first += W",
+        ]
+        b.line("epoch += 1")
+        b.phase(b.function("unique", parameters, body), after=b.produced(register, "vertex", want))

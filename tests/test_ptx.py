@@ -1,0 +1,134 @@
+"""Kernels compile for every architecture that is supported, on machines without a GPU too.
+
+NVVM makes PTX of them and nvJitLink machine code of that, which also reads the PTX written by hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pool
+import programs
+import pytest
+import strict_cupy
+from compare import workers
+
+import frontier as fr
+from frontier import execution
+from frontier.backends.cuda import launch
+from frontier.backends.cuda.program import CudaProgram
+
+pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "frontier-gpu[cuda-compile]"')
+
+BALANCES = ("block", "twc", "merge_path", "degree_classes")
+
+
+def far(p, src, dst, weight):
+    return p.value[src] * weight
+
+
+def upward(p, src, dst):
+    return src < dst
+
+
+def triangle(p, u, v, w):
+    fr.atomic_add(p.seen, w, 1)
+    return 1
+
+
+def thirds(p, v):
+    return v % 3
+
+
+#: One of every operator.
+OPERATORS = fr.Sequence(
+    fr.Compute(pool.touch),
+    fr.Filter(pool.small),
+    fr.Gather(far, "sum", into="sum"),
+    fr.Reduce(pool.value, "min", into="total"),
+    fr.Scan(pool.value, into="sum", total="total"),
+    fr.Set(limit=3),
+    fr.Split(pool.small, rest="far"),
+    fr.Buckets(thirds, ["far"]),
+    fr.Advance(pool.every, part=fr.sample(2)),
+    fr.Sequence(fr.Filter(upward), fr.Intersect(triangle, "sum", into="total"), over="edges"),
+    fr.Take("far"),
+    over="vertices",
+)
+
+
+def search(g: fr.Graph, **schedule: Any) -> None:
+    programs.BFS(programs.bfs_problem(g, 0), fr.Schedule(**schedule)).run(fr.Frontier(g, [0]))
+
+
+RUNS: dict[str, Callable[[fr.Graph], Any]] = {
+    "operators": lambda g: execution.run(OPERATORS, pool.problem(g)),
+    "bfs": lambda g: fr.bfs(g, 0),
+    "sssp": lambda g: fr.sssp(g, 0),
+    "components": fr.connected_components,
+    "pagerank": fr.pagerank,
+    "betweenness": fr.betweenness,
+} | {name: lambda g, name=name: search(g, direction="push", balance=name) for name in BALANCES}
+
+#: Every program for one architecture; two that together use nearly everything for the others.
+BUILDS = ("full", "narrow")
+CASES = [(name, build, (8, 0)) for name in RUNS for build in BUILDS if build == "full" or name not in BALANCES]
+CASES += [(name, build, cc) for cc in ((7, 0), (9, 0)) for name in ("operators", "bfs") for build in BUILDS]
+
+
+class Captured(Exception):
+    """A program on its way to a GPU."""
+
+
+def capture(program: CudaProgram, blame: Any) -> None:
+    raise Captured(program)
+
+
+def program_of(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> CudaProgram:
+    """The first program of a run."""
+    monkeypatch.setattr(launch, "kernel", capture)
+    with strict_cupy.simulated(), workers(2 if build == "full" else 1), pytest.raises(Captured) as caught:
+        RUNS[name](fr.grid(3, 3, weights=(1, 9), seed=1).to("cuda"))
+    program: CudaProgram = caught.value.args[0]
+    assert program.narrow == (build == "narrow")
+    return program
+
+
+@pytest.mark.parametrize(("name", "build", "capability"), CASES, ids=[f"{n}-{b}-sm_{c[0]}{c[1]}" for n, b, c in CASES])
+def test_kernels_compile(name: str, build: str, capability: tuple[int, int], monkeypatch: pytest.MonkeyPatch) -> None:
+    from numba.cuda.cudadrv.error import CCSupportError
+
+    from frontier.backends.cuda.compiler import ENTRY, ptx_of
+
+    program = program_of(name, build, monkeypatch)
+    bounds = launch.NARROW if program.narrow else launch.FULL
+    try:
+        code = ptx_of(program, capability, bounds)
+    except CCSupportError as error:
+        assert capability < (7, 5)
+        pytest.skip(f"the NVVM of CUDA 13: {error}")
+    architecture = f"sm_{capability[0]}{capability[1]}"
+    assert f".target {architecture}" in code
+    assert f".entry {ENTRY}" in code
+    assert len(linked(code, architecture)) > 1000
+
+
+def linked(code: str, architecture: str) -> bytes:
+    """Machine code of PTX."""
+    nvjitlink = pytest.importorskip("cuda.bindings.nvjitlink", reason="nvJitLink is not installed")
+    options = [f"-arch={architecture}"]
+    handle = nvjitlink.create(len(options), options)
+    try:
+        try:
+            nvjitlink.add_data(handle, nvjitlink.InputType.PTX, code.encode(), len(code), "kernel")
+            nvjitlink.complete(handle)
+        except nvjitlink.nvJitLinkError as error:
+            log = bytearray(nvjitlink.get_error_log_size(handle))
+            nvjitlink.get_error_log(handle, log)
+            raise AssertionError(log.decode()) from error
+        made = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, made)
+        return bytes(made)
+    finally:
+        nvjitlink.destroy(handle)
