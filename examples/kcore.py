@@ -77,7 +77,7 @@ def cores(g):
 
 def cores_one_by_one(g):
     """The same by taking away one vertex at a time, the least degree first."""
-    degrees = g.out_degree.tolist()
+    degrees, offsets, targets = g.out_degree.tolist(), g.offsets.tolist(), g.targets.tolist()
     heap = [(degree, v) for v, degree in enumerate(degrees)]
     heapify(heap)
     core, k = [-1] * g.num_vertices, 0
@@ -87,7 +87,7 @@ def cores_one_by_one(g):
             continue
         k = max(k, least)
         core[v] = k
-        for u in g.targets[g.offsets[v] : g.offsets[v + 1]].tolist():
+        for u in targets[offsets[v] : offsets[v + 1]]:
             if core[u] == -1:
                 degrees[u] -= 1
                 heappush(heap, (degrees[u], u))

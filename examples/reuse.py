@@ -110,7 +110,7 @@ def widths(g):
     p = fr.Problem(
         g,
         level=fr.vertex("int32", search.level),
-        width=fr.array(np.zeros(search.level.max() + 1, np.int64)),
+        width=fr.array(np.zeros(int(search.level.max()) + 1, np.int64)),
     )
     fr.compute(p, fr.Frontier.all(g), count)
     return p.width

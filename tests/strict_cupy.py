@@ -149,6 +149,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     def __float__(self) -> float:
         return float(self._a)
 
+    def __format__(self, form: str) -> str:
+        return format(self._a[()], form)
+
     def __repr__(self) -> str:
         return repr(self._a)
 
@@ -170,7 +173,7 @@ def _method(name: str) -> Any:
     return lambda self, **named: wrapped(getattr(self._a, name)(**named))
 
 
-for _name in ("all", "any", "argmax", "argmin", "copy", "item", "max", "mean", "min", "sum", "tolist"):
+for _name in ("all", "any", "argmax", "argsort", "argmin", "copy", "item", "max", "mean", "min", "sum", "tolist"):
     setattr(ndarray, _name, _method(_name))
 
 
@@ -221,10 +224,10 @@ def module_of_double() -> Any:
     made = types.ModuleType("strict_cupy_double")
     made.__dict__.update(ndarray=ndarray, array=array, asarray=asarray, ascontiguousarray=ascontiguousarray, add=_Add())
     for name in (
-        "abs", "all", "any", "arange", "argmax", "argmin", "array_equal", "clip", "concatenate",
-        "count_nonzero", "cumsum", "empty", "flatnonzero", "full", "intersect1d", "isfinite", "isnan",
-        "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "searchsorted", "setdiff1d",
-        "union1d", "unique", "unpackbits", "zeros",
+        "abs", "all", "allclose", "any", "arange", "argmax", "argmin", "argsort", "array_equal", "clip",
+        "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero", "full", "intersect1d", "isfinite",
+        "isnan", "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "searchsorted", "setdiff1d",
+        "sort", "union1d", "unique", "unpackbits", "zeros",
     ):  # fmt: skip
         made.__dict__[name] = functools.partial(call, getattr(np, name))
     made.__dict__["ndim"] = lambda values: values.ndim

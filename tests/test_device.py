@@ -416,7 +416,9 @@ def test_problems_of_primitives(xp: Any) -> None:
     ):
         for name, values in expected.arrays.items():
             same(made.arrays[name], values)
-        assert made.scalars == expected.scalars
+        tuned = {"delta", "first", "few", "many"}  # widths of limits, which are others on a GPU
+        for name in expected.scalars.keys() - tuned:
+            assert made.scalars[name] == expected.scalars[name]
     np.testing.assert_allclose(device.to_host(_out_weight(there)), _out_weight(graph))
     same(_teleport(there, {1: 2.0, 3: 2.0}), np.array([0, 0.5, 0, 0.5, 0, 0]))
     same(_teleport(there, xp.ones(6)), np.full(6, 1 / 6))
@@ -458,7 +460,7 @@ def test_what_does_not_fit_is_said_before(xp: Any, monkeypatch: pytest.MonkeyPat
     graph = fr.grid(10, 10)
     there = graph.to("cuda")
     monkeypatch.setattr(memory, "SMALL", 1)
-    monkeypatch.setattr(device, "free_memory", lambda backend: 100)
+    monkeypatch.setattr(device, "free_memory", lambda *_: 100)
     with pytest.raises(fr.DeviceMemoryError, match=r"100 are free on cuda .*Graph.to\('cpu'\)"):
         fr.grid(10, 11).to("cuda")
     with pytest.raises(fr.DeviceMemoryError, match="fields of a problem: at least 400 bytes"):

@@ -270,3 +270,10 @@ def test_path_may_be_relative(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     fr.write(fr.from_edges([0], [1]), Path("g.el"))
     assert fr.read("g.el").num_edges == 2
+
+
+@pytest.mark.parametrize("suffix", ["mtx", "wel", "csv", "gr", "metis", "npz"])
+def test_a_graph_on_any_backend(backend, tmp_path, suffix):
+    graph = fr.from_edges([0, 1, 2], [1, 2, 3], [4, 5, 6])
+    fr.write(backend(graph), tmp_path / f"g.{suffix}")
+    check_same(fr.read(tmp_path / f"g.{suffix}"), graph)

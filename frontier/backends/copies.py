@@ -23,7 +23,7 @@ class Copies:
     Parameters
     ----------
     jit : callable
-        Makes a plain function compilable.
+        ``jit(function, recursive)`` makes a plain function compilable; ``recursive`` says whether it calls itself.
     overload : callable
         ``overload(function, made)`` tells numba that ``function``, met in compiled code, is ``made``.
     """
@@ -45,7 +45,7 @@ class Copies:
             )
             made.__module__ = "frontier.functors"
             made.__qualname__ = f"{fn.__name__}_{hashlib.sha256(identity(fn).encode()).hexdigest()[:12]}"
-            self._jitted[fn] = self._jit(made)  # known before its helpers: it may call itself
+            self._jitted[fn] = self._jit(made, recursive(fn))  # known before its helpers: it may call itself
             for name, value in constants(fn):
                 if is_helper(value):
                     inner[name] = self(value)

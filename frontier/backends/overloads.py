@@ -40,7 +40,9 @@ def _refusal(name: str, field: Any) -> str | None:
 
 def _narrow(field: Any) -> bool:
     """Whether what is read is widened."""
-    return isinstance(field.dtype, types.Integer) and field.dtype.bitwidth < 64
+    number: Any = field.dtype
+    bits = number.bitwidth
+    return isinstance(number, types.Integer) and bool(bits < 64)
 
 
 def register(overload: Any, operations: SimpleNamespace, jit: Any) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier import device
 from frontier.build import from_csr, from_edges
 from frontier.errors import GraphError
 from frontier.graph import Graph
@@ -156,7 +157,7 @@ def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None)
     Parameters
     ----------
     graph : Graph
-        The graph.
+        The graph, on any backend.
     path : str or path
         The file, replaced if it is there. Its suffix names the format, as in :func:`read`;
         ``.gz`` after it: the file is gzipped.
@@ -172,7 +173,7 @@ def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None)
     """
     name = os.fspath(path)
     suffix, zipped = _format(name, format)
-    chunks = iter(_written(graph, name, suffix))
+    chunks = iter(_written(_on_host(graph), name, suffix))
     first = next(chunks)  # what the format cannot hold is refused before the file is touched
     try:
         with open(name, "wb") as file:
@@ -185,6 +186,10 @@ def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None)
                 packed.writelines(chunks)
     except OSError as error:
         raise GraphError(f"{name}: cannot be written: {error.strerror or error}") from None
+
+
+def _on_host(graph: Graph) -> Graph:
+    return graph.to("cpu") if device.is_cuda(graph.backend) else graph
 
 
 def _written(graph: Graph, name: str, suffix: str) -> Iterable[bytes]:

@@ -108,7 +108,7 @@ def _overload(fn: Callable[..., Any], made: Callable[..., Any]) -> None:
     overload(fn, jit_options=options, strict=False, target="cpu")(lambda *args: made)
 
 
-jitted = Copies(lambda fn: njit(**runtime.OPTIONS)(fn), _overload)
+jitted = Copies(lambda fn, recursive: njit(**runtime.OPTIONS)(fn), _overload)
 
 
 # ---- errors ----------------------------------------------------------------------------------------------

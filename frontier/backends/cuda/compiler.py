@@ -148,12 +148,12 @@ def _name(dtype: str) -> str:
 @cache
 def _copies() -> Any:
     """Functors as numba-cuda sees them."""
-    from frontier.backends.copies import Copies, recursive
+    from frontier.backends.copies import Copies
 
     cuda, overload = _numba("numba.cuda"), _numba("numba.cuda.extending").overload
 
-    def jit(fn: Callable[..., Any]) -> Any:
-        return cuda.jit(device=True, forceinline=not recursive(fn))(fn)
+    def jit(fn: Callable[..., Any], recursive: bool) -> Any:
+        return cuda.jit(device=True, forceinline=not recursive)(fn)
 
     def define(fn: Callable[..., Any], made: Callable[..., Any]) -> None:
         overload(fn, strict=False)(lambda *args: made)

@@ -21,6 +21,10 @@ __all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "kernel", "mem
 FULL, NARROW, SWEEPS = (512, 3), (256, 1), (256, 6)
 
 
+#: Bytes of scratch memory that a kernel may have without asking, and what asks for more (from cuda.h).
+_USUAL, _LARGEST = 48 * 1024, 8
+
+
 class Exchange:
     """The table of a run as the kernel's parameters, and pinned memory to which it writes its state.
 
@@ -109,6 +113,8 @@ class Kernel:
         self._function = self._module.get_function(ENTRY)
         ids, offsets = (np.dtype(name).itemsize for name in (program.layout.ids, program.layout.offsets))
         self._scratch = FREE if program.narrow else scratch(ids, offsets)
+        if self._scratch > _USUAL:
+            driver.funcSetAttribute(self._function.ptr, _LARGEST, self._scratch)
         fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._function.ptr, self.threads, self._scratch)
         if fit < 1:
             raise BackendUnavailableError("the kernel does not fit on this GPU")
