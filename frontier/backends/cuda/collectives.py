@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from frontier.backends.codes import CLAIMED_TWICE
 from frontier.backends.cuda.machine import (
     SHARED,
     ballot,
@@ -24,8 +25,8 @@ from frontier.backends.cuda.machine import (
     sync_warp,
     thread_index,
 )
+from frontier.backends.cuda.queues import block_share
 from frontier.backends.cuda.runtime import (
-    CLAIMED_TWICE,
     COUNT,
     ERROR,
     EXAMINED,
@@ -36,7 +37,6 @@ from frontier.backends.cuda.runtime import (
     WARPS,
     WORDS,
     below,
-    block_share,
     combined,
     keep_int,
     partials,

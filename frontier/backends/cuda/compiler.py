@@ -198,7 +198,7 @@ def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
     here = Path(__file__).parent
-    own = ("atomics", "collectives", "intrinsics", "machine", "runtime", "runtime_words", "steps")
+    own = ("appends", "atomics", "collectives", "intrinsics", "machine", "queues", "runtime", "runtime_words", "steps")
     other = ("codes.py", "overloads.py", "cpu/intrinsics.py", "../numbers.py")
     for path in (*(here / f"{name}.py" for name in own), *(here.parent / name for name in other)):
         made.update(path.read_bytes())

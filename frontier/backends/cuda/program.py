@@ -13,7 +13,7 @@ from frontier.backends.cuda import decider
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import Program
 from frontier.lowering.module import CONTROL, module_text, words
-from frontier.lowering.registers import BITS, IN, OUT, Register
+from frontier.lowering.registers import IN, OUT, Register
 from frontier.schedule import Schedule
 
 __all__ = ["Build", "CudaProgram", "text"]
@@ -25,6 +25,8 @@ import numpy as np
 from frontier.backends.cuda.machine import *
 from frontier.backends.cuda.machine import POINTERS, SHARED, device, phase, truth
 from frontier.backends.cuda.runtime import *
+from frontier.backends.cuda.appends import *
+from frontier.backends.cuda.queues import *
 from frontier.backends.cuda.steps import *
 from frontier.backends.cuda.collectives import *
 
@@ -143,9 +145,6 @@ class CudaProgram(Program):
         """Text for whether a queue carries the first slots of its lists."""
         return f"{register.form} == {OUT if edges == 'out' else IN}" if self.narrow else "False"
 
-    def dense_form(self, register: Register) -> str:
-        """Text for whether a register holds a bitmap."""
-        return f"{register.form} == {BITS}"
 
 
 def text(program: CudaProgram) -> str:

@@ -16,7 +16,8 @@ from frontier.backends.cuda.machine import (
     sync,
     thread_index,
 )
-from frontier.backends.cuda.runtime import CURSOR, SUM, block_share, combined, partials, warp_reduce
+from frontier.backends.cuda.queues import block_share
+from frontier.backends.cuda.runtime import CURSOR, SUM, combined, partials, warp_reduce
 from frontier.backends.cuda.runtime_words import SLOT
 
 __all__ = [

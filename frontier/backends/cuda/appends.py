@@ -1,0 +1,251 @@
+"""Device functions that append to queues and piles.
+
+The unit of work of an append is the warp: lanes vote, one atomic takes room for all of them. Where the next
+push needs the scan of degrees, that atomic adds the edges in the upper half of the word, so that what it
+returns is both the position and the edges before it, and no scan is ever run.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontier.backends.codes import CLAIMED_TWICE
+from frontier.backends.cuda.machine import (
+    SHARED,
+    any_lane,
+    ballot,
+    block_size,
+    device,
+    fetch_add,
+    fetch_or,
+    find_first,
+    ones,
+    shuffle,
+    sync,
+    thread_index,
+)
+from frontier.backends.cuda.runtime import (
+    ATTENTION,
+    COUNT,
+    COUNTED,
+    ERROR,
+    NOTHING,
+    PILE_COUNT,
+    PREFIX,
+    START,
+    WARPS,
+    WORDS,
+    below,
+    room,
+    running,
+    running64,
+)
+
+i32, u32, i64 = np.int32, np.uint32, np.int64
+int32_shared, int64_shared = SHARED["int32"], SHARED["int64"]
+
+# ---- appends by warps ----------------------------------------------------------------------------------
+
+
+@device
+def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item):
+    """Append the items of the lanes that have one. All lanes call it."""
+    votes = ballot(ok)
+    if votes == u32(0):
+        return
+    lane = i32(thread_index() & i32(31))
+    degree = i64(0)
+    first = i64(0)
+    if mode != NOTHING and ok:
+        first = i64(offsets[item])
+        if mode == PREFIX:
+            degree = i64(offsets[item + 1]) - first
+    edges = degree
+    if mode == PREFIX:
+        edges = i64(running(degree, lane)) if not big else running64(degree, lane)
+    at = i64(0)
+    before = i64(0)
+    if lane == i32(31):
+        at, before = room(C, slot, big, ones(votes), edges)
+    at = i64(shuffle(at, 31)) + ones(u32(votes & below(lane)))
+    if mode == PREFIX:
+        before = i64(shuffle(before, 31))
+    if ok:
+        if at >= capacity:
+            C[slot + ERROR] = CLAIMED_TWICE
+        else:
+            out[at] = item
+            if mode == PREFIX:
+                out_scan[at] = before + edges - degree
+            elif mode == START:
+                out_scan[at] = first
+
+
+@device
+def append_start(C, slot, out, out_scan, capacity, ok, item, start):
+    """Append the items of the lanes that have one, with the first slot of each one's list. All lanes call it."""
+    votes = ballot(ok)
+    if votes == u32(0):
+        return
+    lane = i32(thread_index() & i32(31))
+    leader = find_first(votes)
+    at = i64(0)
+    if lane == leader:
+        at = fetch_add(C, slot + COUNT, i64(ones(votes))) & COUNTED
+    at = i32(i32(shuffle(i32(at), leader)) + ones(u32(votes & below(lane))))
+    if ok:
+        if at >= capacity:
+            C[slot + ERROR] = CLAIMED_TWICE
+            fetch_or(C, slot + COUNT, ATTENTION)
+        else:
+            out[at] = item
+            out_scan[at] = start
+
+
+@device
+def chunk(total, W):
+    """Elements of a lane between two appends: one while there are threads for all, so that no thread idles."""
+    return i32(min(max((total + W - 1) // W, 1), 32))
+
+
+@device
+def element_at(queue, everything, i):
+    """The i-th element of a frontier."""
+    if everything:
+        return i64(i)
+    return i64(queue[i])
+
+
+@device
+def append_chunk(C, slot, big, out, out_scan, mode, offsets, queue, everything, first, accepted):
+    """Append the accepted elements of a warp's chunk: bit u of a lane is element ``first + 32 u + lane``."""
+    if not any_lane(accepted != u32(0)):
+        return
+    lane = i32(thread_index() & i32(31))
+    count = ones(accepted)
+    degrees = i64(0)
+    if mode == PREFIX:
+        left = accepted
+        while left != u32(0):
+            x = element_at(queue, everything, first + 32 * find_first(left) + lane)
+            left = u32(left & u32(left - u32(1)))
+            degrees += i64(offsets[x + 1]) - i64(offsets[x])
+    upto = running(count, lane)
+    edges = degrees
+    if mode == PREFIX:
+        edges = running64(degrees, lane)
+    at = i64(0)
+    before = i64(0)
+    if lane == i32(31):
+        at, before = room(C, slot, big, upto, edges)
+    at = i64(shuffle(at, 31)) + upto - count
+    before = i64(shuffle(before, 31)) + edges - degrees
+    left = accepted
+    while left != u32(0):
+        x = element_at(queue, everything, first + 32 * find_first(left) + lane)
+        left = u32(left & u32(left - u32(1)))
+        out[at] = x
+        if mode != NOTHING:
+            start = i64(offsets[x])
+            if mode == START:
+                out_scan[at] = start
+            else:
+                out_scan[at] = before
+                before += i64(offsets[x + 1]) - start
+        at += 1
+
+
+@device
+def append_pile(C, slot, pile, held, queue, everything, first, aside):
+    """Append elements of a warp's chunk to a pile that holds some already."""
+    if not any_lane(aside != u32(0)):
+        return
+    lane = i32(thread_index() & i32(31))
+    count = ones(aside)
+    upto = running(count, lane)
+    at = i64(0)
+    if lane == i32(31):
+        at = fetch_add(C, slot + PILE_COUNT, i64(upto))
+    at = held + i64(shuffle(at, 31)) + upto - count
+    left = aside
+    while left != u32(0):
+        pile[at] = element_at(queue, everything, first + 32 * find_first(left) + lane)
+        left = u32(left & u32(left - u32(1)))
+        at += 1
+
+
+# ---- appends by blocks ---------------------------------------------------------------------------------
+
+
+@device
+def put(buffer, ok, item):
+    """Collect items in the block's buffer. All lanes of a warp call it."""
+    votes = ballot(ok)
+    if votes != u32(0):
+        lane = i32(thread_index() & i32(31))
+        fill = int32_shared(WORDS)
+        at = i32(0)
+        leader = find_first(votes)
+        if lane == leader:
+            at = fetch_add(fill, 0, ones(votes))
+        at = i32(shuffle(at, leader))
+        if ok:
+            buffer[i32(at + ones(u32(votes & below(lane))))] = item
+
+
+@device
+def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer):
+    """Append the block's buffer to the next queue, an atomic for as many items as there are threads. All call it."""
+    t = thread_index()
+    lane = i32(t & i32(31))
+    T = block_size()
+    fill = int32_shared(WORDS)
+    base = int64_shared(WORDS + 8)
+    sums = int64_shared(WARPS)
+    sync()
+    full = fill[0]
+    begun = i32(0)
+    while begun < full:
+        k = i32(begun + t)
+        item = i64(0)
+        degree = i64(0)
+        if k < full:
+            item = i64(buffer[k])
+            if mode == PREFIX:
+                degree = i64(offsets[item + 1]) - i64(offsets[item])
+        upto = i64(running(degree, lane)) if not big else running64(degree, lane)
+        if lane == i32(31):
+            sums[t >> i32(5)] = upto
+        sync()
+        if t < i32(32):
+            mine = i64(0)
+            if t < i32(T >> i32(5)):
+                mine = sums[t]
+            total = running64(mine, lane)
+            if t < i32(T >> i32(5)):
+                sums[t] = total - mine
+            if t == i32(31):
+                at, before = room(C, slot, big, min(T, i32(full - begun)), total)
+                base[0] = at
+                base[1] = before
+        sync()
+        if k < full:
+            at = base[0] + t
+            if at >= capacity:
+                C[slot + ERROR] = CLAIMED_TWICE
+            else:
+                out[at] = item
+                if mode == PREFIX:
+                    out_scan[at] = base[1] + sums[t >> i32(5)] + upto - degree
+        begun = i32(begun + T)
+        sync()
+    if t == i32(0):
+        fill[0] = 0
+    sync()
+
+
+@device
+def empty_buffer():
+    """Before the first :func:`put` of a phase; a barrier of the block must follow."""
+    if thread_index() == i32(0):
+        int32_shared(WORDS)[0] = 0

@@ -1,0 +1,245 @@
+"""Device functions on whole queues and bitmaps: edges shared by position, scans, copies, conversions."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontier.backends.cuda.appends import element_at
+from frontier.backends.cuda.machine import (
+    SHARED,
+    ballot,
+    block_index,
+    block_size,
+    device,
+    fetch_or,
+    find_first,
+    num_blocks,
+    ones,
+    shuffle,
+    sync,
+    thread_index,
+)
+from frontier.backends.cuda.runtime import (
+    MORE,
+    NOTHING,
+    PREFIX,
+    START,
+    SUM,
+    WARPS,
+    WORDS,
+    combined,
+    combined_int,
+    keep_int,
+    partials,
+    room,
+    running,
+    running64,
+)
+from frontier.backends.cuda.runtime_words import TILE
+
+i32, u32, i64 = np.int32, np.uint32, np.int64
+int64_shared = SHARED["int64"]
+
+# ---- edges shared by position --------------------------------------------------------------------------
+
+
+@device
+def tile_size(total):
+    """Edges of a tile: so many that every block gets one, in whole rounds of its threads."""
+    T = i64(block_size())
+    blocks = i64(num_blocks())
+    each = (total + blocks - 1) // blocks
+    return min(max((each + T - 1) // T * T, T), max(TILE // T * T, T))
+
+
+@device
+def tile_sources(scan, count, first, last):
+    """First and last (exclusive) of the queue's entries whose edges meet a tile. All threads call it.
+
+    Two warps search, each for one end, 32 places at a time.
+    """
+    t = thread_index()
+    found = int64_shared(WORDS + 8)
+    if t < i32(64):
+        lane = i32(t & i32(31))
+        key = first if t < i32(32) else last - 1
+        low = i64(0)
+        high = i64(count)
+        while high - low > 1:
+            stride = (high - low + 31) >> 5
+            at = low + lane * stride
+            before = False
+            if at < high:
+                before = i64(scan[at]) <= key
+            low += (ones(ballot(before)) - 1) * stride
+            high = min(low + stride, high)
+        if lane == i32(0):
+            found[t >> i32(5)] = low
+    sync()
+    return found[0], found[1] + 1
+
+
+@device
+def source_in(keys, count, position):
+    """The last of a tile's sources whose edges begin at or before a position."""
+    low = i32(0)
+    high = i32(count)
+    while i32(high - low) > i32(1):
+        middle = i32(i32(low + high) >> i32(1))
+        if keys[middle] <= position:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+# ---- scans, copies, bitmaps ----------------------------------------------------------------------------
+
+
+@device
+def block_share(count):
+    """Give the block's equal, contiguous share of a range."""
+    b = i64(block_index())
+    blocks = i64(num_blocks())
+    return count * b // blocks, count * (b + 1) // blocks
+
+
+@device
+def scan_sums(C, slot, w, W, queue, count, offsets):
+    """First half of the scan of a queue: every block's sum of degrees."""
+    first, last = block_share(count)
+    total = i64(0)
+    i = first + thread_index()
+    while i < last:
+        v = i64(queue[i])
+        total += i64(offsets[v + 1]) - i64(offsets[v])
+        i += block_size()
+    keep_int(C, slot, SUM, total)
+
+
+@device
+def scan_write(C, before, w, W, queue, scan, count, offsets):
+    """Second half: the edges before every entry. ``before`` is the slot of the first half."""
+    t = thread_index()
+    lane = i32(t & i32(31))
+    sums = int64_shared(MORE)
+    reached = combined(C, partials(before), block_index(), SUM, i64(0), int64_shared(WARPS))
+    first, last = block_share(count)
+    while first < last:
+        i = first + t
+        degree = i64(0)
+        if i < last:
+            v = i64(queue[i])
+            degree = i64(offsets[v + 1]) - i64(offsets[v])
+        upto = running64(degree, lane)
+        if lane == i32(31):
+            sums[t >> i32(5)] = upto
+        sync()
+        total = i64(0)
+        mine = i64(0)
+        for k in range(block_size() >> i32(5)):
+            if k == i32(t >> i32(5)):
+                mine = total
+            total += sums[k]
+        if i < last:
+            scan[i] = reached + mine + upto - degree
+        reached += total
+        first += block_size()
+        sync()
+
+
+@device
+def partial_total(C, slot, W):
+    """Sum of all blocks' partial sums, for every thread."""
+    return combined_int(C, slot, SUM, 0)
+
+
+@device
+def copy_queue(w, W, source, everything, target, at, count):
+    """Copy a queue, or all ids, to a position of another."""
+    i = i64(w)
+    while i < count:
+        target[at + i] = element_at(source, everything, i)
+        i += W
+
+
+@device
+def write_single(queue, scan, mode, offsets, v):
+    """A frontier of one vertex, written alike by one thread of every block; gives the number of its edges."""
+    start = i64(offsets[v])
+    queue[0] = v
+    if mode == START:
+        scan[0] = start
+    else:
+        scan[0] = 0
+    return i64(offsets[v + 1]) - start
+
+
+@device
+def put_single(queue, scan, mode, offsets, v):
+    """The same, called by all threads."""
+    if thread_index() == i32(0):
+        write_single(queue, scan, mode, offsets, v)
+    sync()
+    return i64(offsets[v + 1]) - i64(offsets[v])
+
+
+@device
+def fill_bits(w, W, bits, length):
+    """All bits 0."""
+    i = i64(w)
+    while i < (length + 31) >> 5:
+        bits[i] = u32(0)
+        i += W
+
+
+@device
+def set_bits(w, W, bits, queue, count):
+    """The bits of a queue's elements."""
+    i = i64(w)
+    while i < count:
+        v = i64(queue[i])
+        fetch_or(bits, v >> 5, u32(u32(1) << u32(v & 31)))
+        i += W
+
+
+@device
+def queue_of_bits(C, slot, big, w, W, bits, length, out, out_scan, mode, offsets):
+    """The queue, with its scan, of a bitmap: a word a lane, appended by the warp."""
+    total = (length + 31) >> 5
+    lane = i32(thread_index() & i32(31))
+    first = i64(w) - lane
+    while first < total:
+        word = u32(0)
+        if first + lane < total:
+            word = u32(bits[first + lane])
+        count = ones(word)
+        degrees = i64(0)
+        left = word
+        if mode == PREFIX:
+            while left != u32(0):
+                x = ((first + lane) << 5) + find_first(left)
+                left = u32(left & u32(left - u32(1)))
+                degrees += i64(offsets[x + 1]) - i64(offsets[x])
+        upto = running(count, lane)
+        edges = running64(degrees, lane)
+        at = i64(0)
+        before = i64(0)
+        if lane == i32(31) and upto > i32(0):
+            at, before = room(C, slot, big, upto, edges)
+        at = i64(shuffle(at, 31)) + upto - count
+        before = i64(shuffle(before, 31)) + edges - degrees
+        left = word
+        while left != u32(0):
+            x = ((first + lane) << 5) + find_first(left)
+            left = u32(left & u32(left - u32(1)))
+            out[at] = x
+            if mode != NOTHING:
+                start = i64(offsets[x])
+                if mode == START:
+                    out_scan[at] = start
+                else:
+                    out_scan[at] = before
+                    before += i64(offsets[x + 1]) - start
+            at += 1
+        first += W
