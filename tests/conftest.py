@@ -23,7 +23,7 @@ from frontier import device
 settings.register_profile("dev", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 # The simulator takes up to a second for an example.
-settings.register_profile("simulator", settings.get_profile("ci"), max_examples=4, phases=[Phase.generate])
+settings.register_profile("simulator", settings.get_profile("ci"), max_examples=3, phases=[Phase.generate])
 settings.load_profile("simulator" if device.simulated() else "ci" if os.environ.get("CI") else "dev")
 
 #: The backend cuda as a parameter: on a GPU, or with NUMBA_ENABLE_CUDASIM=1 in the simulator of kernels.

@@ -155,7 +155,7 @@ def random_graphs(
     In the simulator of kernels they are few and small.
     """
     if SIMULATED:
-        count, max_vertices = min(count, 4), max(min_vertices, min(max_vertices, 12))
+        count, max_vertices = min(count, 3), max(min_vertices, min(max_vertices, 9))
     dtypes = weights if isinstance(weights, tuple | list) else [weights]
     for i in range(count):
         rng = np.random.default_rng([seed, i])

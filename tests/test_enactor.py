@@ -18,7 +18,7 @@ from frontier.backends import run as execution
 from frontier.execution import start
 
 counts = st.sampled_from(WORKERS)
-SOURCES = 2 if SIMULATED else 10
+LARGEST, SOURCES = (6, 2) if SIMULATED else (10, 10)
 
 
 def cases(g):
@@ -40,7 +40,7 @@ def chosen(p, names):
     return {name: after[name] for name in names}
 
 
-@given(graphs(min_vertices=1, max_vertices=10, weights="int32"), counts, st.booleans())
+@given(graphs(min_vertices=1, max_vertices=LARGEST, weights="int32"), counts, st.booleans())
 def test_a_run_stopped_at_every_pass_gives_the_same(backend, g, count, fuse):
     g = backend(g)
     with workers(count):
@@ -59,7 +59,7 @@ def test_a_run_stopped_at_every_pass_gives_the_same(backend, g, count, fuse):
                 assert stopped.passes == enactor.passes
 
 
-@given(graphs(min_vertices=1, max_vertices=10, weights="int32"), counts)
+@given(graphs(min_vertices=1, max_vertices=LARGEST, weights="int32"), counts)
 def test_a_run_that_returns_for_time_at_every_pass_gives_the_same(compiled, g, count):
     """The time budget of a call, spent at once."""
     g = compiled(g)

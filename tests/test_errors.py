@@ -229,7 +229,7 @@ def test_a_step_without_a_frontier(backend: Backend) -> None:
         ({"direction": "up"}, "direction='up'): choose from auto, push, pull"),
         ({"balance": "none"}, "choose from auto, thread"),
         ({"switch": "never"}, "choose from beamer"),
-        ({"alpha": 0}, "alpha and beta must be positive"),
+        ({"alpha": 0}, "must be positive"),
     ],
 )
 def test_wrong_schedules(choice: dict[str, Any], words: str) -> None:

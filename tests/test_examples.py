@@ -28,7 +28,7 @@ SHOWN = {
     "triangles": "operators.md",
     "reuse": "reuse.md",
 }
-LONG = ("pagerank", "sssp", "reuse")
+LONG = ("pagerank", "betweenness", "sssp", "reuse")
 SLOW = pytest.mark.unsimulated("hundreds of passes")
 #: Pages whose snippets make one program each.
 PAGES = ("operators.md", "functors.md", "debugging.md", "reuse.md")

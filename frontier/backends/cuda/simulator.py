@@ -1,16 +1,16 @@
 """Kernels without a GPU: every operation of a kernel in plain Python, one Python thread for each of its threads.
 
 Slow, for small graphs: a test of what kernels do, with their barriers, votes and atomics. Chosen by
-``NUMBA_ENABLE_CUDASIM=1``. numba's own simulator runs one block and knows no votes, hence this one. Threads change
-only where they wait, so everything between two barriers is atomic.
+``NUMBA_ENABLE_CUDASIM=1``. numba's own simulator runs one block and knows no votes, hence this one. One thread runs at
+a time, and hands over to another where it waits; so everything between two barriers is atomic, and a run repeats.
 """
 
 from __future__ import annotations
 
 import ctypes
-import sys
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
@@ -88,10 +88,16 @@ class Pointer:
         self.size = ctypes.sizeof(self.kind)
 
     def __getitem__(self, index: Any) -> Any:
-        return self.kind.from_address(self.address + self.size * int(index)).value
+        value = self.kind.from_address(self.address + self.size * int(index)).value
+        return np.int64(value) if self.kind is ctypes.c_int64 else value  # which wraps
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        number = bool(value) if self.kind is ctypes.c_bool else float(value) if self.dtype.kind == "f" else int(value)
+        if self.kind is ctypes.c_bool:
+            number: bool | int | float = bool(value)
+        elif self.dtype.kind == "f":
+            number = float(value)
+        else:
+            number = int(value) if np.isfinite(value) else -(2**63)
         self.kind.from_address(self.address + self.size * int(index)).value = number
 
 
@@ -151,8 +157,7 @@ def compare_exchange(pointer: Any, index: Any, expected: Any, value: Any) -> Any
     if old == expected:
         pointer[index] = value
     else:  # somebody may wait in a loop for another's change
-        time.sleep(0)
-        _here.block.grid.check()
+        _here.block.grid.turn()
     return old
 
 
@@ -163,8 +168,7 @@ def load_relaxed(pointer: Any, index: Any) -> Any:
 
 def load_acquire(pointer: Any, index: Any) -> Any:
     """Read; others get a turn, for somebody may wait for them in a loop."""
-    time.sleep(0)
-    _here.block.grid.check()
+    _here.block.grid.turn()
     return pointer[index]
 
 
@@ -191,15 +195,69 @@ def clock() -> int:
 
 
 class _Grid:
-    """What all blocks of a launch share."""
+    """What all blocks of a launch share: who runs next."""
 
     def __init__(self, blocks: int, threads: int) -> None:
         self.blocks, self.threads = blocks, threads
         self.error: BaseException | None = None
+        self.ready: deque[threading.Lock] = deque()
+        self.waiting: dict[threading.Lock, None] = {}
+
+    def next(self) -> bool:
+        """Let the next thread run; whether there is one."""
+        if not self.ready and self.waiting:
+            self.fail(RuntimeError("threads wait for others that will not come"))
+        if self.ready:
+            self.ready.popleft().release()
+            return True
+        return False
+
+    def wait(self) -> None:
+        """Let others run until somebody makes this thread ready."""
+        mine = _here.lock
+        self.waiting[mine] = None
+        self.next()
+        mine.acquire()
+        self.check()
+
+    def turn(self) -> None:
+        """Let all others that can run do so first."""
+        if self.ready:
+            self.ready.append(_here.lock)
+            self.next()
+            _here.lock.acquire()
+        self.check()
+
+    def wake(self, locks: list[threading.Lock]) -> None:
+        """Threads that wait can run."""
+        for lock in locks:
+            del self.waiting[lock]
+        self.ready.extend(locks)
+
+    def fail(self, error: BaseException) -> None:
+        """Let every thread end, since one has failed."""
+        self.error = self.error or error
+        self.wake(list(self.waiting))
 
     def check(self) -> None:
         if self.error is not None:
             raise threading.BrokenBarrierError
+
+
+class _Barrier:
+    """Where some threads meet."""
+
+    def __init__(self, grid: _Grid, size: int) -> None:
+        self.grid, self.size = grid, size
+        self.here: list[threading.Lock] = []
+
+    def wait(self) -> None:
+        if len(self.here) + 1 < self.size:
+            self.here.append(_here.lock)
+            self.grid.wait()
+        else:
+            self.grid.wake(self.here)
+            self.here = []
 
 
 class _Block:
@@ -209,9 +267,9 @@ class _Block:
         self.grid, self.index = grid, index
         self._memory = ctypes.create_string_buffer(scratch + 64)
         self.scratch = (ctypes.addressof(self._memory) + 15) // 16 * 16
-        self.barrier = threading.Barrier(grid.threads)
+        self.barrier = _Barrier(grid, grid.threads)
         self.flags = [False] * grid.threads
-        self.warps = [threading.Barrier(WARP) for _ in range(grid.threads // WARP)]
+        self.warps = [_Barrier(grid, WARP) for _ in range(grid.threads // WARP)]
         self.values: list[Any] = [None] * grid.threads
 
 
@@ -262,7 +320,7 @@ def _exchanged(value: Any) -> list[Any]:
     block.warps[warp].wait()
     values = block.values[warp * WARP : (warp + 1) * WARP]
     block.warps[warp].wait()
-    return values  # type: ignore[no-any-return]
+    return values
 
 
 def ballot(flag: Any) -> np.uint32:
@@ -306,38 +364,37 @@ def find_first(word: Any) -> np.int32:
 
 
 def launch(kernel: Callable[..., None], blocks: int, threads: int, scratch: int, parameters: list[Any]) -> None:
-    """Run a kernel: all threads of all blocks at once."""
+    """Run a kernel: all threads of all blocks in turns."""
     grid = _Grid(blocks, threads)
-    before = sys.getswitchinterval()
     workers = []
-    made = [_Block(grid, b, scratch) for b in range(blocks)]
-    for block in made:
-        workers += [
-            threading.Thread(target=_thread, args=(kernel, made, block, t, parameters), daemon=True)
-            for t in range(threads)
-        ]
-    sys.setswitchinterval(1000.0)
-    try:
-        for worker in workers:
-            worker.start()
-        for worker in workers:
-            worker.join()
-    finally:
-        sys.setswitchinterval(before)
+    for b in range(blocks):
+        block = _Block(grid, b, scratch)
+        for t in range(threads):
+            lock = threading.Lock()
+            lock.acquire()
+            grid.ready.append(lock)
+            workers.append(threading.Thread(target=_thread, args=(kernel, block, t, lock, parameters), daemon=True))
+    for worker in workers:
+        worker.start()
+    grid.next()
+    for worker in workers:
+        worker.join()
     if grid.error is not None:
         raise grid.error
 
 
-def _thread(kernel: Callable[..., None], made: list[_Block], block: _Block, thread: int, parameters: list[Any]) -> None:
-    _here.block, _here.thread = block, thread
+def _thread(
+    kernel: Callable[..., None], block: _Block, thread: int, lock: threading.Lock, parameters: list[Any]
+) -> None:
+    _here.block, _here.thread, _here.lock = block, thread, lock
+    lock.acquire()
     try:
+        block.grid.check()
         with np.errstate(all="ignore"):
             kernel(*parameters)
     except threading.BrokenBarrierError:
-        return
+        pass
     except BaseException as error:
-        block.grid.error = block.grid.error or error
-        for each in made:
-            each.barrier.abort()
-            for warp in each.warps:
-                warp.abort()
+        block.grid.fail(error)
+    finally:
+        block.grid.next()
