@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import QUEUE
+from frontier.operators.advance.edges import needs_edges
 from frontier.operators.advance.switch import RULES
 from frontier.operators.kernels import kernels
 
@@ -40,7 +41,7 @@ def lower(step: Advance, b: Builder, register: Register) -> None:
 
 def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None:
     if step.edges == "out":
-        has = b.input("has_in_edges" if kernels(b, "advance").needs_edges(step, b) else "has_in", "has_in")
+        has = b.input("has_in_edges" if needs_edges(step, b) else "has_in", "has_in")
         b.block()  # the block that is entered again once the lists are there
         with b.when(f"{has} == 0"):
             b.leave("NEED_IN_EDGES")

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL, QUEUE
-from frontier.operators.cpu.elementwise import indented
 from frontier.operators.kernels import kernels
+from frontier.operators.phases import indented
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

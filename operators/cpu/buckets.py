@@ -4,16 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.operators.cpu.elementwise import (
-    FROM_QUEUE,
-    collect,
-    element,
-    frontier,
-    indented,
-    last_flush,
-    output,
-    pieces,
-)
+from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, last_flush, output, pieces
+from frontier.operators.phases import element, frontier, indented
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

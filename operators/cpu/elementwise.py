@@ -4,39 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.functors import arguments
-from frontier.lowering.registers import ALL
-from frontier.operators.reductions import identity
+from frontier.operators.phases import accumulate, element, frontier, indented, start
 
 if TYPE_CHECKING:
-    from frontier.lowering.builder import Builder, Functor
+    from frontier.lowering.builder import Builder
     from frontier.lowering.registers import Register
     from frontier.operators.compute import Compute
     from frontier.operators.filter import Filter
     from frontier.operators.reduce import Reduce
     from frontier.operators.split import Split
 
-__all__ = ["collect", "element", "lower_compute", "lower_filter", "lower_reduce", "lower_split"]
-
-
-def element(b: Builder, fn: Functor, kind: str, parameters: dict[str, str]) -> tuple[list[str], str]:
-    """Lines that look up what a functor wants to know of element ``x``, and the text of its call.
-
-    Adds the arrays that these lines need to the phase's parameters.
-    """
-    names = arguments(fn, kind)
-    if kind != "edge":
-        return [], b.call(fn, kind, {"v": "x", "i": "x"})
-    lines = []
-    if "src" in names:
-        parameters["sources"] = b.sources()
-        lines.append("src = np.int64(sources[x])")
-    if "dst" in names:
-        parameters["targets"] = b.lists("out")[1]
-        lines.append("dst = np.int64(targets[x])")
-    if "weight" in names:
-        parameters["weights"] = b.weights()
-    return lines, b.call(fn, "edge", {"src": "src", "dst": "dst", "edge": "x", "weight": "weights[x]"})
+__all__ = ["collect", "lower_compute", "lower_filter", "lower_reduce", "lower_split"]
 
 
 def collect(item: str, scanned: bool) -> list[str]:
@@ -80,19 +58,6 @@ def output(b: Builder, register: Register, kind: str, want: str, parameters: dic
         parameters["prefix"] = b.local("local_prefix")
         parameters["degrees"] = b.lists(want)[0]
     return scanned
-
-
-def frontier(b: Builder, register: Register, kind: str) -> dict[str, str]:
-    """Parameters for the elements of a register."""
-    return {
-        "everything": f"{register.form} == {ALL}",
-        "queue": f"{b.layout.element(kind)}_at({register.queue})",
-        "total": register.count,
-    }
-
-
-def indented(lines: list[str], depth: int = 1) -> list[str]:
-    return ["    " * depth + line for line in lines]
 
 
 def pieces(body: list[str]) -> list[str]:
@@ -190,33 +155,6 @@ def lower_split(step: Split, b: Builder, register: Register) -> None:
         b.phase(made, after=after)
 
     b.for_kinds(register, emit)
-
-
-# ---- reductions ----------------------------------------------------------------------------------------------
-
-
-def accumulate(op: str, call: str, dtype: str) -> list[str]:
-    """Lines that bring one value into ``result``, for a field or scalar of this dtype."""
-    if op in ("sum", "min", "max") and not dtype.startswith("float"):
-        call = f"np.int64({call})"
-    if op == "sum":
-        return [f"result += {call}"]
-    if op in ("min", "max"):
-        # Written out so that a NaN met later neither wins nor sticks, as with Python's min and max.
-        return [f"value = {call}", f"if value {'<' if op == 'min' else '>'} result:", "    result = value"]
-    return [f"result = {'max' if op == 'any' else 'min'}(result, np.int64(truth({call})))"]
-
-
-def start(op: str, dtype: str) -> str:
-    """Text of the identity, typed as what values accumulate in."""
-    import numpy as np
-
-    value = identity(op, np.dtype(dtype))
-    if op in ("any", "all"):
-        return f"np.int64({int(value)})"
-    if dtype.startswith("float"):
-        return "np.float64(0.0)" if op == "sum" else f"np.float64({'-' if op == 'max' else ''}np.inf)"
-    return f"np.int64({min(int(value), 2**63 - 1)})"
 
 
 def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:

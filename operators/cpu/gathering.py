@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.errors import FrontierError
-from frontier.functors import arguments
 from frontier.lowering.registers import PULL, PUSH_THREAD
-from frontier.operators.cpu.elementwise import FROM_QUEUE, accumulate, frontier, indented, pieces, start
+from frontier.operators.cpu.elementwise import FROM_QUEUE, pieces
+from frontier.operators.phases import frontier, gathered, indented, start
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -28,25 +28,13 @@ def lower(step: Gather, b: Builder, register: Register) -> None:
     if step.edges == "in":
         b.needs_in = True
     parameters["into"] = f"{dtype}_at(a_{step.into})"
-    names = {*arguments(step.fn, "edge"), *(arguments(step.where, step.far) if step.where else ())}
-    find = [f"{step.far} = np.int64(ends[k])"]
-    ends = {"src": "src", "dst": "dst", "edge": "k", "weight": "weights[k]"}
-    ends[step.near] = "x"
-    if step.edges == "in" and ("edge" in names or ("weight" in names and not b.layout.mirrored)):
-        parameters["in_edges"] = b.in_edges()
-        find.append("e = np.int64(in_edges[k])")
-        ends |= {"edge": "e", "weight": "weights[e]"}
-    if "weight" in names:
-        parameters["weights"] = b.weights()
-    one = accumulate(step.op, b.call(step.fn, "edge", ends), dtype)
-    if step.where is not None:
-        one = [f"if truth({b.call(step.where, step.far, ends)}):", *indented(one)]
+    one = gathered(step, b, parameters, "k", "e")
     store = "truth(result)" if dtype == "bool" else "result"
     body = [
         FROM_QUEUE,
         f"result = {start(step.op, dtype)}",
         "for k in range(np.int64(offsets[x]), np.int64(offsets[x + 1])):",
-        *indented([*find, *one]),
+        *indented(one),
         f"into[x] = {store}",
         "examined += np.int64(offsets[x + 1]) - np.int64(offsets[x])",
     ]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.operators.cpu.elementwise import FROM_QUEUE, accumulate, frontier, indented, start
+from frontier.operators.cpu.elementwise import FROM_QUEUE
+from frontier.operators.phases import accumulate, frontier, indented, start
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.operators.cpu.elementwise import element
-from frontier.operators.cuda.elementwise import _append, _chunks, _mark, frontier, output
+from frontier.operators.cuda.elementwise import append_accepted, chunks, mark, output
+from frontier.operators.phases import element, frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -28,8 +28,8 @@ def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
         parameters = frontier(b, register, kind)
         lines, call = element(b, step.fn, kind, parameters)
         want = output(b, register, kind, after, parameters)
-        body = [*lines, f"bucket = {call}", "if not bucket >= 1:", f"    {_mark('accepted')}"]
-        masks, appends, counts = ["accepted"], [_append(b, want)], ["read_buckets(C, slot)"]
+        body = [*lines, f"bucket = {call}", "if not bucket >= 1:", f"    {mark('accepted')}"]
+        masks, appends, counts = ["accepted"], [append_accepted(b, want)], ["read_buckets(C, slot)"]
         for number, name in enumerate(step.piles, 1):
             parameters |= {
                 f"pile{number}": f"{b.layout.element(kind)}_at(pile_{name})",
@@ -51,7 +51,7 @@ def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
                 chosen = b.variable(parameter)
                 b.line(f"{chosen} = {address.removesuffix(')')}")
                 parameters[parameter] = f"{pointer}({chosen})"
-        made = b.function(step.fn.__name__, parameters, _chunks(body, tuple(masks), appends))
+        made = b.function(step.fn.__name__, parameters, chunks(body, tuple(masks), appends))
         b.phase(made, after=(*b.produced(register, kind, want), *counts))
 
     b.for_kinds(register, emit)
@@ -63,5 +63,5 @@ def _put(number: int, last: bool) -> list[str]:
         "else:" if last else f"elif bucket < {number + 1}:",
         f"    if stamps{number}[x] != epoch{number}:",
         f"        stamps{number}[x] = epoch{number}",
-        f"        {_mark(f'aside{number}')}",
+        f"        {mark(f'aside{number}')}",
     ]

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import ALL
-from frontier.operators.cpu.elementwise import accumulate, element, indented, start
+from frontier.operators.phases import accumulate, element, frontier, indented, start
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -19,21 +18,23 @@ if TYPE_CHECKING:
     from frontier.operators.reduce import Reduce
     from frontier.operators.split import Split
 
-__all__ = ["OPS", "every", "frontier", "lower_compute", "lower_filter", "lower_reduce", "lower_split", "output"]
+__all__ = [
+    "OPS",
+    "append_accepted",
+    "chunks",
+    "every",
+    "lower_compute",
+    "lower_filter",
+    "lower_reduce",
+    "lower_split",
+    "mark",
+    "output",
+]
 
 #: Reduction -> how partial results are brought together.
 OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN"}
 
 FROM_QUEUE = "x = element_at(queue, everything, i)"
-
-
-def frontier(b: CudaProgram, register: Register, kind: str) -> dict[str, str]:
-    """Parameters for the elements of a register."""
-    return {
-        "everything": f"{register.form} == {ALL}",
-        "queue": f"{b.layout.element(kind)}_at({register.queue})",
-        "total": register.count,
-    }
 
 
 def output(b: CudaProgram, register: Register, kind: str, want: str, parameters: dict[str, str]) -> str:
@@ -52,7 +53,7 @@ def every(body: list[str]) -> list[str]:
     return ["i = w", "while i < total:", *indented(body), "    i += W"]
 
 
-def _chunks(body: list[str], masks: tuple[str, ...], appends: list[str]) -> list[str]:
+def chunks(body: list[str], masks: tuple[str, ...], appends: list[str]) -> list[str]:
     """A loop over warps' chunks; ``body`` marks elements ``x`` in the masks by their bit, ``appends`` uses them."""
     return [
         "lane = w & 31",
@@ -69,11 +70,13 @@ def _chunks(body: list[str], masks: tuple[str, ...], appends: list[str]) -> list
     ]
 
 
-def _mark(mask: str) -> str:
+def mark(mask: str) -> str:
+    """Line that marks the element at hand."""
     return f"{mask} = np.uint32({mask} | np.uint32(np.uint32(1) << np.uint32(u)))"
 
 
-def _append(b: CudaProgram, want: str) -> str:
+def append_accepted(b: CudaProgram, want: str) -> str:
+    """Line that appends a chunk's accepted elements."""
     return (
         f"append_chunk(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, queue, everything, first, accepted)"
     )
@@ -105,8 +108,8 @@ def lower_filter(step: Filter, b: CudaProgram, register: Register) -> None:
         parameters = frontier(b, register, kind)
         lines, call = element(b, step.fn, kind, parameters)
         want = output(b, register, kind, after, parameters)
-        body = [*lines, f"if truth({call}):", f"    {_mark('accepted')}"]
-        made = b.function(step.fn.__name__, parameters, _chunks(body, ("accepted",), [_append(b, want)]))
+        body = [*lines, f"if truth({call}):", f"    {mark('accepted')}"]
+        made = b.function(step.fn.__name__, parameters, chunks(body, ("accepted",), [append_accepted(b, want)]))
         b.phase(made, after=b.produced(register, kind, want))
 
     b.for_kinds(register, emit)
@@ -134,13 +137,13 @@ def lower_split(step: Split, b: CudaProgram, register: Register) -> None:
         body = [
             *lines,
             f"if truth({call}):",
-            f"    {_mark('accepted')}",
+            f"    {mark('accepted')}",
             "elif stamps[x] != epoch:",
             "    stamps[x] = epoch",
-            f"    {_mark('aside')}",
+            f"    {mark('aside')}",
         ]
-        appends = [_append(b, want), "append_pile(C, slot, pile, held, queue, everything, first, aside)"]
-        made = b.function(step.fn.__name__, parameters, _chunks(body, ("accepted", "aside"), appends))
+        appends = [append_accepted(b, want), "append_pile(C, slot, pile, held, queue, everything, first, aside)"]
+        made = b.function(step.fn.__name__, parameters, chunks(body, ("accepted", "aside"), appends))
         held = f"held_{step.rest}"
         b.phase(made, after=(*b.produced(register, kind, want), f"{held} += {b.counter('PILE_COUNT')}"))
 

@@ -12,10 +12,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.errors import FrontierError
-from frontier.functors import arguments
 from frontier.lowering.registers import PULL, PUSH_THREAD
-from frontier.operators.cpu.elementwise import accumulate, indented, start
-from frontier.operators.cuda.elementwise import OPS, frontier
+from frontier.operators.cuda.elementwise import OPS
+from frontier.operators.phases import frontier, gathered, indented, start
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -42,7 +41,7 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
         b.needs_in = True
     parameters["into"] = f"{dtype}_at(a_{step.into})"
     parameters["tracing"] = "tracing"
-    one = _one(step, b, dtype, parameters)
+    one = gathered(step, b, parameters, "e", "slot_of")
     identity = start(step.op, dtype)
     store = "truth(result)" if dtype == "bool" else "result"
     if b.narrow and not b.build.sweeps:
@@ -53,24 +52,6 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
         b.function(step.fn.__name__, parameters, body),
         after=(f"direction = {PULL if step.edges == 'in' else PUSH_THREAD}", f"seen = {b.counter('EXAMINED')}"),
     )
-
-
-def _one(step: Gather, b: CudaProgram, dtype: str, parameters: dict[str, str]) -> list[str]:
-    """Lines that bring the value of edge ``e`` of ``x`` into ``result``."""
-    names = {*arguments(step.fn, "edge"), *(arguments(step.where, step.far) if step.where else ())}
-    lines = [f"{step.far} = np.int64(ends[e])"]
-    ends = {"src": "src", "dst": "dst", "edge": "np.int64(e)", "weight": "weights[e]"}
-    ends[step.near] = "x"
-    if step.edges == "in" and ("edge" in names or ("weight" in names and not b.layout.mirrored)):
-        parameters["in_edges"] = b.in_edges()
-        lines.append("slot_of = np.int64(in_edges[e])")
-        ends |= {"edge": "slot_of", "weight": "weights[slot_of]"}
-    if "weight" in names:
-        parameters["weights"] = b.weights()
-    one = accumulate(step.op, b.call(step.fn, "edge", ends), dtype)
-    if step.where is not None:
-        one = [f"if truth({b.call(step.where, step.far, ends)}):", *indented(one)]
-    return [*lines, *one]
 
 
 def _walk(one: list[str], stride: str) -> list[str]:

@@ -10,8 +10,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
-from frontier.operators.cpu.elementwise import accumulate, indented, start
-from frontier.operators.cuda.elementwise import OPS, frontier
+from frontier.operators.cuda.elementwise import OPS
+from frontier.operators.phases import accumulate, frontier, indented, start
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram

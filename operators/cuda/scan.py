@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL, BITS
-from frontier.operators.cpu.elementwise import accumulate, element, indented, start
+from frontier.operators.phases import accumulate, element, indented, start
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram

@@ -2,8 +2,7 @@
 
 from frontier.operators.advance.cpu.balance import push
 from frontier.operators.advance.cpu.pull import lower as pull
-from frontier.operators.advance.cpu.pull import needs_edges
 from frontier.operators.advance.cpu.thread import far_ends
 from frontier.operators.advance.cpu.thread import lower as part
 
-__all__ = ["far_ends", "needs_edges", "part", "pull", "push"]
+__all__ = ["far_ends", "part", "pull", "push"]

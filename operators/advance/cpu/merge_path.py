@@ -9,39 +9,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.functors import arguments
 from frontier.lowering.registers import ALL, PUSH
-from frontier.operators.cpu.elementwise import collect, indented, last_flush, output
+from frontier.operators.advance.edges import edge_lines
+from frontier.operators.cpu.elementwise import collect, last_flush, output
+from frontier.operators.phases import indented
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["accept", "edge_lines", "lower"]
+__all__ = ["accept", "lower"]
 
 
 #: Edges below which sharing costs more than it saves.
 LEAST = 256
-
-
-def edge_lines(step: Advance, b: Builder, parameters: dict[str, str]) -> tuple[list[str], str, str | None]:
-    """Lines that look up what the functors want to know of edge ``k`` of vertex ``x``, and their calls."""
-    names = {*arguments(step.fn, "edge")}
-    far = step.far
-    near = "src" if far == "dst" else "dst"
-    lines = [f"{far} = np.int64(ends[k])"]
-    edge = "np.int64(k)"
-    named = "edge" in names or step.output == "edge" or ("weight" in names and not b.layout.mirrored)
-    if step.edges == "in" and named:
-        parameters["in_edges"] = b.in_edges()
-        lines.append("e = np.int64(in_edges[k])")
-        edge = "e"
-    if "weight" in names:
-        parameters["weights"] = b.weights()
-    ends = {"src": "src", "dst": "dst", "edge": edge, "weight": f"weights[{edge}]", near: "x"}
-    where = b.call(step.where, far, ends) if step.where is not None else None
-    return lines, b.call(step.fn, "edge", ends), where
 
 
 def accept(

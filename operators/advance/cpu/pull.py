@@ -11,20 +11,15 @@ from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
 from frontier.lowering.registers import ALL, BITS, PULL
-from frontier.operators.cpu.elementwise import indented
+from frontier.operators.advance.edges import needs_edges, next_bits
+from frontier.operators.phases import indented
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["lower", "needs_edges"]
-
-
-def needs_edges(step: Advance, b: Builder) -> bool:
-    """Whether the out-edge slots of in-edges are needed."""
-    names = arguments(step.fn, "edge")
-    return step.edges == "out" and ("edge" in names or ("weight" in names and not b.layout.mirrored))
+__all__ = ["lower"]
 
 
 def lower(step: Advance, b: Builder, source: Register, target: Register) -> None:
@@ -64,7 +59,7 @@ def lower(step: Advance, b: Builder, source: Register, target: Register) -> None
         "examined += min(k + 1, end) - start",
     ]
     if step.output is not None:
-        parameters["made"] = f"uint64_at({_next_bits(b, target)})"
+        parameters["made"] = f"uint64_at({next_bits(b, target)})"
         parameters["degrees"] = b.lists(step.edges)[0]
         search += [
             "if accepted:",
@@ -94,7 +89,7 @@ def lower(step: Advance, b: Builder, source: Register, target: Register) -> None
     after: tuple[str, ...] = (f"direction = {PULL}", "seen = C[slot + EXAMINED]")
     if step.output is not None:
         after += (
-            f"{target.bits} = {_next_bits(b, target)}",
+            f"{target.bits} = {next_bits(b, target)}",
             f"{target.count} = C[slot + COUNT]",
             f"{target.edges} = C[slot + EDGES]",
             f"{target.form} = {BITS}",
@@ -103,18 +98,11 @@ def lower(step: Advance, b: Builder, source: Register, target: Register) -> None
     b.phase(b.function(f"pull_{step.fn.__name__}", parameters, body), after=after)
 
 
-def _next_bits(b: Builder, register: Register) -> str:
-    """Address of the bitmap that the register does not use."""
-    a = b.input(register.buffer("mask", "a"), "bits")
-    other = b.input(register.buffer("mask", "b"), "bits")
-    return f"({a} if {register.bits} != {a} else {other})"
-
-
 def _bitmap(b: Builder, register: Register) -> None:
     """Make the frontier's bitmap, unless it is one already or everything."""
     with b.when(f"{register.form} != {BITS} and {register.form} != {ALL}"):
         n = b.capacity("vertex")
-        b.line(f"{register.bits} = {_next_bits(b, register)}")
+        b.line(f"{register.bits} = {next_bits(b, register)}")
         b.phase(f"fill_bits(w, W, uint64_at({register.bits}), {n}, False)")
         queue = f"{b.layout.ids}_at({register.queue})"
         b.phase(f"set_bits(w, W, uint64_at({register.bits}), {queue}, {register.count})")

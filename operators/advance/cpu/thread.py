@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import PUSH_THREAD
 from frontier.operators.advance.cpu.merge_path import accept, finish
-from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, frontier, indented, last_flush, output, pieces
+from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, last_flush, output, pieces
+from frontier.operators.phases import frontier, indented
 from frontier.operators.sample import Sample, sample_key, sample_place
 
 if TYPE_CHECKING:

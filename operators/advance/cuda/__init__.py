@@ -3,8 +3,7 @@
 from frontier.operators.advance.cuda.balance import push
 from frontier.operators.advance.cuda.edges import unique
 from frontier.operators.advance.cuda.pull import lower as pull
-from frontier.operators.advance.cuda.pull import needs_edges
 from frontier.operators.advance.cuda.thread import far_ends
 from frontier.operators.advance.cuda.thread import lower as part
 
-__all__ = ["far_ends", "needs_edges", "part", "pull", "push", "unique"]
+__all__ = ["far_ends", "part", "pull", "push", "unique"]

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import PUSH_BLOCK
 from frontier.operators.advance.cuda.edges import accept, converged, finish, way
-from frontier.operators.cpu.elementwise import indented
-from frontier.operators.cuda.elementwise import frontier
+from frontier.operators.phases import frontier, indented
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL, QUEUE
-from frontier.operators.advance.cpu.merge_path import edge_lines
-from frontier.operators.cpu.elementwise import indented
-from frontier.operators.cuda.elementwise import frontier, output
+from frontier.operators.advance.edges import edge_lines
+from frontier.operators.cuda.elementwise import output
+from frontier.operators.phases import frontier, indented
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -37,10 +37,18 @@ def way(step: Advance, b: CudaProgram) -> str:
 
 
 def accept(
-    step: Advance, b: CudaProgram, target: Register, after: str, parameters: dict[str, str]
+    step: Advance,
+    b: CudaProgram,
+    target: Register,
+    after: str,
+    parameters: dict[str, str],
+    end: str = "np.int64(ends[k])",
 ) -> tuple[list[str], str]:
-    """Lines for one edge ``k`` of ``x`` that set ``ok`` and ``item``; which scan the next queue gets."""
-    lines, call, where = edge_lines(step, b, parameters)
+    """Lines for one edge ``k`` of ``x`` that set ``ok`` and ``item``; which scan the next queue gets.
+
+    Where queues carry first slots, that of the far end is read beside the condition, and its list is fetched ahead.
+    """
+    lines, call, where = edge_lines(step, b, parameters, end)
     want = ""
     if step.output is None:
         take = [call]
@@ -48,15 +56,21 @@ def accept(
         want = output(b, target, step.output, after, parameters)
         edge = "e" if "in_edges" in parameters else "k"
         item = step.far if step.output == "vertex" else f"np.int64({edge})"
-        take = [f"if truth({call}):", *indented(_once(way(step, b), b, item, parameters))]
+        take = ["ok = True", f"item = {item}"]
+        carries = b.mode(want) == "START"
+        if carries:
+            lines.insert(1, f"begun = I(degrees[{step.far}])")
+            take.insert(1, "prefetch(following, begun)")
+        take = [f"if truth({call}):", *indented(_once(way(step, b), b, item, take, parameters))]
+        if carries:
+            parameters["following"] = b.lists(want)[1]
     if where is not None:
         take = [f"if truth({where}):", *indented(take)]
     return [*lines, *take], want
 
 
-def _once(how: str, b: CudaProgram, item: str, parameters: dict[str, str]) -> list[str]:
+def _once(how: str, b: CudaProgram, item: str, take: list[str], parameters: dict[str, str]) -> list[str]:
     """Lines that take an item, unless it has been taken in this phase."""
-    take = ["ok = True", f"item = {item}"]
     if how in ("stamp", "cull", "mark"):
         parameters["stamps"] = b.array("stamps", "stamps", "int32")
         parameters["epoch"] = f"np.int32({b.keep('epoch')})"

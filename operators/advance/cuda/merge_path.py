@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL, PUSH
 from frontier.operators.advance.cuda.edges import accept, converged, finish, way
-from frontier.operators.cpu.elementwise import indented
+from frontier.operators.phases import indented
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram

@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
 from frontier.lowering.registers import ALL, BITS, PULL
-from frontier.operators.advance.cpu.pull import needs_edges
+from frontier.operators.advance.edges import needs_edges, next_bits
 from frontier.operators.advance.switch import hub_inputs, hub_list
-from frontier.operators.cpu.elementwise import indented
+from frontier.operators.phases import indented
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["lower", "needs_edges"]
+__all__ = ["lower"]
 
 #: Edges of a list that its lane walks alone.
 ALONE = 64
@@ -46,7 +46,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> 
     parameters["offsets"], parameters["ends"] = b.lists(opposite)
     visit, where = _visit(step, b, parameters)
     if step.output is not None:
-        parameters["made"] = f"uint32_at({_next_bits(b, target)})"
+        parameters["made"] = f"uint32_at({next_bits(b, target)})"
         parameters["degrees"] = b.lists(step.edges)[0]
     near = "src" if step.far == "dst" else "dst"
     cached = b.schedule.hub_cache and not b.narrow  # narrow builds have no scratch memory, and no hubs
@@ -69,7 +69,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> 
     after: tuple[str, ...] = (f"direction = {PULL}", f"seen = {b.counter('EXAMINED')}")
     if step.output is not None:
         after += (
-            f"{target.bits} = {_next_bits(b, target)}",
+            f"{target.bits} = {next_bits(b, target)}",
             f"{target.count} = {b.counter('COUNT')}",
             f"{target.edges} = {b.counter('EDGES')}",
             f"{target.form} = {BITS}",
@@ -220,18 +220,11 @@ def _vote(step: Advance) -> list[str]:
     ]
 
 
-def _next_bits(b: CudaProgram, register: Register) -> str:
-    """Address of the bitmap that the register does not use."""
-    a = b.input(register.buffer("mask", "a"), "bits")
-    other = b.input(register.buffer("mask", "b"), "bits")
-    return f"({a} if {register.bits} != {a} else {other})"
-
-
 def _bitmap(b: CudaProgram, register: Register) -> None:
     """Make the frontier's bitmap, unless it is one already or everything."""
     with b.when(f"{register.form} != {BITS} and {register.form} != {ALL}"):
         n = b.capacity("vertex")
-        b.line(f"{register.bits} = {_next_bits(b, register)}")
+        b.line(f"{register.bits} = {next_bits(b, register)}")
         b.phase(f"fill_bits(w, W, uint32_at({register.bits}), {n})")
         queue = f"{b.layout.ids}_at({register.queue})"
         b.phase(f"set_bits(w, W, uint32_at({register.bits}), {queue}, {register.count})")

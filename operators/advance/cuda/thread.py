@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import PUSH_THREAD
 from frontier.operators.advance.cuda.edges import accept, append, finish
-from frontier.operators.cpu.elementwise import indented
-from frontier.operators.cuda.elementwise import frontier, output
+from frontier.operators.cuda.elementwise import output
+from frontier.operators.phases import frontier, indented
 from frontier.operators.sample import Sample, sample_key, sample_place
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     parameters["starts"] = f"{b.layout.offsets}_at({b.scan_of(source)})"
     parameters["tracing"] = "tracing"
     parameters["slots"] = b.capacity("edge")
-    inner, want = accept(step, b, target, want, parameters)
-    inner = _ahead(step, b, inner, want, parameters)
+    inner, want = accept(step, b, target, want, parameters, end="ahead")
     lanes = _lanes(step, b)
     if isinstance(step.part, Sample):
         going, find, onward = "draw < drawn", _drawn(step.part, b, parameters), [f"draw += {lanes}"]
@@ -136,22 +135,6 @@ def _place(b: CudaProgram) -> list[str]:
         "k = I(start + place)",
         "ahead = np.int64(ends[k])",
     ]
-
-
-def _ahead(step: Advance, b: CudaProgram, inner: list[str], want: str, parameters: dict[str, str]) -> list[str]:
-    """The lines of an edge with its far end read ahead; and where that one's list begins, read beside the condition."""
-    lines = [line.replace("np.int64(ends[k])", "ahead") for line in inner]
-    if b.mode(want) != "START":
-        return lines
-    parameters["following"] = b.lists(want)[1]
-    made = []
-    for line in lines:
-        made.append(line)
-        if line == f"{step.far} = ahead":
-            made.append(f"begun = I(degrees[{step.far}])")
-        if line.strip() == "ok = True":
-            made.append(line.replace("ok = True", "prefetch(following, begun)"))
-    return made
 
 
 def far_ends(step: Advance, b: CudaProgram, edges: Register, vertices: Register) -> None:

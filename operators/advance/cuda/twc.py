@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 from frontier.lowering.registers import PUSH_TWC
 from frontier.operators.advance.cuda.block import Parts, blocks_of, shared_edges
 from frontier.operators.advance.cuda.edges import finish
-from frontier.operators.cpu.elementwise import indented
-from frontier.operators.cuda.elementwise import frontier
+from frontier.operators.phases import frontier, indented
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram

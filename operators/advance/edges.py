@@ -1,0 +1,51 @@
+"""Text about edges that all balances and pull have in common, on every backend."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.functors import arguments
+
+if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.advance import Advance
+
+__all__ = ["edge_lines", "needs_edges", "next_bits"]
+
+
+def edge_lines(
+    step: Advance, b: Builder, parameters: dict[str, str], end: str = "np.int64(ends[k])"
+) -> tuple[list[str], str, str | None]:
+    """Lines that look up what the functors want to know of edge ``k`` of vertex ``x``, and their calls.
+
+    ``end`` is the text for its far end, where that is known before.
+    """
+    names = {*arguments(step.fn, "edge")}
+    far = step.far
+    near = "src" if far == "dst" else "dst"
+    lines = [f"{far} = {end}"]
+    edge = "np.int64(k)"
+    named = "edge" in names or step.output == "edge" or ("weight" in names and not b.layout.mirrored)
+    if step.edges == "in" and named:
+        parameters["in_edges"] = b.in_edges()
+        lines.append("e = np.int64(in_edges[k])")
+        edge = "e"
+    if "weight" in names:
+        parameters["weights"] = b.weights()
+    ends = {"src": "src", "dst": "dst", "edge": edge, "weight": f"weights[{edge}]", near: "x"}
+    where = b.call(step.where, far, ends) if step.where is not None else None
+    return lines, b.call(step.fn, "edge", ends), where
+
+
+def needs_edges(step: Advance, b: Builder) -> bool:
+    """Whether the out-edge slots of in-edges are needed."""
+    names = arguments(step.fn, "edge")
+    return step.edges == "out" and ("edge" in names or ("weight" in names and not b.layout.mirrored))
+
+
+def next_bits(b: Builder, register: Register) -> str:
+    """Address of the bitmap that the register does not use."""
+    a = b.input(register.buffer("mask", "a"), "bits")
+    other = b.input(register.buffer("mask", "b"), "bits")
+    return f"({a} if {register.bits} != {a} else {other})"

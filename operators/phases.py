@@ -1,0 +1,92 @@
+"""Text that phases have in common on every backend: what an element is, a functor's call, bringing values together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from frontier.functors import arguments
+from frontier.lowering.registers import ALL
+from frontier.operators.reductions import identity
+
+if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder, Functor
+    from frontier.lowering.registers import Register
+    from frontier.operators.gather import Gather
+
+__all__ = ["accumulate", "element", "frontier", "gathered", "indented", "start"]
+
+
+def indented(lines: list[str], depth: int = 1) -> list[str]:
+    """Lines within a block of text."""
+    return ["    " * depth + line for line in lines]
+
+
+def frontier(b: Builder, register: Register, kind: str) -> dict[str, str]:
+    """Parameters for the elements of a register."""
+    return {
+        "everything": f"{register.form} == {ALL}",
+        "queue": f"{b.layout.element(kind)}_at({register.queue})",
+        "total": register.count,
+    }
+
+
+def element(b: Builder, fn: Functor, kind: str, parameters: dict[str, str]) -> tuple[list[str], str]:
+    """Lines that look up what a functor wants to know of element ``x``, and the text of its call.
+
+    Adds the arrays that these lines need to the phase's parameters.
+    """
+    names = arguments(fn, kind)
+    if kind != "edge":
+        return [], b.call(fn, kind, {"v": "x", "i": "x"})
+    lines = []
+    if "src" in names:
+        parameters["sources"] = b.sources()
+        lines.append("src = np.int64(sources[x])")
+    if "dst" in names:
+        parameters["targets"] = b.lists("out")[1]
+        lines.append("dst = np.int64(targets[x])")
+    if "weight" in names:
+        parameters["weights"] = b.weights()
+    return lines, b.call(fn, "edge", {"src": "src", "dst": "dst", "edge": "x", "weight": "weights[x]"})
+
+
+def accumulate(op: str, call: str, dtype: str) -> list[str]:
+    """Lines that bring one value into ``result``, for a field or scalar of this dtype."""
+    if op in ("sum", "min", "max") and not dtype.startswith("float"):
+        call = f"np.int64({call})"
+    if op == "sum":
+        return [f"result += {call}"]
+    if op in ("min", "max"):
+        # Written out so that a NaN met later neither wins nor sticks, as with Python's min and max.
+        return [f"value = {call}", f"if value {'<' if op == 'min' else '>'} result:", "    result = value"]
+    return [f"result = {'max' if op == 'any' else 'min'}(result, np.int64(truth({call})))"]
+
+
+def start(op: str, dtype: str) -> str:
+    """Text of the identity, typed as what values accumulate in."""
+    value = identity(op, np.dtype(dtype))
+    if op in ("any", "all"):
+        return f"np.int64({int(value)})"
+    if dtype.startswith("float"):
+        return "np.float64(0.0)" if op == "sum" else f"np.float64({'-' if op == 'max' else ''}np.inf)"
+    return f"np.int64({min(int(value), 2**63 - 1)})"
+
+
+def gathered(step: Gather, b: Builder, parameters: dict[str, str], k: str, slot: str) -> list[str]:
+    """Lines that bring the value of edge ``k`` of vertex ``x`` into ``result``; ``slot`` is a name for its out-edge."""
+    dtype = b.layout.dtype(step.into)
+    names = {*arguments(step.fn, "edge"), *(arguments(step.where, step.far) if step.where else ())}
+    lines = [f"{step.far} = np.int64(ends[{k}])"]
+    ends = {"src": "src", "dst": "dst", "edge": f"np.int64({k})", "weight": f"weights[{k}]", step.near: "x"}
+    if step.edges == "in" and ("edge" in names or ("weight" in names and not b.layout.mirrored)):
+        parameters["in_edges"] = b.in_edges()
+        lines.append(f"{slot} = np.int64(in_edges[{k}])")
+        ends |= {"edge": slot, "weight": f"weights[{slot}]"}
+    if "weight" in names:
+        parameters["weights"] = b.weights()
+    one = accumulate(step.op, b.call(step.fn, "edge", ends), dtype)
+    if step.where is not None:
+        one = [f"if truth({b.call(step.where, step.far, ends)}):", *indented(one)]
+    return [*lines, *one]
