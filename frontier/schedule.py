@@ -65,7 +65,7 @@ class Schedule:
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.
     deterministic : bool
-        The same bits in every run: on the cpu backend by running on one thread.
+        The same bits in every run: on the cpu backend by running on one thread. The cuda backend refuses it.
     """
 
     direction: str = "auto"

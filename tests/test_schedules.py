@@ -116,3 +116,9 @@ def test_over():
 def test_it_refuses(options, message):
     with pytest.raises(fr.FrontierError, match=message):
         fr.Schedule(**options)
+
+
+def test_what_cannot_be_the_same_in_every_run_is_refused(cuda):
+    p = programs.bfs_problem(cuda(fr.path(4)), 0)
+    with pytest.raises(fr.FrontierError, match=r"deterministic=True.*g\.to\('cpu'\)"):
+        programs.BFS(p, fr.Schedule(deterministic=True)).run(fr.Frontier(p.graph, [0]))

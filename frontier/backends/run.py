@@ -102,7 +102,7 @@ class LoopExecution:
         self._set("single", int(self._single))
         for name, array in p.arrays.items():
             self._set(f"a_{name}", self._address(array))
-        self._prepare_scalars()
+        self._prepare_own()
         if "stamps" in program.inputs:
             self._set("epoch", self._workspace.epoch("stamps", "vertex_stamps"))
         for name in self._piles():
@@ -110,7 +110,8 @@ class LoopExecution:
         if self._given is not None:
             self._load(self._given)
 
-    def _prepare_scalars(self) -> None:
+    def _prepare_own(self) -> None:
+        """Fill in what only this backend's table has: here the addresses of scalars."""
         for name, scalar in self._p.scalars.items():
             self._set(f"p_{name}", int(scalar.ctypes.data))
 

@@ -1,4 +1,4 @@
-"""The public atomics, hashes and random numbers inside functors on the CPU; and ``truth``.
+"""The public atomics, hashes and random numbers inside functors on the CPU; bools and narrow integers; ``truth``.
 
 Import this module before compiling: it tells numba what they mean.
 """
@@ -8,11 +8,14 @@ from __future__ import annotations
 from functools import partial
 from types import SimpleNamespace
 
-from numba.extending import overload, register_jitable
+from numba.extending import intrinsic, overload, register_jitable
 
+from frontier.backends import flags, overloads
 from frontier.backends.cpu import intrinsics
-from frontier.backends.overloads import register, truth
+from frontier.backends.overloads import truth
 
 __all__ = ["truth"]
 
-register(partial(overload, target="cpu"), SimpleNamespace(**vars(intrinsics)), register_jitable)
+_overload = partial(overload, target="cpu")
+overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable)
+flags.register(intrinsic, _overload)

@@ -28,9 +28,9 @@ from numba.extending import overload
 
 from frontier import tracing
 from frontier._jit import cache_folder
-from frontier.backends import overloads
+from frontier.backends import flags, overloads
 from frontier.backends.copies import Copies, identity, recursive
-from frontier.backends.cpu import atomics, flags, intrinsics, runtime
+from frontier.backends.cpu import atomics, intrinsics, runtime
 from frontier.errors import FunctorError
 from frontier.functors import location
 from frontier.lowering.loops import Program

@@ -29,7 +29,7 @@ __all__ = [
 
 
 class Flags(types.Type):  # type: ignore[misc]
-    """Pointer to bools, each in a byte; see :mod:`frontier.backends.cpu.flags`."""
+    """Pointer to bools, each in a byte; see :mod:`frontier.backends.flags`."""
 
     def __init__(self) -> None:
         super().__init__(name="flags")
@@ -42,7 +42,7 @@ class _FlagsModel(models.PrimitiveModel):  # type: ignore[misc]
 
 
 class Narrow(types.Type):  # type: ignore[misc]
-    """Pointer to unsigned integers of fewer than 64 bits; see :mod:`frontier.backends.cpu.flags`."""
+    """Pointer to unsigned integers of fewer than 64 bits; see :mod:`frontier.backends.flags`."""
 
     def __init__(self, dtype: Any) -> None:
         super().__init__(name=f"narrow({dtype})")

@@ -199,7 +199,7 @@ def _environment() -> str:
     made = hashlib.sha256()
     here = Path(__file__).parent
     own = ("appends", "atomics", "collectives", "intrinsics", "machine", "queues", "runtime", "runtime_words", "steps")
-    other = ("codes.py", "overloads.py", "cpu/intrinsics.py", "../numbers.py")
+    other = ("codes.py", "flags.py", "overloads.py", "cpu/intrinsics.py", "../numbers.py")
     for path in (*(here / f"{name}.py" for name in own), *(here.parent / name for name in other)):
         made.update(path.read_bytes())
     versions = [f"{name} {metadata.version(name)}" for name in ("numba", "numba-cuda")]

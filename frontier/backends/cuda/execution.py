@@ -19,6 +19,7 @@ from frontier.backends import workspace
 from frontier.backends.cuda import launch, runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.run import LoopExecution
+from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.loop import Loop
 from frontier.lowering.layout import Layout
@@ -107,6 +108,11 @@ class CudaExecution(LoopExecution):
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         super().__init__(step, p, f, schedule)
         g = p.graph
+        own = (part.schedule for part in walk(step) if part.schedule is not None)
+        if any(one.deterministic for one in (schedule, *own)):
+            raise FrontierError(
+                "deterministic=True: a GPU's threads meet in another order in every run; use it on g.to('cpu')"
+            )
         with device.using(g.backend):
             self._code = code_of(step, p, None if f is None else f.kind, schedule)
             self._program, self._at = self._code.program, self._code.at
@@ -134,8 +140,8 @@ class CudaExecution(LoopExecution):
 
     # ---- what a backend says -------------------------------------------------------------------------
 
-    def _prepare_scalars(self) -> None:
-        """The clock of the counters; scalars are passed by every call."""
+    def _prepare_own(self) -> None:
+        """Fill in where the counters stand; scalars are passed by every call."""
         t, arrivals = self._workspace.prepared["clock"]
         self._set("t", t)
         self._set("arrivals", arrivals)

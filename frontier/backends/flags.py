@@ -1,0 +1,82 @@
+"""Arrays of bools and of narrow unsigned integers inside compiled functors, on any target.
+
+NumPy keeps a bool in a byte that must be 0 or 1. Were these plain bytes, ``p.flag[v] = p.level[v] & 4``
+would leave a 4 there, and a number divisible by 256 would be false. So what is read is a bool, and what is
+stored is the truth of a value.
+
+Unsigned integers of fewer than 64 bits are read as signed ones of 64 bits, as all other integers are computed with:
+by numba's own rule ``p.a[u] - p.a[v]`` would be a huge number where it should be negative.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+
+from frontier.backends.cpu.intrinsics import Flags, Narrow
+from frontier.backends.overloads import truth
+
+__all__ = ["register"]
+
+_BYTE = ir.IntType(8)
+
+
+def _there(builder: Any, args: Any) -> Any:
+    return builder.gep(args[0], [args[1]])
+
+
+def register(intrinsic: Any, overload: Any) -> None:
+    """Tell numba how such arrays are read and written on one target, by that target's own decorators."""
+    # numba compares signatures literally, so what it reads has no annotations.
+
+    @intrinsic
+    def load(typingctx, flags, index):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            return builder.icmp_unsigned("!=", builder.load(_there(builder, args)), _BYTE(0))
+
+        return types.boolean(flags, types.intp), generate
+
+    @intrinsic
+    def store(typingctx, flags, index, value):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            # A number, for how many bits a bool has differs between targets.
+            builder.store(builder.trunc(args[2], _BYTE), _there(builder, args))
+            return context.get_dummy_value()
+
+        return types.void(flags, types.intp, types.int32), generate
+
+    @intrinsic
+    def load_wide(typingctx, narrow, index):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            return builder.zext(builder.load(_there(builder, args)), ir.IntType(64))
+
+        return types.int64(narrow, types.intp), generate
+
+    @intrinsic
+    def store_narrow(typingctx, narrow, index, value):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            builder.store(args[2], _there(builder, args))
+            return context.get_dummy_value()
+
+        return types.void(narrow, types.intp, narrow.dtype), generate
+
+    def getitem(flags, index):  # type: ignore[no-untyped-def]
+        if isinstance(flags, Flags) and isinstance(index, types.Integer):
+            return lambda flags, index: load(flags, index)
+        if isinstance(flags, Narrow) and isinstance(index, types.Integer):
+            return lambda flags, index: load_wide(flags, index)
+        return None
+
+    def setitem(flags, index, value):  # type: ignore[no-untyped-def]
+        if isinstance(flags, Flags) and isinstance(index, types.Integer):
+            return lambda flags, index, value: store(flags, index, np.int32(truth(value)))
+        if isinstance(flags, Narrow) and isinstance(index, types.Integer):
+            return lambda flags, index, value: store_narrow(flags, index, np.int64(value))
+        return None
+
+    overload(operator.getitem)(getitem)
+    overload(operator.setitem)(setitem)
