@@ -8,17 +8,14 @@ smallest weight) is built once, under a lock, and shared by all graphs that shar
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import numpy as np
-
-from frontier import _vertex_names, device
-from frontier._topology import Array, Topology, id_dtype, offset_dtype, read_only
+from frontier import _derived, _moving, _vertex_names, device
+from frontier._topology import Array, Topology, id_dtype, offset_dtype
 from frontier.errors import GraphError
-from frontier.memory import MemoryEstimate, check_room, estimate, register_memory
+from frontier.memory import MemoryEstimate, estimate, register_memory
 
 if TYPE_CHECKING:
     import networkx
@@ -26,6 +23,8 @@ if TYPE_CHECKING:
     import scipy.sparse
 
 __all__ = ["Graph", "MemoryEstimate", "id_dtype", "offset_dtype", "register_memory"]
+
+Value = TypeVar("Value")
 
 
 class Graph:
@@ -138,29 +137,24 @@ class Graph:
     @property
     def sources(self) -> Array:
         """Source of each edge slot, shape (m,); built when first asked for."""
-        return self._array("sources", self._make_sources)
+        return self._once("sources", lambda: _derived.sources(self))
 
     @property
     def out_degree(self) -> Array:
         """Number of edge slots of each vertex, shape (n,)."""
-        return self._array("out_degree", lambda: self.offsets[1:] - self.offsets[:-1])
+        return self._once("out_degree", lambda: _derived.out_degree(self))
 
     @property
     def max_degree(self) -> int:
         """Largest number of edge slots of a vertex; 0 where there is no vertex."""
-
-        def make() -> int:  # without keeping the degrees
-            return int((self.offsets[1:] - self.offsets[:-1]).max()) if self.num_vertices else 0
-
-        degree: int = self._once("max_degree", make)
-        return degree
+        return self._once("max_degree", lambda: _derived.max_degree(self))
 
     @property
     def in_degree(self) -> Array:
         """Number of in-edges of each vertex, shape (n,)."""
         if self.symmetric:
             return self.out_degree
-        return self._array("in_degree", self._make_in_degree)
+        return self._once("in_degree", lambda: _derived.in_degree(self))
 
     @property
     def in_offsets(self) -> Array:
@@ -181,69 +175,28 @@ class Graph:
 
         Built only when asked for: ``weights[in_edges]`` are the weights of the in-edges.
         """
-        return self._array("in_edges", self._make_in_edges)
+        return self._once("in_edges", lambda: _derived.in_edges(self))
 
     @property
     def min_weight(self) -> Any:
         """Smallest weight; None where there is no weight."""
-        return self._once("min_weight", self._make_min_weight)
+        return self._once("min_weight", lambda: _derived.smallest(self.weights))
 
     @property
     def max_weight(self) -> Any:
         """Largest weight; None where there is no weight."""
-        return self._once("max_weight", self._make_max_weight)
-
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
-        found = self._topology.derived.get(name)
-        if found is not None:
-            return found
-        with device.using(self._backend, f"the {name.replace('_', ' ')} of a graph"):
-            return self._topology.once(name, make)
-
-    def _array(self, name: str, make: Callable[[], Array]) -> Array:
-        array: Array = self._once(name, make)
-        return array
-
-    def _make_sources(self) -> Array:
-        from frontier.build import sources_of
-
-        return sources_of(self._backend, self.offsets, self.targets.dtype)
-
-    def _make_in_degree(self) -> Array:
-        if "in_lists" in self._topology.derived:
-            return self.in_offsets[1:] - self.in_offsets[:-1]
-        if device.is_cuda(self._backend):
-            from frontier._build_device import counts
-
-            return counts(device.namespace(self._backend), self.targets, self.num_vertices, self.offsets.dtype)
-        return np.bincount(self.targets, minlength=self.num_vertices).astype(self.offsets.dtype)
+        return self._once("max_weight", lambda: _derived.largest(self.weights))
 
     def _in_lists(self) -> tuple[Array, Array]:
-        def make() -> tuple[Array, Array]:
-            from frontier.build import transpose
+        return self._once("in_lists", lambda: _derived.in_lists(self))
 
-            offsets, sources, _ = transpose(self, permutation=False)
-            return read_only(offsets), read_only(sources)
-
-        lists: tuple[Array, Array] = self._once("in_lists", make)
-        return lists
-
-    def _make_in_edges(self) -> Array:
-        from frontier.build import transpose
-
-        offsets, sources, slots = transpose(self, permutation=True)
-        if not self.symmetric:
-            self._once("in_lists", lambda: (read_only(offsets), read_only(sources)))
-        assert slots is not None
-        return slots
-
-    def _make_min_weight(self) -> Any:
-        weights = self.weights
-        return None if weights is None or len(weights) == 0 else weights.min().item()
-
-    def _make_max_weight(self) -> Any:
-        weights = self.weights
-        return None if weights is None or len(weights) == 0 else weights.max().item()
+    def _once(self, name: str, make: Callable[[], Value]) -> Value:
+        """Give a derived value, made when it is first asked for."""
+        found: Value | None = self._topology.derived.get(name)
+        if found is None:
+            with device.using(self._backend, f"the {name.replace('_', ' ')} of a graph"):
+                found = self._topology.once(name, make)
+        return found
 
     # -- vertices by name ------------------------------------------------------------------
 
@@ -314,51 +267,7 @@ class Graph:
         GraphError
             There is no backend of that name.
         """
-        if backend == "auto" and device.is_cuda(self._backend):
-            return self
-        name = device.resolved(backend)
-        if name == self._backend:
-            return self
-        if not device.is_cuda(name):
-            return self._wrap(self._host_topology(), name)
-        if device.is_cuda(self._backend):
-            return self.to("cpu").to(name)
-        made: Graph = self._origin(name) or self._once(f"copy on {name}", lambda: self._on_device(name))
-        return made
-
-    def _origin(self, place: str) -> Graph | None:
-        """The graph that this one is a copy of, if it is at that place and still there."""
-        where, topology = self._topology.derived.get("origin", ("", lambda: None))
-        found = topology() if where == place else None
-        return None if found is None else self._wrap(found, place)
-
-    def _on_device(self, name: str) -> Graph:
-        top = self._topology
-        arrays = [top.offsets, top.targets, top.weights, *top.vertices.values(), *top.edges.values()]
-        built = top.built()
-        arrays += [*built.get("in_lists", ()), built.get("in_edges")]
-        needed = sum(array.nbytes for array in arrays if array is not None)
-        check_room(needed, "the arrays of the graph", device.HINT, name)
-        with device.using(name, "the arrays of the graph"):
-            made = top.copied(lambda array: device.moved(array, name, copy=True))
-            device.synchronize(name)  # whichever stream reads them next
-        made.derived["origin"] = ("cpu", weakref.ref(top))
-        return self._wrap(made, name)
-
-    def _host_topology(self) -> Topology:
-        if not device.is_cuda(self._backend):
-            return self._topology
-        origin = self._origin("cpu")
-        if origin is not None:
-            return origin._topology
-
-        def copy() -> Topology:
-            made = self._topology.copied(device.to_host)
-            made.derived["origin"] = (self._backend, weakref.ref(self._topology))
-            return made
-
-        topology: Topology = self._once("copy on cpu", copy)
-        return topology
+        return _moving.moved(self, backend)
 
     @classmethod
     def _wrap(cls, topology: Topology, backend: str) -> Graph:

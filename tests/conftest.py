@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -82,6 +83,21 @@ def cuda(request: pytest.FixtureRequest) -> Iterator[Backend]:
     """The backend cuda alone; as ``backend``."""
     with _there(request.param):
         yield Backend(request.param)
+
+
+@pytest.fixture(scope="module", params=["double", pytest.param("device", marks=pytest.mark.gpu)])
+def xp(request: pytest.FixtureRequest) -> Iterator[Any]:
+    """CuPy, or in its place its double, which is strict about what lies where."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "double":
+            patch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
+            patch.setattr(device, "_ready", True)
+            patch.setattr(device, "_cupy", lambda: strict_cupy.module)
+            yield strict_cupy.module
+        elif device.simulated() or not device.available():
+            pytest.skip(f"no GPU: {device.missing() or 'numba simulates one'}")
+        else:
+            yield importlib.import_module("cupy")
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from processes import environment
 
 import frontier as fr
 from frontier import registry
@@ -19,7 +20,6 @@ from frontier.backends.cpu import threads
 from frontier.cli import main
 from frontier.cli.common import print_table, shown
 
-ROOT = Path(__file__).resolve().parents[1]
 PRIMITIVES = ("bc", "bfs", "cc", "pagerank", "sssp")
 
 
@@ -326,7 +326,7 @@ def test_python_m_frontier(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "frontier", "bfs", "karate", "--backend", "python", "--verify"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         text=True,
         capture_output=True,
         check=False,
@@ -342,7 +342,7 @@ def test_reader_that_leaves(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "frontier", "info", "karate"],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        env=environment(),
         stdout=writing,
         stderr=subprocess.PIPE,
         text=True,

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import gc
-import os
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import numpy as np
 import oracles
 import programs
 import pytest
 from compare import equal, workers
+from processes import environment
 from strategies import SIMULATED
 
 import frontier as fr
 from frontier import device
-
-ROOT = Path(__file__).resolve().parents[1]
 
 #: Vertices of a complete graph.
 SMALL = 10 if SIMULATED else 40
@@ -129,9 +126,9 @@ print(int(level.sum()), sum(row.step.startswith("compile") for row in t.rows))
 
 
 def run(folder, name="cpu", **more):
-    environment = {**os.environ, "FRONTIER_CACHE_DIR": str(folder), "PYTHONPATH": str(ROOT), **more}
+    variables = environment(FRONTIER_CACHE_DIR=str(folder), **more)
     script = [sys.executable, "-c", SCRIPT.replace("{name}", name)]
-    return subprocess.Popen(script, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen(script, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def result(process):
@@ -170,8 +167,8 @@ def test_damaged_files_in_the_cache_are_made_anew(tmp_path):
 
 def test_the_number_of_threads_comes_from_the_environment(tmp_path):
     script = "import frontier as fr; print(fr.num_threads())"
-    environment = {**os.environ, "FRONTIER_NUM_THREADS": "3", "PYTHONPATH": str(ROOT)}
-    made = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    variables = environment(FRONTIER_NUM_THREADS="3")
+    made = subprocess.run([sys.executable, "-c", script], env=variables, capture_output=True, text=True, check=True)
     assert made.stdout.strip() == "3"
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
@@ -11,17 +10,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from processes import ROOT, environment
 
 import frontier as fr
 
-ROOT = Path(__file__).resolve().parents[1]
 HEAVY = ("numba", "scipy", "networkx", "pandas", "matplotlib")
 
 
 def python(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run this Python with the checkout on its path."""
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.run([sys.executable, *arguments], cwd=cwd, env=env, text=True, capture_output=True, check=False)
+    command = [sys.executable, *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment(), text=True, capture_output=True, check=False)
 
 
 @pytest.fixture(scope="module")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pool
 import programs
 import pytest
@@ -41,6 +42,19 @@ def thirds(p, v):
     return v % 3
 
 
+def numbers(p, v):
+    x = p.real[v]
+    p.real[v] = np.sqrt(np.abs(x)) + np.exp(x) + np.exp2(x) + np.expm1(x) + np.log1p(np.fabs(x)) + np.rint(x)
+    p.real[v] += np.floor(x) + np.nextafter(x, 1.0) + np.minimum(x, 2.0) + np.sin(x)
+
+
+def tuples(p, v):
+    p.index[v] += p.count
+
+
+#: What functors may use of NumPy; fields named as a tuple's methods are.
+FUNCTORS = fr.Sequence(fr.Compute(numbers), fr.Compute(tuples), over="vertices")
+
 #: One of every operator.
 OPERATORS = fr.Sequence(
     fr.Compute(pool.touch),
@@ -62,13 +76,20 @@ def search(g: fr.Graph, **schedule: Any) -> None:
     programs.BFS(programs.bfs_problem(g, 0), fr.Schedule(**schedule)).run(fr.Frontier(g, [0]))
 
 
+def functors(g: fr.Graph) -> None:
+    p = fr.Problem(g, real=fr.vertex("float64"), index=fr.vertex("int64"), count=fr.scalar("int64", 2))
+    execution.run(FUNCTORS, p)
+
+
 RUNS: dict[str, Callable[[fr.Graph], Any]] = {
+    "functors": functors,
     "operators": lambda g: execution.run(OPERATORS, pool.problem(g)),
     "bfs": lambda g: fr.bfs(g, 0),
     "sssp": lambda g: fr.sssp(g, 0),
     "components": fr.connected_components,
     "pagerank": fr.pagerank,
-    "betweenness": fr.betweenness,
+    "betweenness": lambda g: fr.betweenness(g, [0]),
+    "betweenness, batched": fr.betweenness,
 } | {name: lambda g, name=name: search(g, direction="push", balance=name) for name in BALANCES}
 
 #: Every program for one architecture; two that together use nearly everything for the others.

@@ -152,9 +152,13 @@ def _problem_type(program: Program, module: Any) -> Any:
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)|\bat (/[^(]+|[A-Z]:[^(]+) \((\d+)\)')
 
 
+#: numba colours its messages where colorama is installed.
+_COLOURS = re.compile(r"\x1b\[[0-9;]*m")
+
+
 def _reason(error: Exception) -> str:
     """What of a numba error matters, in one line: what is wrong, where, and a hint."""
-    text = str(error)
+    text = _COLOURS.sub("", str(error))
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     ours = [line.removeprefix("TypingError: ") for line in lines if any(words in line for words in _OURS)]
     plain = [line for line in lines if not line.startswith(("Failed in", "During", "File ", ">>>", "def ", "^"))]

@@ -23,6 +23,8 @@ from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from frontier import tracing
 from frontier._jit import cache_folder
 from frontier.backends.copies import identity
@@ -82,11 +84,19 @@ def _make(
         code = ptx_of(program, capability, bounds)
     except Exception as error:
         blame()
-        reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+        reason = _reason(error)
         steps = ", ".join(program.steps)
         raise FunctorError(f"the loop of {steps} cannot be compiled for the GPU: {reason}") from error
     _write(path, _linked(code))
     tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cuda")
+
+
+def _reason(error: Exception) -> str:
+    """What of numba-cuda's error matters, in one line, without its colours."""
+    if isinstance(error, KeyError) and isinstance(error.args[0], np.ufunc):
+        return f"there is no np.{error.args[0].__name__} on a GPU"
+    lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip().splitlines()
+    return lines[0] if lines else type(error).__name__
 
 
 def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
@@ -198,7 +208,8 @@ def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
     here = Path(__file__).parent
-    own = ("appends", "atomics", "collectives", "intrinsics", "machine", "queues", "runtime", "runtime_words", "steps")
+    own = ("appends", "atomics", "collectives", "intrinsics", "machine")
+    own += ("mends", "queues", "runtime", "runtime_words", "steps")
     other = ("codes.py", "flags.py", "overloads.py", "cpu/intrinsics.py", "../numbers.py")
     for path in (*(here / f"{name}.py" for name in own), *(here.parent / name for name in other)):
         made.update(path.read_bytes())

@@ -75,7 +75,11 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
 def _sweeps(step: Step) -> bool:
     """Whether no loop of a program begins with a few vertices."""
     loops = [part for part in walk(step) if isinstance(part, Loop)]
-    few = [part for part in loops if part.take is not None or part.over not in (None, "vertices", "edges")]
+    few = [
+        part
+        for part in loops
+        if part.take is not None or part.record is not None or part.over not in (None, "vertices", "edges")
+    ]
     return not few and not step.needs_frontier()
 
 

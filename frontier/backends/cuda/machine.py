@@ -14,6 +14,7 @@ if SIMULATED:
 else:
     from numba import cuda
 
+    import frontier.backends.cuda.mends
     from frontier.backends.cuda.atomics import truth
     from frontier.backends.cuda.intrinsics import *  # noqa: F403
     from frontier.backends.cuda.intrinsics import POINTERS, SHARED

@@ -1,20 +1,20 @@
 """Kernels without a GPU: every operation of a kernel in plain Python, one Python thread for each of its threads.
 
 Slow, for small graphs: a test of what kernels do, with their barriers, votes and atomics. Chosen by
-``NUMBA_ENABLE_CUDASIM=1``. numba's own simulator runs one block and knows no votes, hence this one. One thread runs at
-a time, and hands over to another where it waits; so everything between two barriers is atomic, and a run repeats.
+``NUMBA_ENABLE_CUDASIM=1``. numba's own simulator runs one block and knows no votes, hence this one. Which thread runs
+when is in :mod:`frontier.backends.cuda.simulator_threads`.
 """
 
 from __future__ import annotations
 
 import ctypes
-import threading
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from frontier.backends.cuda.simulator_threads import WARP, launch, me
 
 __all__ = [
     "POINTERS",
@@ -50,10 +50,6 @@ __all__ = [
     "thread_index",
     "truth",
 ]
-
-WARP = 32
-
-_here = threading.local()
 
 
 def device(fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -106,7 +102,7 @@ def _at(name: str) -> Callable[[int], Pointer]:
 
 
 def _shared(name: str) -> Callable[[int], Pointer]:
-    return lambda offset: Pointer(_here.block.scratch + int(offset), name)
+    return lambda offset: Pointer(me.block.scratch + int(offset), name)
 
 
 POINTERS = {name: _at(name) for name in _CTYPES}
@@ -157,7 +153,7 @@ def compare_exchange(pointer: Any, index: Any, expected: Any, value: Any) -> Any
     if old == expected:
         pointer[index] = value
     else:  # somebody may wait in a loop for another's change
-        _here.block.grid.turn()
+        me.block.grid.turn()
     return old
 
 
@@ -168,7 +164,7 @@ def load_relaxed(pointer: Any, index: Any) -> Any:
 
 def load_acquire(pointer: Any, index: Any) -> Any:
     """Read; others get a turn, for somebody may wait for them in a loop."""
-    _here.block.grid.turn()
+    me.block.grid.turn()
     return pointer[index]
 
 
@@ -194,114 +190,35 @@ def clock() -> int:
 # ---- where a thread stands, and votes ----------------------------------------------------------------
 
 
-class _Grid:
-    """What all blocks of a launch share: who runs next."""
-
-    def __init__(self, blocks: int, threads: int) -> None:
-        self.blocks, self.threads = blocks, threads
-        self.error: BaseException | None = None
-        self.ready: deque[threading.Lock] = deque()
-        self.waiting: dict[threading.Lock, None] = {}
-
-    def next(self) -> bool:
-        """Let the next thread run; whether there is one."""
-        if not self.ready and self.waiting:
-            self.fail(RuntimeError("threads wait for others that will not come"))
-        if self.ready:
-            self.ready.popleft().release()
-            return True
-        return False
-
-    def wait(self) -> None:
-        """Let others run until somebody makes this thread ready."""
-        mine = _here.lock
-        self.waiting[mine] = None
-        self.next()
-        mine.acquire()
-        self.check()
-
-    def turn(self) -> None:
-        """Let all others that can run do so first."""
-        if self.ready:
-            self.ready.append(_here.lock)
-            self.next()
-            _here.lock.acquire()
-        self.check()
-
-    def wake(self, locks: list[threading.Lock]) -> None:
-        """Threads that wait can run."""
-        for lock in locks:
-            del self.waiting[lock]
-        self.ready.extend(locks)
-
-    def fail(self, error: BaseException) -> None:
-        """Let every thread end, since one has failed."""
-        self.error = self.error or error
-        self.wake(list(self.waiting))
-
-    def check(self) -> None:
-        if self.error is not None:
-            raise threading.BrokenBarrierError
-
-
-class _Barrier:
-    """Where some threads meet."""
-
-    def __init__(self, grid: _Grid, size: int) -> None:
-        self.grid, self.size = grid, size
-        self.here: list[threading.Lock] = []
-
-    def wait(self) -> None:
-        if len(self.here) + 1 < self.size:
-            self.here.append(_here.lock)
-            self.grid.wait()
-        else:
-            self.grid.wake(self.here)
-            self.here = []
-
-
-class _Block:
-    """What the threads of a block share."""
-
-    def __init__(self, grid: _Grid, index: int, scratch: int) -> None:
-        self.grid, self.index = grid, index
-        self._memory = ctypes.create_string_buffer(scratch + 64)
-        self.scratch = (ctypes.addressof(self._memory) + 15) // 16 * 16
-        self.barrier = _Barrier(grid, grid.threads)
-        self.flags = [False] * grid.threads
-        self.warps = [_Barrier(grid, WARP) for _ in range(grid.threads // WARP)]
-        self.values: list[Any] = [None] * grid.threads
-
-
 def thread_index() -> np.int32:
     """Number of the thread in its block."""
-    return np.int32(_here.thread)
+    return np.int32(me.thread)
 
 
 def block_index() -> np.int32:
     """Number of the block."""
-    return np.int32(_here.block.index)
+    return np.int32(me.block.index)
 
 
 def num_blocks() -> np.int32:
     """Number of blocks."""
-    return np.int32(_here.block.grid.blocks)
+    return np.int32(me.block.grid.blocks)
 
 
 def block_size() -> np.int32:
     """Threads of a block."""
-    return np.int32(_here.block.grid.threads)
+    return np.int32(me.block.grid.threads)
 
 
 def sync() -> None:
     """All threads of the block meet."""
-    _here.block.barrier.wait()
+    me.block.barrier.wait()
 
 
 def sync_or(flag: Any) -> bool:
     """All threads of the block meet; whether the flag of any is set."""
-    block = _here.block
-    block.flags[_here.thread] = bool(flag)
+    block = me.block
+    block.flags[me.thread] = bool(flag)
     block.barrier.wait()
     result = any(block.flags)
     block.barrier.wait()
@@ -310,13 +227,13 @@ def sync_or(flag: Any) -> bool:
 
 def sync_warp() -> None:
     """The threads of a warp meet."""
-    _here.block.warps[_here.thread // WARP].wait()
+    me.block.warps[me.thread // WARP].wait()
 
 
 def _exchanged(value: Any) -> list[Any]:
     """The values of all lanes of the warp."""
-    block, warp = _here.block, _here.thread // WARP
-    block.values[_here.thread] = value
+    block, warp = me.block, me.thread // WARP
+    block.values[me.thread] = value
     block.warps[warp].wait()
     values = block.values[warp * WARP : (warp + 1) * WARP]
     block.warps[warp].wait()
@@ -340,13 +257,13 @@ def shuffle(value: Any, lane: Any) -> Any:
 
 def shuffle_up(value: Any, delta: Any) -> Any:
     """The value of the lane so many places before."""
-    lane = _here.thread % WARP
+    lane = me.thread % WARP
     return _exchanged(value)[lane - delta if lane >= delta else lane]
 
 
 def shuffle_down(value: Any, delta: Any) -> Any:
     """The value of the lane so many places after."""
-    lane = _here.thread % WARP
+    lane = me.thread % WARP
     return _exchanged(value)[lane + delta if lane + delta < WARP else lane]
 
 
@@ -358,43 +275,3 @@ def ones(word: Any) -> np.int32:
 def find_first(word: Any) -> np.int32:
     """Index of the lowest one bit of a word that is not 0."""
     return np.int32((int(word) & -int(word)).bit_length() - 1)
-
-
-# ---- launches ----------------------------------------------------------------------------------------
-
-
-def launch(kernel: Callable[..., None], blocks: int, threads: int, scratch: int, parameters: list[Any]) -> None:
-    """Run a kernel: all threads of all blocks in turns."""
-    grid = _Grid(blocks, threads)
-    workers = []
-    for b in range(blocks):
-        block = _Block(grid, b, scratch)
-        for t in range(threads):
-            lock = threading.Lock()
-            lock.acquire()
-            grid.ready.append(lock)
-            workers.append(threading.Thread(target=_thread, args=(kernel, block, t, lock, parameters), daemon=True))
-    for worker in workers:
-        worker.start()
-    grid.next()
-    for worker in workers:
-        worker.join()
-    if grid.error is not None:
-        raise grid.error
-
-
-def _thread(
-    kernel: Callable[..., None], block: _Block, thread: int, lock: threading.Lock, parameters: list[Any]
-) -> None:
-    _here.block, _here.thread, _here.lock = block, thread, lock
-    lock.acquire()
-    try:
-        block.grid.check()
-        with np.errstate(all="ignore"):
-            kernel(*parameters)
-    except threading.BrokenBarrierError:
-        pass
-    except BaseException as error:
-        block.grid.fail(error)
-    finally:
-        block.grid.next()

@@ -1,0 +1,72 @@
+"""What follows from a graph's rows and weights: a :class:`frontier.graph.Graph` makes it once, when it is asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier import device
+from frontier._topology import Array, read_only
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
+__all__ = ["in_degree", "in_edges", "in_lists", "largest", "max_degree", "out_degree", "smallest", "sources"]
+
+
+def sources(graph: Graph) -> Array:
+    """Source of each edge slot."""
+    from frontier.build import sources_of
+
+    return sources_of(graph.backend, graph.offsets, graph.targets.dtype)
+
+
+def out_degree(graph: Graph) -> Array:
+    """Number of edge slots of each vertex."""
+    return graph.offsets[1:] - graph.offsets[:-1]
+
+
+def max_degree(graph: Graph) -> int:
+    """Largest number of edge slots of a vertex; the degrees are not kept."""
+    return int(out_degree(graph).max()) if graph.num_vertices else 0
+
+
+def in_degree(graph: Graph) -> Array:
+    """Number of in-edges of each vertex of a directed graph; in-edges are not made for it."""
+    if "in_lists" in graph._topology.derived:
+        return graph.in_offsets[1:] - graph.in_offsets[:-1]
+    if device.is_cuda(graph.backend):
+        from frontier._build_device import counts
+
+        return counts(device.namespace(graph.backend), graph.targets, graph.num_vertices, graph.offsets.dtype)
+    return np.bincount(graph.targets, minlength=graph.num_vertices).astype(graph.offsets.dtype)
+
+
+def in_lists(graph: Graph) -> tuple[Array, Array]:
+    """Offsets and sources of the in-edges."""
+    from frontier.build import transpose
+
+    offsets, sources, _ = transpose(graph, permutation=False)
+    return read_only(offsets), read_only(sources)
+
+
+def in_edges(graph: Graph) -> Array:
+    """Edge slot of each in-edge; the lists that come with them are kept too."""
+    from frontier.build import transpose
+
+    offsets, sources, slots = transpose(graph, permutation=True)
+    if not graph.symmetric:
+        graph._once("in_lists", lambda: (read_only(offsets), read_only(sources)))
+    assert slots is not None
+    return slots
+
+
+def smallest(weights: Array | None) -> Any:
+    """Smallest weight, as a number of Python; None where there is none."""
+    return None if weights is None or len(weights) == 0 else weights.min().item()
+
+
+def largest(weights: Array | None) -> Any:
+    """Largest weight, as a number of Python; None where there is none."""
+    return None if weights is None or len(weights) == 0 else weights.max().item()

@@ -1,0 +1,64 @@
+"""What functors may use and numba-cuda does not offer of itself. Import this module before compiling.
+
+NumPy's functions of numbers: numba-cuda lowers those that its mathematical functions serve. The others are taken from
+the table that it shares with the CPU, or call the GPU's mathematical library. Fields with the name of a method of
+tuples: numba-cuda would prefer the method.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba.cuda import cgutils, ufuncs
+from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
+from numba.cuda.np import ufunc_db
+from numba.cuda.typing.collections import NamedTupleAttribute
+
+__all__: list[str] = []
+
+#: In the library under another name than Python's, or not in Python at all.
+_LIBRARY = {np.rint: "rint", np.exp2: "exp2", np.nextafter: "nextafter"}
+
+#: Of the table shared with the CPU, those that would call the CPU's library.
+_NOT_THERE = (np.ldexp, np.spacing)
+
+#: What math serves.
+_MATH = {np.exp: math.exp, np.expm1: math.expm1, np.log1p: math.log1p, np.sqrt: math.sqrt, np.fabs: math.fabs}
+
+
+def _by_math(fn: Callable[..., Any]) -> Callable[..., Any]:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return get_unary_impl_for_fn_and_ty(fn, signature.args[0])(context, builder, signature, args)
+
+    return generate
+
+
+def _by_library(name: str) -> Callable[..., Any]:
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = context.get_value_type(signature.return_type)
+        suffix = "f" if isinstance(kind, ir.FloatType) else ""
+        made = ir.FunctionType(kind, [kind] * len(args))
+        return builder.call(cgutils.get_or_insert_function(builder.module, made, f"__nv_{name}{suffix}"), args)
+
+    return generate
+
+
+def _register() -> None:
+    table = ufuncs.ufunc_db()
+    for made, lowered in (
+        *((ufunc, _by_math(fn)) for ufunc, fn in _MATH.items()),
+        *((ufunc, _by_library(name)) for ufunc, name in _LIBRARY.items()),
+    ):
+        table.setdefault(made, {f"{kind * made.nin}->{kind}": lowered for kind in "fd"})
+    for ufunc in set(ufunc_db.get_ufuncs()).difference(_NOT_THERE):
+        table.setdefault(ufunc, ufunc_db.get_ufunc_info(ufunc))
+
+
+_register()
+
+# Attributes of a problem come before what is said of all tuples for this target.
+NamedTupleAttribute.metadata = {"target": "cuda"}
