@@ -58,7 +58,9 @@ class Schedule:
         graphs of fewer than 16,000 vertices a sixteenth of them).
     queue : {"append", "scan"}
         How the next frontier is written on a GPU: appended to a queue while edges are visited; or marked in an array
-        with an entry for every vertex, which is then scanned for the queue (Enterprise). The cpu backend appends.
+        with an entry for every vertex, which is then scanned for the queue; and of several pulls in a row, those after
+        the first go over a queue of the vertices that still wait, where the functors show that no other can come into
+        question (Enterprise). The cpu backend appends.
     hub_cache : bool
         Whether a pull on a GPU keeps the frontier's hubs in shared memory, and looks for them first (Enterprise).
     fuse : bool

@@ -208,8 +208,8 @@ def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
     here = Path(__file__).parent
-    own = ("appends", "atomics", "collectives", "intrinsics", "machine")
-    own += ("mends", "queues", "runtime", "runtime_words", "steps")
+    kernels = ("appends", "collectives", "queues", "runtime", "runtime_words", "steps")
+    own = ("atomics", "intrinsics", "machine", "mends", *kernels)
     other = ("codes.py", "flags.py", "overloads.py", "cpu/intrinsics.py", "../numbers.py")
     for path in (*(here / f"{name}.py" for name in own), *(here.parent / name for name in other)):
         made.update(path.read_bytes())

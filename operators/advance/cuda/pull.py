@@ -7,6 +7,7 @@ again, so a vertex that needs only one parent stops at the first. What is left o
 
 With ``hub_cache`` every block keeps the frontier's hubs in a table in its shared memory: neighbours that it holds are
 visited first, and if that ends the search, the bitmap is not read (Enterprise; Liu and Huang, SC 2015).
+With ``queue="scan"`` pulls that follow a pull go over fewer vertices: ``shrink.py``.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
 from frontier.lowering.registers import ALL, BITS, PULL
+from frontier.operators.advance.cuda.shrink import Waiting, waiting
 from frontier.operators.advance.edges import needs_edges, next_bits
 from frontier.operators.advance.switch import hub_inputs, hub_list
 from frontier.operators.phases import indented
@@ -34,8 +36,31 @@ TABLE = 2048
 
 
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> None:
-    """Add the phases: the frontier as a bitmap, then the sweep over all vertices."""
+    """Add the phases: the frontier as a bitmap, then the sweep over all vertices, or over those who still wait."""
     _bitmap(b, source)
+    queue = waiting(step, b)
+    if queue is None:
+        _search(step, b, source, target)
+        return
+    sweep, end = b.label(), b.label()
+    b.unless(queue.valid, sweep)
+    b.phase(f"fill_bits(w, W, uint32_at({next_bits(b, target)}), {b.capacity('vertex')})")
+    _search(step, b, source, target, queue, again=True)
+    b.goto(end)
+    b.place(sweep)
+    _search(step, b, source, target, queue)
+    b.place(end)
+
+
+def _search(
+    step: Advance,
+    b: CudaProgram,
+    source: Register,
+    target: Register,
+    queue: Waiting | None = None,
+    again: bool = False,
+) -> None:
+    """Add the phase in which vertices look for the frontier; ``queue`` notes who waits, ``again`` only these look."""
     opposite = "in" if step.edges == "out" else "out"
     parameters = {
         "everything": f"{source.form} == {ALL}",
@@ -48,20 +73,25 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> 
     if step.output is not None:
         parameters["made"] = f"uint32_at({next_bits(b, target)})"
         parameters["degrees"] = b.lists(step.edges)[0]
+    if queue is not None:
+        parameters |= queue.parameters(again)
     near = "src" if step.far == "dst" else "dst"
     cached = b.schedule.hub_cache and not b.narrow  # narrow builds have no scratch memory, and no hubs
+    each = [
+        *_alone(visit, where, near, cached),
+        *_together(visit, near),
+        *_vote(step, again),
+        *(queue.note(where) if queue is not None else []),
+    ]
     body = [
         *(_hubs(step, b, parameters) if cached else []),
         "lane = np.int32(w & 31)",
         "count = np.int64(0)",
         "edges = np.int64(0)",
         "examined = np.int64(0)",
-        "word = (w - lane) >> 5",
-        "while word < (n + 31) >> 5:",
-        *indented(_alone(visit, where, near, cached)),
-        *indented(_together(visit, near)),
-        *indented(_vote(step)),
-        "    word += W >> 5",
+        *(queue.begin(TABLE if cached else 0) if queue is not None else []),
+        *_by_warps(each, again),
+        *(queue.end() if queue is not None else []),
         *([f"add_found(C, slot, {b.big}, count, edges)"] if step.output is not None else []),
         "if tracing:",
         "    add_up(C, slot, EXAMINED, examined)",
@@ -75,7 +105,18 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> 
             f"{target.form} = {BITS}",
             f"{target.kind} = 0",
         )
-    b.phase(b.function(f"pull_{step.fn.__name__}", parameters, body), after=after)
+    if queue is not None:
+        after += queue.after(b, again)
+    b.phase(b.function(f"pull_{'again_' * again}{step.fn.__name__}", parameters, body), after=after)
+
+
+def _by_warps(each: list[str], again: bool) -> list[str]:
+    """A loop in which a warp takes 32 vertices ``x`` at a time, those of a word or of a queue; n or more is none."""
+    if again:
+        take = ["x = n", "if i < total:", "    x = np.int64(queue[i])"]
+        return ["i = w", "while i - lane < total:", *indented([*take, *each]), "    i += W"]
+    take = ["x = (word << 5) + lane"]
+    return ["word = (w - lane) >> 5", "while word < (n + 31) >> 5:", *indented([*take, *each]), "    word += W >> 5"]
 
 
 def _visit(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> tuple[list[str], str | None]:
@@ -139,7 +180,6 @@ def _alone(visit: list[str], where: str | None, near: str, cached: bool) -> list
         visits = ["while hits != np.uint32(0) and going:", *indented(_each(visit, near))]
     probes += [*visits, "k = I(k + I(4))"]
     return [
-        "x = (word << 5) + lane",
         "accepted = False",
         "going = False",
         "k = I(0)",
@@ -206,18 +246,15 @@ def _together(visit: list[str], near: str) -> list[str]:
     ]
 
 
-def _vote(step: Advance) -> list[str]:
-    """Lines that store the word of the next bitmap."""
+def _vote(step: Advance, again: bool) -> list[str]:
+    """Lines that put who was accepted into the next bitmap: as a whole word, or bit by bit into a cleared one."""
     if step.output is None:
         return []
-    return [
-        "votes = ballot(accepted)",
-        "if lane == 0:",
-        "    made[word] = votes",
-        "if accepted:",
-        "    count += 1",
-        "    edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])",
-    ]
+    found = ["count += 1", "edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])"]
+    if again:
+        bit = "fetch_or(made, x >> 5, np.uint32(np.uint32(1) << np.uint32(x & 31)))"
+        return ["if accepted:", *indented([bit, *found])]
+    return ["votes = ballot(accepted)", "if lane == 0:", "    made[word] = votes", "if accepted:", *indented(found)]
 
 
 def _bitmap(b: CudaProgram, register: Register) -> None:

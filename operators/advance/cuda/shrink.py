@@ -1,0 +1,115 @@
+"""The shrinking queue of pulls: of several pulls in a row, only the first sweeps over all vertices.
+
+It notes the vertices that still wait: those with in-edges for which ``where`` holds after their search. Each later
+pull goes over what the one before it has noted, and notes anew. (Liu and Huang: Enterprise, SC 2015.)
+
+A vertex that is not noted must be one for which ``where`` stays false. It does if only visits of a vertex's own edges
+change what ``where`` reads of it, which :func:`waiting` finds from the functors; and if nothing but the pull itself
+has run since, which is tested in every pass: no other phase has, and the host, which may write fields at a boundary,
+was not asked.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.analysis import effects
+from frontier.operators.advance.switch import _at_loop_start
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.operators.advance import Advance
+
+__all__ = ["Waiting", "waiting"]
+
+
+def waiting(step: Advance, b: CudaProgram) -> Waiting | None:
+    """The queue of a step whose pulls may use one, else None.
+
+    Where a loop keeps its frontiers, bitmaps are made queues between passes, so no two pulls are in a row.
+    """
+    able = b.schedule.queue == "scan" and not b.narrow and not b.build.single
+    repeated = len(b.loops) > 1 and not b.records and step.output == "vertex"
+    return Waiting(b) if able and repeated and _lasting(step) else None
+
+
+def _lasting(step: Advance) -> bool:
+    """Whether ``where``, once false for a vertex, stays so while nothing but the step's pulls runs.
+
+    Then no edge of the vertex is visited any more; and other visits do not write what ``where`` reads of it.
+    """
+    if step.where is None:
+        return False
+    asked, visits = effects(step.where), effects(step.fn)
+    own = {step.far}
+
+    def kept(name: str) -> bool:
+        """Whether a visit writes a field at its far end only; an index "" says that it went where nobody can tell."""
+        return visits.writes.get(name, own) == own and "" not in visits.reads.get(name, own)
+
+    followed = asked.exact and visits.exact
+    return followed and all(places == own and kept(name) for name, places in asked.reads.items())
+
+
+class Waiting:
+    """Two queues, of which a pull reads one and writes the other, and the variables that say what is in them.
+
+    Attributes
+    ----------
+    count, side : str
+        How many wait, and in which queue.
+    since : str
+        The number of phases begun when they were noted; -1 if they are not to be used.
+    """
+
+    def __init__(self, b: CudaProgram) -> None:
+        self.count, self.side, self.since = (b.variable(f"waiting_{stem}") for stem in ("count", "side", "since"))
+        _at_loop_start(b, f"{self.since} = -1")
+        self._a, self._b = (b.input(f"waiting_{side}", "vertex_queue") for side in "ab")
+        self._ids = b.layout.ids
+
+    @property
+    def valid(self) -> str:
+        """Text for whether the pull may go over those who wait."""
+        return f"{self.since} == t"
+
+    def parameters(self, again: bool) -> dict[str, str]:
+        """Parameters of the first pull of several, or of one ``again``."""
+        if not again:
+            return {"waiting": f"{self._ids}_at({self._a})"}
+        return {
+            "queue": f"{self._ids}_at({self._b} if {self.side} else {self._a})",
+            "total": self.count,
+            "waiting": f"{self._ids}_at({self._a} if {self.side} else {self._b})",
+        }
+
+    def begin(self, taken: int) -> list[str]:
+        """Lines before a pull's loop; so many ids of the block's scratch memory are taken by other things."""
+        size = 8 if self._ids == "int64" else 4
+        place = f"FREE + {size} * ({taken} + part_of_warp() * (thread_index() >> np.int32(5)))"
+        return ["fill = np.int32(0)", f"held = {self._ids}_shared({place})"]
+
+    def note(self, where: str | None) -> list[str]:
+        """Lines after the search of 32 vertices, that note who still waits. All lanes run them.
+
+        Appends count in the word PILE_COUNT, in which no pull counts anything else: as if a slot began there.
+        """
+        return [
+            "sync_warp()",  # other lanes may have visited x
+            "waits = False",
+            "if begun < end:",
+            f"    waits = truth({where})",
+            "fill = stash(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, offsets, n, held, fill, waits, x)",
+        ]
+
+    def end(self) -> list[str]:
+        """Lines after a pull's loop."""
+        return ["unstash(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, offsets, n, held, fill)"]
+
+    def after(self, b: CudaProgram, again: bool) -> tuple[str, ...]:
+        """Decisions after a pull: what it has noted may be used, unless the run pauses before the next pass."""
+        return (
+            f"{self.count} = {b.counter('PILE_COUNT')}",
+            f"{self.side} = 1 - {self.side}" if again else f"{self.side} = 0",
+            f"{self.since} = t if stop == 0 and budget != 0 else -1",
+        )
