@@ -19,6 +19,8 @@ PRIMITIVES = ("bfs", "sssp", "pagerank", "bc", "cc")
 WITHOUT_SOURCE = ("pagerank", "cc")
 #: PageRank stops here, as in the measured figures.
 TOLERANCE = 1e-6
+#: Of distances: as Gunrock and cuGraph compute them.
+DTYPE = "float32"
 Call = Callable[[fr.Graph, int], Any]
 
 
@@ -168,7 +170,7 @@ def call_of(primitive: str, schedule: fr.Schedule | None = None) -> Call:
     """The shipped primitive as a call with a source."""
     calls: dict[str, Call] = {
         "bfs": lambda g, source: fr.bfs(g, source, schedule=schedule),
-        "sssp": lambda g, source: fr.sssp(g, source, schedule=schedule),
+        "sssp": lambda g, source: fr.sssp(g, source, dtype=DTYPE, schedule=schedule),
         "pagerank": lambda g, source: fr.pagerank(g, tolerance=TOLERANCE, schedule=schedule),
         "bc": lambda g, source: _betweenness(g, source, schedule),
         "cc": lambda g, source: fr.connected_components(g, schedule=schedule),

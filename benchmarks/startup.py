@@ -40,6 +40,7 @@ def main() -> None:
     """Measure, print a table, write JSON."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="processes for each warm time")
+    parser.add_argument("--backend", default="cpu", help="where the graph lies: cpu, cuda")
     parser.add_argument("--json", metavar="FILE", help="write the times as JSON")
     arguments = parser.parse_args()
     found: dict[str, dict[str, float]] = {}
@@ -47,7 +48,7 @@ def main() -> None:
         for code in ("pass", "import numpy", "import frontier"):
             found[code] = {"warm": _median(code, nothing, arguments.runs)}
     for name, call in CALLS.items():
-        code = f"import frontier as fr; g = fr.karate(weights=(1, 9)); {call}"
+        code = f"import frontier as fr; g = fr.karate(weights=(1, 9)).to({arguments.backend!r}); {call}"
         with tempfile.TemporaryDirectory() as cache:
             empty = seconds(code, cache)
             found[name] = {"empty": empty, "warm": _median(code, cache, arguments.runs)}

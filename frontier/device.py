@@ -53,6 +53,8 @@ Result = TypeVar("Result")
 
 _CUDA_DLPACK = (2, 13)  # device types of DLPack: memory of a GPU, managed memory
 
+_OF_HOST = (np.ndarray, list, tuple, int, float)  # what is never on a GPU
+
 _ready = False  # once nothing was missing, nothing is
 
 
@@ -61,7 +63,8 @@ _ready = False  # once nothing was missing, nothing is
 
 def simulated() -> bool:
     """Whether kernels run in numba's simulator, and NumPy stands in for CuPy."""
-    return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
+    # Asking the environment takes a microsecond, and a run asks some ten times.
+    return not _ready and os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
 def available() -> bool:
@@ -162,7 +165,7 @@ def namespace_of(array: Any) -> Any:
 
 def is_device(values: Any) -> bool:
     """Whether values lie on a GPU: an array of CuPy, or of another library that shares what it has there."""
-    if isinstance(values, np.ndarray | list | tuple | int | float):
+    if isinstance(values, _OF_HOST):
         return False
     if hasattr(values, "__cuda_array_interface__"):
         return True
@@ -237,10 +240,10 @@ def matching(value: Any, array: Any) -> Any:
 
 def full(backend: str, length: int, value: Any, dtype: Any) -> Any:
     """Give an array of one value."""
-    xp = namespace(backend)
-    if xp is np:
-        return np.full(length, value, dtype)
-    made = xp.empty(length, dtype)
+    made = namespace(backend).empty(length, dtype)
+    if isinstance(made, np.ndarray):
+        made.fill(value)
+        return made
     pattern = np.asarray(value, dtype).tobytes()
     if length and pattern == pattern[:1] * len(pattern):  # 0 and -1: no kernel is needed
         made.data.memset_async(pattern[0], made.nbytes)
@@ -299,8 +302,10 @@ class using:
 
     def __enter__(self) -> None:
         if self._backend.startswith("cuda") and not simulated():
-            self._device = _cupy().cuda.Device(index_of(self._backend))
-            self._device.__enter__()
+            cuda, index = _cupy().cuda, index_of(self._backend)
+            if cuda.runtime.getDevice() != index:
+                self._device = cuda.Device(index)
+                self._device.__enter__()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -7,6 +7,8 @@ that is run to its end at once.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
+from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from frontier.errors import BackendUnavailableError, FrontierError
@@ -64,9 +66,7 @@ def start(
     BackendUnavailableError
         If the graph's backend is not there.
     """
-    name = p.graph.backend.partition(":")[0]  # "cuda:1" is a device of "cuda"
-    if name not in BACKENDS:
-        raise BackendUnavailableError(f"there is no backend {name!r}; there are {', '.join(BACKENDS)}")
+    begin = _begin_of(p.graph.backend)
     if f is not None:
         f.check(p.graph)
     elif step.needs_frontier():
@@ -74,21 +74,31 @@ def start(
     if schedule is not None and not isinstance(schedule, Schedule):
         raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
     _check(step, p)
-    backend = importlib.import_module(f"frontier.backends.{name}")
-    return backend.start(step, p, f, schedule or _DEFAULT)  # type: ignore[no-any-return]
+    return begin(step, p, f, schedule or _DEFAULT)
+
+
+@cache
+def _begin_of(backend: str) -> Callable[[Step, Problem, Frontier | None, Schedule], Execution]:
+    """What begins to run a step on a backend."""
+    name = backend.partition(":")[0]  # "cuda:1" is a device of "cuda"
+    if name not in BACKENDS:
+        raise BackendUnavailableError(f"there is no backend {name!r}; there are {', '.join(BACKENDS)}")
+    return importlib.import_module(f"frontier.backends.{name}").start  # type: ignore[no-any-return]
 
 
 def _check(step: Step, p: Problem) -> None:
-    """Check a step once for all problems that are alike; lengths of arrays are not part of a layout."""
-    layout = p.workspace.get("layout") or p.workspace.setdefault("layout", Layout.of(p))
+    """Check a step once for all problems that are alike."""
+    layout = Layout.of(p)
     known = step.__dict__.setdefault("_checked", set())
     key = (layout, p.graph.backend == "python")
     if key in known:
         return
+    lasting = True
     for part in walk(step):
         part.check(p)
         check_weights(p, part)
-    if not any(kind == "array" for _, kind, _ in layout.fields):
+        lasting = lasting and not part.measures
+    if lasting or not any(kind == "array" for _, kind, _ in layout.fields):
         known.add(key)
 
 

@@ -170,7 +170,7 @@ class Problem:
     def __init__(self, graph: Graph, /, **fields: Field) -> None:
         store = self.__dict__
         store["graph"] = graph
-        store["fields"] = dict(fields)
+        store["fields"] = fields
         store["arrays"] = {}  # vertex and edge fields and arrays, by name
         store["scalars"] = {}  # arrays of one element, so that compiled code has an address
         store["piles"] = {}
@@ -180,8 +180,7 @@ class Problem:
             for name, made in fields.items():
                 if not isinstance(made, Field):
                     raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
-                plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
-                if not plain or name in store or hasattr(Problem, name):
+                if not _can_be_called(name):
                     raise FrontierError(f"a field cannot be called {name!r}")
                 self._make(name, made)
 
@@ -210,7 +209,7 @@ class Problem:
             return
         length = self.graph.num_vertices if made.kind == "vertex" else self.graph.num_edges
         _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
-        if np.ndim(made.init) == 0:
+        if isinstance(made.init, int | float) or np.ndim(made.init) == 0:
             self.arrays[name] = device.full(place, length, _plain(made.init), made.dtype)
         elif device.is_device(made.init):
             self.arrays[name] = device.moved(made.init, place).astype(made.dtype, order="C")
@@ -264,3 +263,14 @@ class Problem:
     def __repr__(self) -> str:
         inner = ", ".join(f"{name}={made.kind}" for name, made in self.fields.items())
         return f"Problem({self.graph!r}, {inner})"
+
+
+#: What a problem has beside its fields.
+_OWN = ("graph", "fields", "arrays", "scalars", "piles", "workspace")
+
+
+@lru_cache(maxsize=4096)
+def _can_be_called(name: str) -> bool:
+    """Whether ``p.name`` can be a field."""
+    plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+    return plain and name not in _OWN and not hasattr(Problem, name)

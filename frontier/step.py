@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
 from frontier.errors import FrontierError
@@ -45,6 +46,10 @@ class Step:
     uses_frontier = True
     #: Whether ``over=`` may be a count.
     takes_count = False
+    #: Whether :meth:`check` compares lengths of arrays, which are not part of a problem's layout.
+    measures = False
+
+    _key: tuple[Any, ...] | None = None
 
     def __init__(self, over: Over = None, schedule: Schedule | None = None) -> None:
         if isinstance(over, bool) or not (over is None or isinstance(over, (str, int))):
@@ -58,9 +63,7 @@ class Step:
 
     def __call__(self, p: Problem, f: Frontier | None = None) -> Frontier:
         """Run this step by itself: the next frontier. Without ``f`` it needs ``over=``."""
-        from frontier.execution import run
-
-        return run(self, p, f)
+        return _run()(self, p, f)
 
     @property
     def own(self) -> bool:
@@ -121,23 +124,32 @@ class Step:
         return made
 
     def key(self) -> tuple[Any, ...]:
-        """What makes two steps the same: type, functors and options."""
-        own = (_hashable(value) for name, value in sorted(vars(self).items()) if not name.startswith("_"))
-        return (type(self), *own)
+        """What makes two steps the same: type, functors and options, which never change."""
+        if self._key is None:
+            own = (_hashable(value) for name, value in sorted(vars(self).items()) if not name.startswith("_"))
+            self._key = (type(self), *own)
+        return self._key
 
     def __repr__(self) -> str:
         names = ", ".join(fn.__name__ for fn, _ in self.functors())
         return f"{type(self).__name__}({names})"
 
 
+@cache
+def _run() -> Callable[[Step, Problem, Frontier | None], Frontier]:
+    """``frontier.execution.run``, which needs steps itself."""
+    from frontier.execution import run
+
+    return run
+
+
 def _replaced(value: Any, functors: Mapping[Functor, Functor]) -> Any:
     if isinstance(value, Step):
         made = copy.copy(value)
-        made.__dict__.pop("_code", None)  # a backend's compiled code is that of the old functors
-        made.__dict__.pop("_checked", None)
-        made.__dict__.pop("_builds", None)
         for name, inner in vars(value).items():
-            if not name.startswith("_"):
+            if name.startswith("_"):
+                delattr(made, name)  # what has been found for the old functors: compiled code, for example
+            else:
                 setattr(made, name, _replaced(inner, functors))
         for fn, place in made.functors():
             arguments(fn, place)

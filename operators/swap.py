@@ -29,6 +29,7 @@ class Swap(Step):
     name = "swap"
     uses_frontier = False
     passes_through = True
+    measures = True
 
     def __init__(self, first: str, second: str) -> None:
         super().__init__()

@@ -37,6 +37,7 @@ def clear(p, v):  # type: ignore[no-untyped-def]
     """Forget the source before."""
     p.level[v] = -1
     p.sigma[v] = 0.0
+    p.passed[v] = 0.0
 
 
 def seed(p, v):  # type: ignore[no-untyped-def]
@@ -58,8 +59,8 @@ def ahead(p, dst):  # type: ignore[no-untyped-def]
 
 
 def depend(p, src, dst):  # type: ignore[no-untyped-def]
-    """What every path to dst passes back."""
-    return p.passed[dst] if p.level[dst] == p.level[src] + 1 else 0.0
+    """What every path to dst passes back: nothing yet, unless dst is farther than src, and then by one level."""
+    return p.passed[dst]
 
 
 def pass_back(p, v):  # type: ignore[no-untyped-def]
@@ -88,6 +89,7 @@ def begin(p, v):  # type: ignore[no-untyped-def]
     first = p.starts[v] == p.turn
     p.level[v] = 0 if first else -1
     p.sigma[v] = 1.0 if first else 0.0
+    p.passed[v] = 0.0
     return first
 
 

@@ -6,9 +6,8 @@ there are no more, the others wait in the far pile; then the limit moves on. The
 waiting vertex, so empty stretches are skipped, and its width adapts within a factor of 4 to how many vertices
 the rounds before had (after ADDS; Wang, Fussell, Lin, PPoPP 2021).
 
-Parents are found afterwards: one sweep over tight edges from strictly nearer vertices, then a claim over
-the tight edges that are left, which have weight zero. So they form a tree even with zero weights, which
-neither "any tight edge" nor packing the parent into the distance gives.
+Parents are found afterwards, from the distances. Only where distances are float32 and no weight is 0 they share a word
+with the distance.
 """
 
 from __future__ import annotations
@@ -22,6 +21,8 @@ import frontier as fr
 from frontier import device
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.memory import register_memory
+from frontier.primitives import _packed
+from frontier.primitives._parents import Parents, PushedParents
 from frontier.primitives.bfs import path_to
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from frontier.problem import Field
     from frontier.schedule import Schedule
 
-__all__ = ["SSSP", "Parents", "Rounds", "SSSPResult", "sssp", "sssp_problem"]
+__all__ = ["SSSP", "Parents", "PushedParents", "Rounds", "SSSPResult", "sssp", "sssp_problem"]
 
 
 #: Vertices in a round below which the limit widens, and above which it narrows: on processors and on a GPU, which
@@ -122,78 +123,52 @@ class Rounds(fr.Enactor):
     loop = (fr.Take("far"), fr.Loop(fr.Advance(relax)))
 
 
-def adopt(p, src, dst, weight):  # type: ignore[no-untyped-def]
-    """A strictly nearer vertex whose edge is tight becomes the parent."""
-    if p.distance[src] < p.distance[dst] and p.distance[src] + weight == p.distance[dst]:
-        fr.atomic_cas(p.parent, dst, -1, src)
+_PACKED: dict[Any, Any] = {relax: _packed.relax, distance: _packed.distance}
+_UNPACK = fr.Reduce(_packed.unpack, "max", into="top", over="vertices")
 
 
-def orphan(p, dst):  # type: ignore[no-untyped-def]
-    """Reached, but without a parent."""
-    return p.parent[dst] == -1 and p.distance[dst] < p.unreached
+class PackedSSSP(fr.Enactor):
+    """As SSSP, with parents, in the words of the field ``best``."""
+
+    loop = (SSSP.program().but(_PACKED | {near: _packed.near, fresh: _packed.fresh}), _UNPACK)
 
 
-def placed(p, v):  # type: ignore[no-untyped-def]
-    """Has a parent."""
-    return p.parent[v] != -1
+class PackedRounds(fr.Enactor):
+    """As Rounds, with parents, in the words of the field ``best``."""
 
-
-def follow(p, src, dst, weight):  # type: ignore[no-untyped-def]
-    """Over a tight edge that leads no farther: whoever has a parent claims who has none."""
-    return p.distance[src] + weight == p.distance[dst] and fr.atomic_cas(p.parent, dst, -1, src) == -1
-
-
-def waits(p, v):  # type: ignore[no-untyped-def]
-    """1 for a reached vertex without a parent."""
-    return 1 if p.parent[v] == -1 and p.distance[v] < p.unreached else 0
-
-
-def some(p):  # type: ignore[no-untyped-def]
-    """Once, if any vertex waits."""
-    return 1 if p.orphans > 0 else 0
-
-
-class Parents(fr.Enactor):
-    """A tree of shortest paths from distances."""
-
-    loop = (
-        fr.Advance(adopt, where=orphan, output=None, over="vertices"),
-        fr.Reduce(waits, "sum", into="orphans", over="vertices"),
-        fr.Set(orphans=some),
-        fr.Loop(
-            fr.Filter(placed),
-            fr.Loop(fr.Advance(follow, where=orphan, unique="claimed")),
-            times="orphans",
-            over="vertices",
-        ),
-    )
+    loop = (Rounds.program().but({relax: _packed.relax}), _UNPACK)
 
 
 @device.at_graph
-def sssp_problem(g: Graph, source: int, delta: float | None = None, **fields: Field) -> fr.Problem:
+def sssp_problem(
+    g: Graph, source: int, delta: float | None = None, dtype: Any = None, **fields: Field
+) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
     delta = first_delta(g) if delta is None else delta
-    assert g.weights is not None
-    dtype = np.dtype(np.int64 if g.weights.dtype.kind in "iu" else np.float64)
-    unreached = np.iinfo(np.int64).max if dtype.kind == "i" else np.inf
-    if dtype.kind == "i":  # whole, for floats would round large distances; and far below where sums wrap
+    made = _dtype(g, dtype)
+    whole = made.kind == "i"
+    # What loops compute with is wide, so that sums of limits lose nothing.
+    wide = np.dtype(np.int64 if whole else np.float64)
+    unreached = np.iinfo(np.int64).max if whole else np.inf
+    if whole:  # for floats would round large distances; and far below where sums wrap
         delta = max(1, round(min(delta, 2**40)))
     p = fr.Problem(
         g,
-        distance=fr.vertex(dtype, unreached, combine="min"),
+        distance=fr.vertex(made, unreached, combine="min"),
         parent=fr.vertex(g.targets.dtype, -1, combine="claim"),
-        lowest=fr.scalar(dtype, 0),
-        limit=fr.scalar(dtype, 0),
-        delta=fr.scalar(dtype, delta),
-        first=fr.scalar(dtype, delta),
-        least=fr.scalar(dtype, 1 if dtype.kind == "i" else 0),
+        lowest=fr.scalar(wide, 0),
+        limit=fr.scalar(wide, 0),
+        delta=fr.scalar(wide, delta),
+        first=fr.scalar(wide, delta),
+        least=fr.scalar(wide, 1 if whole else 0),
         rounds=fr.scalar("int64"),
         work=fr.scalar("int64"),
         batch=fr.scalar("int64"),
         few=fr.scalar("int64", FEW_GPU if device.is_cuda(g.backend) else FEW),
         many=fr.scalar("int64", MANY_GPU if device.is_cuda(g.backend) else MANY),
-        rounding=fr.scalar(dtype, 0 if dtype.kind == "i" else 2 * np.finfo(np.float64).eps),
-        unreached=fr.scalar(dtype, unreached),
+        rounding=fr.scalar(wide, 0 if whole else 2 * np.finfo(made).eps),
+        unreached=fr.scalar(wide, unreached),
+        source=fr.scalar(g.targets.dtype, source),
         orphans=fr.scalar("int64", 0),
         far=fr.pile(),
         **fields,
@@ -202,6 +177,20 @@ def sssp_problem(g: Graph, source: int, delta: float | None = None, **fields: Fi
     p.parent[source] = source
     p.far = fr.Frontier(g, [source])
     return p
+
+
+def _dtype(g: Graph, asked: Any) -> np.dtype[Any]:
+    """Of distances."""
+    assert g.weights is not None
+    usual = np.dtype(np.int64 if g.weights.dtype.kind in "iu" else np.float64)
+    if asked is None:
+        return usual
+    made: np.dtype[Any] = np.dtype(asked)
+    if made != usual and not (made == np.float32 and g.weights.dtype == np.float32):
+        raise GraphError(
+            f"dtype={made}: distances by weights of {g.weights.dtype} are {usual}; float32 needs weights of float32"
+        )
+    return made
 
 
 def first_delta(g: Graph) -> float:
@@ -234,7 +223,7 @@ class SSSPResult:
     ----------
     source : int
         Vertex id.
-    distance : ndarray of float64 or int64, shape (n,)
+    distance : ndarray of float64, int64 or float32, shape (n,)
         Length of a shortest path from the source; inf (int64's maximum) where there is none.
     parent : ndarray of shape (n,), or None
         The vertex before v on such a path; -1 where there is none. The source is its own.
@@ -258,6 +247,7 @@ def sssp(
     *,
     delta: float | None = None,
     parents: bool = True,
+    dtype: Any = None,
     schedule: Schedule | None = None,
 ) -> SSSPResult:
     """Shortest paths from one vertex, by the weights of the edges.
@@ -272,17 +262,20 @@ def sssp(
         Width of the near pile, in units of weights. It changes the time, not the result.
     parents : bool
         Whether to find a tree of shortest paths too.
+    dtype : dtype, optional
+        Of the distances. ``"float32"`` where weights are float32: half the memory and less time, but every sum is
+        rounded to 24 bits.
     schedule : Schedule, optional
 
     Returns
     -------
     SSSPResult
-        Distances of integer weights are int64 and exact, of others float64.
+        Distances of integer weights are int64 and exact, of others float64 unless ``dtype`` says float32.
 
     Raises
     ------
     GraphError
-        If the source does not exist, or the graph has no weights.
+        If the source does not exist, the graph has no weights, or ``dtype`` does not suit them.
     NegativeWeightError
         If a weight is negative.
 
@@ -300,14 +293,35 @@ def sssp(
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
     if delta is not None and not delta > 0:
         raise GraphError(f"delta={delta}: it must be positive")
-    p = sssp_problem(g, start, delta)
-    enactor = Rounds if delta is None and device.is_cuda(g.backend) and _short_lists(g) else SSSP
-    enactor(p, schedule).run()
-    if parents:
-        outer = schedule or fr.Schedule()
-        # Where both directions are at hand an orphan stops at the first parent that it finds.
-        Parents(p, outer.but(direction="pull" if g.symmetric else "push")).run()
+    rounds = delta is None and device.is_cuda(g.backend) and _short_lists(g)
+    if parents and _packed.may_pack(g, _dtype(g, dtype)):
+        p = _with_words(g, start, delta, dtype)
+        (PackedRounds if rounds else PackedSSSP)(p, schedule).run()
+        if _packed.stands_still(g, float(p.top)):
+            p.parent[:] = -1
+            p.parent[start] = start
+            _find_parents(p, schedule)
+    else:
+        p = sssp_problem(g, start, delta, dtype)
+        (Rounds if rounds else SSSP)(p, schedule).run()
+        if parents:
+            _find_parents(p, schedule)
     return SSSPResult(start, p.distance, p.parent if parents else None)
+
+
+def _with_words(g: Graph, start: int, delta: float | None, dtype: Any) -> fr.Problem:
+    """The problem for distances and parents in one word."""
+    words = {"best": fr.vertex("int64", _packed.UNREACHED, combine="min"), "top": fr.scalar("float64")}
+    p = sssp_problem(g, start, delta, dtype, **words)
+    p.best[start] = start  # at a distance of 0
+    return p
+
+
+def _find_parents(p: fr.Problem, schedule: Schedule | None) -> None:
+    if p.graph.symmetric:
+        Parents(p, schedule).run()
+    else:  # in-edges would have to be sorted first
+        PushedParents(p, (schedule or fr.Schedule()).but(direction="push")).run()
 
 
 def _short_lists(g: Graph) -> bool:

@@ -20,6 +20,7 @@ DRIVER = gpus.Driver((12, 8), (A100,))
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    monkeypatch.setattr(device, "_ready", False)  # or nothing is simulated any more
 
 
 # -- memory ------------------------------------------------------------------------------------------

@@ -43,6 +43,14 @@ def test_many_graphs(backend: Backend) -> None:
         check(backend(g))
 
 
+def test_shares_are_rounded_where_the_tolerance_allows(backend: Backend) -> None:
+    g = backend(fr.karate())
+    rough, exact = fr.pagerank(g, tolerance=1e-6), oracles.pagerank(g, 0.85, None, False)
+    close(rough.rank, exact, rtol=0, atol=1e-5)
+    fr.verify.pagerank(g, rough).raise_if_failed()
+    assert abs(rough.rank.sum() - 1) < 1e-6
+
+
 @pytest.mark.unsimulated("a hundred passes for a graph")
 def test_many_weighted_graphs(backend: Backend) -> None:
     count, largest = (40, 200) if backend.name != "python" else (12, 10)

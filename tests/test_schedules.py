@@ -122,3 +122,17 @@ def test_what_cannot_be_the_same_in_every_run_is_refused(cuda):
     p = programs.bfs_problem(cuda(fr.path(4)), 0)
     with pytest.raises(fr.FrontierError, match=r"deterministic=True.*g\.to\('cpu'\)"):
         programs.BFS(p, fr.Schedule(deterministic=True)).run(fr.Frontier(p.graph, [0]))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"balance": "block"}, {"switch": "hubs"}, {"queue": "scan"}, {"dedup": "bitmap"}, {"hub_cache": True}],
+    ids=lambda asked: next(iter(asked)),
+)
+def test_what_only_the_full_build_has_is_not_ignored_on_a_road(asked):
+    from frontier.backends.cuda.execution import build_of
+
+    g, step = fr.grid(4, 4), programs.BFS.program()
+    assert build_of(g, step, fr.Schedule()).narrow
+    assert not build_of(g, step, fr.Schedule(**asked)).narrow
+    assert not build_of(g, fr.Sequence(fr.Unique(schedule=fr.Schedule(**asked))), fr.Schedule()).narrow

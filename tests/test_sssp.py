@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import oracles
 import pytest
-from compare import equal, workers
+from compare import close, equal, workers
 from conftest import Backend
 from hypothesis import given
 from strategies import graphs_with_vertex, random_graphs
@@ -65,6 +65,32 @@ def test_delta_below_the_rounding_of_distances(backend: Backend) -> None:
 def test_a_default_delta_far_too_small(backend: Backend) -> None:
     g = backend(fr.from_edges([0, 1, 2], [1, 2, 3], [1e-30, 1e9, 1e9]))
     check(g, 0)
+
+
+def test_distances_in_float32(backend: Backend) -> None:
+    for g in random_graphs(15, seed=36, min_vertices=2, max_vertices=50, weights="float32", directed=True):
+        result = fr.sssp(backend(g), 0, dtype="float32")
+        assert result.distance.dtype == np.float32
+        close(result.distance, oracles.sssp_distances(g, 0), rtol=1e-5)
+        fr.verify.sssp(g, result, tolerance=0).raise_if_failed()  # float32 sums, by which every parent is tight
+
+
+@pytest.mark.unsimulated("sums are not rounded to float32 there")
+@pytest.mark.parametrize("directed", [False, True])
+def test_weights_that_vanish_in_float32(backend: Backend, directed: bool) -> None:
+    far = np.float32(2**26)
+    weights = np.array([far, 1, 1, 1], np.float32)
+    g = backend(fr.from_edges([0, 1, 2, 3], [1, 2, 3, 1], weights, directed=directed))
+    result = fr.sssp(g, 0, dtype="float32")
+    equal(result.distance, np.array([0, far, far, far], np.float32))
+    fr.verify.sssp(g, result, tolerance=0).raise_if_failed()
+
+
+@pytest.mark.parametrize(("weights", "dtype"), [("float64", "float32"), ("int32", "float32"), ("float32", "int64")])
+def test_dtypes_that_do_not_suit_the_weights(weights: str, dtype: str) -> None:
+    g = fr.from_edges([0], [1], np.array([2], weights))
+    with pytest.raises(fr.GraphError, match=f"dtype={dtype}: distances by weights of {weights}"):
+        fr.sssp(g, 0, dtype=dtype)
 
 
 def test_several_workers(compiled: Backend) -> None:

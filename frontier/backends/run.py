@@ -13,11 +13,10 @@ from frontier import tracing
 from frontier.backends import codes
 from frontier.backends.hubs import hub_ids, hub_number
 from frontier.backends.interrupts import deferred
-from frontier.backends.workspace import Workspace
+from frontier.backends.workspace import Code, Workspace
 from frontier.device import to_host
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.frontiers import Frontier
-from frontier.lowering.loops import Program
 from frontier.lowering.registers import ALL, BITS, HOW, QUEUE
 
 if TYPE_CHECKING:
@@ -37,25 +36,25 @@ ROWS = 4096
 class LoopExecution:
     """One run of a step; see :class:`frontier.execution.Execution`.
 
-    A subclass sets ``_program`` and ``_at`` (position of every variable in the table), the workspace and the counters,
-    then calls :meth:`_prepare` (or, with a table used before, only its second part).
+    A subclass calls :meth:`_begin` with the code, a workspace and a table: that of an earlier run with these, or a new
+    one, which :meth:`_fill` fills; then :meth:`_prepare`.
     """
 
     #: Name in traces.
     backend = ""
 
-    _program: Program
-    _at: dict[str, int]
+    _code: Code
     _workspace: Workspace
-    _counters: Any
     _table: Any
+    _words: memoryview
 
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         self._p, self._step, self._given = p, step, f
         self._single = not schedule.fuse
-        self._kept: list[Any] = []  # arrays whose addresses are in the table
+        self._kept: list[Any] = []  # arrays whose addresses are in the table, and which nobody else keeps
         self._stored: dict[str, Frontier] = {}
         self.done = False
+        self._passes: int | None = None  # once it is done, for then others may use the table
         self._result: Frontier | None = f
 
     # ---- what a backend says -------------------------------------------------------------------------
@@ -74,46 +73,44 @@ class LoopExecution:
 
     # ---- the table -----------------------------------------------------------------------------------
 
+    def _begin(self, code: Code, work: Workspace, table: Any) -> None:
+        """Take over a table with ``words``, a view of it that is quick to read and write, and ``clear``."""
+        self._code, self._workspace, self._table = code, work, table
+        self._program, self._at, self._words = code.program, code.at, table.words
+
     def _set(self, name: str, value: int) -> None:
-        self._table[self._at[name]] = value
+        self._words[self._at[name]] = value
 
     def _get(self, name: str) -> int:
-        return int(self._table[self._at[name]])
+        return self._words[self._at[name]]
 
-    def _address(self, array: Any) -> int:
-        self._kept.append(array)
-        return self._workspace.address_of(array)
-
-    def _prepare(self) -> None:
-        """Fill a new table."""
-        self._prepare_inputs()
-        self._prepare_run()
-
-    def _prepare_inputs(self) -> None:
-        """What is the same in every run of the program on the graph with this workspace."""
-        self._set("counters", self._address(self._counters))
+    def _fill(self, counters: Any) -> None:
+        """What is the same in every run of the program on the graph with this workspace: for a new table."""
+        self._set("counters", self._workspace.address_of(counters))
         for name, role in self._program.inputs.items():
             self._set(name, self._input(name, role))
+        self._code.tables[self._workspace] = self._table
 
-    def _prepare_run(self) -> None:
+    def _prepare(self) -> None:
         """What belongs to this run."""
-        p, program = self._p, self._program
+        code, work, arrays = self._code, self._workspace, self._p.arrays
+        self._table.clear()
         self._set("nanoseconds", NANOSECONDS)
-        self._set("single", int(self._single))
-        for name, array in p.arrays.items():
-            self._set(f"a_{name}", self._address(array))
+        self._set("single", self._single)
+        for name, word in code.arrays:
+            self._words[word] = work.address_of(arrays[name])
         self._prepare_own()
-        if "stamps" in program.inputs:
-            self._set("epoch", self._workspace.epoch("stamps", "vertex_stamps"))
-        for name in self._piles():
+        if "stamps" in code.program.inputs:
+            self._set("epoch", work.epoch("stamps", "vertex_stamps"))
+        for name in code.piles:
             self._prepare_pile(name)
         if self._given is not None:
             self._load(self._given)
 
     def _prepare_own(self) -> None:
         """Fill in what only this backend's table has: here the addresses of scalars."""
-        for name, scalar in self._p.scalars.items():
-            self._set(f"p_{name}", int(scalar.ctypes.data))
+        for name, word in self._code.scalars:
+            self._words[word] = self._workspace.address_of(self._p.scalars[name])
 
     def _input(self, name: str, role: str) -> int:
         g, program, work = self._p.graph, self._program, self._workspace
@@ -132,6 +129,8 @@ class LoopExecution:
             return int(ready)
         if role == "stamps":
             return work.address(name, "vertex_stamps")
+        if role.startswith("long"):  # vertices with so many edges at least
+            return work.address(name, "vertex_queue", g.num_edges // int(role.split()[1]) + 1)
         if role.startswith("hub_ids"):
             return work.address_of(hub_ids(g, role))  # which lives as long as the graph
         if role.startswith("hub"):
@@ -151,14 +150,11 @@ class LoopExecution:
 
     # ---- piles and frontiers ---------------------------------------------------------------------------
 
-    def _piles(self) -> list[str]:
-        return [name for name in self._p.piles if f"pile_{name}" in self._at]
-
     def _prepare_pile(self, name: str) -> None:
         kind = self._p.piles[name].kind
         stamps = self._workspace.array(f"stamps_{name}", f"{kind}_stamps")
-        self._set(f"pile_{name}", self._address(self._workspace.array(f"pile_{name}", f"{kind}_queue")))
-        self._set(f"stamps_{name}", self._address(stamps))
+        self._set(f"pile_{name}", self._workspace.address_of(self._workspace.array(f"pile_{name}", f"{kind}_queue")))
+        self._set(f"stamps_{name}", self._workspace.address_of(stamps))
         # A pile's epochs must not meet those that other runs left in the same stamps.
         self._set(f"epoch_{name}", self._workspace.epoch(f"stamps_{name}", f"{kind}_stamps"))
         self._fill_pile(name)
@@ -166,30 +162,28 @@ class LoopExecution:
     def _fill_pile(self, name: str) -> None:
         """Copy a pile that the host has set to where the loop function keeps it."""
         content = self._p.piles[name]
-        dtype = content.id_dtype
-        queue = self._view(self._get(f"pile_{name}"), dtype, len(content))
-        queue[:] = self._workspace.xp.asarray(content.ids)
-        capacity = content.capacity
-        stamps = self._view(self._get(f"stamps_{name}"), np.dtype(np.int32), capacity)
         self._set(f"epoch_{name}", self._get(f"epoch_{name}") + 1)
-        stamps[queue] = self._get(f"epoch_{name}")
+        if len(content):
+            queue = self._view(self._get(f"pile_{name}"), content.id_dtype, len(content))
+            queue[:] = self._workspace.xp.asarray(content.ids)
+            stamps = self._view(self._get(f"stamps_{name}"), np.dtype(np.int32), content.capacity)
+            stamps[queue] = self._get(f"epoch_{name}")
         self._set(f"held_{name}", len(content))
         self._stored[name] = content
 
     def _load(self, f: Frontier) -> None:
         """The frontier that the program starts with."""
-        register = self._program.given
-        self._set(register.kind, int(f.kind == "edge"))
-        self._set(register.count, len(f))
+        words, at = self._words, self._code.given
+        words[at["kind"]] = f.kind == "edge"
+        words[at["count"]] = len(f)
         if f.is_all:
-            self._set(register.form, ALL)
-            self._set(register.edges, f.graph.num_edges)
+            words[at["form"]] = ALL
+            words[at["edges"]] = f.graph.num_edges
             return
-        role = "ids" if f.kind == "vertex" else "slots"
-        array = self._workspace.array(register.buffer(role, "a"), f"{f.kind}_queue")
-        array[: len(f)] = self._workspace.xp.asarray(f.ids)
-        self._set(register.queue, self._address(array))
-        self._set(register.form, QUEUE)
+        ids = self._workspace.xp.ascontiguousarray(f.ids, f.id_dtype)  # itself, as a rule: queues are only read
+        self._kept.append(ids)
+        words[at["queue"]] = self._workspace.address_of(ids)
+        words[at["form"]] = QUEUE
 
     @property
     def frontier(self) -> Frontier | None:
@@ -198,30 +192,32 @@ class LoopExecution:
 
     def _current(self) -> Frontier | None:
         """What the program's result register holds."""
-        g, register = self._p.graph, self._program.result
-        if not register.kinds:
+        g, words, at = self._p.graph, self._words, self._code.result
+        if not self._program.result.kinds:
             return self._given
-        kind = "edge" if self._get(register.kind) else "vertex"
-        form, count = self._get(register.form), self._get(register.count)
+        kind = "edge" if words[at["kind"]] else "vertex"
+        form, count = words[at["form"]], words[at["count"]]
         if form == ALL:
             return Frontier.all(g, kind)
         if form == BITS:
             size = g.num_vertices
-            bits = self._view(self._get(register.bits), np.dtype(np.uint8), (size + 63) // 64 * 8)
+            bits = self._view(words[at["bits"]], np.dtype(np.uint8), (size + 63) // 64 * 8)
             mask = self._workspace.xp.unpackbits(bits, bitorder="little")[:size].view(np.bool_)
             return Frontier._of(g, kind, mask=mask)
         dtype = g.targets.dtype if kind == "vertex" else g.offsets.dtype
-        return Frontier._of(g, kind, ids=self._view(self._get(register.queue), dtype, count).copy())
+        return Frontier._of(g, kind, ids=self._view(words[at["queue"]], dtype, count).copy())
 
     # ---- running -------------------------------------------------------------------------------------------
 
     @property
     def passes(self) -> int:
         """Passes of all loops begun so far."""
-        return self._get("passes")
+        return self._get("passes") if self._passes is None else self._passes
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun."""
+        if self.done:
+            return 0
         before = self._get("passes")
         for name, content in self._stored.items():
             if self._p.piles[name] is not content:
@@ -241,7 +237,7 @@ class LoopExecution:
                     pending.check()
         finally:
             self._give()
-        return self._get("passes") - before
+        return self.passes - before
 
     def _handle(self) -> bool:
         """Act on the reason for which the loop function returned; whether it is at a pass boundary."""
@@ -283,7 +279,7 @@ class LoopExecution:
             for name in p.arrays:
                 if len(p.arrays[name]):  # empty arrays may share an address
                     p.arrays[name] = held[self._get(f"a_{name}")]
-        for name in self._piles():
+        for name in self._code.piles:
             pile = p.piles[name]
             ids = self._view(self._get(f"pile_{name}"), pile.id_dtype, self._get(f"held_{name}"))
             if len(ids) or len(pile):
@@ -297,13 +293,13 @@ class LoopExecution:
         self._release()
 
     def _release(self) -> None:
-        work = self._workspace
+        work, piles = self._workspace, self._code.piles
+        self._passes = self._get("passes")
         if "stamps" in self._program.inputs:
             work.epochs["stamps"] = self._get("epoch")
-        # Two piles may have been swapped; the highest epoch is safe for both.
-        highest = max((self._get(f"epoch_{name}") for name in self._piles()), default=0)
-        for name in self._piles():
-            work.epochs[f"stamps_{name}"] = highest
+        if piles:  # two may have been swapped; the highest epoch is safe for both
+            highest = max(self._get(f"epoch_{name}") for name in piles)
+            work.epochs.update((f"stamps_{name}", highest) for name in piles)
         work.give_back(self._p.graph)
 
     # ---- trace ---------------------------------------------------------------------------------------------
@@ -314,7 +310,7 @@ class LoopExecution:
             return None
         steps = len(self._program.steps)
         ring = self._workspace.xp.zeros(1 + codes.SUMS * steps + codes.ROW * ROWS, np.int64)
-        self._set("ring", self._address(ring))
+        self._set("ring", self._workspace.address_of(ring))
         self._set("rows", ROWS)
         return ring
 

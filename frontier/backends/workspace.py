@@ -1,4 +1,4 @@
-"""Memory of running loops: queues, scans, bitmaps, stamps; kept with a graph and used again.
+"""What later runs use again: the memory of loops (queues, scans, bitmaps, stamps), and compiled code with its tables.
 
 A fresh array costs a page fault for every 4 KiB, as much as a short traversal; so workspaces go back to a
 pool of their graph when a run ends.
@@ -9,14 +9,19 @@ from __future__ import annotations
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.lowering.loops import Program
+from frontier.lowering.module import words
+from frontier.lowering.registers import VARIABLES, Register
+
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["Workspace", "take"]
+__all__ = ["Code", "Workspace", "take"]
 
 _pool: weakref.WeakKeyDictionary[Graph, list[Workspace]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
@@ -41,7 +46,7 @@ class Workspace:
         self.xp, self.address_of = xp, address_of
         self.arrays: dict[Any, Any] = {}
         self.epochs: dict[str, int] = {}
-        self.prepared: dict[Any, Any] = {}  # what a backend keeps for later runs of a program
+        self.clock: tuple[int, int] | None = None  # phases and arrivals that counters on a GPU have counted
         self._addresses: dict[Any, int] = {}
         n, m = graph.num_vertices, graph.num_edges
         self._made = {
@@ -101,3 +106,39 @@ def take(graph: Graph, xp: Any, address_of: Callable[[Any], int]) -> Workspace:
     with _lock:
         free = _pool.setdefault(graph, [])
         return free.pop() if free else Workspace(graph, xp, address_of)
+
+
+@dataclass(eq=False)
+class Code:
+    """A compiled program, and what its runs have in common.
+
+    Attributes
+    ----------
+    program : Program
+    run : callable
+        The loop function, or the kernel.
+    at : dict of str to int
+        Position of every variable in the table.
+    arrays, scalars : list of (str, int)
+        Names of the problem's fields, and where their addresses stand in the table.
+    piles : list of str
+        Names of the piles that the program uses.
+    given, result : dict of str to int
+        Positions of the variables of the frontiers with which the program starts and ends.
+    tables : mapping of Workspace to table
+        Kept for later runs, since much is the same in all runs with a workspace.
+    """
+
+    program: Program
+    run: Any
+
+    def __post_init__(self) -> None:
+        layout, self.at = self.program.layout, words(self.program)
+        self.arrays = [(name, self.at[f"a_{name}"]) for name, _ in layout.of_kind("vertex", "edge", "array")]
+        self.scalars = [(name, self.at[f"p_{name}"]) for name, _ in layout.of_kind("scalar")]
+        self.piles = [name for name, _ in layout.of_kind("pile") if f"pile_{name}" in self.at]
+        self.given, self.result = self._positions(self.program.given), self._positions(self.program.result)
+        self.tables: weakref.WeakKeyDictionary[Workspace, Any] = weakref.WeakKeyDictionary()
+
+    def _positions(self, register: Register) -> dict[str, int]:
+        return {name: self.at[getattr(register, name)] for name in VARIABLES}

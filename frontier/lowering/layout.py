@@ -36,14 +36,18 @@ class Layout:
 
     @classmethod
     def of(cls, p: Problem) -> Layout:
-        """The layout of a problem."""
+        """The layout of a problem; where problems have equal ones, the same."""
+        known: Layout | None = p.workspace.get("layout")
+        if known is not None:
+            return known
         g = p.graph
-        fields = tuple(
-            (name, field.kind, field.init if field.kind == "pile" else _name(field.dtype))
-            for name, field in p.fields.items()
-        )
-        weights = None if g.weights is None else _name(g.weights.dtype)
-        return cls(_name(g.targets.dtype), _name(g.offsets.dtype), weights, not g.directed, fields)
+        weights = None if g.weights is None else g.weights.dtype
+        fields = tuple([
+            (name, field.kind, field.init if field.kind == "pile" else field.dtype) for name, field in p.fields.items()
+        ])  # fmt: skip
+        made: Layout = _layout(g.targets.dtype, g.offsets.dtype, weights, not g.directed, fields)
+        p.workspace["layout"] = made
+        return made
 
     def dtype(self, name: str) -> str:
         """Dtype of a field, or the kind of elements of a pile."""
@@ -58,6 +62,8 @@ class Layout:
         return self.ids if kind == "vertex" else self.offsets
 
 
-@lru_cache
-def _name(dtype: Any) -> str:
-    return str(dtype)  # which takes NumPy some microseconds
+@lru_cache(maxsize=1024)
+def _layout(ids: Any, offsets: Any, weights: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...]) -> Layout:
+    """From dtypes: their names take NumPy some microseconds."""
+    named = tuple((name, kind, str(dtype)) for name, kind, dtype in fields)
+    return Layout(str(ids), str(offsets), None if weights is None else str(weights), mirrored, named)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["RULES", "hub_inputs", "hub_list"]
+__all__ = ["RULES", "at_loop_start", "hub_inputs", "hub_list"]
 
 
-def _at_loop_start(b: Builder, *lines: str) -> None:
+def at_loop_start(b: Builder, *lines: str) -> None:
     """Lines that run where the innermost loop begins."""
     b.loops[-1].extend("            " + line for line in lines)
 
@@ -35,7 +35,7 @@ def beamer(step: Advance, b: Builder, source: Register) -> str:
     """
     pulling, unexplored, last = b.variable("pulling"), b.variable("unexplored"), b.variable("last")
     n, m = b.capacity("vertex"), b.capacity("edge")
-    _at_loop_start(b, f"{pulling} = 0", f"{unexplored} = {m}", f"{last} = 0")
+    at_loop_start(b, f"{pulling} = 0", f"{unexplored} = {m}", f"{last} = 0")
     with b.when(f"{source.form} == {QUEUE}"):  # without a scan its edges are not known
         b.scanned(source, step.edges)
     alpha, beta = b.schedule.alpha, b.schedule.beta
@@ -62,7 +62,7 @@ def gunrock(step: Advance, b: Builder, source: Register) -> str:
     """
     state, visited = b.variable("turn"), b.variable("visited")  # state: 0 not yet, 1 pull, 2 push for good
     n, m = b.capacity("vertex"), b.capacity("edge")
-    _at_loop_start(b, f"{state} = 0", f"{visited} = 0")
+    at_loop_start(b, f"{state} = 0", f"{visited} = 0")
     push, pull = b.unique("push"), b.unique("pull")
     schedule = b.schedule
     b.line(
@@ -81,7 +81,7 @@ def gunrock(step: Advance, b: Builder, source: Register) -> str:
 def hubs(step: Advance, b: Builder, source: Register) -> str:
     """Enterprise's rule: pull from when more than ``gamma`` of all hubs are in the frontier; never back."""
     pulling = b.variable("pulling")
-    _at_loop_start(b, f"{pulling} = 0")
+    at_loop_start(b, f"{pulling} = 0")
     least, every = hub_inputs(step, b)
     enough = f"{b.schedule.gamma!r} * {every}"
     # The hubs are counted only where the frontier has vertices enough.

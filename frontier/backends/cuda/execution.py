@@ -9,7 +9,6 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,12 +18,12 @@ from frontier.backends import workspace
 from frontier.backends.cuda import launch, runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.run import LoopExecution
+from frontier.backends.workspace import Code
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.loop import Loop
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
-from frontier.lowering.module import words
 from frontier.step import walk
 
 if TYPE_CHECKING:
@@ -45,15 +44,6 @@ BOUNDED = 1024
 _running: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
-@dataclass(eq=False)
-class Code:
-    """A compiled program."""
-
-    program: CudaProgram
-    kernel: launch.Kernel | launch.SimulatedKernel
-    at: dict[str, int]
-
-
 def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
     """Which build suits a graph, unless a schedule asks for what only the full one has."""
     known = step.__dict__.setdefault("_builds", weakref.WeakKeyDictionary()).setdefault(g, {})
@@ -67,7 +57,15 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
     largest = g.max_degree
     mean = g.num_edges / max(1, g.num_vertices)
     asked = [schedule, *(part.schedule for part in walk(step) if part.schedule is not None)]
-    plain = all(one.balance in ("auto", "thread") for one in asked)
+    if any(one.deterministic for one in asked):
+        raise FrontierError(
+            "deterministic=True: a GPU's threads meet in another order in every run; use it on g.to('cpu')"
+        )
+    plain = all(
+        one.balance in ("auto", "thread") and one.queue == "append" and one.dedup != "bitmap"
+        and one.switch == "beamer" and not one.hub_cache
+        for one in asked
+    )  # fmt: skip
     narrow = plain and largest <= SHORT and mean <= MEAN
     return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED, _sweeps(step), traced, not schedule.fuse)
 
@@ -86,15 +84,14 @@ def _sweeps(step: Step) -> bool:
 def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
     """The compiled code for a step on such problems and graphs, made once."""
     known = step.__dict__.setdefault("_code", {})
-    layout = p.workspace.get("layout") or p.workspace.setdefault("layout", Layout.of(p))
-    build = build_of(p.graph, step, schedule)
+    layout, build = Layout.of(p), build_of(p.graph, step, schedule)
     key = (p.graph.backend, layout, given, schedule, build)
-    if key not in known:
+    code = known.get(key)
+    if code is None:
         program = lower(step, layout, schedule, given, lambda a, b: CudaProgram(a, b, build))
         assert isinstance(program, CudaProgram)
-        kernel = launch.kernel(program, lambda: _blame(step, layout, schedule, given))
-        known[key] = Code(program, kernel, words(program))
-    return known[key]  # type: ignore[no-any-return]
+        code = known[key] = Code(program, launch.kernel(program, lambda: _blame(step, layout, schedule, given)))
+    return code  # type: ignore[no-any-return]
 
 
 def _blame(step: Step, layout: Layout, schedule: Schedule, given: str | None) -> None:
@@ -112,41 +109,28 @@ class CudaExecution(LoopExecution):
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         super().__init__(step, p, f, schedule)
         g = p.graph
-        own = (part.schedule for part in walk(step) if part.schedule is not None)
-        if any(one.deterministic for one in (schedule, *own)):
-            raise FrontierError(
-                "deterministic=True: a GPU's threads meet in another order in every run; use it on g.to('cpu')"
-            )
         with device.using(g.backend):
-            self._code = code_of(step, p, None if f is None else f.kind, schedule)
-            self._program, self._at = self._code.program, self._code.at
-            self._workspace = workspace.take(g, device.namespace(g.backend), launch.address_of)
-            known = self._workspace.prepared.get(self._code)
-            self._exchange = known or launch.Exchange(self._at, list(p.scalars.values()))
-            self._table = self._exchange.table
-            self._begin_counters()
+            code = code_of(step, p, None if f is None else f.kind, schedule)
+            work = workspace.take(g, device.namespace(g.backend), launch.address_of)
+            known = code.tables.get(work)
+            self._begin(code, work, known or launch.Exchange(code.at, list(p.scalars.values())))
+            if work.clock is None:
+                self._counters().fill(0)
+                work.clock = (0, 0)
             if known is None:
-                self._workspace.prepared[self._code] = self._exchange
-                self._prepare_inputs()
-            else:
-                self._exchange.clear()
-            self._prepare_run()
+                self._fill(self._counters())
+            self._prepare()
 
-    def _begin_counters(self) -> None:
+    def _counters(self) -> Any:
         """Counters go on from where the run before left them, which saves a launch to clear them."""
-        work = self._workspace
-        if "clock" not in work.prepared:
-            self._counters = work.array("counters", "words", runtime_words.size(self._code.kernel.most_blocks))
-            self._counters.fill(0)
-            work.prepared["clock"] = (0, 0)
-            work.prepared["counters"] = self._counters
-        self._counters = work.prepared["counters"]
+        return self._workspace.array("counters", "words", runtime_words.size(self._code.run.most_blocks))
 
     # ---- what a backend says -------------------------------------------------------------------------
 
     def _prepare_own(self) -> None:
         """Fill in where the counters stand; scalars are passed by every call."""
-        t, arrivals = self._workspace.prepared["clock"]
+        assert self._workspace.clock is not None
+        t, arrivals = self._workspace.clock
         self._set("t", t)
         self._set("arrivals", arrivals)
 
@@ -164,12 +148,12 @@ class CudaExecution(LoopExecution):
             return super().proceed(passes)
 
     def _call(self) -> None:
-        work = self._workspace
-        clock = work.prepared.pop("clock")  # should the launch fail, the next run begins anew
-        assert clock == (self._get("t"), self._get("arrivals")), "a workspace is used by one run at a time"
+        work, table = self._workspace, self._table
+        assert work.clock == (self._get("t"), self._get("arrivals")), "a workspace is used by one run at a time"
+        work.clock = None  # should the launch fail, the next run begins anew
         scalars = list(self._p.scalars.values())
-        self._exchange.give(scalars)
+        table.give(scalars)
         with _running[self._p.graph.backend]:
-            self._code.kernel(self._exchange)
-        self._exchange.take(scalars)
-        work.prepared["clock"] = (self._get("t"), self._get("arrivals"))
+            self._code.run(table)
+        table.take(scalars)
+        work.clock = (self._get("t"), self._get("arrivals"))

@@ -53,6 +53,7 @@ class Exchange:
         self._words = np.zeros(1 + length, np.int64)
         self._words[0] = address
         self.table = self._words[1:]
+        self.words, self._written = self.table.data, self.written.data  # quicker for a few words
         self._scalars, self._places = [], []
         for i, scalar in enumerate(scalars):
             word = at["pc"] - len(scalars) + i
@@ -87,8 +88,8 @@ class Exchange:
 
     def finish(self) -> None:
         """Take over the state that the kernel has written."""
-        self.table[self._codes] = self.written[self._codes]
-        self.table[self._state] = self.written[self._state.start : self._state.stop]
+        self.words[self._codes] = self._written[self._codes]
+        self.words[self._state] = self._written[self._state]
 
 
 class Kernel:
@@ -101,7 +102,7 @@ class Kernel:
     """
 
     def __init__(self, program: CudaProgram, blame: Callable[[], Any]) -> None:
-        from cupy.cuda import Device
+        from cupy.cuda import Device, get_current_stream
         from cupy.cuda.function import Module
         from cupy_backends.cuda.api import driver
 
@@ -122,15 +123,14 @@ class Kernel:
         # More than one block a processor only slows the barrier of a narrow build.
         self.blocks = processors * min(fit, least)
         self.most_blocks = processors * 8
-        self._launch = driver.launchCooperativeKernel
+        self._launch, self._stream = driver.launchCooperativeKernel, get_current_stream
+        self._pointer = self._function.ptr
 
     def __call__(self, exchange: Exchange) -> None:
         """Run it on the current stream, and wait for its end."""
-        from cupy.cuda import get_current_stream
-
-        stream = get_current_stream()
+        stream = self._stream()
         self._launch(
-            self._function.ptr, self.blocks, 1, 1, self.threads, 1, 1, self._scratch, stream.ptr, exchange.parameters
+            self._pointer, self.blocks, 1, 1, self.threads, 1, 1, self._scratch, stream.ptr, exchange.parameters
         )
         stream.synchronize()
         exchange.finish()
@@ -178,5 +178,6 @@ def memory_at(address: int, dtype: np.dtype[Any], length: int) -> Any:
         return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)  # type: ignore[call-overload]
     import cupy
 
-    memory = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(address, size, None), 0)
+    here = cupy.cuda.runtime.getDevice()  # which spares CuPy to ask the driver where the address lies
+    memory = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(address, size, None, here), 0)
     return cupy.ndarray(length, dtype, memory)

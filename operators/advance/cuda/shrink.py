@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.analysis import effects
-from frontier.operators.advance.switch import _at_loop_start
+from frontier.operators.advance.switch import at_loop_start
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -64,7 +64,7 @@ class Waiting:
 
     def __init__(self, b: CudaProgram) -> None:
         self.count, self.side, self.since = (b.variable(f"waiting_{stem}") for stem in ("count", "side", "since"))
-        _at_loop_start(b, f"{self.since} = -1")
+        at_loop_start(b, f"{self.since} = -1")
         self._a, self._b = (b.input(f"waiting_{side}", "vertex_queue") for side in "ab")
         self._ids = b.layout.ids
 

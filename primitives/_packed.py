@@ -1,0 +1,76 @@
+"""Shortest paths with the parent in the same word as the distance, so that one atomic sets both.
+
+The bits of a float32 that is not negative, read as an integer, are in the order of the numbers. With them in the upper
+half of an int64 and the vertex before in the lower half, the least word is that of the shortest way. A vertex is
+relaxed again only if the upper half shrinks, so every parent is nearer than its child, unless a weight vanishes in
+rounding: then distances stand still along an edge, and :func:`stands_still` says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import frontier as fr
+
+if TYPE_CHECKING:
+    from frontier.graph import Graph
+
+__all__ = ["distance", "fresh", "may_pack", "near", "relax", "stands_still", "unpack"]
+
+#: Infinitely far, with the parent -1.
+UNREACHED = (0x7F800000 << 32) | 0xFFFFFFFF
+
+
+def distance_of(word):  # type: ignore[no-untyped-def]
+    """The float32 in the upper half."""
+    return np.int32(word >> 32).view(np.float32)
+
+
+def packed(far, vertex):  # type: ignore[no-untyped-def]
+    """A distance and a vertex in one word."""
+    return (np.int64(np.float32(far).view(np.int32)) << 32) | vertex
+
+
+def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
+    """Offer dst a shorter way through src."""
+    new = packed(distance_of(p.best[src]) + weight, src)
+    return new >> 32 < p.best[dst] >> 32 and new >> 32 < fr.atomic_min(p.best, dst, new) >> 32
+
+
+def near(p, v):  # type: ignore[no-untyped-def]
+    """Nearer than the limit."""
+    return distance_of(p.best[v]) < p.limit
+
+
+def fresh(p, v):  # type: ignore[no-untyped-def]
+    """Not settled while it waited in the far pile."""
+    return distance_of(p.best[v]) >= p.limit
+
+
+def distance(p, v):  # type: ignore[no-untyped-def]
+    """How far the vertex is."""
+    return distance_of(p.best[v])
+
+
+def unpack(p, v):  # type: ignore[no-untyped-def]
+    """Distance and parent apart; returns the distance of a vertex that is reached."""
+    far = distance_of(p.best[v])
+    p.distance[v] = far
+    if far < p.unreached:
+        p.parent[v] = p.best[v] & 0xFFFFFFFF
+        return np.float64(far)
+    return 0.0
+
+
+def may_pack(g: Graph, dtype: np.dtype[Any]) -> bool:
+    """Whether distances and vertices fit into a word, and no weight is 0."""
+    fits = dtype == np.float32 and g.targets.dtype == np.int32
+    return bool(fits and g.min_weight is not None and g.min_weight > 0)
+
+
+def stands_still(g: Graph, top: float) -> bool:
+    """Whether adding the least weight to the largest distance might not change it."""
+    assert g.min_weight is not None
+    return bool(np.float32(top) + np.float32(g.min_weight) == np.float32(top))

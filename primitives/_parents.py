@@ -1,0 +1,82 @@
+"""Parents of shortest paths from their distances: a step of :func:`frontier.sssp` that may follow it.
+
+One sweep over tight edges from strictly nearer vertices, then a claim over the tight edges that are left, which have
+weight zero. So parents form a tree even with zero weights, which neither "any tight edge" nor packing the parent into
+the distance gives.
+"""
+
+from __future__ import annotations
+
+import frontier as fr
+
+__all__ = ["Parents", "PushedParents"]
+
+
+def nearer(p, src, dst, weight):  # type: ignore[no-untyped-def]
+    """Whether an edge from a strictly nearer vertex is tight."""
+    return p.distance[src] < p.distance[dst] and p.distance[src] + weight == p.distance[dst]
+
+
+def parent(p, src, dst, weight):  # type: ignore[no-untyped-def]
+    """Who may be the parent, if the edge tells."""
+    return src if nearer(p, src, dst, weight) else -1
+
+
+def adopt(p, src, dst, weight):  # type: ignore[no-untyped-def]
+    """A strictly nearer vertex whose edge is tight becomes the parent."""
+    if nearer(p, src, dst, weight):
+        fr.atomic_cas(p.parent, dst, -1, src)
+
+
+def orphan(p, dst):  # type: ignore[no-untyped-def]
+    """Reached, but without a parent."""
+    return p.parent[dst] == -1 and p.distance[dst] < p.unreached
+
+
+def placed(p, v):  # type: ignore[no-untyped-def]
+    """Has a parent."""
+    return p.parent[v] != -1
+
+
+def follow(p, src, dst, weight):  # type: ignore[no-untyped-def]
+    """Over a tight edge that leads no farther: whoever has a parent claims who has none."""
+    return p.distance[src] + weight == p.distance[dst] and fr.atomic_cas(p.parent, dst, -1, src) == -1
+
+
+def waits(p, v):  # type: ignore[no-untyped-def]
+    """1 for a reached vertex without a parent; what a gather gives without in-edges is no parent."""
+    if v == p.source:
+        p.parent[v] = v
+    elif p.parent[v] < 0:
+        p.parent[v] = -1
+    return 1 if p.parent[v] == -1 and p.distance[v] < p.unreached else 0
+
+
+def some(p):  # type: ignore[no-untyped-def]
+    """Once, if any vertex waits."""
+    return 1 if p.orphans > 0 else 0
+
+
+#: Who still has no parent finds one over edges of weight zero, from whoever has one.
+_REST = (
+    fr.Reduce(waits, "sum", into="orphans", over="vertices"),
+    fr.Set(orphans=some),
+    fr.Loop(
+        fr.Filter(placed),
+        fr.Loop(fr.Advance(follow, where=orphan, unique="claimed")),
+        times="orphans",
+        over="vertices",
+    ),
+)
+
+
+class Parents(fr.Enactor):
+    """A tree of shortest paths from distances, over in-edges: every vertex looks for its parent."""
+
+    loop = (fr.Gather(parent, "max", into="parent", over="vertices"), *_REST)
+
+
+class PushedParents(fr.Enactor):
+    """The same over out-edges only."""
+
+    loop = (fr.Advance(adopt, where=orphan, output=None, over="vertices"), *_REST)
