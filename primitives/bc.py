@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["BatchedBetweenness", "Betweenness", "BetweennessResult", "betweenness"]
 
 #: Of fields and frontiers; where a graph is copied, also of ``starts``.
-BYTES_PER_VERTEX, BYTES_PER_COPY = 56, 60
+BYTES_PER_VERTEX, BYTES_PER_COPY = 64, 68
 
 
 def clear(p, v):  # type: ignore[no-untyped-def]
@@ -191,7 +191,7 @@ def betweenness(
     -----
     O(n + m) work for each source. The last bits depend on the order in which paths are added. Where the graph is
     small, many sources are worked on at once, each in a copy of the graph of its own: the copies take at most 3 MB of
-    the host's memory, or 300 MB of a GPU's and never more than half of what it has left.
+    the host's memory, or 1.3 GB of a GPU's and never more than half of what it has left.
     """
     chosen = _sources(g, sources, seed)
     count = number_of_copies(g, chosen, BYTES_PER_COPY)

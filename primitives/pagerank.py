@@ -294,7 +294,7 @@ def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:
     }
 
 
-register_memory("pagerank", 28, in_edges=True)
+register_memory("pagerank", 36, in_edges=True)  # 32 at tolerances from ROUNDED on
 register_primitive(
     PrimitiveEntry(
         "pagerank", pagerank, "PageRank of every vertex",

@@ -347,7 +347,7 @@ def _facts(g: Graph, result: SSSPResult) -> dict[str, Any]:
     }
 
 
-register_memory("sssp", 44)
+register_memory("sssp", 57)  # 44 where distances are float32
 register_primitive(
     PrimitiveEntry(
         "sssp", sssp, "shortest paths by weight, and their tree",
