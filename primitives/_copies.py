@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["SLOTS", "SLOTS_CUDA", "copies", "number_of_copies"]
 
 #: Vertices and edge slots of all copies together. On the host what one thread works on, without barriers: with two,
-#: graphs of short frontiers got up to five times slower. (On a GPU 512 sources of an R-MAT graph of 4,096 vertices take 213
-#: ms one by one, 23 ms with 2^22, 14 with 2^23 and 9 with 2^24.)
+#: graphs of short frontiers got up to five times slower. (On a GPU 512 sources of an R-MAT graph of 4,096 vertices take
+#: 213 ms one by one, 23 ms with 2^22, 14 with 2^23 and 9 with 2^24.)
 SLOTS, SLOTS_CUDA = (1 << 15) - 1, 1 << 24
 
 
