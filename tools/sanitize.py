@@ -1,0 +1,186 @@
+"""Run every kind of kernel on small graphs under NVIDIA's compute-sanitizer, which must be on the path.
+
+``python tools/sanitize.py`` runs memcheck, racecheck and synccheck side by side, and prints for each program what was
+reported while it ran. The exit status is 1 if anything was found that ``BENIGN`` does not explain, or an answer was not
+that of the cpu backend. ``--tools none --backend cpu`` tries the programs out on a machine without a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+
+import programs  # noqa: E402
+
+import frontier as fr  # noqa: E402
+from frontier import device  # noqa: E402
+
+TOOLS = ("memcheck", "racecheck", "synccheck")
+BALANCES = ("thread", "block", "twc", "merge_path", "degree_classes")
+
+#: Races that are meant, by the program's name: why nothing can go wrong.
+BENIGN = {
+    "culling": "a block's history of vertices may lose an entry; then a duplicate stays, as it may",
+    "hub cache": "of hubs with the same place in the table any may stay; each is a hub of the frontier",
+}
+
+Run = Callable[[fr.Graph], Any]
+
+
+def common(p, u, v, w):  # type: ignore[no-untyped-def]
+    """Count a triangle at its third vertex."""
+    fr.atomic_add(p.count, w, 1)
+    return 1
+
+
+def number(p, v):  # type: ignore[no-untyped-def]
+    """The vertex itself."""
+    return v
+
+
+def thirds(p, v):  # type: ignore[no-untyped-def]
+    """One of three buckets."""
+    return v % 3
+
+
+def meet(p, src, dst):  # type: ignore[no-untyped-def]
+    """Count a visit of dst."""
+    fr.atomic_add(p.count, dst, 1)
+    return True
+
+
+def _steps(g: fr.Graph, *steps: fr.Step, over: str = "vertices") -> Any:
+    p = fr.Problem(g, count=fr.vertex("int64"), total=fr.scalar("int64"), a=fr.pile(), b=fr.pile())
+    fr.Sequence(*steps, over=over)(p)
+    return p.count
+
+
+def _search(g: fr.Graph, unique: str, dedup: str) -> Any:
+    p = programs.bfs_problem(g, 0)
+    step = fr.Advance(programs.visit, where=programs.unvisited, unique=unique)
+    fr.Loop(step, count="depth", schedule=fr.Schedule(direction="push", dedup=dedup))(p, fr.Frontier(g, [0]))
+    return p.level
+
+
+def _core(g: fr.Graph) -> Any:
+    p = programs.kcore_problem(g)
+    programs.KCore(p).run()
+    return p.core
+
+
+def _level(**options: Any) -> Run:
+    return lambda g: fr.bfs(g, 0, schedule=fr.Schedule(**options)).level
+
+
+PROGRAMS: dict[str, Run] = {
+    **{f"push, {name}": _level(direction="push", balance=name) for name in BALANCES},
+    "auto": _level(),
+    "pull": _level(direction="pull"),
+    "scan": _level(queue="scan"),
+    "shrinking": _level(direction="pull", queue="scan"),
+    "gunrock": _level(switch="gunrock"),
+    "hubs": _level(switch="hubs"),
+    "hub cache": _level(direction="pull", hub_cache=True),
+    "unfused": _level(fuse=False),
+    "claim": lambda g: _search(g, "exact", "claim"),
+    "bitmap": lambda g: _search(g, "exact", "bitmap"),
+    "culling": lambda g: _search(g, "cull", "auto"),
+    "sssp": lambda g: fr.sssp(g, 0).distance,
+    "sssp, float32": lambda g: fr.sssp(g, 0, dtype="float32").distance,
+    "pagerank": lambda g: fr.pagerank(g).rank,
+    "components": lambda g: fr.connected_components(g).label,
+    "betweenness": lambda g: fr.betweenness(g, [0]).centrality,
+    "betweenness, copies": lambda g: fr.betweenness(g, [0, 1]).centrality,
+    "k-core": _core,
+    "intersect": lambda g: _steps(g, fr.Intersect(common, "sum", into="total"), over="edges"),
+    "scan of values": lambda g: _steps(g, fr.Scan(number, into="count")),
+    "buckets": lambda g: _steps(g, fr.Buckets(thirds, ["a", "b"]), fr.Advance(meet)),
+    "sample": lambda g: _steps(g, fr.Advance(meet, part=fr.sample(2))),
+    "edges": lambda g: _steps(g, fr.Advance(meet, output="edge"), fr.Advance(meet)),
+}
+
+
+def graphs(backend: str) -> dict[str, fr.Graph]:
+    """One with hubs, for full builds, and one with short lists, for narrow ones."""
+    rng = np.random.default_rng(1)
+    made = {}
+    for name, g in (("R-MAT", fr.rmat(7, 16, seed=1)), ("grid", fr.grid(9, 9))):
+        low, high = np.minimum(g.sources, g.targets), np.maximum(g.sources, g.targets)
+        weights = (rng.integers(1, 9, g.num_vertices)[low] + high % 5 + 1).astype(np.float32)
+        made[name] = fr.Graph(g.offsets, g.targets, weights, directed=False).to(backend)
+    return made
+
+
+def inside(backend: str) -> int:
+    """Run the programs, a line before each; how many answers were wrong."""
+    if backend == "cuda" and not device.simulated():
+        import cupy
+
+        cupy.cuda.set_allocator(None)  # every array by itself: the sanitizer knows where it ends
+    wrong = 0
+    for shape, g in graphs(backend).items():
+        plain = g.to("cpu")
+        for name, run in PROGRAMS.items():
+            print(f"@@ {name}@{shape}", flush=True)
+            right = np.allclose(device.to_host(run(g)), run(plain), rtol=1e-5, equal_nan=True)
+            wrong += not right
+            if not right:
+                print(f"WRONG: {name} on {shape}", flush=True)
+    print("@@ end", flush=True)
+    return wrong
+
+
+def report(tool: str, text: str) -> bool:
+    """Print what a tool found, program by program; whether all of it is known to be harmless."""
+    fine = "@@ end" in text and "WRONG" not in text
+    print(f"{tool}: {'all programs ran' if fine else 'NOT all programs ran, or some were wrong'}")
+    for part in text.split("@@ ")[1:]:
+        title, _, rest = part.partition("\n")
+        found = re.findall(r"^=+ +((?:Error|Warning|Invalid|Barrier|Program hit).*)$", rest, re.MULTILINE)
+        if found:
+            reason = BENIGN.get(title.partition("@")[0]) if tool == "racecheck" else None
+            fine = fine and reason is not None
+            print(f"  {title}: {len(found)}, as {found[0][:100]}: {reason or 'NOT EXPLAINED'}")
+    return fine
+
+
+def main() -> int:
+    """Run the tools, all at once."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--tools", default=",".join(TOOLS), help="of " + ",".join(TOOLS) + "; none runs without any")
+    parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda")
+    parser.add_argument("--timeout", type=float, default=500.0, help="seconds for a tool")
+    arguments = parser.parse_args()
+    if arguments.tools == "none":
+        return int(inside(arguments.backend) > 0)
+    own = [sys.executable, __file__, "--tools", "none", "--backend", arguments.backend]
+    running = {}
+    for tool in arguments.tools.split(","):
+        command = ["compute-sanitizer", "--tool", tool, "--print-limit", "10000", *own]
+        running[tool] = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, "CI": "1"}
+        )
+    fine = True
+    for tool, process in running.items():
+        try:
+            text, _ = process.communicate(timeout=arguments.timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            text, _ = process.communicate()
+        fine = report(tool, text) and fine
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
