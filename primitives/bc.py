@@ -1,10 +1,7 @@
-"""Betweenness centrality, exact or from some sources.
+"""Betweenness centrality, exact or from some sources, by the programs of :mod:`frontier.primitives._brandes`.
 
-Brandes (A faster algorithm for betweenness centrality, 2001): for every source a breadth-first search that counts
-shortest paths, level by level, then the levels in reverse, where every vertex gathers from those one level farther.
-The recorded frontiers of the way out are replayed on the way back, as in Gunrock and GAP; the way back needs no
-atomics. All sources are one declared program. Where the graph is small, it works on many sources at once, each in a
-copy of the graph of its own (McLaughlin and Bader, 2014, give each a block of the GPU).
+Where the graph is small, it works on many sources at once, each in a copy of the graph of its own (McLaughlin and
+Bader, 2014, give each a block of the GPU).
 """
 
 from __future__ import annotations
@@ -18,6 +15,16 @@ import frontier as fr
 from frontier import device
 from frontier.errors import FrontierError, GraphError
 from frontier.memory import register_memory
+from frontier.primitives._brandes import (
+    BatchedBetweenness,
+    Betweenness,
+    FoldedBetweenness,
+    GatheredBetweenness,
+    ahead,
+    collect,
+    depend,
+    discover,
+)
 from frontier.primitives._copies import copies, number_of_copies
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
@@ -27,110 +34,21 @@ if TYPE_CHECKING:
     from frontier.graph import Graph
     from frontier.schedule import Schedule
 
-__all__ = ["BatchedBetweenness", "Betweenness", "BetweennessResult", "betweenness"]
+__all__ = [
+    "BatchedBetweenness",
+    "Betweenness",
+    "BetweennessResult",
+    "FoldedBetweenness",
+    "GatheredBetweenness",
+    "ahead",
+    "betweenness",
+    "collect",
+    "depend",
+    "discover",
+]
 
 #: Of fields and frontiers; where a graph is copied, also of ``starts``.
 BYTES_PER_VERTEX, BYTES_PER_COPY = 64, 68
-
-
-def clear(p, v):  # type: ignore[no-untyped-def]
-    """Forget the source before."""
-    p.level[v] = -1
-    p.sigma[v] = 0.0
-    p.passed[v] = 0.0
-
-
-def seed(p, v):  # type: ignore[no-untyped-def]
-    """One path leads to the source."""
-    p.level[v] = 0
-    p.sigma[v] = 1.0
-
-
-def discover(p, src, dst):  # type: ignore[no-untyped-def]
-    """Add the paths to src to those of dst; whoever meets dst first brings it into the next level."""
-    first = p.level[dst] == -1 and fr.atomic_cas(p.level, dst, -1, p.depth) == -1
-    fr.atomic_add(p.sigma, dst, p.sigma[src])
-    return first
-
-
-def ahead(p, dst):  # type: ignore[no-untyped-def]
-    """One level farther; stays true during a step, for all paths must be counted."""
-    return p.level[dst] == -1 or p.level[dst] == p.depth
-
-
-def depend(p, src, dst):  # type: ignore[no-untyped-def]
-    """What every path to dst passes back: nothing yet, unless dst is farther than src, and then by one level."""
-    return p.passed[dst]
-
-
-def pass_back(p, v):  # type: ignore[no-untyped-def]
-    """The dependency of v, and what it passes back for every path to it."""
-    dependency = p.sigma[v] * p.sum[v]
-    p.passed[v] = (1.0 + dependency) / p.sigma[v]
-    return dependency
-
-
-def collect(p, v):  # type: ignore[no-untyped-def]
-    """Add the dependency of v, unless it is the source."""
-    dependency = pass_back(p, v)
-    if v != p.source:
-        p.centrality[v] += dependency
-
-
-def collect_beyond(p, v):  # type: ignore[no-untyped-def]
-    """The same with a source in every copy of the graph."""
-    dependency = pass_back(p, v)
-    if p.level[v] > 0:
-        p.centrality[v] += dependency
-
-
-def begin(p, v):  # type: ignore[no-untyped-def]
-    """Forget the source before; one path leads to the next one of this copy of the graph."""
-    first = p.starts[v] == p.turn
-    p.level[v] = 0 if first else -1
-    p.sigma[v] = 1.0 if first else 0.0
-    p.passed[v] = 0.0
-    return first
-
-
-def next_source(p):  # type: ignore[no-untyped-def]
-    """The source of this turn."""
-    return p.sources[p.turn - 1]
-
-
-def zero(p):  # type: ignore[no-untyped-def]
-    """Levels are counted anew."""
-    return 0
-
-
-class Betweenness(fr.Enactor):
-    """Sums of dependencies on all vertices of the array ``sources``."""
-
-    loop = fr.Loop(
-        fr.Set(source=next_source, depth=zero),
-        fr.Compute(clear, over="vertices"),
-        fr.Compute(seed, over="source"),
-        fr.Loop(fr.Advance(discover, where=ahead, unique="claimed"), over="source", count="depth", record="levels"),
-        fr.Loop(fr.Gather(depend, "sum", into="sum", edges="out"), fr.Compute(collect), replay="levels"),
-        times="turns",
-        count="turn",
-    )
-
-
-class BatchedBetweenness(fr.Enactor):
-    """The same on copies of a graph: in turn t every vertex v with ``starts[v] == t`` is a source."""
-
-    loop = fr.Loop(
-        fr.Set(depth=zero),
-        fr.Sequence(
-            fr.Filter(begin),
-            fr.Loop(fr.Advance(discover, where=ahead, unique="claimed"), count="depth", record="levels"),
-            over="vertices",
-        ),
-        fr.Loop(fr.Gather(depend, "sum", into="sum", edges="out"), fr.Compute(collect_beyond), replay="levels"),
-        times="turns",
-        count="turn",
-    )
 
 
 @dataclass(frozen=True)
@@ -227,9 +145,19 @@ def _one_by_one(g: Graph, sources: NDArray[Any], schedule: Schedule | None) -> N
         source=fr.scalar(g.targets.dtype),
     )
     if len(sources):
-        Betweenness(p, schedule).run()
+        _program(g)(p, schedule).run()
     found: NDArray[Any] = p.centrality
     return found
+
+
+def _program(g: Graph) -> type[fr.Enactor]:
+    """On a GPU the one that suits the graph's degrees; on processors they differ little."""
+    if not device.is_cuda(g.backend):
+        return Betweenness
+    if g.num_edges >= 8 * g.num_vertices:
+        # A directed graph's in-edges would have to be sorted first.
+        return GatheredBetweenness if g.symmetric else Betweenness
+    return FoldedBetweenness
 
 
 def _at_once(g: Graph, sources: NDArray[Any], count: int, schedule: Schedule | None) -> NDArray[Any]:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from strategies import graphs, random_graphs
 
 import frontier as fr
+from frontier.primitives import bc
 
 
 def check(g: fr.Graph, sources: Any = None, **options: Any) -> fr.primitives.bc.BetweennessResult:
@@ -44,6 +45,14 @@ def test_any_graph(backend: Backend, g: fr.Graph, normalized: bool) -> None:
 def test_schedules(backend: Backend, direction: str) -> None:
     for g in random_graphs(15, seed=62, max_vertices=20, weights=None):
         check(backend(g), schedule=fr.Schedule(direction=direction))
+
+
+@pytest.mark.parametrize("program", [bc.Betweenness, bc.GatheredBetweenness, bc.FoldedBetweenness])
+def test_every_program(backend: Backend, program: type[fr.Enactor], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bc, "_program", lambda g: program)
+    for g in random_graphs(15, seed=64, max_vertices=20, weights=None):
+        if g.num_vertices:
+            check(backend(g), [0])
 
 
 @pytest.mark.unsimulated("large graphs")

@@ -57,6 +57,9 @@ class Register:
         Whether it only ever holds one vertex, and needs no queues as long as the graph has vertices.
     record : str
         Name of the record that frontiers are written to directly, if they are: see ``Builder.target``.
+    places : dict
+        Of all registers of a program: whose arrays are which. They are numbered as they are first asked for, so that
+        programs which run on a graph one after another use the same ones.
     """
 
     number: int
@@ -64,6 +67,7 @@ class Register:
     dense: bool = False
     few: bool = False
     record: str = ""
+    places: dict[tuple[bool, int], int] = field(default_factory=dict)
 
     def __getattr__(self, name: str) -> str:
         if name in VARIABLES:
@@ -72,4 +76,6 @@ class Register:
 
     def buffer(self, role: str, side: str) -> str:
         """Name of the address of one of its arrays: role ``ids``, ``scan``, ``slots`` or ``mask``; side a or b."""
-        return f"{role}_{side}{self.number}"
+        others = sum(few == self.few for few, _ in self.places)
+        number = self.places.setdefault((self.few, self.number), others)
+        return f"{'few_' * self.few}{role}_{side}{number}"

@@ -70,6 +70,7 @@ class Text:
         self.needs_in_edges = False  # the permutation too
         self.loops: list[list[str]] = []
         self._registers = 0
+        self._places: dict[tuple[bool, int], int] = {}
         self._counter = 0
         self._indent = 3
         self.block()
@@ -124,7 +125,7 @@ class Text:
 
     def register(self) -> Register:
         """A register for a scope."""
-        made = Register(self._registers)
+        made = Register(self._registers, places=self._places)
         self._registers += 1
         for name in VARIABLES:
             self.keep(getattr(made, name))

@@ -26,6 +26,9 @@ __all__ = ["lower"]
 #: blocks keep the hubs that they meet, 8.2 ms where these are dealt out from 4096 edges on, and 6.8 from 1024 on.)
 WARP, BLOCK = 16, 1024
 
+#: Whether warps take the next piece of a large frontier when they have done one.
+DEALT = True
+
 
 class Values(NamedTuple):
     """Texts: lines that bring the value of edge ``e`` into ``result``; its start; what is stored; the reduction."""
@@ -120,39 +123,58 @@ def _lanes(values: Values, lanes: int) -> list[str]:
 
 def _lists(values: Values, longer: list[str]) -> list[str]:
     """A lane for a list, ``longer`` lines for those of a warp's lists that are not short; without them all are."""
-    short = f"i < total and I(stop - begin_) < I({WARP})" if longer else "i < total"
+    short = f"i < last and I(stop - begin_) < I({WARP})" if longer else "i < last"
+    each = [
+        "i = first + lane",
+        "mine = np.int64(0)",
+        "begin_ = I(0)",
+        "stop = I(0)",
+        "if i < last:",
+        "    mine = element_at(queue, everything, i)",
+        "    begin_ = I(offsets[mine])",
+        "    stop = I(offsets[mine + 1])",
+        "    examined += stop - begin_",
+        f"short = {short}",
+        "if short:",
+        "    x = mine",
+        "    k = begin_",
+        "    end = stop",
+        *indented(_walk(values, "I(1)")),
+        f"    into[x] = {values.store}",
+        *longer,
+    ]
+    head = ["lane = np.int32(w & 31)", "examined = np.int64(0)"]
+    if longer and DEALT:
+        loop = _dealt(each)
+    else:
+        loop = ["first = w - lane", "last = total", "while first < total:", *indented(each), "    first += W"]
+    return [*head, *loop, "if tracing:", "    add_up(C, slot, EXAMINED, examined)"]
+
+
+def _dealt(each: list[str]) -> list[str]:
+    """A loop in which warps take pieces of the frontier, where there are many the next that nobody has taken."""
     return [
-        "lane = np.int32(w & 31)",
-        "examined = np.int64(0)",
-        "first = w - lane",
-        "while first < total:",
-        "    i = first + lane",
-        "    mine = np.int64(0)",
-        "    begin_ = I(0)",
-        "    stop = I(0)",
-        "    if i < total:",
-        "        mine = element_at(queue, everything, i)",
-        "        begin_ = I(offsets[mine])",
-        "        stop = I(offsets[mine + 1])",
-        "        examined += stop - begin_",
-        f"    short = {short}",
-        "    if short:",
-        "        x = mine",
-        "        k = begin_",
-        "        end = stop",
-        *indented(_walk(values, "I(1)"), 2),
-        f"        into[x] = {values.store}",
-        *indented(longer),
-        "    first += W",
-        "if tracing:",
-        "    add_up(C, slot, EXAMINED, examined)",
+        "warps = W >> 5",
+        "shift = np.int64(7) if total > W << 5 else np.int64(5)",
+        "many = total > W << 2",
+        "piece = (w - lane) >> 5",
+        "while piece << shift < total:",
+        "    first = piece << shift",
+        "    last = min(total, first + (np.int64(1) << shift))",
+        "    while first < last:",
+        *indented(each, 2),
+        "        first += 32",
+        "    taken = np.int64(0)",
+        "    if many and lane == 0:",
+        "        taken = fetch_add(C, slot + CURSOR, np.int64(1))",
+        "    piece = warps + np.int64(shuffle(taken, 0)) if many else piece + warps",
     ]
 
 
 def _put_aside() -> list[str]:
     """The longest lists are left for a phase of their own."""
     return [
-        "waits = i < total and not short",
+        "waits = i < last and not short",
         f"if waits and I(stop - begin_) >= I({BLOCK}):",
         "    aside[fetch_add(C, slot + PILE_COUNT, np.int64(1))] = mine",
         "    waits = False",

@@ -61,7 +61,10 @@ def accept(
         if carries:
             lines.insert(1, f"begun = I(degrees[{step.far}])")
             take.insert(1, "prefetch(following, begun)")
-        take = [f"if truth({call}):", *indented(_once(way(step, b), b, item, take, parameters))]
+        how = way(step, b)
+        take = [f"if truth({call}):", *indented(_once(how, b, item, take, parameters))]
+        if how == "stamp" and b.narrow:
+            lines.insert(1, f"stamped = stamps[{step.far}]")  # on its way while the functor waits for its own loads
         if carries:
             parameters["following"] = b.lists(want)[1]
     if where is not None:
@@ -79,7 +82,8 @@ def _once(how: str, b: CudaProgram, item: str, take: list[str], parameters: dict
     if how == "mark":
         return [f"stamps[{item}] = epoch"]
     if how == "stamp":
-        return [f"if stamps[{item}] != epoch and exchange(stamps, {item}, epoch) != epoch:", *indented(take)]
+        held = "stamped" if b.narrow else f"stamps[{item}]"
+        return [f"if {held} != epoch and exchange(stamps, {item}, epoch) != epoch:", *indented(take)]
     if how == "bitmap":
         return [f"if take_bit(taken, {item}):", *indented(take)]
     if how == "cull":
