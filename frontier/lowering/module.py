@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from frontier.lowering.loops import Program
 
 __all__ = ["CONTROL", "kept", "lines_of", "module_text", "words"]
@@ -25,11 +27,60 @@ def kept(program: Program) -> list[str]:
 
 
 def lines_of(program: Program) -> list[str]:
-    """The blocks of the loop function, one text."""
-    made: list[str] = []
+    """The blocks of the loop function, one text, in which few tests of ``pc`` lie on the way of the shortest loop.
+
+    That loop's first block comes first, and going to a block that stands farther down does not begin the text anew: the
+    tests between them fail, which compilers see, while they do not follow ``pc`` through the beginning of a loop.
+    """
+    blocks = []
     for block in program.blocks:
-        for line in block:
-            made.extend(line if isinstance(line, list) else [line])
+        blocks.append([line for lines in block for line in (lines if isinstance(lines, list) else [lines])])
+    places = [int(found[1]) for block in blocks if (found := _PLACE.match(block[0]))]
+    first = _shortest_loop(blocks, places)
+    blocks, places = blocks[first:] + blocks[:first], places[first:] + places[:first]
+    return [line for i, block in enumerate(blocks) for line in _falling(block, set(places[i + 1 :]))]
+
+
+def _shortest_loop(blocks: list[list[str]], places: list[int]) -> int:
+    """Where the loop of the fewest blocks begins."""
+    at = {place: i for i, place in enumerate(places)}
+    spans = []
+    for i, block in enumerate(blocks):
+        targets = (at[int(found[1])] for line in block if (found := _GOTO.match(line)))
+        spans += [(i - j, j) for j in targets if j <= i]
+    return min(spans)[1] if spans else 0
+
+
+#: Lines that begin a block, and that go to one.
+_PLACE = re.compile(r" {8}if pc == (\d+):$")
+_GOTO = re.compile(r" *pc = (\d+)$")
+
+
+def _falling(block: list[str], below: set[int]) -> list[str]:
+    """The lines of a block, without going through the loop's beginning to blocks that stand ``below``."""
+    made, deeper, i = block[:1], "", 1
+    while i < len(block):
+        line, rest = block[i], [text.strip() for text in block[i + 1 : i + 3]]
+        found = _GOTO.match(line)
+        if line.startswith(" " * 12 + "if not (") and len(rest) == 2 and rest[1] == "continue":
+            target = _GOTO.match(rest[0])
+            made += [deeper + text for text in block[i : i + 2]]
+            if target and int(target[1]) in below:
+                made.append(deeper + " " * 12 + "else:")
+                deeper += "    "
+            else:
+                made.append(deeper + block[i + 2])
+            i += 3
+        elif found and line.startswith(" " * 12 + "pc") and rest[:1] == ["continue"]:
+            made.append(deeper + line)
+            if int(found[1]) not in below:
+                made.append(deeper + block[i + 1])
+            break  # what follows is never reached
+        else:
+            made.append(deeper + line)
+            i += 1
+    if made[-1].endswith("else:"):
+        made.append(deeper + " " * 12 + "pass")
     return made
 
 
