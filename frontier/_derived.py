@@ -48,7 +48,7 @@ def in_lists(graph: Graph) -> tuple[Array, Array]:
     from frontier.build import transpose
 
     offsets, sources, _ = transpose(graph, permutation=False)
-    return read_only(offsets), read_only(sources)
+    return _alike(graph, offsets, sources)
 
 
 def in_edges(graph: Graph) -> Array:
@@ -57,9 +57,15 @@ def in_edges(graph: Graph) -> Array:
 
     offsets, sources, slots = transpose(graph, permutation=True)
     if not graph.symmetric:
-        graph._once("in_lists", lambda: (read_only(offsets), read_only(sources)))
+        graph._once("in_lists", lambda: _alike(graph, offsets, sources))
     assert slots is not None
-    return slots
+    return slots.astype(graph.offsets.dtype, copy=False)
+
+
+def _alike(graph: Graph, offsets: Array, sources: Array) -> tuple[Array, Array]:
+    """In-lists in the dtypes of the out-lists, which may be wider than they need be."""
+    narrow = offsets.astype(graph.offsets.dtype, copy=False), sources.astype(graph.targets.dtype, copy=False)
+    return read_only(narrow[0]), read_only(narrow[1])
 
 
 def smallest(weights: Array | None) -> Any:

@@ -196,6 +196,8 @@ class _Reader:
         if isinstance(made, tuple) and made[0] == "field":
             where = self.made.writes if write else self.made.reads
             where.setdefault(made[1], set()).add(self.index(index))
+        else:  # of several fields, perhaps
+            self.made.exact = False
 
     def expression(self, expr: Any) -> None:
         if expr.op in ("getitem", "static_getitem", "typed_getitem"):
@@ -235,6 +237,8 @@ class _Reader:
         if isinstance(made, tuple) and made[0] == "field":
             self.access(arguments[0], arguments[1] if len(arguments) > 1 else None, True)
             self.made.atomics.setdefault(made[1], set()).add(operation)
+        else:
+            self.made.exact = False
 
 
 def _hashable(value: Any) -> bool:

@@ -123,6 +123,10 @@ class Step:
         made: Self = _replaced(self, replaced)
         return made
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: without what has been found for this step, as compiled code."""
+        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+
     def key(self) -> tuple[Any, ...]:
         """What makes two steps the same: type, functors and options, which never change."""
         if self._key is None:
@@ -145,12 +149,9 @@ def _run() -> Callable[[Step, Problem, Frontier | None], Frontier]:
 
 def _replaced(value: Any, functors: Mapping[Functor, Functor]) -> Any:
     if isinstance(value, Step):
-        made = copy.copy(value)
-        for name, inner in vars(value).items():
-            if name.startswith("_"):
-                delattr(made, name)  # what has been found for the old functors: compiled code, for example
-            else:
-                setattr(made, name, _replaced(inner, functors))
+        made = copy.copy(value)  # without what has been found for the old functors: compiled code, for example
+        for name, inner in vars(made).items():
+            setattr(made, name, _replaced(inner, functors))
         for fn, place in made.functors():
             arguments(fn, place)
         return made

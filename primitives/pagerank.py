@@ -180,7 +180,8 @@ def pagerank(
     damping : float in [0, 1)
     tolerance : float
         Stop when the sum of all changes of one iteration is below it; 0 runs ``max_iterations``. From 1e-6 on, what a
-        vertex hands out along its edges is rounded to float32, which changes ranks by less than 6e-8 of themselves.
+        vertex hands out along its edges is rounded to float32 (not by weights, which may be of any size), which changes
+        ranks by less than 6e-8 of themselves.
     personalization : array of shape (n,), or mapping from vertex (label) to float, optional
         Where a jump, and the rank of vertices without out-edges, goes; scaled to sum 1. Uniform by default.
     weighted : bool
@@ -211,7 +212,7 @@ def pagerank(
     p = fr.Problem(
         g,
         rank=fr.vertex("float64", 1.0 / n if n else 0.0),
-        share=fr.vertex("float32" if tolerance >= ROUNDED else "float64"),
+        share=fr.vertex("float32" if tolerance >= ROUNDED and not weighted else "float64"),
         sum=fr.vertex("float64", combine="sum"),
         degree=fr.vertex("float64" if weighted else "int32", degree),
         loose=fr.scalar("float64"),

@@ -245,3 +245,9 @@ def test_results_by_label() -> None:
     assert fr.path(2).by_label([5.0, 7.5]) == {0: 5.0, 1: 7.5}
     with pytest.raises(fr.GraphError, match="3 vertices"):
         g.by_label([1, 2])
+
+
+def test_in_edges_of_wide_arrays_are_wide():
+    g = fr.Graph(np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1]), directed=True)
+    assert {a.dtype for a in (g.in_offsets, g.in_sources, g.in_edges)} == {np.dtype(np.int64)}
+    np.testing.assert_allclose(fr.pagerank(g).rank, 1 / 3)

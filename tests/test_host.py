@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import signal
 import threading
 import weakref
 from typing import Any
 
 import numpy as np
+import pool
 import pytest
 from compare import equal, ids, workers
 from strict_cupy import module
@@ -214,3 +217,15 @@ def test_arrays_of_one_value(value: Any, dtype: str) -> None:
     made = device.full("cpu", 3, value, dtype)
     assert made.dtype == dtype
     assert made.tolist() == [value] * 3
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda p: pickle.loads(pickle.dumps(p))], ids=["copy", "pickle"])
+def test_problems_can_be_copied_after_a_run(copied: Any) -> None:
+    p = pool.problem(fr.path(5).to("cpu"))
+    step = fr.Compute(pool.touch, over="vertices")
+    step(p)
+    q = copied(p)
+    equal(q.seen, p.seen)
+    copied(step)(q)
+    step(p)
+    equal(q.seen, p.seen)

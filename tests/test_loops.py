@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pool
 import programs
 import pytest
 from compare import WORKERS, at, equal, host, workers
@@ -341,3 +342,14 @@ def test_count_that_does_not_fit_is_noticed_by_python():
 
 def idle(p, v):
     return None
+
+
+def test_a_record_that_is_full_is_refused_after_a_pull(compiled):
+    def every(p, src, dst):
+        return True
+
+    recorded = fr.Loop(fr.Advance(every), record="r", schedule=fr.Schedule(direction="pull"))
+    program = fr.Sequence(recorded, fr.Loop(fr.Compute(pool.touch), replay="r"))
+    p = pool.problem(compiled(fr.rmat(5, 8, seed=3)))
+    with pytest.raises(fr.FrontierError, match="occurs in two passes"):
+        run(program, p, fr.Frontier(p.graph, [0]))

@@ -170,3 +170,13 @@ def test_a_spoilt_result_fails(backend: Backend) -> None:
     assert not fr.verify.pagerank(g, replace(result, rank=rank))
     assert not fr.verify.pagerank(g, replace(result, rank=result.rank * (1 + 1e-6)))
     assert not fr.verify.pagerank(g, replace(result, damping=0.86))
+
+
+def test_weights_of_any_size(backend: Backend) -> None:
+    g = fr.rmat(5, 4, seed=1)
+    weights = np.random.default_rng(0).integers(1, 9, g.num_edges)
+    ranks = []
+    for factor in (1.0, 1e42):
+        scaled = backend(fr.from_csr(g.offsets, g.targets, weights * factor, directed=True))
+        ranks.append(fr.pagerank(scaled, weighted=True, tolerance=1e-6).rank)
+    close(ranks[1], ranks[0], rtol=1e-9)

@@ -244,3 +244,33 @@ def test_its_kernel_compiles(monkeypatch):
     assert any("pull_again" in text for text in program.functions)
     for capability in ((8, 0), (9, 0)):
         test_ptx.test_kernels_compile("shrinking", "full", capability, monkeypatch)
+
+
+def free(p, dst):
+    return p.seen[dst] == 0
+
+
+def take(p, src, dst):
+    return fr.atomic_cas(p.seen, dst, 0, 1) == 0
+
+
+def test_a_swap_opens_vertices_again(agree):
+    loop = fr.Loop(fr.Advance(take, where=free), fr.Swap("seen", "other"), times=6)
+    some = np.random.default_rng(0).random((2, 64)) < 0.5
+
+    def problem(g):
+        return fr.Problem(g, seen=fr.vertex("int32", some[0]), other=fr.vertex("int32", some[1]))
+
+    agree(fr.rmat(6, 4, seed=1), problem, lambda p: run(loop, p, fr.Frontier(p.graph, [0, 1, 2]), SCAN), 1)
+
+
+def opens_src(p, src, dst):
+    some = p.seen if src != 3 else p.other
+    some[src] = 0
+    p.other[dst] = 1
+    return fr.atomic_cas(p.seen, dst, 0, 1) == 0
+
+
+def test_what_may_be_either_field_is_not_trusted():
+    assert _lasting(fr.Advance(take, where=free))
+    assert not _lasting(fr.Advance(opens_src, where=free))

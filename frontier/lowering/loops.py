@@ -287,12 +287,11 @@ def _keep(b: Program, name: str, register: Register) -> None:
     """Add the frontier to the record, unless it has been written there."""
     kind = b.records[name]
     element = b.layout.element(kind)
+    # Asked first: a bitmap is made a queue behind what the record holds.
+    b.line(f"if filled_{name} + {register.count} > {b.capacity(kind)}:", "    code = RECORD_FULL", "    break")
     b.sparse(register)
     marks = f"int64_at(marks_{name})"
     b.line(
-        f"if filled_{name} + {register.count} > {b.capacity(kind)}:",
-        "    code = RECORD_FULL",
-        "    break",
         "if w == 0:",
         f"    {marks}[recorded_{name}] = filled_{name}",
         f"    {marks}[recorded_{name} + 1] = filled_{name} + {register.count}",

@@ -63,8 +63,10 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
         return
     held = b.variable("held")
     aside = f"{b.layout.ids}_at({b.input('long_lists', f'long {BLOCK}')})"
+    room = f"({b.capacity('edge')} // {BLOCK} + 1)"
     body = _lists(values, [*_put_aside(), *_warps(values)])
-    b.phase(b.function(name, first | {"aside": aside}, body), after=(*after, f"{held} = {b.counter('PILE_COUNT')}"))
+    count = f"{held} = min({b.counter('PILE_COUNT')}, {room})"
+    b.phase(b.function(name, first | {"aside": aside, "room": room}, body), after=(*after, count))
     with b.when(f"{held} > 0"):
         b.phase(b.function(f"{name}_long", parameters | {"aside": aside, "held": held}, _blocks(values)))
 
@@ -176,8 +178,10 @@ def _put_aside() -> list[str]:
     return [
         "waits = i < last and not short",
         f"if waits and I(stop - begin_) >= I({BLOCK}):",
-        "    aside[fetch_add(C, slot + PILE_COUNT, np.int64(1))] = mine",
-        "    waits = False",
+        "    at = fetch_add(C, slot + PILE_COUNT, np.int64(1))",
+        "    if at < room:",  # always, unless vertices come twice, as they may after culling
+        "        aside[at] = mine",
+        "        waits = False",
     ]
 
 

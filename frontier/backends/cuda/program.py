@@ -141,6 +141,11 @@ class CudaProgram(Program):
             f"{register.kind} = 0",
         )
 
+    def swap(self, first: str, second: str) -> None:
+        """Exchange two fields, and count that, for a swap is no phase."""
+        super().swap(first, second)
+        self.line(f"{self.keep('swaps')} += 1")
+
     def carried(self, register: Register, edges: str) -> str:
         """Text for whether a queue carries the first slots of its lists."""
         return f"{register.form} == {OUT if edges == 'out' else IN}" if self.narrow else "False"

@@ -5,8 +5,8 @@ pull goes over what the one before it has noted, and notes anew. (Liu and Huang:
 
 A vertex that is not noted must be one for which ``where`` stays false. It does if only visits of a vertex's own edges
 change what ``where`` reads of it, which :func:`waiting` finds from the functors; and if nothing but the pull itself
-has run since, which is tested in every pass: no other phase has, and the host, which may write fields at a boundary,
-was not asked.
+has run since, which is tested in every pass: no other phase has, no fields have been swapped, and the host, which may
+write fields at a boundary, was not asked.
 """
 
 from __future__ import annotations
@@ -58,12 +58,14 @@ class Waiting:
     ----------
     count, side : str
         How many wait, and in which queue.
-    since : str
-        The number of phases begun when they were noted; -1 if they are not to be used.
+    since, swaps : str
+        The numbers of phases begun, and of fields swapped, when they were noted; -1 if they are not to be used.
     """
 
     def __init__(self, b: CudaProgram) -> None:
         self.count, self.side, self.since = (b.variable(f"waiting_{stem}") for stem in ("count", "side", "since"))
+        self.swaps = b.variable("waiting_swaps")
+        b.keep("swaps")
         at_loop_start(b, f"{self.since} = -1")
         self._a, self._b = (b.input(f"waiting_{side}", "vertex_queue") for side in "ab")
         self._ids = b.layout.ids
@@ -71,7 +73,7 @@ class Waiting:
     @property
     def valid(self) -> str:
         """Text for whether the pull may go over those who wait."""
-        return f"{self.since} == t"
+        return f"{self.since} == t and {self.swaps} == swaps"
 
     def parameters(self, again: bool) -> dict[str, str]:
         """Parameters of the first pull of several, or of one ``again``."""
@@ -112,4 +114,5 @@ class Waiting:
             f"{self.count} = {b.counter('PILE_COUNT')}",
             f"{self.side} = 1 - {self.side}" if again else f"{self.side} = 0",
             f"{self.since} = t if stop == 0 and budget != 0 else -1",
+            f"{self.swaps} = swaps",
         )
