@@ -185,7 +185,10 @@ def _dtype(g: Graph, asked: Any) -> np.dtype[Any]:
     usual = np.dtype(np.int64 if g.weights.dtype.kind in "iu" else np.float64)
     if asked is None:
         return usual
-    made: np.dtype[Any] = np.dtype(asked)
+    try:
+        made: np.dtype[Any] = np.dtype(asked)
+    except TypeError:
+        raise GraphError(f"dtype={asked!r}: there is no such dtype") from None
     if made != usual and not (made == np.float32 and g.weights.dtype == np.float32):
         raise GraphError(
             f"dtype={made}: distances by weights of {g.weights.dtype} are {usual}; float32 needs weights of float32"
@@ -263,8 +266,8 @@ def sssp(
     parents : bool
         Whether to find a tree of shortest paths too.
     dtype : dtype, optional
-        Of the distances. ``"float32"`` where weights are float32: half the memory and less time, but every sum is
-        rounded to 24 bits.
+        Of the distances. ``"float32"`` where weights are float32: less time and memory, but every sum is rounded to
+        24 bits.
     schedule : Schedule, optional
 
     Returns

@@ -86,6 +86,11 @@ def test_weights_that_vanish_in_float32(backend: Backend, directed: bool) -> Non
     fr.verify.sssp(g, result, tolerance=0).raise_if_failed()
 
 
+def test_a_dtype_that_does_not_exist() -> None:
+    with pytest.raises(fr.GraphError, match="dtype='flaot32': there is no such dtype"):
+        fr.sssp(fr.karate(weights=(1, 9)), 0, dtype="flaot32")
+
+
 @pytest.mark.parametrize(("weights", "dtype"), [("float64", "float32"), ("int32", "float32"), ("float32", "int64")])
 def test_dtypes_that_do_not_suit_the_weights(weights: str, dtype: str) -> None:
     g = fr.from_edges([0], [1], np.array([2], weights))

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -164,6 +165,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if arguments.tools == "none":
         return int(inside(arguments.backend) > 0)
+    if shutil.which("compute-sanitizer") is None:
+        parser.error("compute-sanitizer, which comes with the CUDA toolkit, is not on the path")
     own = [sys.executable, __file__, "--tools", "none", "--backend", arguments.backend]
     running = {}
     for tool in arguments.tools.split(","):

@@ -20,6 +20,7 @@ from frontier.frontiers import Frontier
 from frontier.lowering.registers import ALL, BITS, HOW, QUEUE
 
 if TYPE_CHECKING:
+    from frontier.lowering.loops import Program
     from frontier.problem import Problem
     from frontier.schedule import Schedule
     from frontier.step import Step
@@ -46,6 +47,9 @@ class LoopExecution:
     _code: Code
     _workspace: Workspace
     _table: Any
+    # Of the code and the table, for they are asked for many times in a run.
+    _program: Program
+    _at: dict[str, int]
     _words: memoryview
 
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:

@@ -46,6 +46,8 @@ VARIABLES = ("form", "kind", "count", "edges", "queue", "side", "bits")
 class Register:
     """Names of one register's variables, and what is known of it while text is made.
 
+    What ``queue`` leads to is only read: it may be the memory of a user's Frontier, with no room beyond ``count``.
+
     Attributes
     ----------
     number : int
