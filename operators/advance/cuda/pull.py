@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: Words that a warp looks at together, to wait once for what says who is to look.
-AHEAD = 2
-
 #: Edges of a list that its lane walks alone.
 ALONE = 64
 
@@ -81,7 +78,7 @@ def _search(
     near = "src" if step.far == "dst" else "dst"
     cached = b.schedule.hub_cache and not b.narrow  # narrow builds have no scratch memory, and no hubs
     each = [
-        *_alone(visit, near, cached),
+        *_alone(visit, where, near, cached),
         *_together(visit, near),
         *_vote(step, again),
         *(queue.note(where) if queue is not None else []),
@@ -93,7 +90,7 @@ def _search(
         "edges = np.int64(0)",
         "examined = np.int64(0)",
         *(queue.begin(TABLE if cached else 0) if queue is not None else []),
-        *(_over_queue(each, step, b) if again else _over_words(each, step, b)),
+        *_by_warps(each, again),
         *(queue.end() if queue is not None else []),
         *([f"add_found(C, slot, {b.big}, count, edges)"] if step.output is not None else []),
         "if tracing:",
@@ -113,43 +110,13 @@ def _search(
     b.phase(b.function(f"pull_{'again_' * again}{step.fn.__name__}", parameters, body), after=after)
 
 
-def _over_queue(each: list[str], step: Advance, b: CudaProgram) -> list[str]:
-    """A loop in which a warp takes 32 vertices ``x`` of a queue at a time; n is none."""
-    take = ["x = n", "if i < total:", "    x = np.int64(queue[i])", *_look(step, b, ("",))]
-    return ["i = w", "while i - lane < total:", *indented([*take, *each]), "    i += W"]
-
-
-def _over_words(each: list[str], step: Advance, b: CudaProgram) -> list[str]:
-    """A loop in which a warp takes the vertices ``x`` of a word, after a look at those of several words at once."""
-    numbers = [str(i) for i in range(AHEAD)]
-    take = ["x, k, end = x0, k0, end0"]
-    for i in numbers[1:]:
-        take += [f"if turn == {i}:", f"    x, k, end = x{i}, k{i}, end{i}"]
-    return [
-        "word = (w - lane) >> 5",
-        "while word < (n + 31) >> 5:",
-        *(f"    x{i} = ((word + {i} * (W >> 5)) << 5) + lane" for i in numbers),
-        *indented(_look(step, b, tuple(numbers))),
-        f"    for turn in range({AHEAD}):",
-        *indented([*take, *each], 2),
-        f"    word += {AHEAD} * (W >> 5)",
-    ]
-
-
-def _look(step: Advance, b: CudaProgram, numbers: tuple[str, ...]) -> list[str]:
-    """Lines that find the lists of vertices ``x``, empty where nothing is to be done.
-
-    All is read before any of it is used, and without a branch: so all loads are in flight at once.
-    """
-    read, use = [], []
-    for i in numbers:
-        read += [f"y = min(x{i}, n - 1)", f"k{i} = I(offsets[y])", f"end{i} = I(offsets[y + 1])"]
-        wanted = f"x{i} < n"
-        if step.where is not None:
-            read.append(f"wanted{i} = truth({b.call(step.where, step.far, {step.far: 'y'})})")
-            wanted = f"({wanted}) & wanted{i}"
-        use.append(f"end{i} = end{i} if {wanted} else k{i}")
-    return [*read, *use]
+def _by_warps(each: list[str], again: bool) -> list[str]:
+    """A loop in which a warp takes 32 vertices ``x`` at a time, those of a word or of a queue; n or more is none."""
+    if again:
+        take = ["x = n", "if i < total:", "    x = np.int64(queue[i])"]
+        return ["i = w", "while i - lane < total:", *indented([*take, *each]), "    i += W"]
+    take = ["x = (word << 5) + lane"]
+    return ["word = (w - lane) >> 5", "while word < (n + 31) >> 5:", *indented([*take, *each]), "    word += W >> 5"]
 
 
 def _visit(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> tuple[list[str], str | None]:
@@ -183,8 +150,9 @@ def _hubs(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> list[str
     ]
 
 
-def _alone(visit: list[str], near: str, cached: bool) -> list[str]:
+def _alone(visit: list[str], where: str | None, near: str, cached: bool) -> list[str]:
     """Lines in which a lane walks the beginning of its vertex's list, four edges at a time."""
+    find = ["k = I(offsets[x])", "end = I(offsets[x + 1])", "going = True"]
     probes = []
     for i in range(4):
         probes.append(f"near{i} = np.int64(ends[min(I(k + I({i})), I(cap - I(1)))])")
@@ -213,7 +181,11 @@ def _alone(visit: list[str], near: str, cached: bool) -> list[str]:
     probes += [*visits, "k = I(k + I(4))"]
     return [
         "accepted = False",
-        "going = True",
+        "going = False",
+        "k = I(0)",
+        "end = I(0)",
+        "if x < n:",
+        *(indented([f"if truth({where}):", *indented(find)] if where is not None else find)),
         "begun = k",
         f"cap = min(end, I(k + I({ALONE})))",
         "while k < cap and going:",
@@ -282,8 +254,7 @@ def _vote(step: Advance, again: bool) -> list[str]:
     if again:
         bit = "fetch_or(made, x >> 5, np.uint32(np.uint32(1) << np.uint32(x & 31)))"
         return ["if accepted:", *indented([bit, *found])]
-    store = ["votes = ballot(accepted)", "if lane == 0 and x < n:", "    made[x >> 5] = votes"]
-    return [*store, "if accepted:", *indented(found)]
+    return ["votes = ballot(accepted)", "if lane == 0:", "    made[word] = votes", "if accepted:", *indented(found)]
 
 
 def _bitmap(b: CudaProgram, register: Register) -> None:
