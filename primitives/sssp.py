@@ -38,8 +38,9 @@ __all__ = ["SSSP", "Parents", "PushedParents", "Rounds", "SSSPResult", "sssp", "
 
 #: Vertices in a round below which the limit widens, and above which it narrows: on processors and on a GPU, which
 #: has room for many more.
+PART = 4
 FEW, MANY = 128, 32768
-FEW_GPU, MANY_GPU = 8192, 1 << 22
+FEW_GPU, MANY_GPU = 8192, 1 << 40
 
 
 def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
@@ -74,10 +75,12 @@ def count(p):  # type: ignore[no-untyped-def]
 
 
 def width(p):  # type: ignore[no-untyped-def]
-    """The width of the next limit: wider after rounds of few vertices each, narrower after many."""
+    """The width of the next limit: wider after rounds of few vertices each, narrower after many or if many wait."""
     mean = p.work / max(p.rounds, 1)
+    if p.waiting >= p.enough:
+        return min(p.delta, p.first)
     if p.rounds > 0 and mean < p.few:
-        return min(p.delta * 2, p.first * 4)
+        return min(p.delta * 2, p.widest)
     if mean > p.many:
         return max(p.delta / 2, p.first / 4)
     return p.delta
@@ -99,6 +102,7 @@ class SSSP(fr.Enactor):
     loop = fr.Loop(
         fr.Filter(fresh),
         fr.Reduce(distance, "min", into="lowest"),
+        fr.Reduce(one, "sum", into="waiting"),
         fr.Set(delta=width, rounds=zero, work=zero),
         fr.Set(limit=widen),
         fr.Split(near, rest="far"),
@@ -160,10 +164,13 @@ def sssp_problem(
         limit=fr.scalar(wide, 0),
         delta=fr.scalar(wide, delta),
         first=fr.scalar(wide, delta),
+        widest=fr.scalar(wide, delta * (16 if device.is_cuda(g.backend) else 4)),
         least=fr.scalar(wide, 1 if whole else 0),
         rounds=fr.scalar("int64"),
         work=fr.scalar("int64"),
         batch=fr.scalar("int64"),
+        waiting=fr.scalar("int64"),
+        enough=fr.scalar("int64", FEW_GPU if device.is_cuda(g.backend) else np.iinfo(np.int64).max),
         few=fr.scalar("int64", FEW_GPU if device.is_cuda(g.backend) else FEW),
         many=fr.scalar("int64", MANY_GPU if device.is_cuda(g.backend) else MANY),
         rounding=fr.scalar(wide, 0 if whole else 2 * np.finfo(made).eps),
@@ -214,7 +221,7 @@ def _first_delta(g: Graph) -> float:
     average = float(np.abs(g.weights[:: max(1, g.num_edges // 65536)]).mean())
     degree = g.num_edges / max(1, g.num_vertices)
     if degree >= 8 and device.is_cuda(g.backend):
-        return max(average, 1e-300)  # a GPU has room for more at once; rounds cost it more than edges do
+        return max(average / PART, 1e-300)
     return max(average * (8.0 if degree < 8 else 8.0 / degree), 1e-300)
 
 

@@ -28,6 +28,7 @@ WARP, BLOCK = 16, 1024
 
 #: Whether warps take the next piece of a large frontier when they have done one.
 DEALT = True
+MANY, PIECE = 4, 7
 
 
 class Values(NamedTuple):
@@ -58,13 +59,13 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
     )  # fmt: skip
     name = step.fn.__name__
     if b.narrow:
-        body = _lanes(values, b.build.lanes) if not b.build.sweeps else _lists(values, [])
+        body = _lanes(values, b.build.lanes) if not b.build.sweeps else _lists(values, [], b)
         b.phase(b.function(name, first, body), after=after)
         return
     held = b.variable("held")
     aside = f"{b.layout.ids}_at({b.input('long_lists', f'long {BLOCK}')})"
     room = f"({b.capacity('edge')} // {BLOCK} + 1)"
-    body = _lists(values, [*_put_aside(), *_warps(values)])
+    body = _lists(values, [*_put_aside(), *_warps(values)], b)
     count = f"{held} = min({b.counter('PILE_COUNT')}, {room})"
     b.phase(b.function(name, first | {"aside": aside, "room": room}, body), after=(*after, count))
     with b.when(f"{held} > 0"):
@@ -123,7 +124,7 @@ def _lanes(values: Values, lanes: int) -> list[str]:
     ]
 
 
-def _lists(values: Values, longer: list[str]) -> list[str]:
+def _lists(values: Values, longer: list[str], b: CudaProgram) -> list[str]:
     """A lane for a list, ``longer`` lines for those of a warp's lists that are not short; without them all are."""
     short = f"i < last and I(stop - begin_) < I({WARP})" if longer else "i < last"
     each = [
@@ -146,7 +147,7 @@ def _lists(values: Values, longer: list[str]) -> list[str]:
         *longer,
     ]
     head = ["lane = np.int32(w & 31)", "examined = np.int64(0)"]
-    if longer and DEALT:
+    if longer and DEALT and not b.build.bounded:
         loop = _dealt(each)
     else:
         loop = ["first = w - lane", "last = total", "while first < total:", *indented(each), "    first += W"]
@@ -157,8 +158,8 @@ def _dealt(each: list[str]) -> list[str]:
     """A loop in which warps take pieces of the frontier, where there are many the next that nobody has taken."""
     return [
         "warps = W >> 5",
-        "shift = np.int64(7) if total > W << 5 else np.int64(5)",
-        "many = total > W << 2",
+        f"many = total > W << {MANY}",
+        f"shift = np.int64({PIECE}) if many else np.int64(5)",
         "piece = (w - lane) >> 5",
         "while piece << shift < total:",
         "    first = piece << shift",
