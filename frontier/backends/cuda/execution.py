@@ -18,7 +18,7 @@ from frontier.backends import workspace
 from frontier.backends.cuda import launch, runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.run import LoopExecution
-from frontier.backends.workspace import Code
+from frontier.backends.workspace import Code, Workspace
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.loop import Loop
@@ -46,11 +46,17 @@ _running: dict[str, threading.Lock] = defaultdict(threading.Lock)
 
 def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
     """Which build suits a graph, unless a schedule asks for what only the full one has."""
-    known = step.__dict__.setdefault("_builds", weakref.WeakKeyDictionary()).setdefault(g, {})
+    builds = step.__dict__.get("_builds")
+    if builds is None:  # not setdefault: to make a mapping for nothing takes a microsecond
+        builds = step.__dict__.setdefault("_builds", weakref.WeakKeyDictionary())
+    known = builds.get(g)
+    if known is None:
+        known = builds.setdefault(g, {})
     key = (schedule, tracing.active())
-    if key not in known:
-        known[key] = _build_of(g, step, *key)
-    return known[key]  # type: ignore[no-any-return]
+    build = known.get(key)
+    if build is None:
+        build = known[key] = _build_of(g, step, *key)
+    return build  # type: ignore[no-any-return]
 
 
 def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
@@ -111,7 +117,7 @@ class CudaExecution(LoopExecution):
         g = p.graph
         with device.using(g.backend):
             code = code_of(step, p, None if f is None else f.kind, schedule)
-            work = workspace.take(g, device.namespace(g.backend), launch.address_of)
+            work = workspace.take(g) or Workspace(g, device.namespace(g.backend), launch.address_of)
             known = code.tables.get(work)
             self._begin(code, work, known or launch.Exchange(code.at, list(p.scalars.values())))
             if work.clock is None:
