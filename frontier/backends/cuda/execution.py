@@ -136,9 +136,8 @@ class CudaExecution(LoopExecution):
     def _prepare_own(self) -> None:
         """Fill in where the counters stand; scalars are passed by every call."""
         assert self._workspace.clock is not None
-        t, arrivals = self._workspace.clock
-        self._set("t", t)
-        self._set("arrivals", arrivals)
+        words, at = self._words, self._at
+        words[at["t"]], words[at["arrivals"]] = self._workspace.clock
 
     def _local(self, name: str, role: str) -> int:
         raise AssertionError(f"kernels have no arrays of workers: {name}, {role}")
@@ -148,18 +147,21 @@ class CudaExecution(LoopExecution):
             return self._workspace.xp.empty(0, dtype)
         return launch.memory_at(address, dtype, length)
 
+    def _copy(self, address: int, dtype: np.dtype[Any], length: int) -> Any:
+        return launch.copied(address, dtype, length) if length else np.empty(0, dtype)
+
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun."""
         with device.using(self._p.graph.backend):
             return super().proceed(passes)
 
     def _call(self) -> None:
-        work, table = self._workspace, self._table
-        assert work.clock == (self._get("t"), self._get("arrivals")), "a workspace is used by one run at a time"
+        work, table, words, at = self._workspace, self._table, self._words, self._at
+        assert work.clock == (words[at["t"]], words[at["arrivals"]]), "a workspace is used by one run at a time"
         work.clock = None  # should the launch fail, the next run begins anew
         scalars = list(self._p.scalars.values())
         table.give(scalars)
         with _running[self._p.graph.backend]:
             self._code.run(table)
         table.take(scalars)
-        work.clock = (self._get("t"), self._get("arrivals"))
+        work.clock = (words[at["t"]], words[at["arrivals"]])
