@@ -288,9 +288,9 @@ class LoopExecution:
                     p.arrays[name] = held[self._get(f"a_{name}")]
         for name in self._code.piles:
             pile = p.piles[name]
-            held = self._get(f"held_{name}")
-            if held or len(pile):
-                ids = self._copy(self._get(f"pile_{name}"), pile.id_dtype, held)
+            count = self._get(f"held_{name}")
+            if count or len(pile):
+                ids = self._copy(self._get(f"pile_{name}"), pile.id_dtype, count)
                 p.piles[name] = Frontier._of(p.graph, pile.kind, ids=ids)
             self._stored[name] = p.piles[name]
         if not self.done:
