@@ -47,7 +47,7 @@ _running: dict[str, threading.Lock] = defaultdict(threading.Lock)
 def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
     """Which build suits a graph, unless a schedule asks for what only the full one has."""
     builds = step.__dict__.get("_builds")
-    if builds is None:  # not setdefault: to make a mapping for nothing takes a microsecond
+    if builds is None:  # not setdefault: a mapping made for nothing takes 0.6 microseconds
         builds = step.__dict__.setdefault("_builds", weakref.WeakKeyDictionary())
     known = builds.get(g)
     if known is None:
