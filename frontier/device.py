@@ -10,7 +10,7 @@ import os
 import re
 import traceback
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, wraps
 from types import ModuleType, TracebackType
 from typing import Any, ParamSpec, TypeVar
 
@@ -147,6 +147,7 @@ def device_name(backend: str) -> str:
 # -- arrays -----------------------------------------------------------------------------------------
 
 
+@cache
 def _cupy() -> ModuleType:
     import cupy
 
@@ -244,7 +245,10 @@ def full(backend: str, length: int, value: Any, dtype: Any) -> Any:
     if isinstance(made, np.ndarray):
         made.fill(value)
         return made
-    pattern = np.asarray(value, dtype).tobytes()
+    if type(value) is int and -1 <= value <= 0 and made.dtype.kind == "i":
+        pattern = b"\xff" if value else b"\0"  # as nearly always; to ask NumPy takes a microsecond
+    else:
+        pattern = np.asarray(value, dtype).tobytes()
     if length and pattern == pattern[:1] * len(pattern):  # 0 and -1: no kernel is needed
         made.data.memset_async(pattern[0], made.nbytes)
     elif length:

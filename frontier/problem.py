@@ -185,11 +185,11 @@ class Problem:
                 self._make(name, made)
 
     def _check_room(self, fields: dict[str, Field]) -> None:
-        n, m = self.graph.num_vertices, self.graph.num_edges
+        lengths = {"vertex": self.graph.num_vertices, "edge": self.graph.num_edges}
         sizes = [
-            made.dtype.itemsize * (n if made.kind == "vertex" else m)
+            made.dtype.itemsize * lengths[made.kind]
             for made in fields.values()
-            if isinstance(made, Field) and made.dtype is not None and made.kind in ("vertex", "edge")
+            if isinstance(made, Field) and made.dtype is not None and made.kind in lengths
         ]
         what = f"the {len(sizes)} vertex and edge fields of a problem"
         check_room(sum(sizes), what, "use narrower dtypes", self.graph.backend)
@@ -201,7 +201,8 @@ class Problem:
         assert made.dtype is not None
         if made.kind == "scalar":
             _fits(made.init, made.dtype, name, None)
-            self.scalars[name] = np.array([_plain(made.init)], made.dtype)
+            self.scalars[name] = value = np.empty(1, made.dtype)
+            value[0] = _plain(made.init)
             return
         place = self.graph.backend
         if made.kind == "array":
@@ -209,7 +210,7 @@ class Problem:
             return
         length = self.graph.num_vertices if made.kind == "vertex" else self.graph.num_edges
         _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
-        if isinstance(made.init, int | float) or np.ndim(made.init) == 0:
+        if isinstance(made.init, (int, float)) or np.ndim(made.init) == 0:
             self.arrays[name] = device.full(place, length, _plain(made.init), made.dtype)
         elif device.is_device(made.init):
             self.arrays[name] = device.moved(made.init, place).astype(made.dtype, order="C")

@@ -95,6 +95,10 @@ class Schedule:
         if self.hub_degree is not None and not (isinstance(self.hub_degree, int) and self.hub_degree >= 0):
             raise FrontierError(f"Schedule(hub_degree={self.hub_degree!r}): a number of edges, or None")
 
+    def __hash__(self) -> int:
+        """Of few choices: every run asks for it, and equal schedules are nearly always one and the same."""
+        return hash((self.direction, self.balance, self.queue, self.fuse))
+
     def __repr__(self) -> str:
         """What departs from the defaults."""
         own = ((f.name, getattr(self, f.name), f.default) for f in fields(self))

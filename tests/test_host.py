@@ -121,6 +121,20 @@ def visit(p, src, dst):
     return True
 
 
+def nobody(p, v):
+    return False
+
+
+def test_a_result_without_elements_lies_where_the_graph_does_once_it_is_asked_for(compiled: Any) -> None:
+    g = compiled(fr.path(4))
+    none = fr.filter(problem(g), fr.Frontier.all(g), nobody)
+    assert type(none._ids) is np.ndarray  # which costs a GPU nothing
+    assert len(none) == 0
+    assert type(none.ids) is type(g.targets)
+    assert none.ids.dtype == g.targets.dtype
+    assert len(fr.advance(problem(g), none, visit)) == 0
+
+
 def test_a_loop_is_called_once(compiled: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     g = compiled(fr.path(20))
     calls = []

@@ -71,6 +71,10 @@ class LoopExecution:
         """Memory of the workspace as an array."""
         raise NotImplementedError
 
+    def _copy(self, address: int, dtype: np.dtype[Any], length: int) -> Any:
+        """A copy of a queue in the workspace; none on the host, where a frontier keeps it until it is asked for."""
+        return self._view(address, dtype, length).copy() if length else np.empty(0, dtype)
+
     def _local(self, name: str, role: str) -> int:
         """Address of the workers' own arrays."""
         raise NotImplementedError
@@ -97,14 +101,14 @@ class LoopExecution:
 
     def _prepare(self) -> None:
         """What belongs to this run."""
-        code, work, arrays = self._code, self._workspace, self._p.arrays
+        code, work, arrays, words, at = self._code, self._workspace, self._p.arrays, self._words, self._at
         self._table.clear()
-        self._set("nanoseconds", NANOSECONDS)
-        self._set("single", self._single)
+        words[at["nanoseconds"]] = NANOSECONDS
+        words[at["single"]] = self._single
         for name, word in code.arrays:
-            self._words[word] = work.address_of(arrays[name])
+            words[word] = work.address_of(arrays[name])
         self._prepare_own()
-        if "stamps" in code.program.inputs:
+        if "stamps" in self._program.inputs:
             self._set("epoch", work.epoch("stamps", "vertex_stamps"))
         for name in code.piles:
             self._prepare_pile(name)
@@ -209,7 +213,7 @@ class LoopExecution:
             mask = self._workspace.xp.unpackbits(bits, bitorder="little")[:size].view(np.bool_)
             return Frontier._of(g, kind, mask=mask)
         dtype = g.targets.dtype if kind == "vertex" else g.offsets.dtype
-        return Frontier._of(g, kind, ids=self._view(words[at["queue"]], dtype, count).copy())
+        return Frontier._of(g, kind, ids=self._copy(words[at["queue"]], dtype, count))
 
     # ---- running -------------------------------------------------------------------------------------------
 
@@ -222,7 +226,8 @@ class LoopExecution:
         """Go on for at most so many passes; how many were begun."""
         if self.done:
             return 0
-        before = self._get("passes")
+        words, at = self._words, self._at
+        before = words[at["passes"]]
         for name, content in self._stored.items():
             if self._p.piles[name] is not content:
                 self._fill_pile(name)
@@ -230,13 +235,11 @@ class LoopExecution:
         try:
             with deferred() as pending:
                 while not self.done:
-                    begun = self._get("passes") - before
-                    left = -1 if passes is None else passes - begun
-                    self._set("budget", left)
+                    words[at["budget"]] = -1 if passes is None else passes - (words[at["passes"]] - before)
                     self._call()
                     if ring is not None:
                         self._end_trace(ring)
-                    if self._handle() and self._get("passes") - before == passes:
+                    if self._handle() and words[at["passes"]] - before == passes:
                         break
                     pending.check()
         finally:
@@ -285,9 +288,10 @@ class LoopExecution:
                     p.arrays[name] = held[self._get(f"a_{name}")]
         for name in self._code.piles:
             pile = p.piles[name]
-            ids = self._view(self._get(f"pile_{name}"), pile.id_dtype, self._get(f"held_{name}"))
-            if len(ids) or len(pile):
-                p.piles[name] = Frontier._of(p.graph, pile.kind, ids=ids.copy())
+            count = self._get(f"held_{name}")
+            if count or len(pile):
+                ids = self._copy(self._get(f"pile_{name}"), pile.id_dtype, count)
+                p.piles[name] = Frontier._of(p.graph, pile.kind, ids=ids)
             self._stored[name] = p.piles[name]
         if not self.done:
             return
@@ -309,8 +313,9 @@ class LoopExecution:
     # ---- trace ---------------------------------------------------------------------------------------------
 
     def _begin_trace(self) -> Any:
-        self._set("tracing", int(tracing.active()))
-        if not tracing.active():
+        active = tracing.active()
+        self._set("tracing", active)
+        if not active:
             return None
         steps = len(self._program.steps)
         ring = self._workspace.xp.zeros(1 + codes.SUMS * steps + codes.ROW * ROWS, np.int64)

@@ -96,16 +96,18 @@ class Workspace:
     def give_back(self, graph: Graph) -> None:
         """Keep this for later runs on the graph."""
         with _lock:
-            free = _pool.setdefault(graph, [])
+            free = _pool.get(graph)
+            if free is None:
+                free = _pool[graph] = []
             if len(free) < KEPT:
                 free.append(self)
 
 
-def take(graph: Graph, xp: Any, address_of: Callable[[Any], int]) -> Workspace:
-    """A workspace for one run."""
+def take(graph: Graph) -> Workspace | None:
+    """A workspace that an earlier run has given back, for one run."""
     with _lock:
-        free = _pool.setdefault(graph, [])
-        return free.pop() if free else Workspace(graph, xp, address_of)
+        free = _pool.get(graph)
+        return free.pop() if free else None
 
 
 @dataclass(eq=False)

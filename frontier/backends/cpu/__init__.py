@@ -7,6 +7,7 @@ queues, ``execution`` runs a loop function and carries its state.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ __all__ = ["start"]
 
 def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> CpuExecution:
     """Begin to run a step. numba is imported here, when it is first needed."""
+    return _execution()(step, p, f, schedule)
+
+
+@cache
+def _execution() -> type[CpuExecution]:
+    """Kept, for to import a name takes half a microsecond each time."""
     from frontier.backends.cpu.execution import CpuExecution
 
-    return CpuExecution(step, p, f, schedule)
+    return CpuExecution

@@ -11,7 +11,7 @@ from frontier.backends import workspace
 from frontier.backends.cpu import runtime, threads
 from frontier.backends.cpu.compiler import compiled
 from frontier.backends.run import LoopExecution
-from frontier.backends.workspace import Code
+from frontier.backends.workspace import Code, Workspace
 from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
@@ -67,7 +67,7 @@ class CpuExecution(LoopExecution):
         g = p.graph
         small = g.num_vertices + g.num_edges < SMALL
         workers = 1 if small or schedule.deterministic else threads.num_threads()
-        work = workspace.take(g, np, address_of)
+        work = workspace.take(g) or Workspace(g, np, address_of)
         table = code.tables.get(work)
         known = table is not None and table.workers == workers
         self._begin(code, work, table if known else Table(code.at, workers))

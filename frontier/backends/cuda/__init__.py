@@ -7,6 +7,7 @@ of a kernel, ``compiler`` makes and caches machine code, ``launch`` runs it, ``e
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,12 @@ __all__ = ["start"]
 
 def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> CudaExecution:
     """Begin to run a step."""
+    return _execution()(step, p, f, schedule)
+
+
+@cache
+def _execution() -> type[CudaExecution]:
+    """Kept, for to import a name takes half a microsecond each time."""
     from frontier.backends.cuda.execution import CudaExecution
 
-    return CudaExecution(step, p, f, schedule)
+    return CudaExecution
