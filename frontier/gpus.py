@@ -7,10 +7,13 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-__all__ = ["Driver", "Gpu", "find", "last_line", "missing"]
+__all__ = ["LEAST_CAPABILITY", "NVJITLINK", "NVVM", "Driver", "Gpu", "find", "last_line", "missing", "too_new"]
 
 #: What kernels need: cooperative launches, and atomics on 64 bits.
 LEAST_CUDA, LEAST_CAPABILITY = (12, 0), (7, 0)
+
+#: pip's packages of the CUDA toolkit, for CUDA 13 and 12: with the compiler that writes PTX, and with its linker.
+NVVM, NVJITLINK = ("nvidia-nvvm", "nvidia-cuda-nvcc-cu12"), ("nvidia-nvjitlink", "nvidia-nvjitlink-cu12")
 
 # From cuda.h: attributes of a device.
 _CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
@@ -101,6 +104,17 @@ def missing() -> str:
     except cupy.cuda.runtime.CUDARuntimeError as error:
         return f"CuPy does not reach the GPU ({last_line(error)})"
     return ""
+
+
+def too_new(driver: Driver, what: str, reason: str) -> str:
+    """What to say where the toolkit is newer than the driver, and nvJitLink, for a reason, does not help."""
+    assert driver.cuda is not None  # it has refused
+    major, minor = driver.cuda
+    return (
+        f"the NVIDIA driver runs CUDA {major}.{minor} and does not read {what}, which the installed CUDA toolkit "
+        f'writes; nvJitLink does not help ({reason}): pip install "frontier-gpu[{driver.extra}]" '
+        f'"cuda-toolkit<{major}.{minor + 1}", or update the driver'
+    )
 
 
 def last_line(error: Exception) -> str:
