@@ -259,6 +259,7 @@ def module_of_double() -> Any:
     runtime = types.SimpleNamespace(
         getDevice=lambda: Device.current,
         getDeviceCount=lambda: 2,
+        deviceGetAttribute=lambda number, index: {75: 8, 76: 0}[number],
         getDeviceProperties=lambda index: {"name": b"a double"},
         runtimeGetVersion=lambda: 13000,
         memGetInfo=lambda: (pool.limit, pool.limit),

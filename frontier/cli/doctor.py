@@ -88,8 +88,7 @@ def _cuda() -> Iterator[Finding]:
         yield Finding("driver", "CUDA {}.{}".format(*driver.cuda))
     for gpu in driver.gpus:
         size = f"{gpu.memory / 2**30:.0f} GiB, compute capability {'.'.join(map(str, gpu.capability))}"
-        old = gpu.capability < gpus.LEAST_CAPABILITY
-        yield Finding("gpu", gpu.name, size + ": too old, 7.0 is needed" * old)
+        yield Finding("gpu", gpu.name, size + ": too old" * bool(gpus.too_old(gpu)))
     if driver.problem:
         yield Finding("gpu", "none", driver.problem)
     hint = _install(driver.extra) if driver.gpus else "only of use with a GPU"
