@@ -1,6 +1,6 @@
 """Betweenness from scratch: levels are recorded on the way out and replayed on the way back.
 
-    python examples/betweenness.py [--backend cpu|python] [GRAPH]
+    python examples/betweenness.py [--backend cpu|python|cuda] [GRAPH]
 
 GRAPH is a file that ``fr.read`` knows; the default is Zachary's karate club.
 """
@@ -134,7 +134,7 @@ def betweenness(g, sources):
 def main(arguments=None):
     """Compute one source eagerly and all by the declared loop, check both, and print the highest."""
     parser = argparse.ArgumentParser(description="betweenness from scratch")
-    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
     options = parser.parse_args(arguments)
     g = (fr.read(options.graph) if options.graph else fr.karate()).to(options.backend)

@@ -1,6 +1,6 @@
 """Breadth-first search from scratch: how many steps away every vertex is, and by way of whom.
 
-    python examples/bfs.py [--backend cpu|python] [GRAPH]
+    python examples/bfs.py [--backend cpu|python|cuda] [GRAPH]
 
 GRAPH is a file that ``fr.read`` knows; the default is Zachary's karate club.
 """
@@ -77,7 +77,7 @@ def search(g, source):
 def main(arguments=None):
     """Search both ways, check the result, and print what was found."""
     parser = argparse.ArgumentParser(description="breadth-first search from scratch")
-    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
     options = parser.parse_args(arguments)
     g = (fr.read(options.graph) if options.graph else fr.karate()).to(options.backend)

@@ -1,6 +1,6 @@
 """Connected components from scratch, over a frontier of edges: hooking and pointer jumping.
 
-    python examples/components.py [--backend cpu|python] [GRAPH]
+    python examples/components.py [--backend cpu|python|cuda] [GRAPH]
 
 GRAPH is a file that ``fr.read`` knows; the default is a handful of random trees and rings.
 """
@@ -109,7 +109,7 @@ def pieces(seed=1):
 def main(arguments=None):
     """Find the components both ways, check them, and print their sizes."""
     parser = argparse.ArgumentParser(description="connected components from scratch")
-    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
     options = parser.parse_args(arguments)
     g = (fr.read(options.graph) if options.graph else pieces()).to(options.backend)

@@ -1,6 +1,6 @@
 """An algorithm of one's own: the k-core decomposition, in twenty lines of functors and loop.
 
-    python examples/kcore.py [--backend cpu|python] [GRAPH]
+    python examples/kcore.py [--backend cpu|python|cuda] [GRAPH]
 
 The core number of a vertex is the largest k for which it belongs to a part of the graph where every vertex has
 k neighbours. Peeling finds it: take away the vertices of least degree, and those that fall to it meanwhile; their core
@@ -97,7 +97,7 @@ def cores_one_by_one(g):
 def main(arguments=None):
     """Find the cores, check them, and print how many vertices each has."""
     parser = argparse.ArgumentParser(description="k-core decomposition")
-    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
     options = parser.parse_args(arguments)
     g = fr.read(options.graph, directed=False, self_loops="drop") if options.graph else fr.rmat(7, 8, seed=1)

@@ -1,6 +1,6 @@
 """PageRank from scratch: every vertex gathers what its in-neighbours hand out.
 
-    python examples/pagerank.py [--backend cpu|python] [GRAPH]
+    python examples/pagerank.py [--backend cpu|python|cuda] [GRAPH]
 
 GRAPH is a file that ``fr.read`` knows; the default is Zachary's karate club.
 """
@@ -105,7 +105,7 @@ def rank(g):
 def main(arguments=None):
     """Rank both ways, check the result, and print the highest ranks."""
     parser = argparse.ArgumentParser(description="PageRank from scratch")
-    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
     options = parser.parse_args(arguments)
     g = (fr.read(options.graph) if options.graph else fr.karate()).to(options.backend)

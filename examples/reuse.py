@@ -1,6 +1,6 @@
 """Building on what is there: other functors in a shipped enactor, its loop inside another, results chained.
 
-    python examples/reuse.py [--backend cpu|python] [GRAPH]
+    python examples/reuse.py [--backend cpu|python|cuda] [GRAPH]
 
 GRAPH is an undirected graph with weights in a file that ``fr.read`` knows; the default is Zachary's karate club.
 """
@@ -120,7 +120,7 @@ def widths(g):
 def main(arguments=None):
     """Run all three, check them, and print a little of each."""
     parser = argparse.ArgumentParser(description="building on shipped primitives")
-    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
     options = parser.parse_args(arguments)
     g = (fr.read(options.graph) if options.graph else fr.karate(weights=(1, 9), seed=1)).to(options.backend)

@@ -1,6 +1,6 @@
 """Shortest paths by weight from scratch, with a near and a far pile.
 
-    python examples/sssp.py [--backend cpu|python] [GRAPH]
+    python examples/sssp.py [--backend cpu|python|cuda] [GRAPH]
 
 GRAPH is a file with edge weights that ``fr.read`` knows; the default is Zachary's karate club with random weights.
 """
@@ -123,7 +123,7 @@ def search(g, source, width):
 def main(arguments=None):
     """Search in three ways, check the result, and print what was found."""
     parser = argparse.ArgumentParser(description="shortest paths from scratch")
-    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
     options = parser.parse_args(arguments)
     g = (fr.read(options.graph) if options.graph else fr.karate(weights=(1, 100), seed=1)).to(options.backend)

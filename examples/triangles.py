@@ -1,6 +1,6 @@
 """Triangles, and how closely the neighbours of each vertex are tied: an intersection over all edges.
 
-    python examples/triangles.py [--backend cpu|python] [GRAPH]
+    python examples/triangles.py [--backend cpu|python|cuda] [GRAPH]
 
 A triangle is three vertices with an edge between any two. The clustering coefficient of a vertex is the share of
 the pairs of its neighbours that have an edge between them. GRAPH is a file that ``fr.read`` knows; the default is a
@@ -68,7 +68,7 @@ def triangles_by_pairs(g):
 def main(arguments=None):
     """Count the triangles, check them, and print a summary."""
     parser = argparse.ArgumentParser(description="triangles and clustering coefficients")
-    parser.add_argument("--backend", choices=("cpu", "python"), default="cpu")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
     options = parser.parse_args(arguments)
     ring = fr.small_world(200, 6, 0.1, seed=1)

@@ -15,11 +15,11 @@ __all__ = ["cache_folder", "jit"]
 
 
 @cache
-def cache_folder() -> Path:
-    """Where generated code is kept: ``FRONTIER_CACHE_DIR``, or a folder in the user's cache."""
+def cache_folder(target: str = "cpu") -> Path:
+    """Where generated code for a target is kept: in ``FRONTIER_CACHE_DIR``, or in a folder in the user's cache."""
     chosen = os.environ.get("FRONTIER_CACHE_DIR")
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = (Path(chosen) if chosen else Path(home) / "frontier") / "cpu"
+    folder = (Path(chosen) if chosen else Path(home) / "frontier") / target
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if not os.access(folder, os.W_OK):

@@ -122,25 +122,56 @@ def resolved(name: Any) -> str:
     if name in ("cpu", "python"):
         return str(name)
     if name == "auto":
-        return resolved("cuda") if available() else "cpu"
+        return _fastest()
     found = re.fullmatch(r"cuda(:\d+)?", name) if isinstance(name, str) else None
     if found is None:
         raise GraphError(f"there is no backend {name!r}: choose 'cpu', 'python', 'cuda', 'cuda:1' or 'auto'")
     require()
-    if found[1] is None:
-        return named(0 if simulated() else _cupy().cuda.runtime.getDevice())
-    index, count = int(found[1][1:]), 1 if simulated() else _cupy().cuda.runtime.getDeviceCount()
+    index, count = int(found[1][1:]) if found[1] else _current(), _count()
     if index >= count:
         seen = "one GPU, 'cuda'" if count == 1 else f"{count} GPUs, 'cuda' to {named(count - 1)!r}"
         raise BackendUnavailableError(f"there is no backend {name!r}: this process sees {seen}")
+    problem = _too_old(index)
+    if problem:
+        able = ", ".join(repr(named(i)) for i in range(count) if not _too_old(i))
+        raise BackendUnavailableError(f"{named(index)!r} cannot be used: {problem}; choose {able}")
     return named(index)
+
+
+def _fastest() -> str:
+    """Give the backend of a GPU that can be used, CuPy's current one if possible, or that of the host."""
+    if not available():
+        return "cpu"
+    return named(next(index for index in (_current(), *range(_count())) if not _too_old(index)))
+
+
+def _current() -> int:
+    """CuPy's current GPU."""
+    return 0 if simulated() else int(_runtime().getDevice())
+
+
+def _count() -> int:
+    """GPUs that this process sees."""
+    return 1 if simulated() else int(_runtime().getDeviceCount())
+
+
+def _too_old(index: int) -> str:
+    """What a GPU lacks for kernels, while others may lack nothing; empty if nothing."""
+    if simulated():
+        return ""
+    from frontier import gpus
+
+    major, minor = (int(_runtime().deviceGetAttribute(number, index)) for number in gpus.CAPABILITY)
+    if (major, minor) >= gpus.LEAST_CAPABILITY:
+        return ""
+    return gpus.too_old(gpus.Gpu(device_name(named(index)), 0, (major, minor)))
 
 
 def device_name(backend: str) -> str:
     """Give the name of the GPU of a backend, as NVIDIA calls it."""
     if simulated():
         return "simulated"
-    name: bytes = _cupy().cuda.runtime.getDeviceProperties(index_of(backend))["name"]
+    name: bytes = _runtime().getDeviceProperties(index_of(backend))["name"]
     return name.decode()
 
 
@@ -152,6 +183,10 @@ def _cupy() -> ModuleType:
     import cupy
 
     return cupy  # type: ignore[no-any-return]
+
+
+def _runtime() -> Any:
+    return _cupy().cuda.runtime
 
 
 def namespace(backend: str) -> Any:

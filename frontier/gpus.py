@@ -7,13 +7,19 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 
-__all__ = ["Driver", "Gpu", "find", "last_line", "missing"]
+__all__ = [
+    "CAPABILITY", "LEAST_CAPABILITY", "NVJITLINK", "NVVM",
+    "Driver", "Gpu", "find", "last_line", "missing", "too_new", "too_old",
+]  # fmt: skip
 
 #: What kernels need: cooperative launches, and atomics on 64 bits.
 LEAST_CUDA, LEAST_CAPABILITY = (12, 0), (7, 0)
 
-# From cuda.h: attributes of a device.
-_CAPABILITY_MAJOR, _CAPABILITY_MINOR = 75, 76
+#: pip's packages of the CUDA toolkit, for CUDA 13 and 12: with the compiler that writes PTX, and with its linker.
+NVVM, NVJITLINK = ("nvidia-nvvm", "nvidia-cuda-nvcc-cu12"), ("nvidia-nvjitlink", "nvidia-nvjitlink-cu12")
+
+#: From cuda.h: the attributes of a device that are its compute capability, major and minor.
+CAPABILITY = (75, 76)
 
 
 @dataclass(frozen=True)
@@ -64,7 +70,7 @@ def _gpu(library: ctypes.CDLL, index: int) -> Gpu:
     library.cuDeviceGetName(name, len(name), device)
     library.cuDeviceTotalMem_v2(ctypes.byref(size), device)
     capability = []
-    for attribute in (_CAPABILITY_MAJOR, _CAPABILITY_MINOR):
+    for attribute in CAPABILITY:
         library.cuDeviceGetAttribute(ctypes.byref(value), attribute, device)
         capability.append(value.value)
     return Gpu(name.value.decode(), size.value, (capability[0], capability[1]))
@@ -78,9 +84,8 @@ def missing() -> str:
     runs = "{}.{}".format(*driver.cuda)
     if driver.cuda < LEAST_CUDA:
         return f"the NVIDIA driver runs CUDA {runs}, and 12.0 is needed: update the driver"
-    if all(gpu.capability < LEAST_CAPABILITY for gpu in driver.gpus):
-        gpu = driver.gpus[0]
-        return "{} has compute capability {}.{}, and 7.0 is needed".format(gpu.name, *gpu.capability)
+    if all(map(too_old, driver.gpus)):  # where only some are, that matters when one of them is asked for
+        return too_old(driver.gpus[0])
     install = f'pip install "frontier-gpu[{driver.extra}]"'
     if find_spec("cupy") is None:
         return f"CuPy is not installed: {install}"
@@ -101,6 +106,24 @@ def missing() -> str:
     except cupy.cuda.runtime.CUDARuntimeError as error:
         return f"CuPy does not reach the GPU ({last_line(error)})"
     return ""
+
+
+def too_old(gpu: Gpu) -> str:
+    """What a GPU lacks for kernels; empty if nothing."""
+    if gpu.capability >= LEAST_CAPABILITY:
+        return ""
+    return "{} has compute capability {}.{}, and {}.{} is needed".format(gpu.name, *gpu.capability, *LEAST_CAPABILITY)
+
+
+def too_new(driver: Driver, what: str, reason: str) -> str:
+    """What to say where the toolkit is newer than the driver, and nvJitLink, for a reason, does not help."""
+    assert driver.cuda is not None  # it has refused
+    major, minor = driver.cuda
+    return (
+        f"the NVIDIA driver runs CUDA {major}.{minor} and does not read {what}, which the installed CUDA toolkit "
+        f'writes; nvJitLink does not help ({reason}): pip install "frontier-gpu[{driver.extra}]" '
+        f'"cuda-toolkit<{major}.{minor + 1}", or update the driver'
+    )
 
 
 def last_line(error: Exception) -> str:

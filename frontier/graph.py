@@ -292,7 +292,8 @@ class Graph:
         """
         from frontier.build import reweighted
 
-        return reweighted(self, weights)
+        with device.using(self._backend, "the weights of a graph"):
+            return reweighted(self, weights)
 
     # -- memory ----------------------------------------------------------------------------
 

@@ -238,8 +238,8 @@ class Problem:
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.arrays:
             array = self.arrays[name]
-            _fits(value, array.dtype, name, len(array))
             with device.using(self.graph.backend, f"the field {name!r}"):
+                _fits(value, array.dtype, name, len(array))
                 array[...] = device.matching(value, array)
         elif name in self.scalars:
             _fits(value, self.scalars[name].dtype, name, None)

@@ -19,6 +19,7 @@ import frontier as fr
 from frontier import device
 from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
 from frontier.memory import register_memory
+from frontier.primitives._arguments import check_number
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
 if TYPE_CHECKING:
@@ -241,12 +242,9 @@ def pagerank(
 
 
 def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weighted: bool) -> None:
-    if not 0 <= damping < 1:
-        raise GraphError(f"damping={damping}: it must be at least 0 and below 1")
-    if not tolerance >= 0:
-        raise GraphError(f"tolerance={tolerance}: it must not be negative")
-    if max_iterations < 1:
-        raise GraphError(f"max_iterations={max_iterations}: at least one")
+    check_number("damping", damping, lambda x: 0 <= x < 1, "it must be at least 0 and below 1")
+    check_number("tolerance", tolerance, lambda x: x >= 0, "it must not be negative")
+    check_number("max_iterations", max_iterations, lambda x: x >= 1, "at least one")
     if weighted and g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
     if weighted and g.min_weight is not None and g.min_weight < 0:

@@ -22,6 +22,7 @@ from frontier import device
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.memory import register_memory
 from frontier.primitives import _packed
+from frontier.primitives._arguments import check_number
 from frontier.primitives._parents import Parents, PushedParents
 from frontier.primitives.bfs import path_to
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
@@ -301,8 +302,8 @@ def sssp(
         raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
     if _may_wrap(g):
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
-    if delta is not None and not delta > 0:
-        raise GraphError(f"delta={delta}: it must be positive")
+    if delta is not None:
+        check_number("delta", delta, lambda x: x > 0, "it must be positive")
     rounds = delta is None and device.is_cuda(g.backend) and _short_lists(g)
     if parents and _packed.may_pack(g, _dtype(g, dtype)):
         p = _with_words(g, start, delta, dtype)

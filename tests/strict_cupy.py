@@ -1,7 +1,8 @@
 """A double of CuPy on the host: arrays that do not mix with NumPy's, as CuPy's do not.
 
 It has what ``frontier`` uses and refuses what CuPy refuses, so that a forgotten copy fails where there is no GPU.
-Memory is counted, so that it can be used up.
+Memory is counted, so that it can be used up. There are two devices, and as where GPUs do not see each other's memory,
+only arrays of the current one can be computed with.
 """
 
 from __future__ import annotations
@@ -46,10 +47,28 @@ class Pool:
 pool = Pool()
 
 
+class Device:
+    """``cupy.cuda.Device`` as a context; ``current`` is the id of the current one."""
+
+    current = 0
+
+    def __init__(self, index: int) -> None:
+        assert index in (0, 1)
+        self.id = index
+        self._before: list[int] = []
+
+    def __enter__(self) -> None:
+        self._before.append(Device.current)
+        Device.current = self.id
+
+    def __exit__(self, *_: Any) -> None:
+        Device.current = self._before.pop()
+
+
 def unwrapped(value: Any) -> Any:
-    """What NumPy computes with; refuses arrays of the host."""
+    """What NumPy computes with; refuses arrays of the host and of another device."""
     if isinstance(value, ndarray):
-        return value._a
+        return value.here
     if isinstance(value, np.ndarray) and value.ndim:
         raise TypeError("Unsupported type <class 'numpy.ndarray'>")
     if isinstance(value, tuple | list):
@@ -79,14 +98,20 @@ class Memory:
 
 
 class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
-    """An array "on the device"."""
-
-    device = types.SimpleNamespace(id=0)
+    """An array "on the device" that is current."""
 
     def __init__(self, a: np.ndarray) -> None:
         if a.nbytes > pool.limit:
             raise OutOfMemoryError(a.nbytes, 0)
         self._a = a
+        self.device = Device(Device.current)
+
+    @property
+    def here(self) -> np.ndarray:
+        """What is computed with."""
+        if self.device.id != Device.current:
+            raise ValueError(f"array device = {self.device.id} while current = {Device.current}")
+        return self._a
 
     # what CuPy's arrays have
     dtype = property(lambda self: self._a.dtype)
@@ -104,22 +129,24 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     def set(self, values: np.ndarray) -> None:
         assert type(values) is np.ndarray
         assert (values.dtype, values.shape) == (self.dtype, self.shape)
-        self._a[...] = values
+        self.here[...] = values
 
     def fill(self, value: Any) -> None:
-        self._a.fill(unwrapped(value))
+        self.here.fill(unwrapped(value))
 
     def argsort(self, axis: int = -1) -> ndarray:
-        return wrapped(self._a.argsort(axis, kind="stable"))
+        return wrapped(self.here.argsort(axis, kind="stable"))
 
     def sort(self) -> None:
-        self._a.sort()
+        self.here.sort()
 
     def view(self, dtype: Any) -> ndarray:
-        return ndarray(self._a.view(dtype))
+        made = ndarray(self._a.view(dtype))
+        made.device = self.device
+        return made
 
     def astype(self, dtype: Any, order: str = "K", copy: bool = True) -> ndarray:
-        made = self._a.astype(dtype, order=order, copy=copy)
+        made = self.here.astype(dtype, order=order, copy=copy)
         return self if made is self._a else ndarray(made)
 
     # and what they have not
@@ -130,12 +157,15 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
         return map(wrapped, self._a)
 
     def __getitem__(self, key: Any) -> Any:
-        return wrapped(self._a[unwrapped(key)])
+        basic = isinstance(key, int | slice | np.integer)  # a view
+        made = wrapped((self._a if basic else self.here)[unwrapped(key)])
+        made.device = self.device
+        return made
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if isinstance(value, np.ndarray) and value.ndim:
             raise ValueError("non-scalar numpy.ndarray cannot be used for fill")
-        self._a[unwrapped(key)] = unwrapped(value)
+        self.here[unwrapped(key)] = unwrapped(value)
 
     def __len__(self) -> int:
         return len(self._a)
@@ -170,7 +200,11 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
 
 
 def _method(name: str) -> Any:
-    return lambda self, **named: wrapped(getattr(self._a, name)(**named))
+    def method(self: ndarray, **named: Any) -> Any:
+        copied = name in ("item", "tolist")  # to the host, from wherever it is
+        return wrapped(getattr(self._a if copied else self.here, name)(**named))
+
+    return method
 
 
 for _name in ("all", "any", "argmax", "argmin", "copy", "item", "max", "mean", "min", "sum", "tolist"):
@@ -182,6 +216,8 @@ def array(values: Any, dtype: Any = None) -> ndarray:
 
 
 def asarray(values: Any, dtype: Any = None) -> ndarray:
+    if isinstance(values, ndarray) and values.device.id != Device.current:
+        return array(values, dtype)
     if isinstance(values, ndarray) and dtype in (None, values.dtype):
         return values
     if isinstance(values, ndarray):
@@ -203,20 +239,7 @@ class _Add:
     def at(self, into: ndarray, index: ndarray, values: Any) -> None:
         if into.dtype not in (np.int32, np.uint32, np.uint64, np.float32, np.float64):
             raise TypeError(f"scatter_add does not support {into.dtype}")
-        np.add.at(into._a, unwrapped(index), np.asarray(unwrapped(values)).astype(into.dtype))
-
-
-class Device:
-    """``cupy.cuda.Device`` as a context."""
-
-    def __init__(self, index: int) -> None:
-        assert index == 0
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *_: Any) -> None:
-        pass
+        np.add.at(into.here, unwrapped(index), np.asarray(unwrapped(values)).astype(into.dtype))
 
 
 def module_of_double() -> Any:
@@ -234,8 +257,9 @@ def module_of_double() -> Any:
     made.__dict__["argsort"] = lambda values: values.argsort()  # CuPy's are stable
     made.__dict__["from_dlpack"] = lambda values: ndarray(np.from_dlpack(values))
     runtime = types.SimpleNamespace(
-        getDevice=lambda: 0,
-        getDeviceCount=lambda: 1,
+        getDevice=lambda: Device.current,
+        getDeviceCount=lambda: 2,
+        deviceGetAttribute=lambda number, index: {75: 8, 76: 0}[number],
         getDeviceProperties=lambda index: {"name": b"a double"},
         runtimeGetVersion=lambda: 13000,
         memGetInfo=lambda: (pool.limit, pool.limit),

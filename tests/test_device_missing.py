@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gc
+import re
+import sys
+import types
 from typing import Any
 
 import numpy as np
@@ -12,8 +15,9 @@ from strict_cupy import module, pool
 
 import frontier as fr
 from frontier import device, gpus, memory
+from frontier.cli import doctor
 
-A100 = gpus.Gpu("A100", 1 << 36, (8, 0))
+A100, P100 = gpus.Gpu("A100", 1 << 36, (8, 0)), gpus.Gpu("P100", 1 << 34, (6, 0))
 DRIVER = gpus.Driver((12, 8), (A100,))
 
 
@@ -66,13 +70,54 @@ def test_memory_that_is_used_up(xp: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 # -- what is missing ---------------------------------------------------------------------------------
 
 
+class CudaRuntimeError(RuntimeError):
+    """As CuPy's."""
+
+
+class Runtime(types.SimpleNamespace):
+    """``cupy.cuda.runtime`` of a CuPy built for CUDA 12, with an old GPU and a new one."""
+
+    CUDARuntimeError = CudaRuntimeError
+    built, current = 12000, 0
+    gpus = ((b"P100", (6, 0)), (b"A100", (8, 0)))
+
+    def runtimeGetVersion(self) -> int:
+        return self.built
+
+    def getDevice(self) -> int:
+        return self.current
+
+    def getDeviceCount(self) -> int:
+        return len(self.gpus)
+
+    def getDeviceProperties(self, index: int) -> dict[str, bytes]:
+        return {"name": self.gpus[index][0]}
+
+    def deviceGetAttribute(self, number: int, index: int) -> int:
+        return self.gpus[index][1][number - 75]
+
+
+@pytest.fixture
+def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
+    """A driver, and a CuPy that computes nothing, as if both were installed."""
+    made = Runtime()
+    cupy = types.ModuleType("cupy")
+    cupy.__dict__["cuda"] = types.SimpleNamespace(runtime=made)
+    monkeypatch.setitem(sys.modules, "cupy", cupy)
+    monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
+    monkeypatch.setattr(device, "_ready", False)
+    monkeypatch.setattr(gpus, "find", lambda: DRIVER)
+    monkeypatch.setattr(gpus, "find_spec", lambda name: name)
+    return made
+
+
 @pytest.mark.parametrize(
     ("driver", "absent", "built", "message"),
     [
         (gpus.Driver(problem="there is no NVIDIA driver"), (), 13, "there is no NVIDIA driver"),
         (gpus.Driver((12, 8), problem="no GPU to this process"), (), 13, "no GPU to this process"),
         (gpus.Driver((11, 4), (A100,)), (), 13, "runs CUDA 11.4, and 12.0 is needed"),
-        (gpus.Driver((12, 8), (gpus.Gpu("P100", 1, (6, 0)),)), (), 13, "P100 has compute capability 6.0"),
+        (gpus.Driver((12, 8), (P100,)), (), 13, "P100 has compute capability 6.0, and 7.0 is needed"),
         (DRIVER, ("cupy",), 13, r'CuPy is not installed: pip install "frontier-gpu\[cuda12\]"'),
         (gpus.Driver((13, 0), (A100,)), ("cupy",), 13, r'pip install "frontier-gpu\[cuda13\]"'),
         (DRIVER, (), 13, "built for CUDA 13, and the NVIDIA driver runs CUDA 12.8: pip uninstall cupy-cuda13x, then"),
@@ -80,20 +125,99 @@ def test_memory_that_is_used_up(xp: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     ],
 )
 def test_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch, driver: gpus.Driver, absent: tuple[str, ...], built: int, message: str
-) -> None:
-    pytest.importorskip("cupy", reason="CuPy's own version is asked for")
-    import cupy
-
-    monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
-    monkeypatch.setattr(device, "_ready", False)
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch,
+    driver: gpus.Driver, absent: tuple[str, ...], built: int, message: str,
+) -> None:  # fmt: skip
     monkeypatch.setattr(gpus, "find", lambda: driver)
     monkeypatch.setattr(gpus, "find_spec", lambda name: None if name in absent else name)
-    monkeypatch.setattr(cupy.cuda.runtime, "runtimeGetVersion", lambda: built * 1000)
+    runtime.built = built * 1000
     with pytest.raises(fr.BackendUnavailableError, match=f"the backend 'cuda' is not there: .*{message}"):
         fr.path(3).to("cuda")
     assert fr.path(3).to("auto").backend == "cpu"
     assert not device.available()
+
+
+def test_a_cupy_that_does_not_work(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails() -> int:
+        raise CudaRuntimeError("long\ncudaErrorSystemNotReady: system not yet initialized")
+
+    monkeypatch.setattr(runtime, "getDeviceCount", fails, raising=False)
+    assert device.missing() == "CuPy does not reach the GPU (cudaErrorSystemNotReady: system not yet initialized)"
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert device.missing().startswith("CuPy cannot be imported (import of cupy halted")
+
+
+def test_only_some_gpus_are_too_old(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpus, "find", lambda: gpus.Driver((12, 8), (P100, A100)))
+    too_old = "'cuda' cannot be used: P100 has compute capability 6.0, and 7.0 is needed; choose 'cuda:1'"
+    assert device.available()
+    for name in ("cuda", "cuda:0"):
+        with pytest.raises(fr.BackendUnavailableError, match=too_old):
+            device.resolved(name)
+    assert device.resolved("cuda:1") == device.resolved("auto") == "cuda:1"
+    runtime.current = 1
+    assert device.resolved("cuda") == device.resolved("auto") == "cuda:1"
+    runtime.gpus = ((b"A100", (8, 0)), (b"H100", (9, 0)))
+    assert device.resolved("auto") == "cuda:1"  # the current one
+    with pytest.raises(fr.BackendUnavailableError, match="this process sees 2 GPUs, 'cuda' to 'cuda:1'"):
+        device.resolved("cuda:2")
+
+
+def said_by_doctor() -> dict[str, tuple[str, str]]:
+    return {found.what: (found.state, found.note) for found in doctor._cuda()}
+
+
+def test_doctor_without_a_gpu(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpus, "find", lambda: gpus.Driver(problem="there is no NVIDIA driver (x is not found)"))
+    monkeypatch.setattr(doctor, "version_of", lambda name: "")
+    assert said_by_doctor() == {
+        "gpu": ("none", "there is no NVIDIA driver (x is not found)"),
+        "cupy": ("missing", "only of use with a GPU"),
+        "numba-cuda": ("missing", "only of use with a GPU"),
+    }
+    assert "there is no NVIDIA driver" in str([*doctor._backends()])
+
+
+def test_doctor_without_cupy(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gpus, "find", lambda: gpus.Driver((12, 8), (A100, P100)))
+    monkeypatch.setattr(gpus, "find_spec", lambda name: None)
+    monkeypatch.setattr(doctor, "version_of", {"numba-cuda": "0.30.4"}.get)
+    assert [(found.what, found.state, found.note) for found in doctor._cuda()] == [
+        ("driver", "CUDA 12.8", ""),
+        ("gpu", "A100", "64 GiB, compute capability 8.0"),
+        ("gpu", "P100", "16 GiB, compute capability 6.0: too old"),
+        ("cupy", "missing", 'pip install "frontier-gpu[cuda12]"'),
+        ("numba-cuda", "0.30.4", ""),
+    ]
+    assert 'CuPy is not installed: pip install "frontier-gpu[cuda12]"' in str([*doctor._backends()])
+
+
+def test_doctor_with_a_cupy_for_another_cuda(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
+    runtime.built = 13000
+    monkeypatch.setattr(doctor, "version_of", {"cupy-cuda13x": "14.2.0"}.get)
+    assert said_by_doctor()["cupy"] == ("14.2.0", "cupy-cuda13x")
+    assert "pip uninstall cupy-cuda13x, then pip install" in str([*doctor._backends()])
+
+
+@pytest.mark.parametrize(
+    ("nvvm", "nvjitlink", "note"),
+    [
+        ("13.0.88", "", ""),
+        ("12.9.86", "12.9.86", ""),
+        ("13.5.37", "13.5.37", r"newer than the driver: kernels are linked by nvJitLink 13\.5\.37"),
+        ("13.5.37", "", r'does not read the PTX.*not installed.*"frontier-gpu\[cuda13\]" "cuda-toolkit<13\.1"'),
+        ("14.0.1", "14.0.1", r"nvJitLink does not help \(that of CUDA 14\.0\.1 makes code for newer drivers\)"),
+    ],
+)
+def test_doctor_on_a_toolkit(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, nvvm: str, nvjitlink: str, note: str
+) -> None:
+    versions = {"nvidia-nvvm": nvvm, "nvidia-nvjitlink": nvjitlink}
+    monkeypatch.setattr(gpus, "find", lambda: gpus.Driver((13, 0), (A100,)))
+    monkeypatch.setattr(doctor, "version_of", lambda name: versions.get(name, ""))
+    state, said = said_by_doctor()["cuda-toolkit"]
+    assert state == nvvm
+    assert re.search(note, said) if note else said == ""
 
 
 def test_arrays_where_no_gpu_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import doctest
 import re
 import runpy
@@ -52,9 +51,7 @@ def test_every_example_is_tested() -> None:
 
 
 @pytest.mark.parametrize("name", [pytest.param(name, marks=SLOW) if name in LONG else name for name in EXAMPLES])
-def test_example(name: str, backend: Any, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    # Their option --backend offers what every machine has; nothing else in them knows a backend.
-    monkeypatch.setattr(argparse.ArgumentParser, "_check_value", lambda *_: None)
+def test_example(name: str, backend: Any, capsys: pytest.CaptureFixture[str]) -> None:
     run(name, "--backend", backend.name)
     command = f"$ python examples/{name}.py\n"
     shown = next(text for _, text, _ in blocks(SHOWN[name], "console") if text.startswith(command))

@@ -56,9 +56,9 @@ def test_weights_of_the_wrong_length() -> None:
         fr.from_edges([0, 1], [1, 2], [1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize("delta", [0, -1, math.nan])
-def test_wrong_delta(backend: Backend, delta: float) -> None:
-    with pytest.raises(fr.GraphError, match="it must be positive"):
+@pytest.mark.parametrize("delta", [0, -1, math.nan, "x", [1, 2], 1j, np.array([1.0, 2.0])])
+def test_wrong_delta(backend: Backend, delta: Any) -> None:
+    with pytest.raises(fr.GraphError, match=r"delta=.*: it must be positive"):
         fr.sssp(backend(fr.from_edges(*ABC)), 0, delta=delta)
 
 
@@ -70,7 +70,11 @@ def test_wrong_delta(backend: Backend, delta: float) -> None:
         ({"damping": math.nan}, "at least 0 and below 1"),
         ({"tolerance": -1}, "must not be negative"),
         ({"tolerance": math.nan}, "must not be negative"),
-        ({"max_iterations": 0}, "at least one"),
+        ({"tolerance": "x"}, "tolerance='x': it must not be negative"),
+        ({"tolerance": None}, "must not be negative"),
+        ({"damping": "x"}, "damping='x': it must be"),
+        ({"max_iterations": 0}, "max_iterations=0: at least one"),
+        ({"max_iterations": "x"}, "at least one"),
         ({"personalization": [1, 2]}, "shape (2,), but there are 3 vertices"),
         ({"personalization": 3}, "shape (), but there are 3 vertices"),
         ({"personalization": [0, 0, 0]}, "one of them positive"),

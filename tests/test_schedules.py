@@ -126,9 +126,12 @@ def test_what_cannot_be_the_same_in_every_run_is_refused(cuda):
 
 @pytest.mark.parametrize(
     "asked",
-    [{"balance": "block"}, {"switch": "hubs"}, {"queue": "scan"}, {"dedup": "bitmap"}, {"hub_cache": True}],
+    [
+        {"balance": "block"}, {"switch": "hubs"}, {"queue": "scan"}, {"dedup": "bitmap"}, {"hub_cache": True},
+        {"alpha": 14.0}, {"beta": 24.0},
+    ],
     ids=lambda asked: next(iter(asked)),
-)
+)  # fmt: skip
 def test_what_only_the_full_build_has_is_not_ignored_on_a_road(asked):
     from frontier.backends.cuda.execution import build_of
 
@@ -136,3 +139,12 @@ def test_what_only_the_full_build_has_is_not_ignored_on_a_road(asked):
     assert build_of(g, step, fr.Schedule()).narrow
     assert not build_of(g, step, fr.Schedule(**asked)).narrow
     assert not build_of(g, fr.Sequence(fr.Unique(schedule=fr.Schedule(**asked))), fr.Schedule()).narrow
+
+
+def test_constants_of_the_rule_count_on_a_road(compiled):
+    g = compiled(fr.grid(5, 5))
+    p = programs.bfs_problem(g, 0)
+    with fr.trace() as t:
+        programs.BFS(p, fr.Schedule(alpha=1e9)).run(fr.Frontier(g, [0]))
+    assert {row.direction for row in t.rows if row.direction} == {"push", "pull"}
+    equal(p.level, oracles.bfs_levels(fr.grid(5, 5), 0))

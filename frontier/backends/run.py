@@ -14,7 +14,7 @@ from frontier.backends import codes
 from frontier.backends.hubs import hub_ids, hub_number
 from frontier.backends.interrupts import deferred
 from frontier.backends.workspace import Code, Workspace
-from frontier.device import to_host
+from frontier.device import to_host, using
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.frontiers import Frontier
 from frontier.lowering.registers import ALL, BITS, HOW, QUEUE
@@ -196,7 +196,10 @@ class LoopExecution:
     @property
     def frontier(self) -> Frontier | None:
         """The current frontier; after the end, what the step gave."""
-        return self._result if self.done else self._current()
+        if self.done:
+            return self._result
+        with using(self._p.graph.backend, "the frontier of a run"):
+            return self._current()
 
     def _current(self) -> Frontier | None:
         """What the program's result register holds."""

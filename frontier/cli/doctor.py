@@ -87,10 +87,8 @@ def _cuda() -> Iterator[Finding]:
     if driver.cuda:
         yield Finding("driver", "CUDA {}.{}".format(*driver.cuda))
     for gpu in driver.gpus:
-        size = (
-            f"{gpu.memory / 2**30:.0f} GiB, compute capability {'.'.join(map(str, gpu.capability))}"
-        )
-        yield Finding("gpu", gpu.name, size)
+        size = f"{gpu.memory / 2**30:.0f} GiB, compute capability {'.'.join(map(str, gpu.capability))}"
+        yield Finding("gpu", gpu.name, size + ": too old" * bool(gpus.too_old(gpu)))
     if driver.problem:
         yield Finding("gpu", "none", driver.problem)
     hint = _install(driver.extra) if driver.gpus else "only of use with a GPU"
@@ -98,6 +96,26 @@ def _cuda() -> Iterator[Finding]:
     yield Finding("cupy", version_of(cupy) if cupy else "missing", cupy or hint)
     version = version_of("numba-cuda")
     yield Finding("numba-cuda", version or "missing", "" if version else hint)
+    nvvm = next(filter(None, map(version_of, gpus.NVVM)), "")
+    if nvvm:  # a toolkit that pip has not installed says nothing of itself
+        yield Finding("cuda-toolkit", nvvm, _newer(nvvm, driver))
+
+
+def _newer(nvvm: str, driver: gpus.Driver) -> str:
+    """What it means where the toolkit writes newer PTX than the driver reads."""
+    if driver.cuda is None or _number(nvvm) <= driver.cuda:
+        return ""
+    linker = next(filter(None, map(version_of, gpus.NVJITLINK)), "")
+    if not linker:
+        return gpus.too_new(driver, "the PTX", "it is not installed")
+    if _number(linker)[0] > driver.cuda[0]:
+        return gpus.too_new(driver, "the PTX", f"that of CUDA {linker} makes code for newer drivers")
+    return f"newer than the driver: kernels are linked by nvJitLink {linker}"
+
+
+def _number(version: str) -> tuple[int, int]:
+    major, minor = version.split(".")[:2]
+    return int(major), int(minor)
 
 
 def _backends() -> Iterator[Finding]:

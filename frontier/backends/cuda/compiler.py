@@ -1,7 +1,7 @@
 """From a program's text and functors to a kernel in machine code, kept on disk.
 
-The text becomes a module, numba-cuda makes PTX of it, the driver's linker machine code for the device at hand. That
-is written to a file named by a hash of all that it depends on, so a second process neither compiles nor imports numba.
+The text becomes a module, numba-cuda makes PTX of it, a linker machine code for the device at hand. That is written to
+a file named by a hash of all that it depends on, so a second process neither compiles nor imports numba.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -28,8 +27,10 @@ import numpy as np
 from frontier import tracing
 from frontier._jit import cache_folder
 from frontier.backends.copies import identity
+from frontier.backends.cuda.environment import environment
+from frontier.backends.cuda.linker import linked
 from frontier.backends.cuda.program import CudaProgram, text
-from frontier.errors import FunctorError
+from frontier.errors import FrontierError, FunctorError
 from frontier.lowering.module import words
 
 __all__ = ["ENTRY", "binary", "key_of", "module_of", "ptx_of"]
@@ -44,8 +45,9 @@ _binaries: dict[str, bytes] = {}
 def key_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> str:
     """What the machine code of a program depends on, as a name for its file."""
     key = hashlib.sha256()
-    for part in (text(program), _environment(), repr(capability), repr(bounds)):
-        key.update(part.encode())
+    scalars = program.layout.of_kind("scalar")  # parameters
+    for part in (text(program), scalars, environment(), capability, bounds):
+        key.update(str(part).encode())
     for fn, name in program.functors.items():
         key.update(f"{name}{identity(fn)}".encode())
     return f"kernel_{key.hexdigest()[:32]}"
@@ -69,7 +71,7 @@ def binary(
     name = key_of(program, capability, bounds)
     with _lock:
         if name not in _binaries:
-            path = cache_folder() / f"{name}.cubin"
+            path = cache_folder("cuda") / f"{name}.cubin"
             if not path.exists():
                 _make(program, capability, bounds, blame, path)
             _binaries[name] = path.read_bytes()
@@ -79,15 +81,17 @@ def binary(
 def _make(
     program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any], path: Path
 ) -> None:
-    begun = time.perf_counter()
+    begun, steps = time.perf_counter(), ", ".join(program.steps)
     try:
         code = ptx_of(program, capability, bounds)
     except Exception as error:
         blame()
-        reason = _reason(error)
-        steps = ", ".join(program.steps)
-        raise FunctorError(f"the loop of {steps} cannot be compiled for the GPU: {reason}") from error
-    _write(path, _linked(code))
+        raise FunctorError(f"the loop of {steps} cannot be compiled for the GPU: {_reason(error)}") from error
+    try:
+        made = linked(code, capability)
+    except RuntimeError as error:  # CuPy's, of the driver
+        raise FrontierError(f"the driver cannot link the loop of {steps}: {_reason(error)}") from error
+    _write(path, made)
     tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cuda")
 
 
@@ -103,7 +107,7 @@ def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
     """The program's module, made from its text."""
     made = text(program)
     name = f"loop_{hashlib.sha256(made.encode()).hexdigest()[:32]}"
-    path = cache_folder() / f"cuda_{name}.py"
+    path = cache_folder("cuda") / f"{name}.py"
     if not path.exists():
         _write(path, made.encode())
     spec = importlib.util.spec_from_file_location(f"frontier_cuda_{name}", path)
@@ -183,15 +187,6 @@ def _device_of(capability: tuple[int, int]) -> Iterator[None]:
         dispatcher.get_current_device = before
 
 
-def _linked(code: str) -> bytes:
-    """Machine code from PTX, by the driver."""
-    from cupy.cuda.function import LinkState
-
-    state = LinkState()
-    state.add_ptr_data(code.encode() + b"\0", "frontier.ptx")
-    return bytes(state.complete())
-
-
 # ---- files -----------------------------------------------------------------------------------------------
 
 
@@ -201,17 +196,3 @@ def _write(path: Path, content: bytes) -> None:
     with os.fdopen(handle, "wb") as file:
         file.write(content)
     os.replace(name, path)
-
-
-@cache
-def _environment() -> str:
-    """What the machine code depends on besides text and functors."""
-    made = hashlib.sha256()
-    here = Path(__file__).parent
-    kernels = ("appends", "collectives", "queues", "runtime", "runtime_words", "steps")
-    own = ("atomics", "intrinsics", "machine", "mends", *kernels)
-    other = ("codes.py", "flags.py", "overloads.py", "cpu/intrinsics.py", "../numbers.py")
-    for path in (*(here / f"{name}.py" for name in own), *(here.parent / name for name in other)):
-        made.update(path.read_bytes())
-    versions = [f"{name} {metadata.version(name)}" for name in ("numba", "numba-cuda")]
-    return f"{sys.version_info[:2]} {versions} {made.hexdigest()}"

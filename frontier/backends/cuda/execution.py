@@ -24,18 +24,21 @@ from frontier.frontiers import Frontier
 from frontier.loop import Loop
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
+from frontier.schedule import Schedule
 from frontier.step import walk
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
     from frontier.problem import Problem
-    from frontier.schedule import Schedule
     from frontier.step import Step
 
 __all__ = ["CudaExecution"]
 
 #: Largest and mean degree up to which lists are short: roads, grids, meshes.
 SHORT, MEAN = 32, 8
+
+#: Where the rule's constants are these, nobody asks a narrow build to pull.
+USUAL = Schedule()
 
 #: Largest degree up to which a few lanes may walk any list.
 BOUNDED = 1024
@@ -69,7 +72,7 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
         )
     plain = all(
         one.balance in ("auto", "thread") and one.queue == "append" and one.dedup != "bitmap"
-        and one.switch == "beamer" and not one.hub_cache
+        and one.switch == "beamer" and (one.alpha, one.beta) == (USUAL.alpha, USUAL.beta) and not one.hub_cache
         for one in asked
     )  # fmt: skip
     narrow = plain and largest <= SHORT and mean <= MEAN

@@ -1,0 +1,63 @@
+"""What kernels are made by: Frontier's own sources, the compilers, the linkers.
+
+Machine code on disk is used again only where all of it is the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+
+from frontier import gpus
+
+__all__ = ["environment", "sources"]
+
+_COMPILERS = ("numba", "numba-cuda", "llvmlite", *gpus.NVVM, *gpus.NVJITLINK)
+
+
+def sources() -> list[Path]:
+    """Files that kernels, or what makes them, may be written in: more than there are, so that none is forgotten.
+
+    What lies in other folders, as operators and the lowering, makes the text of programs, which is looked at itself.
+    """
+    backends = Path(__file__).parents[1]
+    return sorted([*backends.parent.glob("*.py"), *backends.rglob("*.py")])
+
+
+@cache
+def environment() -> str:
+    """What machine code depends on beside its program and the device, as text."""
+    import frontier
+
+    made = hashlib.sha256()
+    for path in sources():
+        made.update(path.read_bytes())
+    versions = [f"{name} {_version(name)}" for name in _COMPILERS]
+    numpy = np.__version__.split(".")[:2]
+    return " ".join(map(str, (
+        frontier.__version__, sys.version_info[:2], numpy, versions, gpus.find().cuda, _toolkits(), made.hexdigest()
+    )))  # fmt: skip
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _toolkits() -> list[tuple[str, int]]:
+    """Toolkits that pip knows nothing of: where each lies, and how old its part for NVVM is."""
+    roots = (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), sys.prefix, "/usr/local/cuda")
+    found = []
+    for root in filter(None, roots):
+        file = Path(root, "nvvm", "libdevice", "libdevice.10.bc")
+        if file.exists():
+            found.append((str(file.resolve()), file.stat().st_mtime_ns))
+    return found
