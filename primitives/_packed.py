@@ -4,9 +4,6 @@ The bits of a float32 that is not negative, read as an integer, are in the order
 half of an int64 and the vertex before in the lower half, the least word is that of the shortest way. A vertex is
 relaxed again only if the upper half shrinks, so every parent is nearer than its child, unless a weight vanishes in
 rounding: then distances stand still along an edge, and :func:`stands_still` says so.
-
-Edges look at the field ``distance`` first, which is half as large. Whoever improves a word writes it without an atomic,
-so what is seen there may be a distance from before: never less than the word's, hence no way is missed.
 """
 
 from __future__ import annotations
@@ -38,13 +35,8 @@ def packed(far, vertex):  # type: ignore[no-untyped-def]
 
 def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
     """Offer dst a shorter way through src."""
-    far = np.float32(distance_of(p.best[src]) + weight)
-    if far < p.distance[dst]:
-        new = packed(far, src)
-        if new >> 32 < fr.atomic_min(p.best, dst, new) >> 32:
-            p.distance[dst] = far
-            return True
-    return False
+    new = packed(distance_of(p.best[src]) + weight, src)
+    return new >> 32 < p.best[dst] >> 32 and new >> 32 < fr.atomic_min(p.best, dst, new) >> 32
 
 
 def near(p, v):  # type: ignore[no-untyped-def]
@@ -82,9 +74,3 @@ def stands_still(g: Graph, top: float) -> bool:
     """Whether adding the least weight might leave a distance up to the largest as it is."""
     assert g.min_weight is not None
     return bool(g.min_weight <= np.spacing(np.float32(top)) / 2)  # half of a unit may be rounded either way
-
-
-def relax_plain(p, src, dst, weight):  # type: ignore[no-untyped-def]
-    """Offer dst a shorter way through src."""
-    new = packed(distance_of(p.best[src]) + weight, src)
-    return new >> 32 < p.best[dst] >> 32 and new >> 32 < fr.atomic_min(p.best, dst, new) >> 32

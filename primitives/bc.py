@@ -150,14 +150,19 @@ def _one_by_one(g: Graph, sources: NDArray[Any], schedule: Schedule | None) -> N
     return found
 
 
+#: Degree from which on a vertex is a hub.
+HUB = 1024
+
+
 def _program(g: Graph) -> type[fr.Enactor]:
     """On a GPU the one that suits the graph's degrees; on processors they differ little."""
     if not device.is_cuda(g.backend):
         return Betweenness
-    if g.num_edges >= 8 * g.num_vertices:
-        # A directed graph's in-edges would have to be sorted first.
-        return GatheredBetweenness if g.symmetric else Betweenness
-    return FoldedBetweenness
+    if g.num_edges < 8 * g.num_vertices:
+        return FoldedBetweenness
+    # Where all paths lead through hubs, atomics on their numbers of paths meet. (A directed graph's in-edges would have
+    # to be sorted first.)
+    return GatheredBetweenness if g.symmetric and g.max_degree > HUB else Betweenness
 
 
 def _at_once(g: Graph, sources: NDArray[Any], count: int, schedule: Schedule | None) -> NDArray[Any]:
