@@ -135,22 +135,24 @@ def summary(journal: Journal) -> None:
     print(f"\nmilliseconds, and times the target (figures of one H200; here {place})")
     print(f"{'':10}" + "".join(f"{name:>20}" for name in names))
     for primitive in dict.fromkeys(key[1] for key in rows):
-        cells = (_cell(rows.get((name, primitive)), name, primitive) for name in names)
+        cells = (_cell(rows.get((name, primitive)), primitive) for name in names)
         print(f"{primitive:10}" + "".join(f"{text:>20}" for text in cells))
     for primitive, name, graph, ms, what in published.ELSEWHERE:
-        if (name, primitive) in rows:
+        if rows.get((name, primitive), {}).get("graph") == name:
             print(f"published: {primitive} on {graph}, like {name}: {ms:g} ms ({what})")
     if any(key[0] == published.ENTERPRISE["graph"] for key in rows):
-        print(f"published: Enterprise, on a Tesla K40: {published.ENTERPRISE}")
+        print("\n".join(published.enterprise(journal.data["facts"])))
+    for text in published.stops(rows):
+        print(text)
 
 
-def _cell(row: dict[str, Any] | None, name: str, primitive: str) -> str:
+def _cell(row: dict[str, Any] | None, primitive: str) -> str:
     if row is None:
         return "-"
     if "error" in row:
         return "FAILED"
     unit = row["ms"] / row["iterations"] if row["iterations"] else row["ms"]
-    figures = published.H200.get(primitive, {}).get(name)
+    figures = published.H200.get(primitive, {}).get(row["graph"])
     mark = "" if figures is None else f" ({unit / figures.target:.2f})"
     return f"{unit:.3f}{mark}{' WRONG' if row['verified'].startswith('WRONG') else ''}"
 

@@ -1,5 +1,7 @@
 """The graphs of the GPU benchmarks, made on the GPU: symmetric, no loops, no duplicates, ids of 32 bits.
 
+If asked for, random graphs keep loops (each one directed edge) and duplicates, and ids have 64 bits.
+
 Edges are made in chunks of :data:`CHUNK` from counted random numbers, so a name is always the same graph, whatever the
 chunk. Rows come from one sort of 64-bit keys, (smaller end, larger end), and a second of both directions. Every
 function takes the array module ``xp``, so NumPy makes the same graphs, slowly.
@@ -70,24 +72,36 @@ class Made:
         return f"{text}, made in {self.seconds:.2f} s{self.note}"
 
 
-def make(name: str, device: Host, seed: int = 1) -> Made:
-    """Make or read a graph by name; see :data:`HELP`."""
+def make(name: str, device: Host, seed: int = 1, kept: bool = False, wide: bool = False) -> Made:
+    """Make or read a graph by name; see :data:`HELP`.
+
+    Parameters
+    ----------
+    kept : bool
+        Whether a random graph keeps its loops and duplicates; they make it another graph, with a name that says so.
+    wide : bool
+        Whether ids and offsets have 64 bits, whatever they need.
+    """
     xp = device.xp
     start = time.perf_counter()
     n, count, edges = _edges(xp, name, seed)
     random = not name.startswith("grid") and _known(name)
+    kept = kept and random
     degree = xp.zeros(n, dtype=np.int64) if random else None
-    keys = _keys(xp, edges, count, degree)
-    rows = csr(xp, keys, n)
+    keys = _keys(xp, edges, count, degree, kept)
+    rows = csr(xp, keys, n, kept, wide)
     del keys
     device.wait()
     device.free()
-    graph, note = _given(*rows, device)
+    graph, note = _given(*rows, device, wide)
+    name += ", loops and duplicates kept" * kept + ", 64-bit ids" * wide
     return Made(name, graph, degree, count, time.perf_counter() - start, note)
 
 
-def _given(offsets: Array, targets: Array, weights: Array, device: Host) -> tuple[fr.Graph, str]:
-    """The graph, as the public constructor checks it; by the one that trusts where that fails."""
+def _given(offsets: Array, targets: Array, weights: Array, device: Host, wide: bool) -> tuple[fr.Graph, str]:
+    """The graph, as the public constructor checks it; by the one that trusts where that fails, or narrows ids."""
+    if wide:
+        return fr.Graph(offsets, targets, weights, directed=False, backend=device.backend), ""
     try:
         graph = fr.from_csr(offsets, targets, weights, directed=False)
         if graph.backend.startswith(device.backend):
@@ -204,13 +218,13 @@ def draws(xp: Any, seed: int, lo: int, hi: int) -> Array:
 # -- rows ------------------------------------------------------------------------------------------
 
 
-def _keys(xp: Any, edges: Chunks, count: int, degree: Array | None) -> Array:
-    """One key, (smaller end, larger end), for each edge that is no loop; counts where all of them begin."""
+def _keys(xp: Any, edges: Chunks, count: int, degree: Array | None, loops: bool) -> Array:
+    """One key, (smaller end, larger end), for each edge, loops if asked for; counts where all of them begin."""
     keys, used = xp.empty(count, dtype=np.int64), 0
     for src, dst in edges:
         if degree is not None:
             degree += xp.bincount(src, minlength=len(degree))
-        kept = src != dst
+        kept = slice(None) if loops else src != dst
         low = xp.minimum(src, dst).astype(np.int64)[kept]
         high = xp.maximum(src, dst).astype(np.int64)[kept]
         keys[used : used + len(low)] = (low << 32) | high
@@ -218,30 +232,35 @@ def _keys(xp: Any, edges: Chunks, count: int, degree: Array | None) -> Array:
     return keys[:used]
 
 
-def csr(xp: Any, keys: Array, n: int) -> tuple[Array, Array, Array]:
-    """Offsets, targets and weights of the symmetric graph; the keys are sorted in place."""
-    keys.sort()
-    fresh = xp.ones(len(keys), dtype=bool)
-    if len(keys):
-        fresh[1:] = keys[1:] != keys[:-1]
-    keys = keys[fresh]
-    del fresh
-    k = len(keys)
-    both = xp.empty(2 * k, dtype=np.int64)
+def csr(xp: Any, keys: Array, n: int, kept: bool = False, wide: bool = False) -> tuple[Array, Array, Array]:
+    """Offsets, targets and weights of the symmetric graph; the keys are sorted in place. See :func:`make`."""
+    if not kept:
+        keys = _once(xp, keys)
+    back = keys[(keys >> 32) != (keys & _LOW)] if kept else keys
+    k, m = len(keys), len(keys) + len(back)
+    both = xp.empty(m, dtype=np.int64)
     both[:k] = keys
-    for lo, hi in chunks(k):
-        part = keys[lo:hi]
+    for lo, hi in chunks(m - k):
+        part = back[lo:hi]
         both[k + lo : k + hi] = ((part & _LOW) << 32) | (part >> 32)
-    del keys
+    del keys, back
     both.sort()
-    m = 2 * k
     offsets = xp.searchsorted(both, xp.arange(n + 1, dtype=np.int64) << 32)
-    targets, weights = xp.empty(m, dtype=np.int32), xp.empty(m, dtype=np.float32)
+    targets, weights = xp.empty(m, dtype=np.int64 if wide else np.int32), xp.empty(m, dtype=np.float32)
     for lo, hi in chunks(m):
         part = both[lo:hi]
         targets[lo:hi] = part & _LOW
         weights[lo:hi] = weigh(xp, part >> 32, part & _LOW)
-    return offsets.astype(np.int32 if m < 2**31 else np.int64), targets, weights
+    return offsets.astype(np.int64 if wide or m >= 2**31 else np.int32), targets, weights
+
+
+def _once(xp: Any, keys: Array) -> Array:
+    """Every key once."""
+    keys.sort()
+    fresh = xp.ones(len(keys), dtype=bool)
+    if len(keys):
+        fresh[1:] = keys[1:] != keys[:-1]
+    return keys[fresh]
 
 
 def weigh(xp: Any, src: Array, dst: Array) -> Array:

@@ -24,6 +24,11 @@ def parser_of(text: str | None, names: tuple[str, ...]) -> argparse.ArgumentPars
     parser = argparse.ArgumentParser(description=text)
     parser.add_argument("--graphs", nargs="+", default=names, metavar="GRAPH", help=gpu_graphs.HELP)
     parser.add_argument("--protocol", choices=tuple(PROTOCOLS), default="targets")
+    parser.add_argument(
+        "--keep", action=argparse.BooleanOptionalAction,
+        help="loops and duplicates of random graphs (default: of the protocol)",
+    )  # fmt: skip
+    parser.add_argument("--ids", type=int, choices=(32, 64), default=32, help="bits of vertex ids (Enterprise: 64)")
     parser.add_argument("--sources", type=int, help="how many (default: of the protocol)")
     parser.add_argument("--runs", type=int, help="timed calls from each source (default: of the protocol)")
     parser.add_argument("--seed", type=int, default=1, help="of the sources; the graphs are always the same")
@@ -73,12 +78,13 @@ def protocol_of(arguments: argparse.Namespace) -> Protocol:
     """The protocol, as changed by options."""
     chosen = asdict(PROTOCOLS[arguments.protocol])
     changes = {name: getattr(arguments, name) for name in ("sources", "runs") if getattr(arguments, name)}
-    return Protocol(**{**chosen, **changes})
+    kept = {} if arguments.keep is None else {"kept": arguments.keep}
+    return Protocol(**{**chosen, **changes, **kept})
 
 
 def begin(journal: Journal, device: Host, arguments: argparse.Namespace) -> None:
     """Say where and how, once."""
-    facts = {**device.facts(), "protocol": asdict(protocol_of(arguments)), "seed": arguments.seed}
+    facts = {**device.facts(), "protocol": asdict(protocol_of(arguments)), "seed": arguments.seed, "ids": arguments.ids}
     if not journal.data["facts"]:
         print(f"{facts['device']}; {facts['date']}, commit {facts['commit']}; protocol {facts['protocol']}", flush=True)
     journal.data["facts"] = facts
@@ -89,9 +95,9 @@ def prepare(journal: Journal, device: Host, name: str, arguments: argparse.Names
     kept: list[Bench] = []
 
     def work() -> dict[str, Any]:
-        made = gpu_graphs.make(name, device)
-        print(f"\n{made}", flush=True)
         protocol = protocol_of(arguments)
+        made = gpu_graphs.make(name, device, kept=protocol.kept, wide=arguments.ids == 64)
+        print(f"\n{made}", flush=True)
         kept.append(Bench(device, made, protocol, arguments.seed, arguments.seconds, arguments.verify))
         graph = made.graph
         journal.data["graphs"][name] = {

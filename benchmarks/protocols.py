@@ -22,7 +22,10 @@ class Protocol:
     warm : bool
         Whether a call from each source goes before its timed ones.
     input_edges : bool
-        Whether edges a second are of undirected input edges, loops and duplicates too; else of directed edges kept.
+        Whether edges a second are of undirected input edges, loops and duplicates too; else of the graph's directed
+        edges.
+    kept : bool
+        Whether random graphs keep their loops and duplicates.
     """
 
     name: str
@@ -30,6 +33,7 @@ class Protocol:
     runs: int
     warm: bool
     input_edges: bool = False
+    kept: bool = False
 
     def time(self, times: Sequence[float]) -> float:
         """One time from those of the sources."""
@@ -65,7 +69,7 @@ def _harmonic_deviation(speeds: Sequence[float]) -> float:
 
 PROTOCOLS: dict[str, Protocol] = {
     "targets": Protocol("targets", 8, 3, True),
-    "enterprise": Protocol("enterprise", 64, 1, False),
+    "enterprise": Protocol("enterprise", 64, 1, False, kept=True),
     "graph500": Protocol("graph500", 64, 1, False, input_edges=True),
 }
 

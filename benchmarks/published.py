@@ -9,6 +9,7 @@ say of graphs of the same kind on other hardware.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -77,3 +78,36 @@ ELSEWHERE = (
 
 #: What Enterprise reports (SC 2015): billions of directed edges a second, and per watt, on a Tesla K40.
 ENTERPRISE = {"graph": "Kron-20-512", "gteps": 76.0, "gteps_per_watt": 0.446}
+
+
+def enterprise(facts: dict[str, Any]) -> list[str]:
+    """Lines: what Enterprise reports, what of it can be compared with a table made as ``facts`` say, and what not."""
+    protocol, ids = facts["protocol"], facts["ids"]
+    alike, other = ["the kind and size of the graph, drawn anew"], ["the GPU"]
+    same = (protocol["name"], protocol["sources"], protocol["runs"]) == ("enterprise", 64, 1)
+    (alike if same else other).append("64 sources, one call from each, and the mean over them")
+    (alike if protocol["kept"] else other).append("loops and duplicates, which are kept and count as edges")
+    (alike if ids == 64 else other).append("ids of 64 bits" + f" (here {ids}: see --ids)" * (ids != 64))
+    other.append("what is timed: here a whole call from Python that sets up its fields and gives levels and parents")
+    return [
+        f"published: Enterprise, on a Tesla K40, {ENTERPRISE['graph']}: {ENTERPRISE['gteps']:g} GTEPS, "
+        f"{ENTERPRISE['gteps_per_watt']:g} GTEPS/W",
+        f"  the same here: {'; '.join(alike)}",
+        f"  not the same: {'; '.join(other)}",
+    ]
+
+
+def stops(rows: dict[tuple[str, ...], dict[str, Any]]) -> list[str]:
+    """Lines: how many iterations of PageRank a run took, beside whole runs of cuGraph."""
+    counts = {
+        key[0]: row["iterations"]
+        for key, row in rows.items()
+        if key[1] == "pagerank" and row.get("graph") in H200["pagerank"] and row["iterations"]
+    }
+    if not counts:
+        return []
+    told = ", ".join(f"{name} {count}" for name, count in counts.items())
+    return [
+        f"pagerank beside cuGraph: whole runs to 1e-6. Ours stop when the changes of one iteration sum to less: {told} "
+        "iterations. cuGraph stops by a rule of its own; after how many was not recorded."
+    ]

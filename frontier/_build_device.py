@@ -17,7 +17,7 @@ from frontier.errors import GraphError
 
 __all__ = ["bytes_for", "counts", "sorted_rows", "spread", "transposed"]
 
-_STRETCH = 1 << 28  # slots of which a prefix sum is made at a time: CuPy's needs a copy
+_STRETCH = 1 << 28  # slots worked on at a time: CuPy's prefix sum needs a copy, its scatter counts in 32 bits
 
 
 def bytes_for(num_edges: int, both: bool, carry: bool) -> int:
@@ -201,24 +201,31 @@ def _rows(xp: Any, keys: Array, bits: int, num_vertices: int) -> tuple[Array, Ar
 
 def spread(xp: Any, offsets: Array, dtype: Any) -> Array:
     """Give the source of each edge slot."""
-    n, m = len(offsets) - 1, int(offsets[-1])
-    begins = offsets[1:n]
-    counted = counts(xp, begins[begins < m], m, dtype)
+    m, begins = int(offsets[-1]), offsets[1:]
+    made: Array = xp.zeros(m, dtype)
     for first in range(0, m, _STRETCH):
-        part = counted[first : first + _STRETCH]
+        part = made[first : first + _STRETCH]
+        low, high = xp.searchsorted(begins, xp.asarray([first, first + len(part)], begins.dtype)).tolist()
+        _count(xp, part, begins[low:high] - first)
         part[...] = xp.cumsum(part, dtype=dtype)
         if first:
-            part += counted[first - 1]
-    return counted
+            part += made[first - 1]
+    return made
 
 
 def counts(xp: Any, ids: Array, length: int, dtype: Any) -> Array:
     """Give how often each id occurs."""
     made: Array = xp.zeros(length, dtype)
+    for first in range(0, len(ids), _STRETCH):
+        _count(xp, made, ids[first : first + _STRETCH])
+    return made
+
+
+def _count(xp: Any, made: Array, ids: Array) -> None:
+    """Add how often each id occurs."""
     if len(ids):
         # the GPU adds to unsigned integers only, where they have 64 bits
         xp.add.at(made.view(np.uint64) if made.itemsize == 8 else made, ids, 1)
-    return made
 
 
 def transposed(xp: Any, offsets: Array, targets: Array, permutation: bool) -> tuple[Array, Array, Array | None]:

@@ -28,8 +28,11 @@ def out_degree(graph: Graph) -> Array:
 
 
 def max_degree(graph: Graph) -> int:
-    """Largest number of edge slots of a vertex; the degrees are not kept."""
-    return int(out_degree(graph).max()) if graph.num_vertices else 0
+    """Largest number of edge slots of a vertex; degrees that are there are used, others are not kept."""
+    degrees = graph._topology.built().get("out_degree")
+    if degrees is None:
+        degrees = out_degree(graph)
+    return int(degrees.max()) if graph.num_vertices else 0
 
 
 def in_degree(graph: Graph) -> Array:

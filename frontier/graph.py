@@ -305,8 +305,8 @@ class Graph:
         Parameters
         ----------
         primitive : str, optional
-            The name of a shipped primitive, such as ``"bfs"``: adds its fields, and the in-edges
-            if it walks them.
+            The name of a shipped primitive, such as ``"bfs"``: adds its fields and frontiers, and the in-edges if
+            it walks them.
         in_edges : bool
             Count the in-edges even if they are not built yet.
         bytes_per_vertex : int
@@ -316,6 +316,14 @@ class Graph:
         ------
         GraphError
             There is no primitive of that name.
+
+        Notes
+        -----
+        A primitive is counted with its default arguments. In each vertex's bytes ``fr.sssp`` saves 13 of 57 with
+        ``dtype="float32"`` where no weight is 0, and ``fr.pagerank`` 4 of 32 at tolerances from 1e-6 on;
+        ``fr.betweenness`` is counted for one source, or for a graph too large to be copied. Searches make the in-edges
+        of a directed graph when they first pull, so those with ``direction="push"`` go without. On a GPU these figures
+        are within a tenth of what is used; threads of the host have some memory of their own besides.
         """
         return estimate(self, primitive, in_edges, bytes_per_vertex)
 

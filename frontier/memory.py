@@ -81,17 +81,20 @@ class MemoryEstimate:
     columns : int
         Columns, labels (of objects: the references), and other arrays already derived.
     fields : int
-        The fields of the primitive or program.
+        The fields of the primitive or program, and its frontiers.
+    making : int
+        What making the in-edges takes for a while, beside what they keep; not in the total.
     """
 
     csr: int
     in_edges: int
     columns: int
     fields: int
+    making: int = 0
 
     @property
     def total(self) -> int:
-        """All of it."""
+        """All that stays."""
         return self.csr + self.in_edges + self.columns + self.fields
 
     def __int__(self) -> int:
@@ -100,20 +103,31 @@ class MemoryEstimate:
     def __str__(self) -> str:
         rows = [("graph", self.csr), ("in-edges", self.in_edges), ("columns", self.columns)]
         rows += [("fields", self.fields), ("total", self.total)]
-        return "\n".join(f"{name:9}{size / 2**20:12,.1f} MiB" for name, size in rows)
+        rows += [("for a while", self.making)] if self.making else []
+        return "\n".join(f"{name:11}{size / 2**20:12,.1f} MiB" for name, size in rows)
 
 
 @dataclass(frozen=True)
 class _Needs:
-    bytes_per_vertex: int
-    in_edges: bool
-    edge_ids: bool
+    bytes_per_vertex: int = 0
+    in_edges: bool = False
+    edge_ids: bool = False
+    pulls: bool = False
+    slots: int = 0
 
 
 _primitives: dict[str, _Needs] = {}
 
 
-def register_memory(primitive: str, bytes_per_vertex: int, *, in_edges: bool = False, edge_ids: bool = False) -> None:
+def register_memory(
+    primitive: str,
+    bytes_per_vertex: int,
+    *,
+    in_edges: bool = False,
+    edge_ids: bool = False,
+    pulls: bool = False,
+    slots: int = 0,
+) -> None:
     """Tell ``Graph.memory_estimate`` what a primitive needs beside the graph.
 
     Parameters
@@ -126,28 +140,55 @@ def register_memory(primitive: str, bytes_per_vertex: int, *, in_edges: bool = F
         Whether it walks in-edges.
     edge_ids : bool
         Whether it also needs the edge slot of each in-edge (weights, edge fields).
+    pulls : bool
+        Whether its searches may turn to a pull, which walks in-edges.
+    slots : int
+        How many of the numbers for each vertex count edge slots: with more than 2**31 of these they are twice as wide.
     """
-    _primitives[primitive] = _Needs(bytes_per_vertex, in_edges, edge_ids)
+    _primitives[primitive] = _Needs(bytes_per_vertex, in_edges, edge_ids, pulls, slots)
 
 
 def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vertex: int) -> MemoryEstimate:
     """Do the work of ``Graph.memory_estimate``."""
-    needs = _Needs(0, False, False) if primitive is None else _needs_of(primitive)
+    needs = _Needs() if primitive is None else _needs_of(primitive)
     topology, built = graph._topology, graph._topology.built()
-    in_lists = in_edges or needs.in_edges or "in_lists" in built
-    permutation = (needs.in_edges and needs.edge_ids) or "in_edges" in built
+    walked = needs.in_edges or (needs.pulls and _may_pull(graph))
+    in_lists = in_edges or walked or "in_lists" in built
+    permutation = (walked and needs.edge_ids) or "in_edges" in built
     csr = [topology.offsets, topology.targets, topology.weights]
     columns = [topology.labels, *topology.vertices.values(), *topology.edges.values()]
     columns += [built.get(name) for name in ("sources", "out_degree", "in_degree")]
-    shared = 0
+    shared = making = 0
     if in_lists and not graph.symmetric:
         shared = topology.offsets.nbytes + topology.targets.nbytes
+        ready = ("in_edges" if permutation else "in_lists") in built
+        making = 0 if ready else _making(graph, permutation)
+    wide = needs.slots * (topology.offsets.itemsize - 4)
     return MemoryEstimate(
         csr=sum(array.nbytes for array in csr if array is not None),
         in_edges=shared + (graph.num_edges * topology.offsets.itemsize if permutation else 0),
         columns=sum(array.nbytes for array in columns if array is not None),
-        fields=graph.num_vertices * (bytes_per_vertex + needs.bytes_per_vertex),
+        fields=graph.num_vertices * (bytes_per_vertex + needs.bytes_per_vertex + wide),
+        making=making,
     )
+
+
+def _may_pull(graph: Graph) -> bool:
+    """Whether a search with ``direction="auto"`` may; on a GPU it does not where all lists are short."""
+    if not graph.backend.startswith("cuda"):
+        return True
+    from frontier.backends.cuda.execution import MEAN, SHORT
+
+    return graph.max_degree > SHORT or graph.num_edges > MEAN * graph.num_vertices
+
+
+def _making(graph: Graph, permutation: bool) -> int:
+    """Bytes that sorting edges takes, less those of the sources and slots that stay."""
+    from frontier._build_device import bytes_for
+
+    targets, offsets = graph._topology.targets.itemsize, graph._topology.offsets.itemsize
+    kept = targets + (offsets if permutation else 0)
+    return bytes_for(graph.num_edges, both=False, carry=permutation) - graph.num_edges * kept
 
 
 def _needs_of(primitive: str) -> _Needs:

@@ -210,7 +210,7 @@ def _count(text: str) -> int | None:
     return None if text == "all" else int(text)
 
 
-register_memory("bc", BYTES_PER_VERTEX)  # one source at a time
+register_memory("bc", BYTES_PER_VERTEX, pulls=True, slots=2)  # one source at a time
 register_primitive(
     PrimitiveEntry(
         "bc", betweenness, "betweenness centrality, exact or from some sources",

@@ -164,7 +164,7 @@ def _facts(g: Graph, result: BFSResult) -> dict[str, Any]:
     }
 
 
-register_memory("bfs", 24)
+register_memory("bfs", 24, pulls=True, slots=2)
 register_primitive(
     PrimitiveEntry(
         "bfs", bfs, "levels and parents of a breadth-first search",

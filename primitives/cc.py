@@ -242,7 +242,7 @@ def _facts(g: Graph, result: ComponentsResult) -> dict[str, Any]:
     return {"components": result.count, "largest": largest}
 
 
-register_memory("cc", 36)
+register_memory("cc", 36, in_edges=True, slots=4)
 register_primitive(
     PrimitiveEntry(
         "cc", connected_components, "connected components (weak ones of directed graphs)",

@@ -293,7 +293,7 @@ def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:
     }
 
 
-register_memory("pagerank", 36, in_edges=True)  # 32 at tolerances from ROUNDED on
+register_memory("pagerank", 32, in_edges=True, slots=1)  # 28 at tolerances from ROUNDED on
 register_primitive(
     PrimitiveEntry(
         "pagerank", pagerank, "PageRank of every vertex",

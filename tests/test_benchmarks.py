@@ -7,25 +7,41 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 import frontier as fr
-from benchmarks import graphs
+from benchmarks import ablations, gpu_graphs, graphs, published
+from benchmarks.devices import Host
+from benchmarks.protocols import PROTOCOLS
 from benchmarks.run import PRIMITIVES
 from benchmarks.systems import SYSTEMS
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
+def printed(*command: str) -> str:
+    """What a program of the benchmarks prints; it ends well."""
+    own = [sys.executable, "-m", *command]
+    done = subprocess.run(own, cwd=ROOT, env={**os.environ}, text=True, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """The rows of a journal, but those for making a graph; all of them verified."""
+    rows = [row for row in json.loads(path.read_text("utf-8"))["rows"] if row["key"][-1] != "made"]
+    assert not any("error" in row or row["verified"].startswith("WRONG") for row in rows)
+    return rows
+
+
 def test_run(tmp_path: Path) -> None:
     pytest.importorskip("scipy", reason="SciPy is not installed, so there is nothing to compare with")
-    command = [sys.executable, "-m", "benchmarks.run", "--graphs", "karate", "grid:20x30", "no-such-graph"]
-    command += ["--runs", "2", "--json", str(tmp_path / "rows.json")]
-    done = subprocess.run(command, cwd=ROOT, env={**os.environ}, text=True, capture_output=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "left out: no-such-graph" in done.stdout
+    wanted = ("--graphs", "karate", "grid:20x30", "no-such-graph", "--runs", "2")
+    assert "left out: no-such-graph" in printed("benchmarks.run", *wanted, "--json", str(tmp_path / "rows.json"))
     rows = json.loads((tmp_path / "rows.json").read_text("utf-8"))["rows"]
     assert all(row["agrees"] for row in rows)
     assert {row["primitive"] for row in rows if row["system"] == "frontier"} == set(PRIMITIVES)
@@ -43,3 +59,101 @@ def test_weights_are_the_same_both_ways() -> None:
 def test_sources_have_edges() -> None:
     g = fr.from_edges([3], [5], num_vertices=100)
     assert set(graphs.sources(g, 8, seed=1)) <= {3, 5}
+
+
+# -- the programs for a GPU, with NumPy in its place ---------------------------------------------------------------
+
+
+def test_gpu(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    wanted = ("--backend", "cpu", "--graphs", "kron8", "grid12", "--primitives", "bfs,pagerank", "--json", str(path))
+    text = printed("benchmarks.gpu", *wanted)
+    assert "kron8: 256 vertices" in text
+    assert text.count("8 of 8") == 4
+    rows = rows_of(path)
+    assert {tuple(row["key"]) for row in rows} == {(g, p) for g in ("kron8", "grid12") for p in ("bfs", "pagerank")}
+    assert all(row["ms"] > 0 and row["sources"] == 8 for row in rows)
+    assert all((row["iterations"] > 0) == (row["primitive"] == "pagerank") for row in rows)
+    printed("benchmarks.gpu", *wanted, "--resume")
+    assert rows_of(path) == rows  # nothing was measured again
+
+
+def test_enterprise(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    wanted = ("--backend", "cpu", "--graphs", "Kron-7-8", "--primitives", "bfs", "--protocol", "enterprise")
+    text = printed("benchmarks.gpu", *wanted, "--ids", "64", "--here", "--json", str(path))
+    assert "Kron-7-8, loops and duplicates kept, 64-bit ids: 128 vertices" in text
+    assert "64 of 64" in text
+    facts = json.loads(path.read_text("utf-8"))["facts"]
+    assert (facts["protocol"]["kept"], facts["ids"]) == (True, 64)
+
+
+def test_ablations(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    wanted = ("--backend", "cpu", "--graphs", "kron8", "--groups", "tutorial", "--sources", "1")
+    text = printed("benchmarks.ablations", *wanted, "--json", str(path))
+    labels = [variant.label for variant in ablations.GROUPS["tutorial"].variants]
+    assert [tuple(row["key"]) for row in rows_of(path)] == [("kron8", "tutorial", "bfs", label) for label in labels]
+    assert all(text.count(f"\n{label:20}") == 1 for label in labels)  # in the table
+    assert "(1.00)" in text
+
+
+def test_ablations_say_what_they_begin_with(capsys: pytest.CaptureFixture[str]) -> None:
+    row = {"key": ("kron8", "enterprise", "bfs", "TS"), "ms": 2.0, "verified": "8 of 8"}
+    ablations.report(SimpleNamespace(rows=[row]))
+    text = capsys.readouterr().out
+    assert "queue, block" in text
+    assert "Enterprise's BL has no queue" in text
+    assert "2.000" in text
+
+
+def test_handwritten(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    wanted = ("--backend", "cpu", "--graphs", "kron8", "--runs", "1", "--json", str(path))
+    assert printed("benchmarks.handwritten", *wanted).count("  right") >= 5
+    names = {row["key"][1] for row in rows_of(path)}
+    assert names == {"push_queue", "push_scan", "pull", "gather_float", "gather_double"}
+
+
+def test_host(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    text = printed("benchmarks.host", "--calls", "2", "--json", str(path))
+    rows = json.loads(path.read_text("utf-8"))["rows"]
+    assert all(name in text for name in rows)
+    assert all(row["right"] and row["launches"] >= 1 for row in rows.values())
+    assert {"Compute", "fr.bfs"} <= set(rows)
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_loops_and_duplicates_are_kept(wide: bool) -> None:
+    made = gpu_graphs.make("Kron-6-30", Host(), kept=True, wide=wide)
+    plain = gpu_graphs.make("Kron-6-30", Host())
+    g, sources = made.graph, made.graph.sources
+    loops = int((sources == g.targets).sum())
+    assert made.input_edges == 30 << 6
+    assert g.num_edges == 2 * made.input_edges - loops > plain.graph.num_edges
+    assert loops > 0
+    assert int(made.input_degree.sum()) == made.input_edges
+    assert (g.targets.dtype, g.offsets.dtype) == (("int64",) * 2 if wide else ("int32",) * 2)
+    pairs = np.unique(sources[sources != g.targets].astype(np.int64) << 32 | g.targets[sources != g.targets])
+    np.testing.assert_array_equal(pairs, plain.graph.sources.astype(np.int64) << 32 | plain.graph.targets)
+    fr.from_csr(g.offsets, g.targets, g.weights, directed=False)  # both directions are there as often
+
+
+def test_what_enterprise_can_be_compared_with() -> None:
+    def told(protocol: str, ids: int) -> tuple[str, str]:
+        return published.enterprise({"protocol": vars(PROTOCOLS[protocol]), "ids": ids})[1:]
+
+    same, other = told("enterprise", 64)
+    assert all(text in same for text in ("64 sources", "loops and duplicates", "ids of 64 bits"))
+    assert "the GPU" in other
+    same, other = told("targets", 32)
+    assert all(text in other for text in ("64 sources", "loops and duplicates", "ids of 64 bits (here 32"))
+
+
+def test_iterations_beside_cugraph() -> None:
+    row = {"graph": "kron21", "iterations": 14}
+    (line,) = published.stops({("kron21", "pagerank"): row, ("kron21", "bfs"): {"graph": "kron21", "iterations": 0}})
+    assert "kron21 14 iterations" in line
+    assert "was not recorded" in line
+    assert published.stops({("kron21", "pagerank"): {**row, "graph": "kron21, 64-bit ids"}}) == []

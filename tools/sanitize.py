@@ -1,13 +1,16 @@
 """Run every kind of kernel on small graphs under NVIDIA's compute-sanitizer, which must be on the path.
 
 ``python tools/sanitize.py`` runs memcheck, racecheck and synccheck side by side, and prints for each program what was
-reported while it ran. The exit status is 1 if anything was found that ``BENIGN`` does not explain, or an answer was not
-that of the cpu backend. ``--tools none --backend cpu`` tries the programs out on a machine without a GPU.
+reported while it ran. The exit status is 1 if anything was found that ``races.py`` does not explain, or an answer was
+not that of the cpu backend. Kernels are compiled with their lines, by which races are known, and kept apart from
+others. ``--tools none --backend cpu`` tries the programs out on a machine without a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
+import importlib
 import os
 import re
 import shutil
@@ -23,18 +26,14 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import programs  # noqa: E402
+from races import explained, findings  # noqa: E402
 
 import frontier as fr  # noqa: E402
 from frontier import device  # noqa: E402
+from frontier._jit import cache_folder  # noqa: E402
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
 BALANCES = ("thread", "block", "twc", "merge_path", "degree_classes")
-
-#: Races that are meant, by the program's name: why nothing can go wrong.
-BENIGN = {
-    "culling": "a block's history of vertices may lose an entry; then a duplicate stays, as it may",
-    "hub cache": "of hubs with the same place in the table any may stay; each is a hub of the frontier",
-}
 
 Run = Callable[[fr.Graph], Any]
 
@@ -123,11 +122,38 @@ def graphs(backend: str) -> dict[str, fr.Graph]:
     return made
 
 
+def with_lines() -> None:
+    """Let kernels that are compiled from here on know the lines of their source, those of inlined functions too."""
+    os.environ["FRONTIER_CACHE_DIR"] = str(cache_folder() / "lines")
+    cuda = importlib.import_module("numba.cuda")
+    for name in ("jit", "compile"):
+        setattr(cuda, name, functools.partial(getattr(cuda, name), lineinfo=True))
+    importlib.import_module("frontier.backends.cuda.compiler")._linked = linked  # for the driver's linker drops them
+
+
+def linked(code: str) -> bytes:
+    """Machine code of PTX, with its lines."""
+    nvjitlink = importlib.import_module("cuda.bindings.nvjitlink")
+    target = re.search(r"\.target (sm_\w+)", code)
+    assert target is not None
+    options = [f"-arch={target[1]}", "-lineinfo"]
+    handle = nvjitlink.create(len(options), options)
+    try:
+        nvjitlink.add_data(handle, nvjitlink.InputType.PTX, code.encode(), len(code), "kernel")
+        nvjitlink.complete(handle)
+        made = bytearray(nvjitlink.get_linked_cubin_size(handle))
+        nvjitlink.get_linked_cubin(handle, made)
+    finally:
+        nvjitlink.destroy(handle)
+    return bytes(made)
+
+
 def inside(backend: str) -> int:
     """Run the programs, a line before each; how many answers were wrong."""
     if backend == "cuda" and not device.simulated():
         import cupy
 
+        with_lines()
         cupy.cuda.set_allocator(None)  # every array by itself: the sanitizer knows where it ends
     wrong = 0
     for shape, g in graphs(backend).items():
@@ -146,13 +172,20 @@ def report(tool: str, text: str) -> bool:
     """Print what a tool found, program by program; whether all of it is known to be harmless."""
     fine = "@@ end" in text and "WRONG" not in text
     print(f"{tool}: {'all programs ran' if fine else 'NOT all programs ran, or some were wrong'}")
-    for part in text.split("@@ ")[1:]:
+    for part in f"before all programs\n{text}".split("@@ "):
         title, _, rest = part.partition("\n")
-        found = re.findall(r"^=+ +((?:Error|Warning|Invalid|Barrier|Program hit).*)$", rest, re.MULTILINE)
-        if found:
-            reason = BENIGN.get(title.partition("@")[0]) if tool == "racecheck" else None
-            fine = fine and reason is not None
-            print(f"  {title}: {len(found)}, as {found[0][:100]}: {reason or 'NOT EXPLAINED'}")
+        known, others = [], []
+        for finding in findings(rest):
+            benign = explained(finding) if tool == "racecheck" else None
+            if benign is None:
+                others.append(finding)
+            else:
+                known.append(benign)
+        for benign in dict.fromkeys(known):
+            print(f"  {title}: {known.count(benign)} in {benign.name}: {benign.reason}")
+        if others:
+            print(f"  {title}: {len(others)} NOT EXPLAINED, as\n    " + "\n    ".join(others[0]))
+        fine = fine and not others
     return fine
 
 
