@@ -59,13 +59,12 @@ def some(p):  # type: ignore[no-untyped-def]
 
 #: Who still has no parent finds one over edges of weight zero, from whoever has one.
 _REST = (
-    fr.Reduce(waits, "sum", into="orphans", over="vertices"),
+    fr.Reduce(waits, "sum", into="orphans"),
     fr.Set(orphans=some),
     fr.Loop(
         fr.Filter(placed),
         fr.Loop(fr.Advance(follow, where=orphan, unique="claimed")),
         times="orphans",
-        over="vertices",
     ),
 )
 
@@ -73,10 +72,10 @@ _REST = (
 class Parents(fr.Enactor):
     """A tree of shortest paths from distances, over in-edges: every vertex looks for its parent."""
 
-    loop = (fr.Gather(parent, "max", into="parent", over="vertices"), *_REST)
+    loop = fr.Sequence(fr.Gather(parent, "max", into="parent"), *_REST, over="vertices")
 
 
 class PushedParents(fr.Enactor):
     """The same over out-edges only."""
 
-    loop = (fr.Advance(adopt, where=orphan, output=None, over="vertices"), *_REST)
+    loop = fr.Sequence(fr.Advance(adopt, where=orphan, output=None), *_REST, over="vertices")

@@ -365,7 +365,7 @@ def _facts(g: Graph, result: SSSPResult) -> dict[str, Any]:
     }
 
 
-register_memory("sssp", 57, slots=4)  # 44 where distances are float32
+register_memory("sssp", 41, slots=2)  # 44 where distances are float32
 register_primitive(
     PrimitiveEntry(
         "sssp", sssp, "shortest paths by weight, and their tree",

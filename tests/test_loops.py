@@ -353,3 +353,11 @@ def test_a_record_that_is_full_is_refused_after_a_pull(compiled):
     p = pool.problem(compiled(fr.rmat(5, 8, seed=3)))
     with pytest.raises(fr.FrontierError, match="occurs in two passes"):
         run(program, p, fr.Frontier(p.graph, [0]))
+
+
+def test_many_loops_are_one_program(backend):
+    """Sixteen loops have as many variables."""
+    p = pool.problem(backend(fr.path(5)))
+    before = host(p.seen).copy()
+    run(fr.Sequence(*(fr.Loop(fr.Compute(pool.touch), over="vertices", times=2) for _ in range(16))), p)
+    equal(host(p.seen), before + 32 * (10 + host(p.value)))
