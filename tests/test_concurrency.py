@@ -140,14 +140,15 @@ def result(process):
 
 @pytest.mark.unsimulated("it does not compile")
 def test_two_processes_fill_an_empty_cache_at_once(compiled, tmp_path):
+    folder = tmp_path / compiled.name  # of the backend
     expected = int(oracles.bfs_levels(fr.karate(), 0).sum())
     both = [run(tmp_path, compiled.name), run(tmp_path, compiled.name)]
     assert [result(process)[0] for process in both] == [expected] * 2
-    kept = sorted(path.name for path in (tmp_path / "cpu").glob("*.py"))
+    kept = sorted(path.name for path in folder.glob("*.py"))
     assert kept
-    assert not list((tmp_path / "cpu").glob("*.tmp"))
+    assert not list(folder.glob("*.tmp"))
     assert result(run(tmp_path, compiled.name))[0] == expected  # from what the others left
-    assert sorted(path.name for path in (tmp_path / "cpu").glob("*.py")) == kept
+    assert sorted(path.name for path in folder.glob("*.py")) == kept
 
 
 def test_a_cache_that_cannot_be_written(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import sys
 import types
 from collections.abc import Iterator
@@ -53,9 +54,12 @@ class Refusing:
 def refusing(monkeypatch: pytest.MonkeyPatch) -> type[Refusing]:
     """The driver's linker refuses; by default, the version of PTX."""
     double = type("Refusing", (Refusing,), {"error": UNSUPPORTED, "asked": 0})
-    module = types.ModuleType("cupy.cuda.function")
-    module.__dict__["LinkState"] = double
-    monkeypatch.setitem(sys.modules, "cupy.cuda.function", module)
+    try:
+        monkeypatch.setattr(importlib.import_module("cupy.cuda.function"), "LinkState", double)
+    except ImportError:  # no CuPy
+        module = types.ModuleType("cupy.cuda.function")
+        module.__dict__["LinkState"] = double
+        monkeypatch.setitem(sys.modules, "cupy.cuda.function", module)
     return double
 
 
