@@ -103,19 +103,16 @@ with MonkeyPatch.context() as patch:
     program = test_ptx.program_of("culling", "full", patch)
 code = compiler.ptx_of(program, (9, 0), launch.FULL)
 sys.stdout.write(code)
-sys.stderr.write("kept" if b"collectives.py" in compiler._linked(code) else "lost")
 """
 
 
 @pytest.mark.slow
 def test_kernels_know_their_lines(races: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "frontier-gpu[cuda-compile]"')
-    pytest.importorskip("cuda.bindings.nvjitlink", reason="nvJitLink is not installed")
     monkeypatch.setenv("FRONTIER_CACHE_DIR", str(tmp_path))
     text = PROGRAM.format(tools=str(TOOLS), tests=str(Path(__file__).parent))
     done = subprocess.run([sys.executable, "-c", text], text=True, capture_output=True, cwd=TOOLS.parent, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.endswith("kept"), done.stderr
     lines = done.stdout.splitlines()
     number = next(line.split()[1] for line in lines if ".file" in line and "collectives.py" in line)
     _, _, row = places(races, "culled")["Write"]

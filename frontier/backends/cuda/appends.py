@@ -239,7 +239,7 @@ def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer):
                     out_scan[at] = base[1] + sums[t >> i32(5)] + upto - degree
         begun = i32(begun + T)
         sync()
-    if t == i32(0):
+    if t == i32(0) and full > i32(0):  # an empty buffer may still be read by others: no barrier was met
         fill[0] = 0
     sync()
 
