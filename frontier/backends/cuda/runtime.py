@@ -164,8 +164,10 @@ def finish_packed(C, slot, whole):
             K[STOP] = 0
             K[ERROR] = 0
         word = i64(shuffle(word, 0))
-        if (whole or (word & ATTENTION) != 0) and t >= i32(2) and t < i32(8):
-            K[t] = load_relaxed(C, slot + t)
+        if whole or (word & ATTENTION) != 0:
+            sync_warp()  # the first thread's zeros come first
+            if t >= i32(2) and t < i32(8):
+                K[t] = load_relaxed(C, slot + t)
     sync()
 
 
