@@ -108,7 +108,7 @@ def tutorial(g: fr.Graph, source: int, schedule: fr.Schedule) -> Any:
     """The declared search of examples/bfs.py."""
     module = _tutorial()
     p = module.problem(g, source)
-    module.Search(p, schedule).run(fr.Frontier(g, [source]))
+    module.Search(p, schedule).run()
     return p
 
 

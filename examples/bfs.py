@@ -13,6 +13,12 @@ import frontier as fr
 
 
 # begin functors
+def begin(p, v):
+    """The source is its own parent."""
+    p.parent[v] = v
+    p.level[v] = 0
+
+
 def visit(p, src, dst):
     """Claim dst for src; whoever is first keeps it."""
     if fr.atomic_cas(p.parent, dst, -1, src) == -1:
@@ -30,16 +36,13 @@ def unvisited(p, dst):
 # begin problem
 def problem(g, source):
     """The fields of a search from one vertex that has not begun."""
-    p = fr.Problem(
+    return fr.Problem(
         g,
         level=fr.vertex("int32", -1),
         parent=fr.vertex("int32", -1),
         depth=fr.scalar("int32", 0),
         source=fr.scalar("int32", source),
     )
-    p.level[source] = 0
-    p.parent[source] = source
-    return p
 # end problem
 
 
@@ -48,6 +51,7 @@ def search_eagerly(g, source):
     """The search as a plain Python loop."""
     p = problem(g, source)
     f = fr.Frontier(g, [source])
+    fr.compute(p, f, begin)
     while f:
         p.depth += 1
         f = fr.advance(p, f, visit, where=unvisited, unique="claimed")
@@ -60,16 +64,20 @@ def search_eagerly(g, source):
 class Search(fr.Enactor):
     """The same loop as data."""
 
-    loop = fr.Loop(
-        fr.Advance(visit, where=unvisited, unique="claimed"),
-        count="depth",
+    loop = fr.Sequence(
+        fr.Compute(begin, over="source"),
+        fr.Loop(
+            fr.Advance(visit, where=unvisited, unique="claimed"),
+            over="source",
+            count="depth",
+        ),
     )
 
 
 def search(g, source):
     """The search as one compiled function."""
     p = problem(g, source)
-    Search(p).run(fr.Frontier(g, [source]))
+    Search(p).run()
     return p
 # end declared
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import os
+import signal
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -29,6 +30,11 @@ settings.load_profile("simulator" if device.simulated() else "ci" if os.environ.
 
 #: The backend cuda as a parameter: on a GPU, or with NUMBA_ENABLE_CUDASIM=1 in the simulator of kernels.
 CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
+
+
+def pytest_configure() -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for jobs in the background
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

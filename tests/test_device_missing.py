@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import re
 import sys
 import types
@@ -108,6 +109,7 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
     monkeypatch.setattr(device, "_ready", False)
     monkeypatch.setattr(gpus, "find", lambda: DRIVER)
     monkeypatch.setattr(gpus, "find_spec", lambda name: name)
+    monkeypatch.setattr(device, "_cupy", lambda: importlib.import_module("cupy"))  # as before it was imported
     return made
 
 
