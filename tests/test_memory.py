@@ -93,11 +93,11 @@ def test_in_edges_that_are_there_are_not_made() -> None:
     assert g.memory_estimate("pagerank").in_edges == said.in_edges
 
 
-def test_short_lists_are_never_pulled_on_a_gpu(xp: Any) -> None:
+def test_short_lists_are_never_pulled_on_a_gpu(cuda: Backend) -> None:
     g = fr.from_edges(range(49), range(1, 50), directed=True)
     assert g.memory_estimate("bfs").in_edges > 0
-    assert g.to("cuda").memory_estimate("bfs").in_edges == 0
-    assert g.to("cuda").memory_estimate("cc").in_edges > 0
+    assert cuda(g).memory_estimate("bfs").in_edges == 0
+    assert cuda(g).memory_estimate("cc").in_edges > 0
 
 
 # -- a GPU's pool ----------------------------------------------------------------------------------------------
