@@ -233,7 +233,7 @@ def place_of(*values: Any) -> str:
     """Give the backend of the first of some values that lies on a GPU; ``"cpu"`` if none does."""
     for each in values:
         if is_device(each):
-            return named(adopt(each).device.id)
+            return resolved(named(adopt(each).device.id))
     return "cpu"
 
 

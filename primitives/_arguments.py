@@ -10,11 +10,11 @@ from frontier.errors import GraphError
 __all__ = ["check_number"]
 
 
-def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str) -> None:
-    """Raise GraphError, with words on what must be, unless a condition holds for an argument."""
+def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str) -> float:
+    """Give an argument as Python's float; raise GraphError, with words on what must be, unless a condition holds."""
     try:
-        right = bool(holds(value))
-    except (TypeError, ValueError):  # no number, or several
-        right = False
-    if not right:
-        raise GraphError(f"{name}={value!r}: {words}")
+        if holds(value):
+            return float(value)
+    except (TypeError, ValueError, ArithmeticError):  # no number, several, or none that a float holds
+        pass
+    raise GraphError(f"{name}={value!r}: {words}")

@@ -206,6 +206,7 @@ def pagerank(
     O(n + m) work and three barriers an iteration.
     """
     _check(g, damping, tolerance, max_iterations, weighted)
+    damping, tolerance, max_iterations = float(damping), float(tolerance), int(max_iterations)
     n = g.num_vertices
     teleport = _teleport(g, personalization)
     fields: dict[str, Any] = {} if teleport is None else {"teleport": fr.vertex("float64", teleport)}
@@ -244,7 +245,8 @@ def pagerank(
 def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weighted: bool) -> None:
     check_number("damping", damping, lambda x: 0 <= x < 1, "it must be at least 0 and below 1")
     check_number("tolerance", tolerance, lambda x: x >= 0, "it must not be negative")
-    check_number("max_iterations", max_iterations, lambda x: x >= 1, "at least one")
+    whole = "a whole number, at least one"
+    check_number("max_iterations", max_iterations, lambda x: 1 <= x < 2**62 and x == int(x), whole)
     if weighted and g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
     if weighted and g.min_weight is not None and g.min_weight < 0:

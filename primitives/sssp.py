@@ -281,8 +281,7 @@ def sssp(
     parents : bool
         Whether to find a tree of shortest paths too.
     dtype : dtype, optional
-        Of the distances. ``"float32"`` where weights are float32: less time and memory, but every sum is rounded to
-        24 bits.
+        Of the distances. ``"float32"`` where weights are float32: less time, but every sum is rounded to 24 bits.
     schedule : Schedule, optional
 
     Returns
@@ -310,7 +309,7 @@ def sssp(
     if _may_wrap(g):
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
     if delta is not None:
-        check_number("delta", delta, lambda x: x > 0, "it must be positive")
+        delta = check_number("delta", delta, lambda x: x > 0, "it must be positive")
     rounds = delta is None and device.is_cuda(g.backend) and _short_lists(g)
     if parents and _packed.may_pack(g, _dtype(g, dtype)):
         p = _with_words(g, start, delta, dtype)

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+
 import numpy as np
 import pool
 import pytest
-from compare import WORKERS, at, close
+from compare import WORKERS, at, close, equal, host
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs
 
 import frontier as fr
+from frontier.execution import run
 
 counts = st.sampled_from(WORKERS)
 DTYPES = ("bool", "int8", "int32", "uint32", "int64", "float32", "float64")
@@ -145,3 +149,22 @@ def test_it_refuses(backend):
         fr.gather(p, fr.Frontier.all(g), by_weight, "sum", into="o_int64")
     with pytest.raises(fr.FunctorError, match="no argument 'dst' here; there is src"):
         fr.Gather(one, "sum", into="o_int64", where=pool.open_dst)
+
+
+def far_value(p, src):
+    return p.value[src]
+
+
+def test_pieces_are_dealt_out_where_there_are_hubs(compiled, monkeypatch):
+    """Warps take pieces of a frontier one after another, where it has more vertices than there are threads."""
+    monkeypatch.setattr(importlib.import_module("frontier.operators.cuda.gathering"), "MANY", 0)
+    n = 2600 if os.environ.get("NUMBA_ENABLE_CUDASIM") == "1" else 300_000
+    rng = np.random.default_rng(1)
+    src = np.concatenate((np.arange(1, 1501), rng.integers(0, n, 2 * n)))
+    dst = np.concatenate((np.zeros(1500, int), rng.integers(0, n, 2 * n)))
+    g = fr.from_edges(src, dst, num_vertices=n)
+    assert g.in_degree.max() > 1024
+    value = np.arange(n) * 5 % 17
+    p = fr.Problem(compiled(g), value=fr.vertex("int64", value), sum=fr.vertex("int64", -1))
+    run(fr.Sequence(fr.Gather(far_value, "sum", into="sum"), over="vertices"), p)
+    equal(host(p.sum), np.bincount(g.targets, weights=value[g.sources], minlength=n).astype(np.int64))

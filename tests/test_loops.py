@@ -356,8 +356,14 @@ def test_a_record_that_is_full_is_refused_after_a_pull(compiled):
 
 
 def test_many_loops_are_one_program(backend):
-    """Sixteen loops have as many variables."""
+    """Twenty-four loops have some 240 variables."""
     p = pool.problem(backend(fr.path(5)))
     before = host(p.seen).copy()
-    run(fr.Sequence(*(fr.Loop(fr.Compute(pool.touch), over="vertices", times=2) for _ in range(16))), p)
-    equal(host(p.seen), before + 32 * (10 + host(p.value)))
+    run(fr.Sequence(*(fr.Loop(fr.Compute(pool.touch), over="vertices", times=2) for _ in range(24))), p)
+    equal(host(p.seen), before + 48 * (10 + host(p.value)))
+
+
+def test_a_loop_that_is_too_large_is_refused(cuda, monkeypatch):
+    monkeypatch.setattr("frontier.backends.cuda.decider.MOST", 20)
+    with workers(2), pytest.raises(fr.FrontierError, match=r"a loop of so many steps .* is too large for one kernel"):
+        run(fr.Sequence(fr.Compute(pool.touch), over="vertices"), pool.problem(cuda(fr.star(40))))

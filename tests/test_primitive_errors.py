@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,10 @@ def test_wrong_delta(backend: Backend, delta: Any) -> None:
         ({"tolerance": "x"}, "tolerance='x': it must not be negative"),
         ({"tolerance": None}, "must not be negative"),
         ({"damping": "x"}, "damping='x': it must be"),
-        ({"max_iterations": 0}, "max_iterations=0: at least one"),
+        ({"max_iterations": 0}, "max_iterations=0: a whole number, at least one"),
         ({"max_iterations": "x"}, "at least one"),
+        ({"max_iterations": math.inf}, "a whole number"),
+        ({"damping": Decimal("nan")}, "at least 0 and below 1"),
         ({"personalization": [1, 2]}, "shape (2,), but there are 3 vertices"),
         ({"personalization": 3}, "shape (), but there are 3 vertices"),
         ({"personalization": [0, 0, 0]}, "one of them positive"),

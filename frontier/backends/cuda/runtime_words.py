@@ -9,7 +9,7 @@ FIRST, SLOT = 16, 16
 
 #: Where in a block's scratch memory, in bytes, the variables of a loop lie, how many there may be, and where what a
 #: phase lays there begins.
-VARIABLES, MOST = 704, 512
+VARIABLES, MOST = 704, 384
 FREE = VARIABLES + 8 * MOST
 
 #: Edges of a tile, and vertices that one may hold.
