@@ -40,8 +40,8 @@ __all__ = ["SSSP", "Parents", "PushedParents", "Rounds", "SSSPResult", "sssp", "
 #: Vertices in a round below which the limit widens, and above which it narrows.
 FEW, MANY = 128, 32768
 
-#: On a GPU it widens below so many, unless as many wait: then a wave is coming that one wide limit would relax too
-#: early. (R-MAT 24 relaxes 590 million edges instead of 975, uniform 23 300 instead of 430.)
+#: On a GPU it widens below so many, unless as many wait and more than before: then a wave is coming that one wide limit
+#: would relax too early. (R-MAT 24 relaxes 590 million edges instead of 975, uniform 23 300 instead of 430.)
 FEW_GPU = 8192
 
 #: How many times wider than the first a limit may get: on processors, and on a GPU, where the first is narrow.
@@ -83,15 +83,20 @@ def count(p):  # type: ignore[no-untyped-def]
 
 
 def width(p):  # type: ignore[no-untyped-def]
-    """The width of the next limit: wider after rounds of few vertices each, narrower after many or if many wait."""
+    """The width of the next limit: wider after rounds of few vertices each, narrower after many or if more wait."""
     mean = p.work / max(p.rounds, 1)
-    if p.waiting >= p.enough:
+    if p.waiting >= p.enough and p.waiting > p.waited:
         return min(p.delta, p.first)
     if p.rounds > 0 and mean < p.few:
         return min(p.delta * 2, p.widest)
     if mean > p.many:
         return max(p.delta / 2, p.first / 4)
     return p.delta
+
+
+def waiting(p):  # type: ignore[no-untyped-def]
+    """How many wait now, for the next limit to compare with."""
+    return p.waiting
 
 
 def widen(p):  # type: ignore[no-untyped-def]
@@ -111,7 +116,7 @@ class SSSP(fr.Enactor):
         fr.Filter(fresh),
         fr.Reduce(distance, "min", into="lowest"),
         fr.Reduce(one, "sum", into="waiting"),
-        fr.Set(delta=width, rounds=zero, work=zero),
+        fr.Set(delta=width, waited=waiting, rounds=zero, work=zero),
         fr.Set(limit=widen),
         fr.Split(near, rest="far"),
         fr.Loop(
@@ -178,6 +183,7 @@ def sssp_problem(
         work=fr.scalar("int64"),
         batch=fr.scalar("int64"),
         waiting=fr.scalar("int64"),
+        waited=fr.scalar("int64"),
         enough=fr.scalar("int64", FEW_GPU if cuda else NEVER),
         few=fr.scalar("int64", FEW_GPU if cuda else FEW),
         many=fr.scalar("int64", NEVER if cuda else MANY),

@@ -121,6 +121,10 @@ class CudaExecution(LoopExecution):
         with device.using(g.backend):
             code = code_of(step, p, None if f is None else f.kind, schedule)
             work = workspace.take(g) or Workspace(g, device.namespace(g.backend), launch.address_of)
+            stream = launch.current_stream()
+            if work.stream not in (None, stream):  # there a copy of a result may still wait
+                device.synchronize(g.backend)
+            work.stream = stream
             known = code.tables.get(work)
             self._begin(code, work, known or launch.Exchange(code.at, list(p.scalars.values())))
             if work.clock is None:

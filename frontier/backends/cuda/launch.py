@@ -14,7 +14,7 @@ from frontier.backends.cuda.program import CudaProgram
 from frontier.backends.cuda.runtime_words import FREE, scratch
 from frontier.errors import BackendUnavailableError
 
-__all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "copied", "kernel", "memory_at"]
+__all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "copied", "current_stream", "kernel", "memory_at"]
 
 #: Threads of a block and blocks of a multiprocessor: full build, narrow build, narrow build that sweeps.
 #: (Measured: with 40 registers a thread and three blocks the full build is fastest; a narrow pass is a chain of loads.)
@@ -114,6 +114,8 @@ class Kernel:
         self._function = self._module.get_function(ENTRY)
         ids, offsets = (np.dtype(name).itemsize for name in (program.layout.ids, program.layout.offsets))
         self._scratch = FREE if program.narrow else scratch(ids, offsets)
+        if self._scratch > here.attributes["MaxSharedMemoryPerBlockOptin"]:
+            raise BackendUnavailableError("a block's scratch memory does not fit on this GPU")
         if self._scratch > _USUAL:
             driver.funcSetAttribute(self._function.ptr, _LARGEST, self._scratch)
         fit = driver.occupancyMaxActiveBlocksPerMultiprocessor(self._function.ptr, self.threads, self._scratch)
@@ -164,6 +166,15 @@ class SimulatedKernel:
 def kernel(program: CudaProgram, blame: Callable[[], Any]) -> Kernel | SimulatedKernel:
     """The kernel of a program, on the current device."""
     return SimulatedKernel(program, blame) if device.simulated() else Kernel(program, blame)
+
+
+def current_stream() -> int:
+    """CuPy's current stream."""
+    if device.simulated():
+        return 0
+    import cupy
+
+    return int(cupy.cuda.get_current_stream().ptr)
 
 
 def address_of(array: Any) -> int:

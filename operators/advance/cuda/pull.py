@@ -127,7 +127,7 @@ def _by_warps(each: list[str], again: bool) -> list[str]:
 
 
 def _owned(step: Advance, b: CudaProgram) -> set[str]:
-    """Fields that the functor changes at the far end only. In its own walk a lane is alone there, and needs no atomics."""
+    """Fields that the functor changes at the far end only: in its own walk a lane is alone there, without atomics."""
     found = effects(step.fn)
     if not found.exact:
         return set()
