@@ -74,6 +74,8 @@ class CudaProgram(Program):
     def __init__(self, layout: Layout, schedule: Schedule, build: Build) -> None:
         self.build, self.narrow = build, build.narrow
         self._whole = "True"
+        #: Whether the phase in the making says by itself that its block has arrived.
+        self.arrived = False
         #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.decider`.
         self.decides = not build.narrow or build.sweeps
         #: Of those phases: their calls, and what all threads do after the barrier.
@@ -98,7 +100,7 @@ class CudaProgram(Program):
     def barrier(self) -> tuple[str, str]:
         """Lines that enter and leave a phase."""
         enter = f"slot = begin(C, slot, t, w, deadline, {self.narrow})"
-        return enter, f"finish_packed(C, slot, {self._whole})"
+        return enter, f"finish_packed(C, slot, {self._whole}, {self.arrived})"
 
     def phase(self, *call: str, after: tuple[str, ...] = ()) -> None:
         """Work that is divided among the threads, then a barrier, then decisions from its counters."""

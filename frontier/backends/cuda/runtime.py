@@ -144,18 +144,26 @@ ATTENTION = 1 << 40
 
 
 @device
-def finish_packed(C, slot, whole):
+def arrive_packed(C, slot):
+    """Leave a phase of a narrow build, but for the wait: the block's last warp, which has the least to do, says so."""
+    sync()
+    if thread_index() == i32(block_size() - i32(32)):
+        release_add(C, slot + COUNT, ARRIVED)
+
+
+@device
+def finish_packed(C, slot, whole, arrived):
     """Leave a phase of a narrow build: its last look at the arrivals already holds the size of the next frontier.
 
-    ``whole`` says that the phase uses more words than the count.
+    ``whole`` says that the phase uses more words than the count, ``arrived`` that the block has said it is here.
     """
-    t = thread_index()
-    sync()
-    if t < i32(32):
+    if not arrived:
+        arrive_packed(C, slot)
+    lane = i32(thread_index() - i32(block_size() - i32(32)))
+    if lane >= i32(0):
         K = int64_shared(0)
         word = i64(0)
-        if t == i32(0):
-            release_add(C, slot + COUNT, ARRIVED)
+        if lane == i32(0):
             word = load_acquire(C, slot + COUNT)
             while (word >> 48) < num_blocks():
                 word = load_acquire(C, slot + COUNT)
@@ -166,8 +174,8 @@ def finish_packed(C, slot, whole):
         word = i64(shuffle(word, 0))
         if whole or (word & ATTENTION) != 0:
             sync_warp()  # the first thread's zeros come first
-            if t >= i32(2) and t < i32(8):
-                K[t] = load_relaxed(C, slot + t)
+            if lane >= i32(2) and lane < i32(8):
+                K[lane] = load_relaxed(C, slot + lane)
     sync()
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.analysis import effects
 from frontier.lowering.registers import PUSH_THREAD
 from frontier.operators.advance.cuda.edges import accept, append, finish
 from frontier.operators.cuda.elementwise import output
@@ -37,10 +38,12 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         inner = [*_place(b), *inner]
     else:
         going, find, onward = "k < end", _list(step.part), _onward(lanes)
+    ahead = _ahead(step, b, parameters) if b.mode(want) == "START" and not b.decides else []
     body = [
         "lane = np.int32(w & 31)",
         f"part = np.int32(lane & np.int32({lanes - 1}))",
         "seen = np.int64(0)",
+        *(["next_ = I(-1)"] if ahead else []),
         f"first = ((w - lane) >> 5) * {32 // lanes}",
         "while first < total:",
         f"    i = first + (lane >> {lanes.bit_length() - 1})",
@@ -52,13 +55,37 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         f"        if {going}:",
         *indented(inner, 3),
         *indented(append(step, b, want), 2),
+        *(["        if ok:", "            next_ = begun"] if ahead else []),
         *indented(onward, 2),
         f"    first += (W >> 5) * {32 // lanes}",
         "if tracing:",
         "    add_up(C, slot, EXAMINED, seen)",
+        *ahead,
     ]
+    b.arrived = bool(ahead)
     made = b.function(f"push_{step.fn.__name__}", parameters, body)
     finish(step, b, made, source, target, want, b.counter("EXAMINED"), PUSH_THREAD)
+    b.arrived = False
+
+
+#: Edges of a vertex that joins the frontier whose far ends are fetched ahead.
+AHEAD = 4
+
+
+def _ahead(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> list[str]:
+    """Lines for the time in which the grid waits: what the next level will ask of far ends is brought nearer.
+
+    A level of a search on a road is a chain of loads, one of them from memory: of fields of vertices two steps away.
+    """
+    found = [effects(fn) for fn in (step.fn, step.where) if fn is not None]
+    touched = {name for each in found for some in (each.reads, each.writes) for name in some if step.far in some[name]}
+    fields = [name for name, kind, _ in b.layout.fields if kind == "vertex" and name in touched]
+    for name in fields:
+        parameters[f"of_{name}"] = f"{b.layout.dtype(name)}_at(a_{name})"
+    fetch = [f"prefetch(of_{name}, far{{0}})" for name in fields] + ["prefetch(degrees, far{0})"]
+    lines = [f"far{i} = np.int64(following[min(I(next_ + I({i})), I(slots - 1))])" for i in range(AHEAD)]
+    lines += [text.format(i) for i in range(AHEAD) for text in fetch]
+    return ["arrive_packed(C, slot)", "if next_ >= I(0):", *indented(lines)]
 
 
 def _lanes(step: Advance, b: CudaProgram) -> int:
