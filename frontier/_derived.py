@@ -12,7 +12,9 @@ from frontier._topology import Array, read_only
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["in_degree", "in_edges", "in_lists", "largest", "max_degree", "out_degree", "smallest", "sources"]
+__all__ = [
+    "in_degree", "in_edges", "in_lists", "largest", "max_degree", "out_degree", "short_lists", "smallest", "sources"
+]  # fmt: skip
 
 
 def sources(graph: Graph) -> Array:
@@ -33,6 +35,15 @@ def max_degree(graph: Graph) -> int:
     if degrees is None:
         degrees = out_degree(graph)
     return int(degrees.max()) if graph.num_vertices else 0
+
+
+#: Largest and mean degree up to which lists are short: roads, grids, meshes.
+SHORT, MEAN = 32, 8
+
+
+def short_lists(graph: Graph) -> bool:
+    """Whether all lists are short; kernels for such graphs are others."""
+    return graph.max_degree <= SHORT and graph.num_edges <= MEAN * graph.num_vertices
 
 
 def in_degree(graph: Graph) -> Array:
@@ -67,8 +78,8 @@ def in_edges(graph: Graph) -> Array:
 
 def _alike(graph: Graph, offsets: Array, sources: Array) -> tuple[Array, Array]:
     """In-lists in the dtypes of the out-lists, which may be wider than they need be."""
-    narrow = offsets.astype(graph.offsets.dtype, copy=False), sources.astype(graph.targets.dtype, copy=False)
-    return read_only(narrow[0]), read_only(narrow[1])
+    wide = offsets.astype(graph.offsets.dtype, copy=False), sources.astype(graph.targets.dtype, copy=False)
+    return read_only(wide[0]), read_only(wide[1])
 
 
 def smallest(weights: Array | None) -> Any:

@@ -175,11 +175,9 @@ def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vert
 
 def _may_pull(graph: Graph) -> bool:
     """Whether a search with ``direction="auto"`` may; on a GPU it does not where all lists are short."""
-    if not graph.backend.startswith("cuda"):
-        return True
-    from frontier.backends.cuda.execution import MEAN, SHORT
+    from frontier._derived import short_lists
 
-    return graph.max_degree > SHORT or graph.num_edges > MEAN * graph.num_vertices
+    return not (graph.backend.startswith("cuda") and short_lists(graph))
 
 
 def _making(graph: Graph, permutation: bool) -> int:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier import device, tracing
+from frontier._derived import short_lists
 from frontier.backends import workspace
 from frontier.backends.cuda import launch, runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from frontier.step import Step
 
 __all__ = ["CudaExecution"]
-
-#: Largest and mean degree up to which lists are short: roads, grids, meshes.
-SHORT, MEAN = 32, 8
 
 #: Where the rule's constants are these, nobody asks a narrow build to pull.
 USUAL = Schedule()
@@ -64,7 +62,6 @@ def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
 
 def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
     largest = g.max_degree
-    mean = g.num_edges / max(1, g.num_vertices)
     asked = [schedule, *(part.schedule for part in walk(step) if part.schedule is not None)]
     if any(one.deterministic for one in asked):
         raise FrontierError(
@@ -75,7 +72,7 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
         and one.switch == "beamer" and (one.alpha, one.beta) == (USUAL.alpha, USUAL.beta) and not one.hub_cache
         for one in asked
     )  # fmt: skip
-    narrow = plain and largest <= SHORT and mean <= MEAN
+    narrow = plain and short_lists(g)
     return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED, _sweeps(step), traced, not schedule.fuse)
 
 
