@@ -45,7 +45,7 @@ def near(p, v):  # type: ignore[no-untyped-def]
 
 
 def fresh(p, v):  # type: ignore[no-untyped-def]
-    """Not settled while it waited in the far pile."""
+    """Not nearer than the limit: not settled while it waited."""
     return distance_of(p.best[v]) >= p.limit
 
 

@@ -13,7 +13,7 @@ from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
 from frontier.operators.sample import Sample
-from frontier.step import Functor, Over, Step
+from frontier.step import Functor, Over, Step, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -45,6 +45,11 @@ class Advance(Step):
         ``"in"`` walks in-edges: the frontier stands on ``dst`` and the far end is ``src``.
     part : slice or Sample, optional
         Only this part of each vertex's edges: ``slice(0, 2)`` the first two, ``fr.sample(2)`` two random ones.
+    hold : function of the problem and ``v`` -> bool, optional
+        Vertices for which it is true are not visited: they wait, as part of the next frontier. It is called once for
+        every vertex of the frontier, before, while or after others are visited.
+    held : str, optional
+        Name of a scalar that becomes the number of those.
     over, schedule
         See :class:`frontier.step.Step`.
 
@@ -52,6 +57,7 @@ class Advance(Step):
     -----
     Over an edge frontier it is advance over the set of the far ends. Work: the edges of the
     frontier in push; in pull at most the in-edges of the vertices for which ``where`` holds.
+    With ``hold`` or ``part`` it is a push with the balance ``thread``, which a vertex with a very long list would hold up.
     Modelled on Gunrock's advance (Wang et al., PPoPP 2016) and Ligra's edgeMap.
     """
 
@@ -65,6 +71,8 @@ class Advance(Step):
         unique: str = "exact",
         edges: str = "out",
         part: slice | Sample | None = None,
+        hold: Functor | None = None,
+        held: str | None = None,
         over: Over = None,
         schedule: Schedule | None = None,
     ) -> None:
@@ -79,14 +87,25 @@ class Advance(Step):
         self.far = "dst" if edges == "out" else "src"
         if where is not None:
             arguments(where, self.far)
+        self.hold, self.held = hold, held
+        if hold is not None:
+            arguments(hold, "vertex")
+            if output != "vertex":
+                raise FrontierError(f"Advance(hold=..., output={output!r}): vertices that wait need output='vertex'")
+        elif held is not None:
+            raise FrontierError("Advance(held=...) counts what hold= keeps, and there is none")
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "edge"
         if self.where is not None:
             yield self.where, self.far
+        if self.hold is not None:
+            yield self.hold, "vertex"
 
     def check(self, p: Problem) -> None:
         super().check(p)
+        if self.held is not None:
+            check_field(p, self.held, ("scalar",), "held")
         if isinstance(self.part, Sample):
             self.part.check(p)
 
@@ -98,7 +117,7 @@ class Advance(Step):
 
     def may_pull(self, schedule: Schedule) -> bool:
         """Pull needs vertices to come out; left to choose, only a ``where`` makes it worth while."""
-        if self.output == "edge" or self.part is not None or schedule.direction == "push":
+        if self.output == "edge" or self.part or self.hold or schedule.direction == "push":
             return False
         return self.where is not None or schedule.direction == "pull"
 

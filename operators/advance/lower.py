@@ -25,7 +25,7 @@ def lower(step: Advance, b: Builder, register: Register) -> None:
         source = register if kind == "vertex" else _far_ends(step, b, register)
         if step.edges == "in":
             b.needs_in = True
-        if step.part is not None:
+        if step.part is not None or step.hold is not None:
             b.sparse(source)
             kernels(b, "advance").part(step, b, source, register, want)
         elif not step.may_pull(b.schedule) or (b.narrow and b.schedule.direction == "auto"):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frontier.backends.python.view import stored
 from frontier.errors import FunctorError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
@@ -25,9 +26,14 @@ def interpret(step: Advance, context: Context, f: Frontier) -> Frontier:
     seed = _seed(step, context)
     accept = context.functor(step.fn, arguments(step.fn, "edge"))
     allowed = None if step.where is None else context.functor(step.where, arguments(step.where, step.far))
+    waits = None if step.hold is None else context.functor(step.hold, arguments(step.hold, "vertex"))
     accepted: dict[int, None] = {}
+    held: dict[int, None] = {}
     edges = 0
     for near in standing(step, f).tolist():
+        if waits is not None and waits({"v": np.int64(near)}):
+            held[near] = None
+            continue
         for edge in edges_of(g, step, near, seed):
             edges += 1
             ends = context.edge(edge)
@@ -43,8 +49,14 @@ def interpret(step: Advance, context: Context, f: Frontier) -> Frontier:
                 )
             accepted[item] = None
     context.note(edges=edges, direction="push")
+    if step.held is not None:
+        scalar = context.problem.scalars[step.held]
+        scalar[0] = stored(f"p.{step.held}", len(held), scalar.dtype)
     if step.output is None:
         return f
+    if step.unique == "claimed" and accepted.keys() & held.keys():
+        raise FunctorError(f"{location(step.fn)} accepted a vertex that hold= keeps, against unique='claimed'")
+    accepted |= held
     result = Frontier(g, (), step.output)
     ids = np.fromiter(accepted, result.id_dtype, len(accepted))
     return Frontier._of(g, step.output, ids=ids)

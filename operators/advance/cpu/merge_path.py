@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["accept", "lower"]
+__all__ = ["accept", "finish", "lower", "taken"]
 
 
 #: Edges below which sharing costs more than it saves.
@@ -37,29 +37,33 @@ def accept(
         scanned = output(b, target, step.output, want, parameters)
         edge = "e" if "in_edges" in parameters else "k"
         item = step.far if step.output == "vertex" else edge
-        take = collect(item, scanned)
-        if step.output == "vertex" and step.unique != "claimed":
-            parameters["stamps"] = b.array("stamps", "stamps", "int32")
-            parameters["epoch"] = f"np.int32({b.keep('epoch')})"
-            take = [
-                f"if stamps[{item}] != epoch and exchange(stamps, {item}, epoch) != epoch:",
-                *indented(take),
-            ]
-        take = [f"if truth({call}):", *indented(take)]
+        take = [f"if truth({call}):", *indented(taken(step, b, item, scanned, parameters))]
     if where is not None:
         take = [f"if truth({where}):", *indented(take)]
     return [*lines, *take], scanned
 
 
+def taken(step: Advance, b: Builder, item: str, scanned: bool, parameters: dict[str, str]) -> list[str]:
+    """Lines that take an item into the next frontier, once."""
+    take = collect(item, scanned)
+    if step.output != "vertex" or step.unique == "claimed":
+        return take
+    parameters["stamps"] = b.array("stamps", "stamps", "int32")
+    parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+    return [f"if stamps[{item}] != epoch and exchange(stamps, {item}, epoch) != epoch:", *indented(take)]
+
+
 def finish(
     step: Advance, b: Builder, made: str, target: Register, want: str, scanned: bool, seen: str, how: int
 ) -> None:
-    """The phase itself: stamps of its own, then what it has produced. ``how`` is for the trace."""
+    """The phase itself: stamps of its own, then what it has produced and held. ``how`` is for the trace."""
     if step.output == "vertex" and step.unique != "claimed":
         b.line("epoch += 1")
     after: tuple[str, ...] = (f"direction = {how}", f"seen = {seen}")
     if step.output is not None:
         after += b.produced(target, step.output, want if scanned else "")
+    if step.held is not None:
+        after += (b.assign(step.held, b.counter("PILE_COUNT")),)
     b.phase(made, after=after)
 
 

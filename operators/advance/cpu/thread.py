@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import PUSH_THREAD
-from frontier.operators.advance.cpu.merge_path import accept, finish
+from frontier.operators.advance.cpu.merge_path import accept, finish, taken
 from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, last_flush, output, pieces
 from frontier.operators.phases import frontier, indented
 from frontier.operators.sample import Sample, sample_key, sample_place
@@ -28,10 +28,16 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
     parameters["offsets"], parameters["ends"] = b.lists(step.edges)
     inner, scanned = accept(step, b, target, want, parameters)
     walk = _sample(step.part, b, parameters, inner) if isinstance(step.part, Sample) else _slice(step.part, inner)
-    lines = ["fill = 0", "edges = 0", "seen = np.int64(0)", *pieces([FROM_QUEUE, *walk])]
+    if step.hold is not None:
+        keep = ["kept += 1", *taken(step, b, "x", scanned, parameters)]
+        waits = f"if truth({b.call(step.hold, 'vertex', {'v': 'x'})}):"
+        walk = [waits, *indented(keep), "else:", *indented(walk)]
+    lines = ["fill = 0", "edges = 0", "seen = np.int64(0)", *(["kept = np.int64(0)"] if step.hold else []), *pieces([FROM_QUEUE, *walk])]
     if step.output is not None:
         lines.append(last_flush(scanned))
     lines.append("fetch_add(C, slot + EXAMINED, seen)")
+    if step.held is not None:
+        lines.append("fetch_add(C, slot + PILE_COUNT, kept)")
     made = b.function(f"part_{step.fn.__name__}", parameters, lines)
     finish(step, b, made, target, want, scanned, "C[slot + EXAMINED]", PUSH_THREAD)
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["accept", "append", "converged", "finish", "scan_marks", "unique", "way"]
+__all__ = ["accept", "append", "converged", "finish", "keep", "scan_marks", "unique", "way"]
 
 
 def way(step: Advance, b: CudaProgram) -> str:
@@ -31,7 +31,7 @@ def way(step: Advance, b: CudaProgram) -> str:
         return "mark"
     if step.unique == "claimed":
         return ""
-    if step.unique == "cull" and len(b.loops) > 1 and not b.records and not b.layout.of_kind("pile"):
+    if step.unique == "cull" and step.hold is None and len(b.loops) > 1 and not b.records and not b.layout.of_kind("pile"):
         return "cull"
     return "bitmap" if b.schedule.dedup == "bitmap" else "stamp"
 
@@ -70,6 +70,13 @@ def accept(
     if where is not None:
         take = [f"if truth({where}):", *indented(take)]
     return [*lines, *take], want
+
+
+def keep(step: Advance, b: CudaProgram, want: str, start: str, parameters: dict[str, str]) -> list[str]:
+    """Lines that take the vertex ``x`` itself into the next queue, whose list begins at ``start``."""
+    how = way(step, b)
+    take = ["ok = True", "item = x", *([f"begun = I({start})"] if b.mode(want) == "START" else [])]
+    return [*(["stamped = stamps[x]"] if how == "stamp" and b.narrow else []), *_once(how, b, "x", take, parameters)]
 
 
 def _once(how: str, b: CudaProgram, item: str, take: list[str], parameters: dict[str, str]) -> list[str]:
@@ -120,6 +127,8 @@ def finish(
     if kept in ("bitmap", "cull"):
         b.phase(f"fill_bits(w, W, {b.array('taken', 'bits', 'uint32')}, {n})")
     after: tuple[str, ...] = (f"direction = {how}", f"seen = {seen}")
+    if step.held is not None:
+        after += (b.assign(step.held, b.counter("PILE_COUNT")),)
     if kept == "mark":
         b.phase(made, after=after)
         large = f"{source.form} != {QUEUE} and {source.edges} > {n} >> 2"

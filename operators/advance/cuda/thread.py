@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from frontier.analysis import effects
 from frontier.lowering.registers import PUSH_THREAD
-from frontier.operators.advance.cuda.edges import accept, append, finish
+from frontier.operators.advance.cuda.edges import accept, append, finish, keep
 from frontier.operators.cuda.elementwise import output
 from frontier.operators.phases import frontier, indented
 from frontier.operators.sample import Sample, sample_key, sample_place
@@ -38,28 +38,35 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         inner = [*_place(b), *inner]
     else:
         going, find, onward = "k < end", _list(step.part), _onward(lanes)
+    hold, stay, count = _hold(step, b, want, lanes, parameters) if step.hold is not None else ([], [], [])
+    waits = " or stays" if stay else ""
     ahead = _ahead(step, b, parameters) if b.mode(want) == "START" and not b.decides else []
     body = [
         "lane = np.int32(w & 31)",
         f"part = np.int32(lane & np.int32({lanes - 1}))",
         "seen = np.int64(0)",
         *(["next_ = I(-1)"] if ahead else []),
+        *(["kept = np.int64(0)"] if count else []),
         f"first = ((w - lane) >> 5) * {32 // lanes}",
         "while first < total:",
         f"    i = first + (lane >> {lanes.bit_length() - 1})",
         *indented(find),
-        f"    while any_lane({going}):",
+        *indented(hold),
+        f"    while any_lane({going}{waits}):",
         "        ok = False",
         "        item = np.int64(0)",
         *(["        begun = I(0)"] if b.mode(want) == "START" else []),
-        f"        if {going}:",
+        *indented(stay, 2),
+        f"        {'elif' if stay else 'if'} {going}:",
         *indented(inner, 3),
         *indented(append(step, b, want), 2),
         *(["        if ok:", "            next_ = begun"] if ahead else []),
         *indented(onward, 2),
+        *(["        stays = False"] if stay else []),
         f"    first += (W >> 5) * {32 // lanes}",
         "if tracing:",
         "    add_up(C, slot, EXAMINED, seen)",
+        *count,
         *ahead,
     ]
     b.arrived = bool(ahead)
@@ -97,6 +104,31 @@ def _lanes(step: Advance, b: CudaProgram) -> int:
     else:
         return b.build.lanes
     return min(b.build.lanes, 1 << (length - 1).bit_length())
+
+
+def _hold(
+    step: Advance, b: CudaProgram, want: str, lanes: int, parameters: dict[str, str]
+) -> tuple[list[str], list[str], list[str]]:
+    """Lines that ask whether ``x`` waits, that then take it, and that count those; one lane decides for all of a list.
+
+    A field may change meanwhile, so lanes that asked by themselves might disagree, and edges be lost.
+    """
+    assert step.hold is not None
+    drawn = isinstance(step.part, Sample)
+    hold = [
+        "stays = False",
+        "if part == 0 and i < total:",
+        f"    stays = truth({b.call(step.hold, 'vertex', {'v': 'x'})})",
+        *(["kept += ones(ballot(stays))"] if step.held is not None else []),
+        *(["begins = k"] if not drawn else []),
+        "if shuffle(np.int32(stays), np.int32(lane - part)) != np.int32(0):",
+        "    if tracing and part == 0:",
+        f"        seen -= {'drawn' if drawn else 'max(np.int64(end - k), 0)'}",
+        f"    {'draw = drawn' if drawn else 'k = end'}",
+    ]
+    stay = ["if stays:", *indented(keep(step, b, want, "start" if drawn else "begins", parameters))]
+    count = ["if kept != 0 and lane == 0:", "    fetch_add(C, slot + PILE_COUNT, kept)"]
+    return hold, stay, count if step.held is not None else []
 
 
 def _list(part: tuple[int, int | None] | None) -> list[str]:

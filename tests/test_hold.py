@@ -1,0 +1,172 @@
+"""hold=: vertices that wait in the frontier, what is visited beside them, and how many they are."""
+
+from __future__ import annotations
+
+import numpy as np
+import pool
+import pytest
+from compare import WORKERS, at, equal, host, ids
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import frontiers, graphs
+
+import frontier as fr
+from frontier.errors import FrontierError, FunctorError
+from frontier.execution import run
+
+counts = st.sampled_from(WORKERS)
+
+
+def late(p, v):
+    """A third of the vertices waits."""
+    return not p.open[v]
+
+
+def nobody(p, v):
+    return False
+
+
+def everybody(p, v):
+    return True
+
+
+STEPS = {
+    "plain": fr.Advance(pool.every, hold=late, held="total"),
+    "not counted": fr.Advance(pool.every, hold=late),
+    "where": fr.Advance(pool.every, where=pool.open_dst, hold=late, held="total"),
+    "in": fr.Advance(pool.every, edges="in", hold=late, held="total"),
+    "cull": fr.Advance(pool.every, unique="cull", hold=late, held="total"),
+    "few names": fr.Advance(pool.ends, hold=late, held="total"),
+    "first two": fr.Advance(pool.every, part=slice(0, 2), hold=late, held="total"),
+    "sample": fr.Advance(pool.every, part=fr.sample(2), hold=late, held="total"),
+    "nobody": fr.Advance(pool.every, hold=nobody, held="total"),
+    "everybody": fr.Advance(pool.every, hold=everybody, held="total"),
+}
+
+#: (step, schedule, kind of frontier)
+CASES = [
+    *((name, "push", "vertex") for name in STEPS),
+    ("plain", "thread", "vertex"),
+    ("plain", "pull", "vertex"),  # which a step with hold= is not
+    ("plain", "push", "edge"),
+    ("in", "push", "edge"),
+    ("where", "auto", "vertex"),
+]
+
+
+@pytest.mark.parametrize(("step", "schedule", "kind"), CASES, ids=map("-".join, CASES))
+@given(st.data())
+def test_backends_agree(agree, step, schedule, kind, data):
+    g = data.draw(graphs(weights="int32"))
+    f = data.draw(frontiers(g, kind))
+
+    def once(p):
+        return run(STEPS[step], p, at(p, f), pool.SCHEDULES[schedule])
+
+    agree(g, pool.problem, once, data.draw(counts))
+
+
+@pytest.mark.parametrize("options", [{"queue": "scan"}, {"dedup": "bitmap"}, {"balance": "merge_path"}], ids=str)
+@given(st.data())
+def test_schedules_agree(agree, options, data):
+    g = data.draw(graphs(weights="int32"))
+    f = data.draw(frontiers(g))
+    agree(g, pool.problem, lambda p: run(STEPS["plain"], p, at(p, f), fr.Schedule(**options)), 1)
+
+
+@given(graphs(weights="int32"), st.data())
+def test_what_waits_and_what_is_visited(backend, g, data):
+    """By the definition, without a backend."""
+    f = data.draw(frontiers(g))
+    p = pool.problem(backend(g))
+    out = STEPS["plain"](p, at(p, f))
+    waits = f.mask & ~host(p).open
+    visited = (f.mask & ~waits)[g.sources]
+    equal(p.hits, visited)
+    slot = np.arange(g.num_edges)
+    accepts = (3 * g.sources + 5 * g.targets.astype(np.int64) + 7 * slot + g.weights) % 3 != 0
+    reached = np.zeros(g.num_vertices, bool)
+    reached[g.targets[visited & accepts]] = True
+    assert ids(out) == ("vertex", np.flatnonzero(reached | waits).tolist())
+    assert p.total == waits.sum()
+
+
+# -- in loops ----------------------------------------------------------------------------------------
+
+
+def reach(p, src, dst):
+    return fr.atomic_cas(p.claim, dst, -1, src) == -1
+
+
+def turn(p, v):
+    """Every vertex waits until its turn has come."""
+    return v % 4 > p.limit
+
+
+def next_turn(p):
+    return p.limit + 1
+
+
+SEARCH = fr.Loop(fr.Advance(reach, unique="claimed", hold=turn, held="total"), fr.Set(limit=next_turn))
+
+
+@pytest.mark.parametrize("g", [fr.grid(7, 9), fr.rmat(6, 6, seed=1)], ids=["short lists", "hubs"])
+def test_nothing_is_lost_in_a_loop(backend, g):
+    """Frontiers that carry their lists, as those of short lists do on a GPU, and others."""
+    p = pool.problem(backend(g))
+    p.limit = 0
+    p.claim[0] = 0
+    SEARCH(p, fr.Frontier(p.graph, [0]))
+    expected = fr.bfs(g, 0).level >= 0
+    equal(host(p).claim >= 0, expected)
+
+
+def test_a_trace_does_not_count_edges_of_who_waits(backend):
+    g = fr.grid(3, 3)
+    p = pool.problem(backend(g))
+    with fr.trace() as trace:
+        fr.advance(p, fr.Frontier(p.graph, [0, 1, 4]), pool.ends, hold=late)
+    (row,) = (row for row in trace.rows if row.step.startswith("Advance"))
+    visited = [v for v in (0, 1, 4) if host(p).open[v]]
+    assert row.edges == g.out_degree[visited].sum()
+    assert 0 < len(visited) < 3
+
+
+# -- mistakes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("output", ["edge", None])
+def test_who_waits_is_a_vertex(output):
+    with pytest.raises(FrontierError, match="vertices that wait need output='vertex'"):
+        fr.Advance(pool.ends, output=output, hold=late)
+
+
+def test_what_is_counted_is_there():
+    with pytest.raises(FrontierError, match="counts what hold= keeps, and there is none"):
+        fr.Advance(pool.ends, held="total")
+
+
+def test_held_names_a_scalar(backend):
+    p = pool.problem(backend(fr.path(3)))
+    with pytest.raises(FrontierError, match="held: field .seen. is of kind vertex"):
+        fr.advance(p, fr.Frontier(p.graph, [0]), pool.ends, hold=late, held="seen")
+
+
+def test_hold_is_asked_about_a_vertex():
+    with pytest.raises(FunctorError, match="no argument 'src' here"):
+        fr.Advance(pool.ends, hold=reach)
+
+
+def always(p, dst):
+    return True
+
+
+def test_claimed_and_held_at_once():
+    """The python backend finds a promise that is not kept."""
+    p = pool.problem(fr.path(2).to("python"))
+    with pytest.raises(FunctorError, match="accepted a vertex that hold= keeps"):
+        fr.advance(p, fr.Frontier(p.graph, [0, 1]), always, unique="claimed", hold=turn_of_one)
+
+
+def turn_of_one(p, v):
+    return v == 1
