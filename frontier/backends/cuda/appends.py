@@ -29,6 +29,8 @@ from frontier.backends.cuda.runtime import (
     COUNT,
     COUNTED,
     ERROR,
+    HALF,
+    HALF_COUNTED,
     NOTHING,
     PILE_COUNT,
     PREFIX,
@@ -93,6 +95,27 @@ def append_start(C, slot, out, out_scan, capacity, ok, item, start):
     if lane == leader:
         at = fetch_add(C, slot + COUNT, i64(ones(votes))) & COUNTED
     at = i32(i32(shuffle(i32(at), leader)) + ones(u32(votes & below(lane))))
+    if ok:
+        if at >= capacity:
+            C[slot + ERROR] = CLAIMED_TWICE
+            fetch_or(C, slot + COUNT, ATTENTION)
+        else:
+            out[at] = item
+            out_scan[at] = start
+
+
+@device
+def append_waiting(C, slot, out, out_scan, capacity, ok, item, start, stays):
+    """As append_start; the same atomic counts the lanes whose vertex stays. All lanes call it."""
+    votes = ballot(ok)
+    waits = ballot(stays)
+    if u32(votes | waits) == u32(0):
+        return
+    lane = i32(thread_index() & i32(31))
+    at = i64(0)
+    if lane == i32(0):
+        at = fetch_add(C, slot + COUNT, i64(ones(votes)) | (i64(ones(waits)) << i64(HALF))) & HALF_COUNTED
+    at = i32(i32(shuffle(i32(at), 0)) + ones(u32(votes & below(lane))))
     if ok:
         if at >= capacity:
             C[slot + ERROR] = CLAIMED_TWICE

@@ -56,6 +56,8 @@ class Build:
     traced, single : bool
         Whether rows of a trace are written, and whether the kernel ends after every step. Constants of the text: all
         warps run the decisions between two phases, so what is not wanted there must not be there.
+    packs : bool
+        Whether the graph is so small that a phase may count two things in one half of a word each.
     """
 
     narrow: bool = False
@@ -64,6 +66,7 @@ class Build:
     sweeps: bool = False
     traced: bool = False
     single: bool = False
+    packs: bool = False
 
 
 class CudaProgram(Program):
@@ -76,6 +79,8 @@ class CudaProgram(Program):
         self._whole = "True"
         #: Whether the phase in the making says by itself that its block has arrived.
         self.arrived = False
+        #: Whether it counts who waits in the word of its count.
+        self.holds = False
         #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.decider`.
         self.decides = not build.narrow or build.sweeps
         #: Of those phases: their calls, and what all threads do after the barrier.
@@ -100,7 +105,7 @@ class CudaProgram(Program):
     def barrier(self) -> tuple[str, str]:
         """Lines that enter and leave a phase."""
         enter = f"slot = begin(C, slot, t, w, deadline, {self.narrow})"
-        return enter, f"finish_packed(C, slot, {self._whole}, {self.arrived})"
+        return enter, f"finish_packed(C, slot, {self._whole}, {self.arrived}, {self.holds})"
 
     def phase(self, *call: str, after: tuple[str, ...] = ()) -> None:
         """Work that is divided among the threads, then a barrier, then decisions from its counters."""

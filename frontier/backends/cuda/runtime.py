@@ -46,13 +46,14 @@ from frontier.backends.cuda.machine import (
     sync_warp,
     thread_index,
 )
-from frontier.backends.cuda.runtime_words import FIRST, FREE, SLOT, TILE, VARIABLES  # noqa: F401 - for kernels
+from frontier.backends.cuda.runtime_words import FIRST, FREE, HALF, SLOT, TILE, VARIABLES  # noqa: F401 - for kernels
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int32_shared, int64_shared, float64_shared = SHARED["int32"], SHARED["int64"], SHARED["float64"]
 
 # Words of a slot, and of K.
 COUNT, EDGES, LOCK, STOP, ERROR, EXAMINED, PILE_COUNT, CURSOR = range(8)
+HELD = PILE_COUNT
 RESULT = 8
 
 # Scratch memory of a block, in bytes: K, two values a warp, a few words; then what a phase lays there.
@@ -138,9 +139,10 @@ def begin(C, slot, t, w, deadline, packed):
     return slot
 
 
-#: In narrow builds the word of the count also holds the arrivals, and whether other words are to be read.
-ARRIVED, COUNTED = 1 << 48, (1 << 32) - 1
-ATTENTION = 1 << 40
+#: In narrow builds the word of the count also holds the arrivals, and whether other words are to be read; in phases that
+#: hold vertices back, and count them, the count has the lower half of what is left, and theirs the upper.
+ARRIVALS, ATTENTION, COUNTED = 55, 1 << 54, (1 << 32) - 1
+HALF_COUNTED = (1 << HALF) - 1
 
 
 @device
@@ -148,14 +150,15 @@ def arrive_packed(C, slot):
     """Leave a phase of a narrow build, but for the wait: the block's last warp, which has the least to do, says so."""
     sync()
     if thread_index() == i32(block_size() - i32(32)):
-        release_add(C, slot + COUNT, ARRIVED)
+        release_add(C, slot + COUNT, i64(1) << i64(ARRIVALS))
 
 
 @device
-def finish_packed(C, slot, whole, arrived):
+def finish_packed(C, slot, whole, arrived, holds):
     """Leave a phase of a narrow build: its last look at the arrivals already holds the size of the next frontier.
 
-    ``whole`` says that the phase uses more words than the count, ``arrived`` that the block has said it is here.
+    ``whole`` says that the phase uses more words than the count, ``arrived`` that the block has said it is here,
+    ``holds`` that the phase has counted two things in that word.
     """
     if not arrived:
         arrive_packed(C, slot)
@@ -165,16 +168,18 @@ def finish_packed(C, slot, whole, arrived):
         word = i64(0)
         if lane == i32(0):
             word = load_acquire(C, slot + COUNT)
-            while (word >> 48) < num_blocks():
+            while (word >> ARRIVALS) < num_blocks():
                 word = load_acquire(C, slot + COUNT)
-            K[COUNT] = word & COUNTED
+            K[COUNT] = word & (HALF_COUNTED if holds else COUNTED)
+            if holds:
+                K[HELD] = (word >> HALF) & HALF_COUNTED
             K[EDGES] = 0
             K[STOP] = 0
             K[ERROR] = 0
         word = i64(shuffle(word, 0))
         if whole or (word & ATTENTION) != 0:
             sync_warp()  # the first thread's zeros come first
-            if lane >= i32(2) and lane < i32(8):
+            if lane >= i32(2) and lane < i32(8) and not (holds and lane == i32(HELD)):
                 K[lane] = load_relaxed(C, slot + lane)
     sync()
 

@@ -128,7 +128,7 @@ def finish(
         b.phase(f"fill_bits(w, W, {b.array('taken', 'bits', 'uint32')}, {n})")
     after: tuple[str, ...] = (f"direction = {how}", f"seen = {seen}")
     if step.held is not None:
-        after += (b.assign(step.held, b.counter("PILE_COUNT")),)
+        after += (b.assign(step.held, b.counter("HELD" if b.holds else "PILE_COUNT")),)
     if kept == "mark":
         b.phase(made, after=after)
         large = f"{source.form} != {QUEUE} and {source.edges} > {n} >> 2"

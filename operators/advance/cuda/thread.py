@@ -38,8 +38,12 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         inner = [*_place(b), *inner]
     else:
         going, find, onward = "k < end", _list(step.part), _onward(lanes)
+    b.holds = step.held is not None and b.mode(want) == "START" and not b.decides and b.build.packs
     hold, stay, count = _hold(step, b, want, lanes, parameters) if step.hold is not None else ([], [], [])
     waits = " or stays" if stay else ""
+    add = append(step, b, want)
+    if b.holds:
+        add, count = ["append_waiting(C, slot, out, out_scan, capacity, ok, item, begun, stays)"], []
     ahead = _ahead(step, b, parameters) if b.mode(want) == "START" and not b.decides else []
     body = [
         "lane = np.int32(w & 31)",
@@ -59,7 +63,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         *indented(stay, 2),
         f"        {'elif' if stay else 'if'} {going}:",
         *indented(inner, 3),
-        *indented(append(step, b, want), 2),
+        *indented(add, 2),
         *(["        if ok:", "            next_ = begun"] if ahead else []),
         *indented(onward, 2),
         *(["        stays = False"] if stay else []),
@@ -72,7 +76,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     b.arrived = bool(ahead)
     made = b.function(f"push_{step.fn.__name__}", parameters, body)
     finish(step, b, made, source, target, want, b.counter("EXAMINED"), PUSH_THREAD)
-    b.arrived = False
+    b.arrived = b.holds = False
 
 
 #: Edges of a vertex that joins the frontier whose far ends are fetched ahead.
@@ -119,7 +123,7 @@ def _hold(
         "stays = False",
         "if part == 0 and i < total:",
         f"    stays = truth({b.call(step.hold, 'vertex', {'v': 'x'})})",
-        *(["kept += ones(ballot(stays))"] if step.held is not None else []),
+        *(["kept += ones(ballot(stays))"] if step.held is not None and not b.holds else []),
         *(["begins = k"] if not drawn else []),
         "if shuffle(np.int32(stays), np.int32(lane - part)) != np.int32(0):",
         "    if tracing and part == 0:",
