@@ -6,6 +6,9 @@ there are no more, the others wait in the far pile; then the limit moves on. The
 waiting vertex, so empty stretches are skipped, and its width adapts to how many vertices the rounds before had, on a
 GPU also to how many wait (after ADDS; Wang, Fussell, Lin, PPoPP 2021).
 
+On a GPU and where lists are short, as in road networks, a round must be one pass: vertices that are not nearer than
+the limit wait in the frontier itself, and the limit follows the wave of the search (:class:`Sliding`).
+
 Parents are found afterwards, from the distances. Only where distances are float32 and no weight is 0 they share a word
 with the distance.
 """
@@ -48,6 +51,10 @@ FEW_GPU = 8192
 
 #: How many times wider than the first a limit may get: on processors, and on a GPU, where the first is narrow.
 WIDER, WIDER_GPU = 4, 16
+
+#: On a GPU and where lists are short, limits stride so many times farther: a round costs more than relaxing twice.
+#: (road-NE takes 9.6 ms instead of 10.5, and the grid 30.3 instead of 31.0.)
+STRIDE = 2
 
 #: More vertices than there are.
 NEVER = 2**62
@@ -308,7 +315,7 @@ def sssp(
     source : int or label
         A label if the graph has labels.
     delta : float, optional
-        Width of the near pile, in units of weights. It changes the time, not the result.
+        How far the limit moves on at a time, in units of weights. It changes the time, not the result.
     parents : bool
         Whether to find a tree of shortest paths too.
     dtype : dtype, optional
@@ -329,7 +336,7 @@ def sssp(
 
     Notes
     -----
-    Work depends on ``delta``: with a narrow pile near that of Dijkstra's algorithm, with a wide one that of
+    Work depends on ``delta``: with small steps it is near that of Dijkstra's algorithm, with large ones that of
     Bellman and Ford's.
     """
     start = g.vertex_id(source)
@@ -342,6 +349,8 @@ def sssp(
     if delta is not None:
         delta = check_number("delta", delta, lambda x: x > 0, "it must be positive")
     slides = device.is_cuda(g.backend) and short_lists(g)
+    if slides and delta is None:
+        delta = STRIDE * first_delta(g)
     if parents and _packed.may_pack(g, _dtype(g, dtype)):
         p = _with_words(g, start, delta, dtype)
         (PackedSliding if slides else PackedSSSP)(p, schedule).run()

@@ -148,7 +148,7 @@ def test_what_is_counted_is_there():
 
 def test_held_names_a_scalar(backend):
     p = pool.problem(backend(fr.path(3)))
-    with pytest.raises(FrontierError, match="held: field .seen. is of kind vertex"):
+    with pytest.raises(FrontierError, match=r"held: field .seen. is of kind vertex"):
         fr.advance(p, fr.Frontier(p.graph, [0]), pool.ends, hold=late, held="seen")
 
 

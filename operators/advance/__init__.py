@@ -57,7 +57,7 @@ class Advance(Step):
     -----
     Over an edge frontier it is advance over the set of the far ends. Work: the edges of the
     frontier in push; in pull at most the in-edges of the vertices for which ``where`` holds.
-    With ``hold`` or ``part`` it is a push with the balance ``thread``, which a vertex with a very long list would hold up.
+    With ``hold`` or ``part`` it is a push with the balance ``thread``, which a very long list would hold up.
     Modelled on Gunrock's advance (Wang et al., PPoPP 2016) and Ligra's edgeMap.
     """
 

@@ -25,6 +25,8 @@ from frontier.frontiers import Frontier
 from frontier.loop import Loop
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
+from frontier.operators.advance import Advance
+from frontier.operators.take import Take
 from frontier.schedule import Schedule
 from frontier.step import walk
 
@@ -73,19 +75,21 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
         for one in asked
     )  # fmt: skip
     narrow = plain and short_lists(g)
-    packs = g.num_vertices + g.num_edges < 1 << runtime_words.HALF and any(getattr(part, "held", None) for part in walk(step))
+    small = g.num_vertices + g.num_edges < 1 << runtime_words.HALF
+    packs = small and any(isinstance(part, Advance) and part.held is not None for part in walk(step))
     return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED, _sweeps(step), traced, not schedule.fuse, packs)
 
 
 def _sweeps(step: Step) -> bool:
     """Whether no loop of a program begins with a few vertices."""
-    loops = [part for part in walk(step) if isinstance(part, Loop)]
-    few = [
-        part
-        for part in loops
-        if part.take is not None or part.record is not None or part.over not in (None, "vertices", "edges")
-    ]
+    few = any(isinstance(part, Take) or _begins_with_few(part) for part in walk(step))
     return not few and not step.needs_frontier()
+
+
+def _begins_with_few(step: Step) -> bool:
+    if not isinstance(step, Loop):
+        return False
+    return step.take is not None or step.record is not None or step.over not in (None, "vertices", "edges")
 
 
 def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:

@@ -10,8 +10,8 @@ import numpy as np
 
 from frontier import device
 from frontier.backends.cuda.compiler import ENTRY, binary, module_of
-from frontier.backends.cuda.program import CudaProgram
-from frontier.backends.cuda.runtime_words import FREE, scratch
+from frontier.backends.cuda.program import CudaProgram, scratch_of
+from frontier.backends.cuda.runtime_words import scratch
 from frontier.errors import BackendUnavailableError
 
 __all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "copied", "current_stream", "kernel", "memory_at"]
@@ -112,8 +112,7 @@ class Kernel:
         self._module = Module()
         self._module.load(binary(program, capability, (self.threads, least), blame))
         self._function = self._module.get_function(ENTRY)
-        ids, offsets = (np.dtype(name).itemsize for name in (program.layout.ids, program.layout.offsets))
-        self._scratch = FREE if program.narrow else scratch(ids, offsets)
+        self._scratch = scratch_of(program)
         if self._scratch > here.attributes["MaxSharedMemoryPerBlockOptin"]:
             raise BackendUnavailableError("a block's scratch memory does not fit on this GPU")
         if self._scratch > _USUAL:

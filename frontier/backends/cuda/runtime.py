@@ -139,8 +139,8 @@ def begin(C, slot, t, w, deadline, packed):
     return slot
 
 
-#: In narrow builds the word of the count also holds the arrivals, and whether other words are to be read; in phases that
-#: hold vertices back, and count them, the count has the lower half of what is left, and theirs the upper.
+#: In narrow builds the word of the count also holds the arrivals, and whether other words are to be read. In phases
+#: that hold vertices back and count them, the count has the lower half of what is left, and theirs the upper.
 ARRIVALS, ATTENTION, COUNTED = 55, 1 << 54, (1 << 32) - 1
 HALF_COUNTED = (1 << HALF) - 1
 

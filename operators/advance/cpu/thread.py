@@ -32,7 +32,7 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
         keep = ["kept += 1", *taken(step, b, "x", scanned, parameters)]
         waits = f"if truth({b.call(step.hold, 'vertex', {'v': 'x'})}):"
         walk = [waits, *indented(keep), "else:", *indented(walk)]
-    lines = ["fill = 0", "edges = 0", "seen = np.int64(0)", *(["kept = np.int64(0)"] if step.hold else []), *pieces([FROM_QUEUE, *walk])]
+    lines = ["fill = 0", "edges = 0", "seen = np.int64(0)", "kept = np.int64(0)", *pieces([FROM_QUEUE, *walk])]
     if step.output is not None:
         lines.append(last_flush(scanned))
     lines.append("fetch_add(C, slot + EXAMINED, seen)")

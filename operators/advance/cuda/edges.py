@@ -31,7 +31,8 @@ def way(step: Advance, b: CudaProgram) -> str:
         return "mark"
     if step.unique == "claimed":
         return ""
-    if step.unique == "cull" and step.hold is None and len(b.loops) > 1 and not b.records and not b.layout.of_kind("pile"):
+    only_queues = len(b.loops) > 1 and not b.records and not b.layout.of_kind("pile")
+    if step.unique == "cull" and step.hold is None and only_queues:
         return "cull"
     return "bitmap" if b.schedule.dedup == "bitmap" else "stamp"
 
