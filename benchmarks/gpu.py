@@ -131,8 +131,9 @@ def summary(journal: Journal) -> None:
     """The table of the targets: every primitive on every graph, time over target."""
     rows = {tuple(row["key"]): row for row in journal.rows if row["key"][-1] != "made"}
     names = list(dict.fromkeys(key[0] for key in rows))
-    place = journal.data["facts"].get("device", "?")
-    print(f"\nmilliseconds, and times the target (figures of one H200; here {place})")
+    facts = journal.data["facts"]
+    order = f"; vertices by {facts['order']}" if facts.get("order") else ""
+    print(f"\nmilliseconds, and times the target (figures of one H200; here {facts.get('device', '?')}{order})")
     print(f"{'':10}" + "".join(f"{name:>20}" for name in names))
     for primitive in dict.fromkeys(key[1] for key in rows):
         cells = (_cell(rows.get((name, primitive)), primitive) for name in names)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,8 @@ class Made:
     input_edges: int
     seconds: float
     note: str = ""
+    order: str = ""  # of the vertices, if it is not that in which they come
+    order_ms: float = 0.0
 
     @property
     def nbytes(self) -> int:
@@ -70,6 +72,15 @@ class Made:
             good = g.num_vertices == n and abs(g.num_edges - m) < 0.005 * m
             text += f" ({'as expected' if good else f'EXPECTED {n:,} and {m:,.0f}'})"
         return f"{text}, made in {self.seconds:.2f} s{self.note}"
+
+    def ordered(self, order: str, device: Host) -> Made:
+        """The same with the vertices in another order; making that is timed when all that it calls is loaded."""
+        device.timed(lambda: self.graph.reordered(order))
+        timed = device.timed(lambda: self.graph.reordered(order))
+        graph = timed.result
+        degree = None if self.input_degree is None else self.input_degree[graph.vertices["original"]]
+        note = f"{self.note}; vertices by {order}, which took {timed.wall:.1f} ms"
+        return replace(self, graph=graph, input_degree=degree, note=note, order=order, order_ms=timed.wall)
 
 
 def make(name: str, device: Host, seed: int = 1, kept: bool = False, wide: bool = False) -> Made:
@@ -270,9 +281,14 @@ def weigh(xp: Any, src: Array, dst: Array) -> Array:
 
 
 def sources(xp: Any, g: fr.Graph, count: int, seed: int) -> list[int]:
-    """Vertices that have an edge, drawn by a seed; the same list for the same graph everywhere."""
-    degrees = xp.diff(g.offsets)
-    on_host = degrees.get() if hasattr(degrees, "get") else degrees
-    candidates = np.flatnonzero(on_host)
+    """Vertices that have an edge, drawn by a seed; the same ones of the same graph everywhere, in whatever order."""
+    degrees = _on_host(xp.diff(g.offsets))
+    original = g.vertices.get("original")
+    now = np.arange(len(degrees)) if original is None else np.argsort(_on_host(original))  # the id of each old vertex
+    candidates = np.flatnonzero(degrees[now])
     chosen = np.random.default_rng(seed).choice(candidates, count, replace=len(candidates) < count)
-    return [int(v) for v in chosen]
+    return [int(now[v]) for v in chosen]
+
+
+def _on_host(array: Array) -> Any:
+    return array.get() if hasattr(array, "get") else array

@@ -29,6 +29,7 @@ def parser_of(text: str | None, names: tuple[str, ...]) -> argparse.ArgumentPars
         help="loops and duplicates of random graphs (default: of the protocol)",
     )  # fmt: skip
     parser.add_argument("--ids", type=int, choices=(32, 64), default=32, help="bits of vertex ids (Enterprise: 64)")
+    parser.add_argument("--order", choices=("degree",), default="", help="number the vertices anew, by falling degree")
     parser.add_argument("--sources", type=int, help="how many (default: of the protocol)")
     parser.add_argument("--runs", type=int, help="timed calls from each source (default: of the protocol)")
     parser.add_argument("--seed", type=int, default=1, help="of the sources; the graphs are always the same")
@@ -84,7 +85,10 @@ def protocol_of(arguments: argparse.Namespace) -> Protocol:
 
 def begin(journal: Journal, device: Host, arguments: argparse.Namespace) -> None:
     """Say where and how, once."""
-    facts = {**device.facts(), "protocol": asdict(protocol_of(arguments)), "seed": arguments.seed, "ids": arguments.ids}
+    facts = {
+        **device.facts(), "protocol": asdict(protocol_of(arguments)), "seed": arguments.seed, "ids": arguments.ids,
+        "order": arguments.order,
+    }  # fmt: skip
     if not journal.data["facts"]:
         print(f"{facts['device']}; {facts['date']}, commit {facts['commit']}; protocol {facts['protocol']}", flush=True)
     journal.data["facts"] = facts
@@ -97,12 +101,16 @@ def prepare(journal: Journal, device: Host, name: str, arguments: argparse.Names
     def work() -> dict[str, Any]:
         protocol = protocol_of(arguments)
         made = gpu_graphs.make(name, device, kept=protocol.kept, wide=arguments.ids == 64)
+        if arguments.order:
+            made = made.ordered(arguments.order, device)
+            device.free()
         print(f"\n{made}", flush=True)
         kept.append(Bench(device, made, protocol, arguments.seed, arguments.seconds, arguments.verify))
         graph = made.graph
         journal.data["graphs"][name] = {
             "vertices": graph.num_vertices, "edges": graph.num_edges, "input_edges": made.input_edges,
             "bytes": made.nbytes, "seconds": made.seconds, "note": made.note, "sources": kept[0].sources,
+            "order": made.order, "order_ms": made.order_ms,
         }  # fmt: skip
         return {}
 

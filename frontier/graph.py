@@ -295,6 +295,40 @@ class Graph:
         with device.using(self._backend, "the weights of a graph"):
             return reweighted(self, weights)
 
+    def reordered(self, order: Any = "degree") -> Graph:
+        """Give the same graph with its vertices numbered in another order.
+
+        Parameters
+        ----------
+        order : "degree" or array_like, shape (n,)
+            ``"degree"``: by falling out-degree, equals by their ids. An array: entry i is the old id of the new
+            vertex i, each id once.
+
+        Returns
+        -------
+        Graph
+            With all that this one has: weights, labels, columns, self-loops, duplicates; lists ascend by the new ids.
+            Its vertex column ``"original"`` holds the old id of each vertex; of a graph that is reordered again, the
+            id before the first time.
+
+        Raises
+        ------
+        GraphError
+            The order is no permutation, or there is a vertex column ``"original"`` that is none.
+        DeviceMemoryError
+            It does not fit into the GPU's memory.
+
+        Notes
+        -----
+        Sources and results are in the new ids. With ``old = h.vertices["original"]`` a result goes back by
+        ``rank[old] = fr.pagerank(h).rank``; entries that are vertices, such as parents, are mapped by ``old[...]``.
+        ``old.argsort()`` holds the new id of each old vertex.
+        """
+        from frontier._reorder import reordered
+
+        with device.using(self._backend, "another order of a graph"):
+            return reordered(self, order)
+
     # -- memory ----------------------------------------------------------------------------
 
     def memory_estimate(

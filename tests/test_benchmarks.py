@@ -78,6 +78,25 @@ def test_gpu(tmp_path: Path) -> None:
     assert rows_of(path) == rows  # nothing was measured again
 
 
+def test_another_order(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    wanted = ("--backend", "cpu", "--graphs", "kron8", "--primitives", "bfs,cc", "--order", "degree", "--here")
+    text = printed("benchmarks.gpu", *wanted, "--json", str(path))
+    assert "; vertices by degree, which took " in text.split("kron8: 256 vertices")[1].splitlines()[0]
+    assert "; vertices by degree)" in text
+    assert text.count("8 of 8") == 2
+    assert len(rows_of(path)) == 2
+    data = json.loads(path.read_text("utf-8"))
+    assert data["facts"]["order"] == data["graphs"]["kron8"]["order"] == "degree"
+    assert data["graphs"]["kron8"]["order_ms"] > 0
+    made = gpu_graphs.make("kron8", Host())
+    original = made.graph.reordered().vertices["original"]
+    assert original[data["graphs"]["kron8"]["sources"]].tolist() == gpu_graphs.sources(np, made.graph, 8, seed=1)
+    other = made.ordered("degree", Host())
+    np.testing.assert_array_equal(other.input_degree, made.input_degree[original])
+    np.testing.assert_array_equal(other.fresh().targets, made.graph.reordered().targets)
+
+
 def test_enterprise(tmp_path: Path) -> None:
     path = tmp_path / "rows.json"
     wanted = ("--backend", "cpu", "--graphs", "Kron-7-8", "--primitives", "bfs", "--protocol", "enterprise")

@@ -119,6 +119,28 @@ def test_with_weights(xp: Any) -> None:
         fr.path(2).to("cuda").with_weights([0, 1])
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_reordered(xp: Any, directed: bool) -> None:
+    graph = rich_graph(directed)
+    there = graph.to("cuda")
+    here = graph.reordered([2, 0, 3, 1])
+    for order in ([2, 0, 3, 1], np.array([2, 0, 3, 1], np.uint8), xp.asarray([2, 0, 3, 1])):
+        made = there.reordered(order)
+        same_graphs(made, here)
+        assert isinstance(made.vertices["original"], xp.ndarray)
+        assert type(made.vertices["name"]) is type(made.edges["word"]) is type(made.labels) is np.ndarray
+        assert made.labels.tolist() == list("cadb")
+    same_graphs(there.reordered(), graph.reordered())
+    same_graphs(made.reordered(), here.reordered())
+    plain = fr.rmat(6, seed=1)
+    same_graphs(plain.to("cuda").reordered(), plain.reordered())
+    assert graph.reordered(xp.asarray([2, 0, 3, 1])).backend == "cpu"
+    with pytest.raises(fr.GraphError, match="has vertex 2 more than once and vertex 1 not at all"):
+        there.reordered(xp.asarray([2, 0, 3, 2]))
+    with pytest.raises(fr.GraphError, match=r"order\[1\] is 4, but vertices are 0 to 3"):
+        there.reordered(xp.asarray([2, 4, 3, 2]))
+
+
 def test_values_by_label(xp: Any) -> None:
     graph = rich_graph().to("cuda")
     assert graph.by_label(xp.arange(4)) == {"a": 0, "b": 1, "c": 2, "d": 3}
