@@ -25,8 +25,6 @@ from frontier.frontiers import Frontier
 from frontier.loop import Loop
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
-from frontier.operators.advance import Advance
-from frontier.operators.take import Take
 from frontier.schedule import Schedule
 from frontier.step import walk
 
@@ -76,13 +74,13 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
     )  # fmt: skip
     narrow = plain and short_lists(g)
     small = g.num_vertices + g.num_edges < 1 << runtime_words.HALF
-    packs = small and any(isinstance(part, Advance) and part.held is not None for part in walk(step))
+    packs = small and any(getattr(part, "held", None) is not None for part in walk(step))
     return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED, _sweeps(step), traced, not schedule.fuse, packs)
 
 
 def _sweeps(step: Step) -> bool:
     """Whether no loop of a program begins with a few vertices."""
-    few = any(isinstance(part, Take) or _begins_with_few(part) for part in walk(step))
+    few = any(part.name == "take" or _begins_with_few(part) for part in walk(step))
     return not few and not step.needs_frontier()
 
 
