@@ -34,7 +34,6 @@ __all__ = [
     "load_relaxed",
     "num_blocks",
     "ones",
-    "own",
     "prefetch",
     "release_add",
     "shuffle",
@@ -60,20 +59,6 @@ class _FlagsModel(PrimitiveModel):  # type: ignore[misc]
 class _NarrowModel(PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, ir.IntType(fe_type.dtype.bitwidth).as_pointer())
-
-
-class Own(types.CPointer):  # type: ignore[misc]
-    """Pointer to memory of which no two threads touch the same element during a phase: atomics on it are none."""
-
-    def __init__(self, dtype: Any) -> None:
-        super().__init__(dtype)
-        self.name = f"own({dtype}*)"
-
-
-@register_model(Own)
-class _OwnModel(PrimitiveModel):  # type: ignore[misc]
-    def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, manager.lookup(fe_type.dtype).get_data_type().as_pointer())
 
 
 # ---- memory ------------------------------------------------------------------------------------------
@@ -135,33 +120,7 @@ def _is_pointer(kind: Any) -> bool:
     return isinstance(kind, (types.CPointer, Narrow))
 
 
-@intrinsic
-def own(typingctx: Any, pointer: Any) -> Any:
-    """The same memory, for a thread that alone touches the elements which it changes."""
-    if not isinstance(pointer, types.CPointer):
-        return None
-    return Own(pointer.dtype)(pointer), lambda context, builder, signature, args: args[0]
-
-
 # ---- atomics -----------------------------------------------------------------------------------------
-
-
-def _plainly(builder: Any, number: Any, op: str, args: Any) -> Any:
-    """What an atomic does, without one: ``op`` is LLVM's name for integers."""
-    old = builder.load(_element(builder, args))
-    real = isinstance(number, types.Float)
-    if op == "add":
-        new = builder.fadd(old, args[2]) if real else builder.add(old, args[2])
-    elif op == "or":
-        new = builder.or_(old, args[2])
-    elif op == "xchg":
-        new = args[2]
-    else:
-        sign = "<" if op in ("min", "umin") else ">"
-        compare = builder.fcmp_ordered if real else builder.icmp_unsigned if op[0] == "u" else builder.icmp_signed
-        new = builder.select(compare(sign, args[2], old), args[2], old)
-    builder.store(new, _element(builder, args))
-    return old
 
 
 def _add_float(builder: Any, number: Any, args: Any) -> Any:
@@ -206,11 +165,9 @@ def _read_modify_write(name: str, integers: tuple[str, str], real: Any) -> Any:
         number = pointer.dtype
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            op = integers[0] if getattr(number, "signed", True) else integers[1]
-            if isinstance(pointer, Own):
-                return _plainly(builder, number, op, args)
             if isinstance(number, types.Float):
                 return real(builder, number, args)
+            op = integers[0] if number.signed else integers[1]
             return builder.atomic_rmw(op, _element(builder, args), args[2], "monotonic")
 
         return number(pointer, types.intp, number), generate
@@ -238,11 +195,6 @@ def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, va
     number = pointer.dtype
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        if isinstance(pointer, Own):
-            old = builder.load(_element(builder, args))
-            with builder.if_then(builder.icmp_signed("==", old, args[2])):
-                builder.store(args[3], _element(builder, args))
-            return old
         pair = builder.cmpxchg(_element(builder, args), args[2], args[3], "monotonic", "monotonic")
         return builder.extract_value(pair, 0)
 

@@ -37,7 +37,6 @@ __all__ = [
     "load_relaxed",
     "num_blocks",
     "ones",
-    "own",
     "phase",
     "prefetch",
     "release_add",
@@ -177,11 +176,6 @@ def store_release(pointer: Any, index: Any, value: Any) -> None:
 def release_add(pointer: Any, index: Any, value: Any) -> None:
     """Add."""
     pointer[index] += value
-
-
-def own(pointer: Any) -> Any:
-    """The same memory: nothing happens at once here."""
-    return pointer
 
 
 def prefetch(pointer: Any, index: Any) -> None:

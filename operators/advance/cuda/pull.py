@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.analysis import effects
 from frontier.functors import arguments
 from frontier.lowering.registers import ALL, BITS, PULL
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
@@ -31,9 +30,6 @@ __all__ = ["lower"]
 
 #: Edges of a list that its lane walks alone.
 ALONE = 64
-
-#: dtypes of fields on which atomics are left out where nobody else is.
-OWNED = ("int32", "int64", "uint64", "float32", "float64")
 
 #: Entries of a block's table of hubs: a power of two.
 TABLE = 2048
@@ -74,8 +70,6 @@ def _search(
     }
     parameters["offsets"], parameters["ends"] = b.lists(opposite)
     visit, where = _visit(step, b, parameters)
-    owned = _owned(step, b)
-    alone = _visit(step, b, parameters, "owner")[0] if owned else visit
     if step.output is not None:
         parameters["made"] = f"uint32_at({next_bits(b, target)})"
         parameters["degrees"] = b.lists(step.edges)[0]
@@ -84,14 +78,13 @@ def _search(
     near = "src" if step.far == "dst" else "dst"
     cached = b.schedule.hub_cache and not b.narrow  # narrow builds have no scratch memory, and no hubs
     each = [
-        *_alone(alone, where, near, cached),
+        *_alone(visit, where, near, cached),
         *_together(visit, near),
         *_vote(step, again),
         *(queue.note(where) if queue is not None else []),
     ]
     body = [
         *(_hubs(step, b, parameters) if cached else []),
-        *([f"owner = {_owner(b, owned)}"] if owned else []),
         "lane = np.int32(w & 31)",
         "count = np.int64(0)",
         "edges = np.int64(0)",
@@ -126,24 +119,7 @@ def _by_warps(each: list[str], again: bool) -> list[str]:
     return ["word = (w - lane) >> 5", "while word < (n + 31) >> 5:", *indented([*take, *each]), "    word += W >> 5"]
 
 
-def _owned(step: Advance, b: CudaProgram) -> set[str]:
-    """Fields that the functor changes at the far end only: in its own walk a lane is alone there, without atomics."""
-    found = effects(step.fn)
-    if not found.exact:
-        return set()
-    numbers = {name for name, kind, dtype in b.layout.fields if kind == "vertex" and dtype in OWNED}
-    return {name for name in found.atomics if name in numbers and found.writes[name] == {step.far}}
-
-
-def _owner(b: CudaProgram, owned: set[str]) -> str:
-    """Text for the problem as the only one sees it who changes these fields."""
-    names = [name for name, kind, _ in b.layout.fields if kind != "pile"]
-    return f"P({', '.join(f'own(p.{name})' if name in owned else f'p.{name}' for name in names)})"
-
-
-def _visit(
-    step: Advance, b: CudaProgram, parameters: dict[str, str], problem: str = "p"
-) -> tuple[list[str], str | None]:
+def _visit(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> tuple[list[str], str | None]:
     """Lines that visit edge ``e`` from the near end to ``x``, setting ``accepted`` and ``going``; text of where."""
     far, near = step.far, "src" if step.far == "dst" else "dst"
     lines, edge = [], "np.int64(e)"
@@ -155,7 +131,7 @@ def _visit(
         parameters["weights"] = b.weights()
     ends = {near: near, far: "x", "edge": edge, "weight": f"weights[{edge}]"}
     where = b.call(step.where, far, ends) if step.where is not None else None
-    lines += [f"if truth({b.call(step.fn, 'edge', ends).replace('(p', f'({problem}', 1)}):", "    accepted = True"]
+    lines += [f"if truth({b.call(step.fn, 'edge', ends)}):", "    accepted = True"]
     if where is not None:
         lines += [f"if not truth({where}):", "    going = False"]
     return lines, where
@@ -243,7 +219,6 @@ def _together(visit: list[str], near: str) -> list[str]:
     """Lines in which the warp walks what is left of its vertices' long lists."""
     return [
         "pending = ballot(going and k < end)",
-        "sync_warp()",  # what a lane has written alone, the others see
         "while pending != np.uint32(0):",
         "    leader = find_first(pending)",
         "    pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))",
