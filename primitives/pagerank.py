@@ -3,8 +3,8 @@
 The power iteration of Page, Brin, Motwani and Winograd (1999) as Ligra and GAP do it, without atomics: ranks are
 divided by out-degrees first, so the gather reads one number for an edge. Unlike GAP, ranks are kept in float64 (what
 they hand out, and its sum, is rounded to float32 unless the tolerance is small), the rank of vertices without out-edges
-is spread (as NetworkX does), ranks change only between iterations, and the error is the L1 change of ranks that sum to 1.
-(Changing them at once, as Gauss and Seidel, halves the iterations on a road but more than doubles them on R-MAT 20:
+is spread (as NetworkX does), ranks change only between iterations, and the error is the L1 change of ranks that sum to
+1. (Changing them at once, as Gauss and Seidel, halves the iterations on a road but more than doubles them on R-MAT 20:
 24 for 10 to an error of 1e-4.)
 """
 

@@ -4,15 +4,19 @@ A warp takes 32 vertices. Lanes walk short lists themselves, then the whole warp
 another. The longest are put aside, and walked by the blocks in a phase of its own: each takes the next when it has done
 one, so that no block is left with all the hubs. In a narrow build that works on few vertices at a time a few lanes
 share each list. Loops over long lists have four edges of a thread in flight: numba's loops otherwise wait for each.
+Of lists that are not very long a warp walks two at once, see :mod:`frontier.operators.cuda.gather_pairs`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from frontier.analysis import effects
 from frontier.errors import FrontierError
+from frontier.functors import arguments
 from frontier.lowering.registers import PULL, PUSH_THREAD
 from frontier.operators.cuda.elementwise import OPS
+from frontier.operators.cuda.gather_pairs import Values, pairs
 from frontier.operators.phases import frontier, gathered, indented, start
 
 if TYPE_CHECKING:
@@ -32,15 +36,6 @@ WARP, BLOCK = 16, 1024
 MANY, PIECE = 4, 7
 
 
-class Values(NamedTuple):
-    """Texts: lines that bring the value of edge ``e`` into ``result``; its start; what is stored; the reduction."""
-
-    one: list[str]
-    identity: str
-    store: str
-    op: str
-
-
 def lower(step: Gather, b: CudaProgram, register: Register) -> None:
     """A phase over the frontier; every vertex's values come together in an order that never changes."""
     if register.kinds != {"vertex"}:
@@ -52,8 +47,7 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
     if step.edges == "in":
         b.needs_in = True
     parameters["into"] = f"{dtype}_at(a_{step.into})"
-    store = "truth(result)" if dtype == "bool" else "result"
-    values = Values(gathered(step, b, parameters, "e", "slot_of"), start(step.op, dtype), store, OPS[step.op])
+    values = _values(step, b, parameters, dtype)
     first = parameters | frontier(b, register, "vertex") | {"tracing": "tracing"}
     after: tuple[str, ...] = (
         f"direction = {PULL if step.edges == 'in' else PUSH_THREAD}", f"seen = {b.counter('EXAMINED')}"
@@ -66,11 +60,28 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
     held = b.variable("held")
     aside = f"{b.layout.ids}_at({b.input('long_lists', f'long {BLOCK}')})"
     room = f"({b.capacity('edge')} // {BLOCK} + 1)"
-    body = _lists(values, [*_put_aside(), *_warps(values)], b)
+    body = _lists(values, [*_put_aside(), *_warps(values, b.build.sweeps)], b)
     count = f"{held} = min({b.counter('PILE_COUNT')}, {room})"
     b.phase(b.function(name, first | {"aside": aside, "room": room}, body), after=(*after, count))
     with b.when(f"{held} > 0"):
         b.phase(b.function(f"{name}_long", parameters | {"aside": aside, "held": held}, _blocks(values)))
+
+
+def _values(step: Gather, b: CudaProgram, parameters: dict[str, str], dtype: str) -> Values:
+    """What lines a step's functor comes to."""
+    lines = gathered(step, b, parameters, "e", "slot_of")
+    loads = [line for line in lines if line.startswith((f"{step.far} = ", "slot_of = "))]
+    found = effects(step.fn)
+    reads = step.where is None and found.exact and not found.writes and not found.atomics
+    return Values(
+        loads=loads,
+        use=lines[len(loads) :],
+        identity=start(step.op, dtype),
+        store="truth(result)" if dtype == "bool" else "result",
+        op=OPS[step.op],
+        near=step.near in arguments(step.fn, "edge"),
+        harmless=reads,
+    )
 
 
 def _walk(values: Values, stride: str) -> list[str]:
@@ -187,9 +198,10 @@ def _put_aside() -> list[str]:
     ]
 
 
-def _warps(values: Values) -> list[str]:
-    """The warp's own long lists, one after another."""
+def _warps(values: Values, sweeps: bool) -> list[str]:
+    """The warp's own long lists: in programs that sweep pairs of those that are not very long, then one by one."""
     return [
+        *(pairs(values) if values.harmless and sweeps else []),
         "pending = ballot(waits)",
         "while pending != np.uint32(0):",
         "    leader = find_first(pending)",

@@ -1,4 +1,4 @@
-"""Device functions of Scan, Buckets and Intersect."""
+"""Device functions of Scan, Buckets, Intersect and Gather."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from frontier.backends.cuda.machine import (
     block_size,
     device,
     fetch_add,
+    find_first,
     load_relaxed,
     shuffle,
     shuffle_up,
@@ -17,13 +18,15 @@ from frontier.backends.cuda.machine import (
     thread_index,
 )
 from frontier.backends.cuda.queues import block_share
-from frontier.backends.cuda.runtime import CURSOR, SUM, combined, partials, warp_reduce
+from frontier.backends.cuda.runtime import CURSOR, SUM, better, combined, partials, warp_reduce
 from frontier.backends.cuda.runtime_words import SLOT
 
 __all__ = [
     "BUCKETS",
+    "folded",
     "keep_sum",
     "next_elements",
+    "next_lane",
     "owner",
     "read_buckets",
     "running_sum",
@@ -72,6 +75,25 @@ def owner(begun, at):
         if i32(shuffle(begun, probe)) <= at:
             found = probe
     return found
+
+
+# ---- Gather --------------------------------------------------------------------------------------------
+
+
+@device
+def next_lane(pending, otherwise):
+    """The first lane in a ballot, and the ballot without it; ``otherwise`` if it is empty."""
+    if pending == u32(0):
+        return i32(otherwise), pending
+    return find_first(pending), u32(pending & u32(pending - u32(1)))
+
+
+@device
+def folded(op, first, second):
+    """A step of two reductions: the lower half of a warp goes on with the first. All lanes call it."""
+    lane = i32(thread_index() & i32(31))
+    upper = lane >= i32(16)
+    return better(op, second if upper else first, shuffle(first if upper else second, i32(lane ^ i32(16))))
 
 
 # ---- Scan ----------------------------------------------------------------------------------------------
