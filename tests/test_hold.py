@@ -91,6 +91,23 @@ def test_what_waits_and_what_is_visited(backend, g, data):
     assert p.total == waits.sum()
 
 
+#: What waits in one step is walked by the next, the other way or from its list's beginning.
+SEQUENCES = {
+    "in, then out": fr.Sequence(fr.Advance(pool.ends, edges="in", hold=late), STEPS["nobody"]),
+    "out, then in": fr.Sequence(STEPS["not counted"], fr.Advance(pool.every, edges="in")),
+    "the end of lists, then all": fr.Sequence(fr.Advance(pool.ends, part=slice(1, None), hold=late), STEPS["nobody"]),
+    "samples, then all": fr.Sequence(fr.Advance(pool.ends, part=fr.sample(1), hold=late), STEPS["nobody"]),
+}
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+@given(st.data())
+def test_who_waited_is_walked_whole(agree, name, data):
+    g = data.draw(graphs(weights="int32"))
+    f = data.draw(frontiers(g))
+    agree(g, pool.problem, lambda p: SEQUENCES[name](p, at(p, f)), 1)
+
+
 # -- in loops ----------------------------------------------------------------------------------------
 
 

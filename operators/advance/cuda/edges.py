@@ -73,10 +73,10 @@ def accept(
     return [*lines, *take], want
 
 
-def keep(step: Advance, b: CudaProgram, want: str, start: str, parameters: dict[str, str]) -> list[str]:
-    """Lines that take the vertex ``x`` itself into the next queue, whose list begins at ``start``."""
+def keep(step: Advance, b: CudaProgram, want: str, parameters: dict[str, str]) -> list[str]:
+    """Lines that take the vertex ``x`` itself into the next queue."""
     how = way(step, b)
-    take = ["ok = True", "item = x", *([f"begun = I({start})"] if b.mode(want) == "START" else [])]
+    take = ["ok = True", "item = x", *(["begun = I(degrees[x])"] if b.mode(want) == "START" else [])]
     return [*(["stamped = stamps[x]"] if how == "stamp" and b.narrow else []), *_once(how, b, "x", take, parameters)]
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 __all__ = ["far_ends", "lower"]
 
+#: Edges of a vertex that joins the frontier whose far ends are fetched ahead.
+AHEAD = 4
+
 
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
     """Add the phase that pushes along (a part of) the edges of every vertex of ``source``."""
@@ -79,10 +82,6 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     b.arrived = b.holds = False
 
 
-#: Edges of a vertex that joins the frontier whose far ends are fetched ahead.
-AHEAD = 4
-
-
 def _ahead(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> list[str]:
     """Lines for the time in which the grid waits: what the next level will ask of far ends is brought nearer.
 
@@ -124,13 +123,12 @@ def _hold(
         "if part == 0 and i < total:",
         f"    stays = truth({b.call(step.hold, 'vertex', {'v': 'x'})})",
         *(["kept += ones(ballot(stays))"] if step.held is not None and not b.holds else []),
-        *(["begins = k"] if not drawn else []),
         "if shuffle(np.int32(stays), np.int32(lane - part)) != np.int32(0):",
         "    if tracing and part == 0:",
         f"        seen -= {'drawn' if drawn else 'max(np.int64(end - k), 0)'}",
         f"    {'draw = drawn' if drawn else 'k = end'}",
     ]
-    stay = ["if stays:", *indented(keep(step, b, want, "start" if drawn else "begins", parameters))]
+    stay = ["if stays:", *indented(keep(step, b, want, parameters))]
     count = ["if kept != 0 and lane == 0:", "    fetch_add(C, slot + PILE_COUNT, kept)"]
     return hold, stay, count if step.held is not None else []
 
