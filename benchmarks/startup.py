@@ -43,13 +43,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5, help="processes for each warm time")
     parser.add_argument("--backend", default="cpu", help="where the graph lies: cpu, cuda")
+    parser.add_argument("--primitives", default=",".join(CALLS), help="of " + ",".join(CALLS))
     parser.add_argument("--json", metavar="FILE", help="write the times as JSON")
     arguments = parser.parse_args()
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as nothing:
         for code in ("pass", "import numpy", "import frontier"):
             found[code] = {"warm": _median(code, nothing, arguments.runs)}
-    for name, call in CALLS.items():
+    for name in arguments.primitives.split(","):
+        call = CALLS[name]
         weights = "weights=(1, 9)" if name == "sssp" else ""
         code = f"import frontier as fr; g = fr.karate({weights}).to({arguments.backend!r}); {call}"
         with tempfile.TemporaryDirectory() as cache:
