@@ -2,9 +2,9 @@
 
 The power iteration of Page, Brin, Motwani and Winograd (1999) as Ligra and GAP do it, without atomics: ranks are
 divided by out-degrees first, so the gather reads one number for an edge. Unlike GAP, ranks are kept in float64 (what
-they hand out, and its sum, is rounded to float32 unless the tolerance is small), the rank of vertices without out-edges
-is spread (as NetworkX does), ranks change only between iterations, and the error is the L1 change of ranks that sum to
-1. (Changing them at once, as Gauss and Seidel, halves the iterations on a road but more than doubles them on R-MAT 20:
+they hand out is rounded to float32 unless the tolerance is small), the rank of vertices without out-edges is spread
+(as NetworkX does), ranks change only between iterations, and the error is the L1 change of ranks that sum to 1.
+(Changing them at once, as Gauss and Seidel, halves the iterations on a road but more than doubles them on R-MAT 20:
 24 for 10 to an error of 1e-4.)
 """
 
@@ -40,8 +40,9 @@ __all__ = [
 ]
 
 
-#: The least tolerance at which shares and their sums are float32: rounding each changes ranks by less than 6e-8 of
-#: themselves. Shares are what a gather reads for every edge, sums what it writes for every vertex.
+#: The least tolerance at which shares are float32, at the usual damping: they are what a gather reads for every edge.
+#: Rounding changes ranks by less than 6e-8 of themselves in an iteration, so in all by up to damping / (1 - damping)
+#: times as much; with more damping, or sums that are rounded too, they might swing for ever by more than the tolerance.
 ROUNDED = 1e-6
 
 
@@ -180,9 +181,9 @@ def pagerank(
     g : Graph
     damping : float in [0, 1)
     tolerance : float
-        Stop when the sum of all changes of one iteration is below it; 0 runs ``max_iterations``. From 1e-6 on, what a
-        vertex hands out along its edges, and the sum of what it gets, are rounded to float32 (not by weights, which may
-        be of any size), which changes ranks by less than 1.2e-7 of themselves.
+        Stop when the sum of all changes of one iteration is below it; 0 runs ``max_iterations``. From 1e-6 on (with a
+        damping above 0.85, from more on), what a vertex hands out along its edges is rounded to float32 (not by
+        weights, which may be of any size), which changes ranks by up to 6e-8 of themselves in an iteration.
     personalization : array of shape (n,), or mapping from vertex (label) to float, optional
         Where a jump, and the rank of vertices without out-edges, goes; scaled to sum 1. Uniform by default.
     weighted : bool
@@ -211,12 +212,12 @@ def pagerank(
     teleport = _teleport(g, personalization)
     fields: dict[str, Any] = {} if teleport is None else {"teleport": fr.vertex("float64", teleport)}
     degree = _out_weight(g) if weighted else g.out_degree
-    rounded = "float32" if tolerance >= ROUNDED and not weighted else "float64"
+    rounded = tolerance * (1 - damping) >= 0.149 * ROUNDED and not weighted
     p = fr.Problem(
         g,
         rank=fr.vertex("float64", 1.0 / n if n else 0.0),
-        share=fr.vertex(rounded),
-        sum=fr.vertex(rounded, combine="sum"),
+        share=fr.vertex("float32" if rounded else "float64"),
+        sum=fr.vertex("float64", combine="sum"),
         degree=fr.vertex("float64" if weighted else "int32", degree),
         loose=fr.scalar("float64"),
         error=fr.scalar("float64"),
@@ -296,7 +297,7 @@ def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:
     }
 
 
-register_memory("pagerank", 32, in_edges=True, slots=1)  # 24 at tolerances from ROUNDED on
+register_memory("pagerank", 32, in_edges=True, slots=1)  # 28 at tolerances from ROUNDED on
 register_primitive(
     PrimitiveEntry(
         "pagerank", pagerank, "PageRank of every vertex",

@@ -404,7 +404,7 @@ register_primitive(
     PrimitiveEntry(
         "sssp", sssp, "shortest paths by weight, and their tree",
         arguments=(
-            Argument("--delta", "width of the near pile (default: from the weights)"),
+            Argument("--delta", "how far the limit moves on at a time (default: from the weights)"),
             Argument("--parents", "find the tree too (default: yes)", type=bool),
         ),
         columns=("distance", "parent"), verify="sssp", report=_facts, takes_source=True, needs_weights=True,

@@ -138,6 +138,14 @@ def test_nothing_is_lost_in_a_loop(backend, g):
     equal(host(p).claim >= 0, expected)
 
 
+def test_everybody_waits_where_there_are_no_edges(backend):
+    g = fr.from_edges([], [], num_vertices=3)
+    p = pool.problem(backend(g))
+    out = fr.Loop(fr.Advance(pool.ends, hold=everybody, held="total"), times=3)(p, fr.Frontier(p.graph, [0, 2]))
+    assert ids(out) == ("vertex", [0, 2])
+    assert p.total == 2
+
+
 def test_a_trace_does_not_count_edges_of_who_waits(backend):
     g = fr.grid(3, 3)
     p = pool.problem(backend(g))

@@ -152,6 +152,14 @@ def test_one_vertex(backend: Backend) -> None:
     assert check(backend(fr.from_edges([0], [0], num_vertices=1))).rank.tolist() == [1]
 
 
+@pytest.mark.parametrize(("a", "b", "damping"), [(1, 3, 0.95), (12, 162, 0.9)])
+def test_rounded_shares_do_not_swing_for_ever(a: int, b: int, damping: float) -> None:
+    """Of these graphs, whose ranks turn to and fro, more than the tolerance would be left."""
+    src, dst = np.repeat(np.arange(a), b), a + np.tile(np.arange(b), a)
+    result = fr.pagerank(fr.from_edges(src, dst), damping=damping, tolerance=1e-6)
+    assert result.error < 1e-6
+
+
 def test_not_converged(backend: Backend) -> None:
     g = backend(fr.star(8))
     with pytest.raises(fr.NotConvergedError, match="iteration 3, not below 1e-09") as caught:

@@ -14,6 +14,7 @@ from hypothesis import given
 from strategies import graphs_with_vertex, random_graphs
 
 import frontier as fr
+from frontier.primitives import sssp
 
 DTYPES = ["int32", "int64", "float32", "float64"]
 TWO = ("int32", "float64")  # where dtypes are not the point
@@ -96,6 +97,29 @@ def test_dtypes_that_do_not_suit_the_weights(weights: str, dtype: str) -> None:
     g = fr.from_edges([0], [1], np.array([2], weights))
     with pytest.raises(fr.GraphError, match=f"dtype={dtype}: distances by weights of {weights}"):
         fr.sssp(g, 0, dtype=dtype)
+
+
+@pytest.mark.parametrize("delta", [1e-20, 0.3, 50, 1e30])
+@given(given_=graphs_with_vertex(weights=("int32", "float64")))
+def test_limits_that_follow_the_wave(backend: Backend, delta: float, given_: tuple[fr.Graph, int]) -> None:
+    """What a GPU runs where lists are short, on any graph and backend."""
+    g, source = given_
+    p = sssp.sssp_problem(backend(g), source, delta)
+    sssp.Sliding(p).run()
+    equal(p.distance, oracles.sssp_distances(g, source))
+
+
+def test_limits_that_follow_the_wave_stop_anywhere(backend: Backend) -> None:
+    g = fr.grid(4, 5, weights=(1, 30), seed=3)
+    p = sssp.sssp_problem(backend(g), 7)
+    search = sssp.Sliding(p)
+    search.run(on_step=lambda e: True)
+    pauses = 1
+    while search.paused:
+        search.resume(on_step=lambda e: True)
+        pauses += 1
+    assert pauses > 4
+    equal(p.distance, oracles.sssp_distances(g, 7))
 
 
 def test_several_workers(compiled: Backend) -> None:

@@ -46,7 +46,7 @@ class Workspace:
         self.xp, self.address_of = xp, address_of
         self.arrays: dict[Any, Any] = {}
         self.epochs: dict[str, int] = {}
-        self.stream: int | None = None  # of a GPU, on which it was used last
+        self.stream: tuple[int, int] | None = None  # of a GPU, on which it was used last
         self.clock: tuple[int, int] | None = None  # phases and arrivals that counters on a GPU have counted
         self._addresses: dict[Any, int] = {}
         n, m = graph.num_vertices, graph.num_edges

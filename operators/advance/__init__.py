@@ -47,7 +47,8 @@ class Advance(Step):
         Only this part of each vertex's edges: ``slice(0, 2)`` the first two, ``fr.sample(2)`` two random ones.
     hold : function of the problem and ``v`` -> bool, optional
         Vertices for which it is true are not visited: they wait, as part of the next frontier. It is called once for
-        every vertex of the frontier, before, while or after others are visited.
+        every vertex of the frontier, before, while or after others are visited. With ``"claimed"`` the functor must
+        not accept who waits either, and a loop with ``record=`` refuses a vertex that is in two frontiers.
     held : str, optional
         Name of a scalar that becomes the number of those.
     over, schedule

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from frontier import device
 from frontier.backends.cuda.compiler import ENTRY, binary, module_of
 from frontier.backends.cuda.program import CudaProgram, scratch_of
-from frontier.backends.cuda.runtime_words import scratch
+from frontier.backends.cuda.runtime_words import ARRIVALS, scratch
 from frontier.errors import BackendUnavailableError
 
 __all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "copied", "current_stream", "kernel", "memory_at"]
@@ -23,6 +24,10 @@ FULL, NARROW, SWEEPS = (512, 3), (256, 1), (256, 6)
 
 #: Bytes of scratch memory that a kernel may have without asking, and what asks for more (from cuda.h).
 _USUAL, _LARGEST = 48 * 1024, 8
+
+
+#: CuPy's number for a thread's own default stream (from cuda.h).
+_OF_THREAD = 2
 
 
 class Exchange:
@@ -123,6 +128,8 @@ class Kernel:
         processors = here.attributes["MultiProcessorCount"]
         # More than one block a processor only slows the barrier of a narrow build.
         self.blocks = processors * min(fit, least)
+        if program.narrow and not program.decides:
+            self.blocks = min(self.blocks, (1 << (63 - ARRIVALS)) - 1)  # which is how far they can be counted
         self.most_blocks = processors * 8
         self._launch, self._stream = driver.launchCooperativeKernel, get_current_stream
         self._pointer = self._function.ptr
@@ -167,13 +174,14 @@ def kernel(program: CudaProgram, blame: Callable[[], Any]) -> Kernel | Simulated
     return SimulatedKernel(program, blame) if device.simulated() else Kernel(program, blame)
 
 
-def current_stream() -> int:
-    """CuPy's current stream."""
+def current_stream() -> tuple[int, int]:
+    """CuPy's current stream; the default one of a thread has the same number in all of them."""
     if device.simulated():
-        return 0
+        return 0, 0
     import cupy
 
-    return int(cupy.cuda.get_current_stream().ptr)
+    number = int(cupy.cuda.get_current_stream().ptr)
+    return number, threading.get_ident() if number == _OF_THREAD else 0
 
 
 def address_of(array: Any) -> int:

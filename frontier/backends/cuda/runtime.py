@@ -4,8 +4,8 @@ All threads of all blocks run the same loop. In a narrow build all of them keep 
 in others the first thread of each block does (:mod:`frontier.backends.cuda.decider`). Blocks share one array of 64-bit
 words, ``C``, in device memory: an arrival counter for the barrier, then three *slots* of counters, used in
 turn by the phases, then three rows with a partial result of every block. After the barrier the first warp
-of a block copies the slot to ``K`` in shared memory, from where all its threads decide alike: a word that
-thousands of warps read costs microseconds.
+of a block (in a narrow build the last) copies the slot to ``K`` in shared memory, from where all its threads decide
+alike: a word that thousands of warps read costs microseconds.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from frontier.backends.cuda.machine import (
     sync_warp,
     thread_index,
 )
-from frontier.backends.cuda.runtime_words import FIRST, FREE, HALF, SLOT, TILE, VARIABLES  # noqa: F401 - for kernels
+from frontier.backends.cuda.runtime_words import ARRIVALS, FIRST, FREE, HALF, SLOT, TILE, VARIABLES  # noqa: F401 - for kernels
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int32_shared, int64_shared, float64_shared = SHARED["int32"], SHARED["int64"], SHARED["float64"]
@@ -141,7 +141,7 @@ def begin(C, slot, t, w, deadline, packed):
 
 #: In narrow builds the word of the count also holds the arrivals, and whether other words are to be read. In phases
 #: that hold vertices back and count them, the count has the lower half of what is left, and theirs the upper.
-ARRIVALS, ATTENTION, COUNTED = 55, 1 << 54, (1 << 32) - 1
+ATTENTION, COUNTED = 1 << 54, (1 << 32) - 1
 HALF_COUNTED = (1 << HALF) - 1
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FIRST", "FREE", "HALF", "HISTORY", "MOST", "SLOT", "TILE", "VARIABLES", "scratch", "size"]
+__all__ = ["ARRIVALS", "FIRST", "FREE", "HALF", "HISTORY", "MOST", "SLOT", "TILE", "VARIABLES", "scratch", "size"]
 
 #: Words of the counters before the slots, and of a slot.
 FIRST, SLOT = 16, 16
@@ -18,6 +18,9 @@ TILE = 2048
 #: Vertices that a block remembers while it culls; a power of two.
 HISTORY = 512
 
+
+#: In narrow builds, the bit of the word of the count from which on that of the blocks that have arrived stands.
+ARRIVALS = 55
 
 #: Bits of a count that shares a word with another, see :mod:`frontier.backends.cuda.runtime`.
 HALF = 27

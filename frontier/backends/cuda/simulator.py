@@ -84,7 +84,7 @@ class Pointer:
         self.size = ctypes.sizeof(self.kind)
 
     def __getitem__(self, index: Any) -> Any:
-        value = self.kind.from_address(self.address + self.size * int(index)).value
+        value = self.kind.from_address(self._place(index)).value
         return np.int64(value) if self.kind is ctypes.c_int64 else value  # which wraps
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -94,7 +94,12 @@ class Pointer:
             number = float(value)
         else:
             number = int(value) if np.isfinite(value) else -(2**63)
-        self.kind.from_address(self.address + self.size * int(index)).value = number
+        self.kind.from_address(self._place(index)).value = number
+
+    def _place(self, index: Any) -> int:
+        if index < 0:
+            raise IndexError(f"a kernel reads or writes at {index}")  # the end of an array is not known
+        return self.address + self.size * int(index)
 
 
 def _at(name: str) -> Callable[[int], Pointer]:

@@ -93,9 +93,10 @@ def _ahead(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> list[st
     for name in fields:
         parameters[f"of_{name}"] = f"{b.layout.dtype(name)}_at(a_{name})"
     fetch = [f"prefetch(of_{name}, far{{0}})" for name in fields] + ["prefetch(degrees, far{0})"]
-    lines = [f"far{i} = np.int64(following[min(I(next_ + I({i})), I(slots - 1))])" for i in range(AHEAD)]
+    last = "np.int64(slots) - 1"
+    lines = [f"far{i} = np.int64(following[min(np.int64(next_) + {i}, {last})])" for i in range(AHEAD)]
     lines += [text.format(i) for i in range(AHEAD) for text in fetch]
-    return ["arrive_packed(C, slot)", "if next_ >= I(0):", *indented(lines)]
+    return ["arrive_packed(C, slot)", "if next_ >= I(0) and slots > 0:", *indented(lines)]
 
 
 def _lanes(step: Advance, b: CudaProgram) -> int:
