@@ -45,8 +45,8 @@ __all__ = ["SSSP", "Parents", "PushedParents", "SSSPResult", "Sliding", "sssp", 
 FEW, MANY = 128, 32768
 
 #: On a GPU it widens below so many, unless as many wait and more than before: then a wave is coming that one wide limit
-#: would relax too early. (Uniform 23 takes 15 ms instead of 20. Counted on graphs of 2**19 vertices, an edge is relaxed
-#: 1.1 times where it was 1.7 times, on R-MAT 1.15 instead of 2.5 times.)
+#: would relax too early. (Uniform 23 takes 15 ms instead of 20: an edge is relaxed 1.1 times where it was 1.6 times, on
+#: R-MAT 24 1.6 times where it was 1.9.)
 FEW_GPU = 8192
 
 #: How many times wider than the first a limit may get: on processors, and on a GPU, where the first is narrow.
