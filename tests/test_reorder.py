@@ -133,7 +133,7 @@ def test_results_go_back(backend: Backend) -> None:
     equal(back(found.distance), fr.sssp(g, 1).distance)
     reached = found.parent >= 0
     equal(old[found.parent[reached]], fr.sssp(g, 1).parent[old[reached]])  # there is one shortest path to each
-    close(back(fr.pagerank(h).rank), fr.pagerank(g).rank, rtol=1e-9)
+    close(back(fr.pagerank(h, tolerance=1e-3).rank), fr.pagerank(g, tolerance=1e-3).rank, rtol=1e-5)
     components = fr.connected_components(h)
     label = fr.connected_components(g).label
     assert components.count == 2

@@ -84,7 +84,10 @@ class Pointer:
         self.size = ctypes.sizeof(self.kind)
 
     def __getitem__(self, index: Any) -> Any:
-        value = self.kind.from_address(self._place(index)).value
+        place = int(index)
+        if place < 0:
+            raise IndexError(f"a kernel reads at {place}")  # where an array ends is not known
+        value = self.kind.from_address(self.address + self.size * place).value
         return np.int64(value) if self.kind is ctypes.c_int64 else value  # which wraps
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -94,12 +97,10 @@ class Pointer:
             number = float(value)
         else:
             number = int(value) if np.isfinite(value) else -(2**63)
-        self.kind.from_address(self._place(index)).value = number
-
-    def _place(self, index: Any) -> int:
-        if index < 0:
-            raise IndexError(f"a kernel reads or writes at {index}")  # the end of an array is not known
-        return self.address + self.size * int(index)
+        place = int(index)
+        if place < 0:
+            raise IndexError(f"a kernel writes at {place}")
+        self.kind.from_address(self.address + self.size * place).value = number
 
 
 def _at(name: str) -> Callable[[int], Pointer]:
