@@ -21,6 +21,7 @@ import numpy as np
 import frontier as fr
 from benchmarks.devices import Array, Host
 from benchmarks.graphs import DATA, Missing
+from frontier.device import to_host
 
 CHUNK = 1 << 24
 DEFAULT = ("kron21", "rmat24", "urand23", "grid4096", "road-NE")
@@ -282,13 +283,9 @@ def weigh(xp: Any, src: Array, dst: Array) -> Array:
 
 def sources(xp: Any, g: fr.Graph, count: int, seed: int) -> list[int]:
     """Vertices that have an edge, drawn by a seed; the same ones of the same graph everywhere, in whatever order."""
-    degrees = _on_host(xp.diff(g.offsets))
+    degrees = to_host(xp.diff(g.offsets))
     original = g.vertices.get("original")
-    now = np.arange(len(degrees)) if original is None else np.argsort(_on_host(original))  # the id of each old vertex
+    now = np.arange(len(degrees)) if original is None else np.argsort(to_host(original))  # the id of each old vertex
     candidates = np.flatnonzero(degrees[now])
     chosen = np.random.default_rng(seed).choice(candidates, count, replace=len(candidates) < count)
     return [int(now[v]) for v in chosen]
-
-
-def _on_host(array: Array) -> Any:
-    return array.get() if hasattr(array, "get") else array

@@ -46,11 +46,14 @@ def main() -> None:
     parser.add_argument("--primitives", default=",".join(CALLS), help="of " + ",".join(CALLS))
     parser.add_argument("--json", metavar="FILE", help="write the times as JSON")
     arguments = parser.parse_args()
+    names = arguments.primitives.split(",")
+    if unknown := [name for name in names if name not in CALLS]:
+        parser.error(f"no primitive {', '.join(unknown)}: choose of {','.join(CALLS)}")
     found: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as nothing:
         for code in ("pass", "import numpy", "import frontier"):
             found[code] = {"warm": _median(code, nothing, arguments.runs)}
-    for name in arguments.primitives.split(","):
+    for name in names:
         call = CALLS[name]
         weights = "weights=(1, 9)" if name == "sssp" else ""
         code = f"import frontier as fr; g = fr.karate({weights}).to({arguments.backend!r}); {call}"

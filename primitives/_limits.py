@@ -113,8 +113,8 @@ class Sliding(fr.Enactor):
     """Distances from the vertices in the pile ``far``, by one pass a round: who is not nearer than the limit waits.
 
     The limit moves on only where it holds up at least half of a frontier, so it stays close behind the wave of the
-    search, however fast that is. Where lists are short this takes hardly more rounds than there are edges on a
-    shortest path, and relaxes a vertex one to three times; without a limit (Bellman and Ford) it is fifty times.
+    search, however fast that is. In a model of synchronous rounds on road networks and grids it takes a fifth more
+    rounds than a search without limits (Bellman and Ford), and visits a vertex one to five times instead of up to 400.
     """
 
     loop = (

@@ -100,6 +100,15 @@ def level_edge(p, src, dst, edge, weight):
     return p.value[src] + weight % 7 < p.value[dst] + p.limit + edge % 3
 
 
+def late(p, v):
+    """A third of the vertices."""
+    return not p.open[v]
+
+
+def always(p, v):
+    return True
+
+
 def touch(p, v):
     p.seen[v] += 10 + p.value[v]
 

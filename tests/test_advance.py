@@ -34,6 +34,14 @@ STEPS = {
     "second of in": fr.Advance(pool.every, part=slice(1, 2), edges="in"),
     "no part": fr.Advance(pool.ends, part=slice(2, 1), output=None),
     "cull": fr.Advance(pool.ends, unique="cull"),
+    "hold": fr.Advance(pool.every, hold=pool.late, held="total"),
+    "hold, not counted": fr.Advance(pool.every, hold=pool.late),
+    "hold, where": fr.Advance(pool.every, where=pool.open_dst, hold=pool.late, held="total"),
+    "hold, in": fr.Advance(pool.every, edges="in", hold=pool.late, held="total"),
+    "hold, cull": fr.Advance(pool.ends, unique="cull", hold=pool.late, held="total"),
+    "hold, first two": fr.Advance(pool.every, part=slice(0, 2), hold=pool.late, held="total"),
+    "hold, sample": fr.Advance(pool.every, part=fr.sample(2), hold=pool.late, held="total"),
+    "hold all": fr.Advance(pool.every, hold=pool.always, held="total"),
 }
 
 #: (step, schedule, kind of frontier)
@@ -75,6 +83,19 @@ CASES = [
     ("second of in", "push", "vertex"),
     ("no part", "push", "vertex"),
     ("cull", "push", "vertex"),
+    ("hold", "push", "vertex"),
+    ("hold", "push", "edge"),
+    ("hold", "thread", "vertex"),
+    ("hold", "pull", "vertex"),  # it pushes all the same
+    ("hold, not counted", "push", "vertex"),
+    ("hold, where", "push", "vertex"),
+    ("hold, where", "auto", "vertex"),
+    ("hold, in", "push", "vertex"),
+    ("hold, in", "push", "edge"),
+    ("hold, cull", "push", "vertex"),
+    ("hold, first two", "push", "vertex"),
+    ("hold, sample", "push", "vertex"),
+    ("hold all", "push", "vertex"),
 ]
 
 

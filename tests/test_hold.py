@@ -1,11 +1,14 @@
-"""hold=: vertices that wait in the frontier, what is visited beside them, and how many they are."""
+"""hold=: vertices that wait in the frontier, what is visited beside them, and how many they are.
+
+That backends agree on single steps is in ``test_advance.py``.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 import pool
 import pytest
-from compare import WORKERS, at, equal, host, ids
+from compare import at, equal, host, ids
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs
@@ -14,57 +17,16 @@ import frontier as fr
 from frontier.errors import FrontierError, FunctorError
 from frontier.execution import run
 
-counts = st.sampled_from(WORKERS)
-
-
-def late(p, v):
-    """A third of the vertices waits."""
-    return not p.open[v]
-
 
 def nobody(p, v):
     return False
 
 
-def everybody(p, v):
-    return True
-
-
 STEPS = {
-    "plain": fr.Advance(pool.every, hold=late, held="total"),
-    "not counted": fr.Advance(pool.every, hold=late),
-    "where": fr.Advance(pool.every, where=pool.open_dst, hold=late, held="total"),
-    "in": fr.Advance(pool.every, edges="in", hold=late, held="total"),
-    "cull": fr.Advance(pool.every, unique="cull", hold=late, held="total"),
-    "few names": fr.Advance(pool.ends, hold=late, held="total"),
-    "first two": fr.Advance(pool.every, part=slice(0, 2), hold=late, held="total"),
-    "sample": fr.Advance(pool.every, part=fr.sample(2), hold=late, held="total"),
+    "plain": fr.Advance(pool.every, hold=pool.late, held="total"),
+    "not counted": fr.Advance(pool.every, hold=pool.late),
     "nobody": fr.Advance(pool.every, hold=nobody, held="total"),
-    "everybody": fr.Advance(pool.every, hold=everybody, held="total"),
 }
-
-#: (step, schedule, kind of frontier)
-CASES = [
-    *((name, "push", "vertex") for name in STEPS),
-    ("plain", "thread", "vertex"),
-    ("plain", "pull", "vertex"),  # which a step with hold= is not
-    ("plain", "push", "edge"),
-    ("in", "push", "edge"),
-    ("where", "auto", "vertex"),
-]
-
-
-@pytest.mark.parametrize(("step", "schedule", "kind"), CASES, ids=map("-".join, CASES))
-@given(st.data())
-def test_backends_agree(agree, step, schedule, kind, data):
-    g = data.draw(graphs(weights="int32"))
-    f = data.draw(frontiers(g, kind))
-
-    def once(p):
-        return run(STEPS[step], p, at(p, f), pool.SCHEDULES[schedule])
-
-    agree(g, pool.problem, once, data.draw(counts))
-
 
 @pytest.mark.parametrize("options", [{"queue": "scan"}, {"dedup": "bitmap"}, {"balance": "merge_path"}], ids=str)
 @given(st.data())
@@ -93,10 +55,10 @@ def test_what_waits_and_what_is_visited(backend, g, data):
 
 #: What waits in one step is walked by the next, the other way or from its list's beginning.
 SEQUENCES = {
-    "in, then out": fr.Sequence(fr.Advance(pool.ends, edges="in", hold=late), STEPS["nobody"]),
+    "in, then out": fr.Sequence(fr.Advance(pool.ends, edges="in", hold=pool.late), STEPS["nobody"]),
     "out, then in": fr.Sequence(STEPS["not counted"], fr.Advance(pool.every, edges="in")),
-    "the end of lists, then all": fr.Sequence(fr.Advance(pool.ends, part=slice(1, None), hold=late), STEPS["nobody"]),
-    "samples, then all": fr.Sequence(fr.Advance(pool.ends, part=fr.sample(1), hold=late), STEPS["nobody"]),
+    "ends of lists, then all": fr.Sequence(fr.Advance(pool.ends, part=slice(1, None), hold=pool.late), STEPS["nobody"]),
+    "samples, then all": fr.Sequence(fr.Advance(pool.ends, part=fr.sample(1), hold=pool.late), STEPS["nobody"]),
 }
 
 
@@ -141,7 +103,7 @@ def test_nothing_is_lost_in_a_loop(backend, g):
 def test_everybody_waits_where_there_are_no_edges(backend):
     g = fr.from_edges([], [], num_vertices=3)
     p = pool.problem(backend(g))
-    out = fr.Loop(fr.Advance(pool.ends, hold=everybody, held="total"), times=3)(p, fr.Frontier(p.graph, [0, 2]))
+    out = fr.Loop(fr.Advance(pool.ends, hold=pool.always, held="total"), times=3)(p, fr.Frontier(p.graph, [0, 2]))
     assert ids(out) == ("vertex", [0, 2])
     assert p.total == 2
 
@@ -150,7 +112,7 @@ def test_a_trace_does_not_count_edges_of_who_waits(backend):
     g = fr.grid(3, 3)
     p = pool.problem(backend(g))
     with fr.trace() as trace:
-        fr.advance(p, fr.Frontier(p.graph, [0, 1, 4]), pool.ends, hold=late)
+        fr.advance(p, fr.Frontier(p.graph, [0, 1, 4]), pool.ends, hold=pool.late)
     (row,) = (row for row in trace.rows if row.step.startswith("Advance"))
     visited = [v for v in (0, 1, 4) if host(p).open[v]]
     assert row.edges == g.out_degree[visited].sum()
@@ -163,7 +125,7 @@ def test_a_trace_does_not_count_edges_of_who_waits(backend):
 @pytest.mark.parametrize("output", ["edge", None])
 def test_who_waits_is_a_vertex(output):
     with pytest.raises(FrontierError, match="vertices that wait need output='vertex'"):
-        fr.Advance(pool.ends, output=output, hold=late)
+        fr.Advance(pool.ends, output=output, hold=pool.late)
 
 
 def test_what_is_counted_is_there():
@@ -174,7 +136,7 @@ def test_what_is_counted_is_there():
 def test_held_names_a_scalar(backend):
     p = pool.problem(backend(fr.path(3)))
     with pytest.raises(FrontierError, match=r"held: field .seen. is of kind vertex"):
-        fr.advance(p, fr.Frontier(p.graph, [0]), pool.ends, hold=late, held="seen")
+        fr.advance(p, fr.Frontier(p.graph, [0]), pool.ends, hold=pool.late, held="seen")
 
 
 def test_hold_is_asked_about_a_vertex():

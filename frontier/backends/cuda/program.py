@@ -60,7 +60,7 @@ class Build:
         Whether rows of a trace are written, and whether the kernel ends after every step. Constants of the text: all
         warps run the decisions between two phases, so what is not wanted there must not be there.
     packs : bool
-        Whether the graph is so small that a phase may count two things in one half of a word each.
+        Whether the graph is so small that two counts of a phase may share a word.
     """
 
     narrow: bool = False
