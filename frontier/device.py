@@ -104,6 +104,7 @@ def named(index: int) -> str:
     return "cuda" if index == 0 else f"cuda:{index}"
 
 
+@cache
 def index_of(backend: str) -> int:
     """Give the GPU of a backend."""
     return int(backend[5:] or 0)
@@ -341,9 +342,9 @@ class using:
 
     def __enter__(self) -> None:
         if self._backend.startswith("cuda") and not simulated():
-            cuda, index = _cupy().cuda, index_of(self._backend)
-            if cuda.runtime.getDevice() != index:
-                self._device = cuda.Device(index)
+            index = index_of(self._backend)
+            if _runtime().getDevice() != index:
+                self._device = _cupy().cuda.Device(index)
                 self._device.__enter__()
 
     def __exit__(

@@ -88,10 +88,14 @@ def _begin_of(backend: str) -> Callable[[Step, Problem, Frontier | None, Schedul
 
 def _check(step: Step, p: Problem) -> None:
     """Check a step once for all problems that are alike."""
+    seen = p.workspace.setdefault("checked", set())
+    if step in seen:
+        return
     layout = Layout.of(p)
     known = step.__dict__.setdefault("_checked", set())
     key = (layout, p.graph.backend == "python")
     if key in known:
+        seen.add(step)
         return
     lasting = True
     for part in walk(step):

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import device
+from frontier import device, memory
 from frontier.errors import FrontierError
 from frontier.frontiers import KINDS, Frontier
-from frontier.memory import check_room
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -38,6 +37,8 @@ class Field:
     init: Any
     combine: str | None = None
     with_: str | None = None
+    #: Whether the first value is one of Python's numbers, and fits: found once, for problems are made in every call.
+    plain: bool = False
 
 
 def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
@@ -55,7 +56,8 @@ def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
 def _each(kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None) -> Field:
     if combine is not None and combine not in COMBINES:
         raise FrontierError(f"combine={combine!r}: choose from {', '.join(COMBINES)}")
-    return Field(kind, _dtype(dtype), init, combine, with_)
+    made = _dtype(dtype)
+    return Field(kind, made, init, combine, with_, _holds(init, made))
 
 
 def vertex(
@@ -86,7 +88,8 @@ def edge(
 
 def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
     """A value that functors read; written by Set, Reduce, ``count=`` or the host between runs."""
-    return Field("scalar", _dtype(dtype), init)
+    made = _dtype(dtype)
+    return Field("scalar", made, init, plain=_holds(init, made))
 
 
 def array(values: ArrayLike) -> Field:
@@ -120,13 +123,19 @@ def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
     return int(info.min), int(info.max)
 
 
+def _holds(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a value is one of Python's numbers, and a field of the dtype can hold it."""
+    if type(value) is int:
+        low, high = _limits(dtype)
+        return low <= value <= high
+    return type(value) is bool or (type(value) is float and dtype.kind not in "iu")
+
+
 def _fits(value: Any, dtype: np.dtype[Any], name: str, many: int | None, noun: str = "entries") -> None:
     """Refuse what a field of ``many`` values (None: a scalar) cannot hold, or would silently change."""
-    if type(value) is bool or (type(value) is float and dtype.kind not in "iu"):
+    if _holds(value, dtype):
         return
     low, high = _limits(dtype)
-    if type(value) is int and low <= value <= high:
-        return
     values = _read(value, f"field {name!r}")
     if values.shape not in ((), () if many is None else (many,)):
         there = "it is a scalar" if many is None else f"there are {many} {noun}"
@@ -175,42 +184,48 @@ class Problem:
         store["scalars"] = {}  # arrays of one element, so that compiled code has an address
         store["piles"] = {}
         store["workspace"] = {}  # what a backend keeps for this problem between calls
-        self._check_room(fields)
+        lengths = {"vertex": graph.num_vertices, "edge": graph.num_edges}
+        self._check_room(fields, lengths)
         with device.using(graph.backend, "the fields of a problem"):
             for name, made in fields.items():
                 if not isinstance(made, Field):
                     raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
                 if not _can_be_called(name):
                     raise FrontierError(f"a field cannot be called {name!r}")
-                self._make(name, made)
+                self._make(name, made, lengths)
 
-    def _check_room(self, fields: dict[str, Field]) -> None:
-        lengths = {"vertex": self.graph.num_vertices, "edge": self.graph.num_edges}
+    def _check_room(self, fields: dict[str, Field], lengths: dict[str, int]) -> None:
         sizes = [
             made.dtype.itemsize * lengths[made.kind]
             for made in fields.values()
             if isinstance(made, Field) and made.dtype is not None and made.kind in lengths
         ]
-        what = f"the {len(sizes)} vertex and edge fields of a problem"
-        check_room(sum(sizes), what, "use narrower dtypes", self.graph.backend)
+        needed = sum(sizes)
+        if needed >= memory.SMALL:
+            what = f"the {len(sizes)} vertex and edge fields of a problem"
+            memory.check_room(needed, what, "use narrower dtypes", self.graph.backend)
 
-    def _make(self, name: str, made: Field) -> None:
+    def _make(self, name: str, made: Field, lengths: dict[str, int]) -> None:
         if made.kind == "pile":
             self.piles[name] = Frontier(self.graph, (), made.init)
             return
         assert made.dtype is not None
         if made.kind == "scalar":
-            _fits(made.init, made.dtype, name, None)
+            if not made.plain:
+                _fits(made.init, made.dtype, name, None)
             self.scalars[name] = value = np.empty(1, made.dtype)
             value[0] = _plain(made.init)
             return
         place = self.graph.backend
+        if made.plain:
+            self.arrays[name] = device.full(place, lengths[made.kind], made.init, made.dtype)
+            return
         if made.kind == "array":
             self.arrays[name] = device.moved(made.init, place, copy=True)
             return
-        length = self.graph.num_vertices if made.kind == "vertex" else self.graph.num_edges
+        length = lengths[made.kind]
         _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
-        if isinstance(made.init, (int, float)) or np.ndim(made.init) == 0:
+        if np.ndim(made.init) == 0:
             self.arrays[name] = device.full(place, length, _plain(made.init), made.dtype)
         elif device.is_device(made.init):
             self.arrays[name] = device.moved(made.init, place).astype(made.dtype, order="C")

@@ -49,6 +49,10 @@ class Layout:
         p.workspace["layout"] = made
         return made
 
+    def __hash__(self) -> int:
+        """Of little: every run asks for it, and equal layouts are nearly always one and the same."""
+        return hash((self.ids, self.weights, len(self.fields)))
+
     def dtype(self, name: str) -> str:
         """Dtype of a field, or the kind of elements of a pile."""
         return next(dtype for field, _, dtype in self.fields if field == name)

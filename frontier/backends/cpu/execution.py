@@ -27,6 +27,7 @@ __all__ = ["CpuExecution"]
 SMALL = 1 << 15
 
 
+@workspace.remembered
 def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
     """The compiled code for a step on such problems, made once."""
     known = step.__dict__.setdefault("_code", {})

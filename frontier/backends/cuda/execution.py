@@ -90,6 +90,7 @@ def _begins_with_few(step: Step) -> bool:
     return step.take is not None or step.record is not None or step.over not in (None, "vertices", "edges")
 
 
+@workspace.remembered
 def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
     """The compiled code for a step on such problems and graphs, made once."""
     known = step.__dict__.setdefault("_code", {})
