@@ -1,4 +1,4 @@
-"""Sort edges into rows on all threads: the driver of ``frontier._build_kernels``.
+"""Sort edges into rows on all threads: the driver of ``frontier._build_kernels``; few edges by array operations.
 
 Results do not depend on the number of threads.
 """
@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from frontier import device
+from frontier import _build_arrays, device
+from frontier._build_arrays import Rows, narrowed, widened
 from frontier._topology import Array, id_dtype, offset_dtype, read_only
 from frontier.backends.cpu import threads
 from frontier.errors import GraphError
 
-__all__ = ["DUPLICATES", "Rows", "sorted_rows", "stretches", "take", "workers_for"]
+__all__ = ["DUPLICATES", "sorted_rows", "stretches", "take", "workers_for"]
 
 DUPLICATES = ("keep", "first", "last", "min", "max", "sum", "error")  # numbered in the kernels
 
@@ -25,15 +25,9 @@ _MAX_BUCKET_BITS = 11  # more buckets than this, and dealing into them misses th
 _BUCKET_BITS = 14  # 2**14 edges are worth a bucket of their own
 _WORTH_THREADS = 2**16  # so many edges are worth more than one thread
 
-
-@dataclass
-class Rows:
-    """Sorted rows; ``order`` holds the number that each slot's edge had in the input."""
-
-    offsets: Array
-    targets: Array
-    weights: Array | None = None
-    order: Array | None = None
+#: Fewer vertices and edges than this NumPy sorts in 2 ms at most. To import numba and load kernels takes half a second,
+#: which a process whose graphs are on a GPU is spared.
+FEW = 2**14
 
 
 def sorted_rows(
@@ -70,6 +64,8 @@ def sorted_rows(
     targets_sorted : bool
         The edges come in ascending order of ``dst``.
     """
+    if num_vertices + len(src) < FEW and duplicates != "sum":  # sums of floats are rounded in another order there
+        return _few(src, dst, num_vertices, duplicates, both, drop_loops, weights, need_order)
     by_weight = weights is not None and duplicates in ("min", "max", "sum")
     as_bits = weights is not None and weights.itemsize in (4, 8)
     as_bits = as_bits and not by_weight and not need_order
@@ -82,7 +78,7 @@ def sorted_rows(
         values = np.empty(0, np.int32)
     buckets = _Buckets(num_vertices, len(src) * (2 if both else 1), values.dtype)
     buckets.deal(src, dst, both, drop_loops, values)
-    wide = _widened(weights) if by_weight else None
+    wide = widened(weights) if by_weight else None
     offsets, sums = buckets.sort(duplicates, wide, targets_sorted)
     targets, carried = buckets.emit(offsets, buckets.payload)
     rows = Rows(offsets, targets)
@@ -95,9 +91,16 @@ def sorted_rows(
     if sums is not None:
         assert weights is not None
         totals = buckets.emit(offsets, sums.view(np.int64))[1]
-        rows.weights = _narrowed(totals.view(sums.dtype), weights.dtype)
+        rows.weights = narrowed(totals.view(sums.dtype), weights.dtype)
     elif weights is not None:
         rows.weights = take(weights, carried)
+    return rows
+
+
+def _few(src: Array, dst: Array, num_vertices: int, *options: Any) -> Rows:
+    rows = _build_arrays.sorted_rows(np, src, dst, num_vertices, *options)
+    if rows.order is not None:
+        rows.order = rows.order.astype(offset_dtype(len(src)))
     return rows
 
 
@@ -286,25 +289,3 @@ def workers_for(count: int) -> int:
 def stretches(count: int, workers: int) -> list[int]:
     """Bounds of equal stretches of a range, one for each worker."""
     return [count * w // workers for w in range(workers + 1)]
-
-
-def _widened(weights: Array | None) -> Array | None:
-    """Weights as int64 or float64, so that few kernels serve all dtypes."""
-    if weights is None:
-        return None
-    if weights.dtype.kind == "f":
-        return weights.astype(np.float64)
-    if weights.dtype == np.uint64 and len(weights) and weights.max() > np.iinfo(np.int64).max:
-        raise GraphError("weights beyond int64 cannot be compared or added up: pass floats")
-    return weights.astype(np.int64)
-
-
-def _narrowed(sums: Array, dtype: Any) -> Array:
-    """Sums in the weights' own dtype, if they fit."""
-    if dtype.kind != "f" and len(sums):
-        info = np.iinfo(dtype)
-        if sums.min() < info.min or sums.max() > info.max:
-            raise GraphError(
-                f"the weights of duplicate edges add up to {sums.max()}, which {dtype} cannot hold: pass int64 weights"
-            )
-    return sums.astype(dtype, copy=False)

@@ -51,7 +51,7 @@ def in_degree(graph: Graph) -> Array:
     if "in_lists" in graph._topology.derived:
         return graph.in_offsets[1:] - graph.in_offsets[:-1]
     if device.is_cuda(graph.backend):
-        from frontier._build_device import counts
+        from frontier._build_arrays import counts
 
         return counts(device.namespace(graph.backend), graph.targets, graph.num_vertices, graph.offsets.dtype)
     return np.bincount(graph.targets, minlength=graph.num_vertices).astype(graph.offsets.dtype)

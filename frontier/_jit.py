@@ -1,4 +1,4 @@
-"""Compiled helper functions of the package itself, kept on disk where all generated code is kept.
+"""Compiled helper functions of the package itself, and the folder on disk where all generated code is kept.
 
 numba would keep machine code beside the source: in ``site-packages``, where pip would later leave it behind.
 """
@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["cache_folder", "jit"]
+__all__ = ["cache_folder", "jit", "write_whole"]
 
 
 @cache
@@ -27,6 +27,16 @@ def cache_folder(target: str = "cpu") -> Path:
     except OSError:
         folder = Path(tempfile.mkdtemp(prefix="frontier-"))
     return folder
+
+
+def write_whole(path: Path, content: bytes, seconds: float | None = None) -> None:
+    """Write a file whole or not at all, for processes share the folder; ``seconds``: what its time shall be."""
+    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    if seconds is not None:
+        os.utime(name, (seconds, seconds))
+    os.replace(name, path)
 
 
 def jit(function: Any) -> Any:

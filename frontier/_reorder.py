@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from frontier import _build_device, _derived, device
+from frontier import _build_arrays, _derived, device
 from frontier import _build_input as given
-from frontier._build_sort import Rows, sorted_rows, take
+from frontier._build_arrays import Rows
+from frontier._build_sort import sorted_rows, take
 from frontier._topology import Array, Topology
 from frontier.errors import GraphError
 from frontier.memory import check_room
@@ -48,7 +49,7 @@ def reordered(graph: Graph, order: Any) -> Graph:
 
 def _by_degree(graph: Graph) -> Array:
     """Falling out-degree, then the old id."""
-    order: Array = _build_device._argsort(device.namespace(graph.backend), -_derived.out_degree(graph))
+    order: Array = _build_arrays._argsort(device.namespace(graph.backend), -_derived.out_degree(graph))
     return order.astype(graph.targets.dtype, copy=False)
 
 
@@ -78,7 +79,7 @@ def _inverse(graph: Graph, order: Array) -> Array:
     new[order] = xp.arange(n, dtype=order.dtype)
     absent = new < 0
     if absent.any():
-        several = _build_device.counts(xp, order, n, order.dtype) > 1
+        several = _build_arrays.counts(xp, order, n, order.dtype) > 1
         raise GraphError(
             f"order must be a permutation, but has vertex {int(several.argmax())} more than once and vertex "
             f"{int(absent.argmax())} not at all"
@@ -114,7 +115,7 @@ def _rows(graph: Graph, new: Array) -> Rows:
     place, columns = graph.backend, bool(graph.edges)
     if device.is_cuda(place):
         ends = 2 * graph.targets.itemsize * graph.num_edges
-        sorting = _build_device.bytes_for(graph.num_edges, both=False, carry=columns or graph.weights is not None)
+        sorting = _build_arrays.bytes_for(graph.num_edges, both=False, carry=columns or graph.weights is not None)
         check_room(ends + sorting, f"another order of {graph.num_edges:,} edges", device.HINT, place)
     sources = graph._topology.built().get("sources")
     if sources is None:  # not graph.sources, which would keep it
@@ -123,5 +124,5 @@ def _rows(graph: Graph, new: Array) -> Rows:
     del sources
     carried: dict[str, Any] = {"weights": graph.weights, "need_order": columns}
     if device.is_cuda(place):
-        return _build_device.sorted_rows(device.namespace(place), src, dst, graph.num_vertices, **carried)
+        return _build_arrays.sorted_rows(device.namespace(place), src, dst, graph.num_vertices, **carried)
     return sorted_rows(src, dst, graph.num_vertices, **carried)

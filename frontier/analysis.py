@@ -1,17 +1,26 @@
 """What a functor touches: which fields it reads, writes or changes atomically, and at which index.
 
 Found once for each functor from numba's intermediate form of its bytecode, through the helpers it
-calls. Conservative: an index that is not plainly one of the functor's arguments is ``"any"``.
+calls. Conservative: an index that is not plainly one of the functor's arguments is ``"any"``. What was found is kept on
+disk beside compiled code, for to import numba takes longer than all else in a process that computes on a GPU.
 """
 
 from __future__ import annotations
 
 import builtins
+import hashlib
+import json
+import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from frontier import atomics
+from frontier._jit import cache_folder, write_whole
 from frontier.errors import FunctorError
 from frontier.functors import _names_used, helpers, is_helper, location
 
@@ -39,12 +48,15 @@ class Effects:
         Field name to operations: ``add``, ``min``, ``max``, ``or``, ``exch``, ``cas``.
     exact : bool
         False if the problem went somewhere that the analysis does not follow.
+    lasting : bool
+        Whether it is true of all functors of the same code: it depends on no attribute of an object.
     """
 
     reads: dict[str, set[Index]] = field(default_factory=dict)
     writes: dict[str, set[Index]] = field(default_factory=dict)
     atomics: dict[str, set[str]] = field(default_factory=dict)
     exact: bool = True
+    lasting: bool = field(default=True, repr=False)
 
     @property
     def fields(self) -> set[str]:
@@ -73,11 +85,56 @@ def effects(fn: Callable[..., Any]) -> Effects:
         If it, or a helper, uses what functors may not (try, with, yield, assignment to a scalar).
     """
     if fn not in _found:
-        made = Effects()
-        names = fn.__code__.co_varnames[1 : fn.__code__.co_argcount]
-        _Reader(fn, {0: "problem", **{i: ("index", name) for i, name in enumerate(names, 1)}}, made, ()).read()
-        _found[fn] = made
+        path = _file_of(fn)
+        kept = _loaded(path)
+        _found[fn] = kept or _read(fn)
+        if kept is None and _found[fn].lasting:
+            write_whole(path, _text(_found[fn]).encode())
     return _found[fn]
+
+
+def _read(fn: Callable[..., Any]) -> Effects:
+    made = Effects()
+    names = fn.__code__.co_varnames[1 : fn.__code__.co_argcount]
+    _Reader(fn, {0: "problem", **{i: ("index", name) for i, name in enumerate(names, 1)}}, made, ()).read()
+    return made
+
+
+# ---- on disk -------------------------------------------------------------------------------------------
+
+
+def _file_of(fn: Callable[..., Any]) -> Path:
+    """Where what a functor touches is kept: a name made of all that it depends on."""
+    from frontier.backends.copies import identity
+
+    key = hashlib.sha256(f"{_version()}{identity(fn)}".encode())
+    return cache_folder("effects") / f"{key.hexdigest()[:32]}.json"
+
+
+@cache
+def _version() -> str:
+    """What the analysis itself depends on."""
+    source = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
+    return f"{sys.version_info[:2]} {metadata.version('numba')} {source}"
+
+
+def _text(found: Effects) -> str:
+    return json.dumps(asdict(found), default=sorted)  # sets
+
+
+def _loaded(path: Path) -> Effects | None:
+    """What a file says; None if there is none, or it is damaged."""
+    try:
+        given = json.loads(path.read_bytes())
+        reads, writes, atomic = (
+            {name: set(values) for name, values in given[kind].items()} for kind in ("reads", "writes", "atomics")
+        )
+        return Effects(reads, writes, atomic, exact=given["exact"])
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+# ---- the rules -----------------------------------------------------------------------------------------
 
 
 def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
@@ -160,6 +217,7 @@ class _Reader:
             if base == "problem":
                 return ("field", made.attr)
             if isinstance(base, tuple) and base[0] == "value" and hasattr(base[1], made.attr):
+                self.made.lasting = self.made.lasting and isinstance(base[1], ModuleType)
                 return ("value", getattr(base[1], made.attr))
         return None
 

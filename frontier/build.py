@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from frontier import _build_device, device
+from frontier import _build_arrays, device
 from frontier import _build_input as given
-from frontier._build_sort import DUPLICATES, Rows, sorted_rows, take
+from frontier._build_arrays import Rows
+from frontier._build_sort import DUPLICATES, sorted_rows, take
 from frontier._topology import OF_ROWS, Array, id_dtype, offset_dtype
 from frontier.errors import GraphError
 from frontier.graph import Graph
@@ -123,9 +124,9 @@ def _rows(place: str, src: Array, dst: Array, num_vertices: int, **options: Any)
     if not device.is_cuda(place):
         return sorted_rows(src, dst, num_vertices, **options)
     both, carry = options.get("both", False), options["need_order"] or options.get("weights") is not None
-    needed = _build_device.bytes_for(len(src), both, carry)
+    needed = _build_arrays.bytes_for(len(src), both, carry)
     check_room(needed, f"building the rows of {len(src):,} edges", device.HINT, place)
-    return _build_device.sorted_rows(device.namespace(place), src, dst, num_vertices, **options)
+    return _build_arrays.sorted_rows(device.namespace(place), src, dst, num_vertices, **options)
 
 
 def from_csr(
@@ -214,7 +215,7 @@ def _from_csr(
 def sources_of(place: str, offsets: Array, dtype: Any) -> Array:
     """Give the source of each edge slot."""
     if device.is_cuda(place):
-        return _build_device.spread(device.namespace(place), offsets, dtype)
+        return _build_arrays.spread(device.namespace(place), offsets, dtype)
     return np.repeat(np.arange(len(offsets) - 1, dtype=dtype), np.diff(offsets))
 
 
@@ -222,9 +223,9 @@ def transpose(graph: Graph, permutation: bool) -> tuple[Array, Array, Array | No
     """Give in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
     place = graph.backend
     if device.is_cuda(place):
-        needed = _build_device.bytes_for(graph.num_edges, both=False, carry=permutation)
+        needed = _build_arrays.bytes_for(graph.num_edges, both=False, carry=permutation)
         check_room(needed, f"the in-edges of {graph.num_edges:,} edges", device.HINT, place)
-        return _build_device.transposed(device.namespace(place), graph.offsets, graph.targets, permutation)
+        return _build_arrays.transposed(device.namespace(place), graph.offsets, graph.targets, permutation)
     sources = graph._topology.built().get("sources")
     if sources is None:  # not graph.sources, which would keep it
         sources = sources_of(place, graph.offsets, graph.targets.dtype)

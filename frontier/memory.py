@@ -182,7 +182,7 @@ def _may_pull(graph: Graph) -> bool:
 
 def _making(graph: Graph, permutation: bool) -> int:
     """Bytes that sorting edges takes, less those of the sources and slots that stay."""
-    from frontier._build_device import bytes_for
+    from frontier._build_arrays import bytes_for
 
     targets, offsets = graph._topology.targets.itemsize, graph._topology.offsets.itemsize
     kept = targets + (offsets if permutation else 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,15 @@ PICK = {
     "sum": lambda w: [sum(w)],
     "keep": lambda w: w,
 }
+
+
+@pytest.fixture(scope="module", params=["few", "many"], autouse=True)
+def sorting(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Graphs so small are sorted by NumPy; the second time as larger ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        if request.param == "many":
+            patch.setattr(_build_sort, "FEW", 0)
+        yield
 
 
 def expected(src: Any, dst: Any, weights: Any, directed: bool, duplicates: str, loops: str) -> Any:

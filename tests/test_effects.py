@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import programs
 import pytest
 
 import frontier as fr
+from frontier import analysis
 
 
 def read(p, src, dst):
@@ -102,6 +107,68 @@ def test_when_the_problem_goes_where_nothing_is_known():
 
     found = fr.effects(fn)
     assert found.reads == {"a": {"v"}} or not found.exact
+
+
+def kept_in(folder, monkeypatch):
+    """An empty folder in which what was found is kept; nothing is known from before."""
+    monkeypatch.setattr(analysis, "cache_folder", lambda target: folder)
+    monkeypatch.setattr(analysis, "_found", {})
+    return lambda: sorted(folder.iterdir())
+
+
+def test_what_was_found_is_kept_on_disk(tmp_path, monkeypatch):
+    files = kept_in(tmp_path, monkeypatch)
+    found = fr.effects(either)
+    assert len(files()) == 1
+    monkeypatch.setattr(analysis, "_found", {})
+    monkeypatch.setattr(analysis, "_Reader", None)
+    assert fr.effects(either) == found
+    files()[0].write_text("{")  # damaged: found anew
+    monkeypatch.setattr(analysis, "_found", {})
+    with pytest.raises(TypeError):
+        fr.effects(either)
+
+
+def test_another_functor_of_the_same_name_is_another_file(tmp_path, monkeypatch):
+    files = kept_in(tmp_path, monkeypatch)
+    helper = [lambda p, v: p.a[v], lambda p, v: p.b[v]]
+
+    def made(inner):
+        def fn(p, v):
+            return inner(p, v)
+
+        return fn
+
+    assert [set(fr.effects(made(inner)).reads) for inner in helper] == [{"a"}, {"b"}]
+    assert len(files()) == 2
+
+
+class Rules:
+    """A namespace, which two processes may fill in two ways."""
+
+    @staticmethod
+    def near(p, v):
+        return p.a[v]
+
+
+def by_rule(p, v):
+    return Rules.near(p, v)
+
+
+def test_what_depends_on_an_object_is_not_kept(tmp_path, monkeypatch):
+    files = kept_in(tmp_path, monkeypatch)
+    assert fr.effects(by_rule).reads == {"a": {"v"}}
+    assert files() == []
+
+
+def test_a_second_process_finds_it_without_numba(tmp_path):
+    code = (
+        "import sys, frontier as fr\nfrom frontier.primitives.bfs import visit\n"
+        "print(sorted(fr.effects(visit).writes), 'numba' in sys.modules)"
+    )
+    env = {**os.environ, "FRONTIER_CACHE_DIR": str(tmp_path)}
+    runs = [subprocess.check_output([sys.executable, "-c", code], env=env, text=True) for _ in range(2)]
+    assert runs == ["['level', 'parent'] True\n", "['level', 'parent'] False\n"]
 
 
 def lets_go(p, v):

@@ -239,6 +239,17 @@ def test_making_and_moving_a_small_directed_graph_from_rows_needs_no_numba() -> 
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
+@pytest.mark.parametrize("directed", [False, True])
+def test_making_a_small_graph_needs_no_numba(directed: bool) -> None:
+    code = (
+        "import sys, frontier as fr\n"
+        f"g = fr.from_edges([0, 2, 1, 2], [1, 1, 0, 0], [4, 5, 6, 7], duplicates='min', directed={directed})\n"
+        "g.in_edges, g.out_degree, g.max_degree, fr.Problem(g, x=fr.vertex('int32', 1))\n"
+        "sys.exit('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
 def test_results_by_label() -> None:
     g = fr.from_edges(["a", "b"], ["b", "c"], labels=True, directed=True)
     assert g.by_label(fr.bfs(g, "a").level) == {"a": 0, "b": 1, "c": 2}

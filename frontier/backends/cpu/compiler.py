@@ -13,7 +13,6 @@ import os
 import pickle
 import re
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable
@@ -27,7 +26,7 @@ from numba.core.errors import NumbaError
 from numba.extending import overload
 
 from frontier import tracing
-from frontier._jit import cache_folder
+from frontier._jit import cache_folder, write_whole
 from frontier.backends import flags, overloads
 from frontier.backends.copies import Copies, identity, recursive
 from frontier.backends.cpu import atomics, intrinsics, runtime
@@ -200,12 +199,8 @@ def _hint(reason: str) -> str:
 
 def _written(path: Path, text: str) -> Path:
     if not path.exists():
-        handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
         # numba compares the file's time with the one it has noted; equal text has an equal time.
-        os.utime(name, (0, 0))
-        os.replace(name, path)
+        write_whole(path, text.encode(), seconds=0)
     return path
 
 

@@ -9,10 +9,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import importlib.util
-import os
 import re
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -25,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from frontier import tracing
-from frontier._jit import cache_folder
+from frontier._jit import cache_folder, write_whole
 from frontier.backends.copies import identity
 from frontier.backends.cuda.environment import environment
 from frontier.backends.cuda.linker import linked
@@ -91,7 +89,7 @@ def _make(
         made = linked(code, capability)
     except RuntimeError as error:  # CuPy's, of the driver
         raise FrontierError(f"the driver cannot link the loop of {steps}: {_reason(error)}") from error
-    _write(path, made)
+    write_whole(path, made)
     tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cuda")
 
 
@@ -109,7 +107,7 @@ def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
     name = f"loop_{hashlib.sha256(made.encode()).hexdigest()[:32]}"
     path = cache_folder("cuda") / f"{name}.py"
     if not path.exists():
-        _write(path, made.encode())
+        write_whole(path, made.encode())
     spec = importlib.util.spec_from_file_location(f"frontier_cuda_{name}", path)
     assert spec is not None
     assert spec.loader is not None
@@ -185,14 +183,3 @@ def _device_of(capability: tuple[int, int]) -> Iterator[None]:
         yield
     finally:
         dispatcher.get_current_device = before
-
-
-# ---- files -----------------------------------------------------------------------------------------------
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, for processes share the folder."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    os.replace(name, path)

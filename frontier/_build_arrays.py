@@ -1,23 +1,33 @@
-"""Rows of a graph made on a GPU: sorting, duplicates, in-edges.
+"""Rows of a graph made by array operations, on a GPU and of few edges anywhere: sorting, duplicates, in-edges.
 
-Every function takes ``xp``, the module of its arrays: CuPy, or NumPy where that stands in for it. Edges are sorted as
-64-bit keys, source above target. The sort is CuPy's radix sort, which needs as much memory again; temporary arrays are
-dropped as soon as they have served.
+Every function takes ``xp``, the module of its arrays: CuPy or NumPy. Edges are sorted as 64-bit keys, source above
+target. The sort is CuPy's radix sort, which needs as much memory again; temporary arrays are dropped as soon as they
+have served.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from frontier._build_sort import Rows, _narrowed, _widened
 from frontier._topology import Array, id_dtype, offset_dtype
 from frontier.errors import GraphError
 
-__all__ = ["bytes_for", "counts", "sorted_rows", "spread", "transposed"]
+__all__ = ["Rows", "bytes_for", "counts", "narrowed", "sorted_rows", "spread", "transposed", "widened"]
 
 _STRETCH = 1 << 28  # slots worked on at a time: CuPy's prefix sum needs a copy, its scatter counts in 32 bits
+
+
+@dataclass
+class Rows:
+    """Sorted rows; ``order`` holds the number that each slot's edge had in the input."""
+
+    offsets: Array
+    targets: Array
+    weights: Array | None = None
+    order: Array | None = None
 
 
 def bytes_for(num_edges: int, both: bool, carry: bool) -> int:
@@ -33,7 +43,6 @@ def sorted_rows(
     src: Array,
     dst: Array,
     num_vertices: int,
-    *,
     duplicates: str = "keep",
     both: bool = False,
     drop_loops: bool = False,
@@ -99,7 +108,7 @@ def _resolved(
     order = xp.flatnonzero(src != dst) if drop_loops else xp.arange(len(keys))
     if weights is not None and duplicates in ("min", "max"):
         # equals in the order of their weights, then as they were given
-        wide = _widened(weights[order])
+        wide = widened(weights[order])
         assert wide is not None
         if duplicates == "max":
             wide = -wide if wide.dtype.kind == "f" else ~wide
@@ -113,7 +122,7 @@ def _resolved(
     if duplicates == "error":
         _refuse_duplicates(keys, heads, bits)
     if weights is not None and duplicates == "sum":
-        totals = _narrowed(_sums(xp, weights[order], heads), weights.dtype)
+        totals = narrowed(_sums(xp, weights[order], heads), weights.dtype)
         return keys[heads], order[heads], totals
     if duplicates == "last":
         heads[:-1] = heads[1:].copy()
@@ -161,7 +170,7 @@ def _refuse_duplicates(keys: Array, heads: Array, bits: int) -> None:
 
 def _sums(xp: Any, weights: Array, heads: Array) -> Array:
     """Sum of each group of weights, pair by pair, so that it is always the same; groups begin at ``heads``."""
-    wide = _widened(weights)
+    wide = widened(weights)
     assert wide is not None
     if wide.dtype.kind == "f":
         return _add_up(xp, wide, heads)
@@ -194,6 +203,28 @@ def _rows(xp: Any, keys: Array, bits: int, num_vertices: int) -> tuple[Array, Ar
     offsets = xp.searchsorted(keys, firsts).astype(offset_dtype(len(keys)))
     keys &= (1 << bits) - 1
     return offsets, keys.astype(id_dtype(num_vertices))
+
+
+def widened(weights: Array | None) -> Array | None:
+    """Weights as int64 or float64, so that few kernels serve all dtypes."""
+    if weights is None:
+        return None
+    if weights.dtype.kind == "f":
+        return weights.astype(np.float64)
+    if weights.dtype == np.uint64 and len(weights) and weights.max() > np.iinfo(np.int64).max:
+        raise GraphError("weights beyond int64 cannot be compared or added up: pass floats")
+    return weights.astype(np.int64)
+
+
+def narrowed(sums: Array, dtype: Any) -> Array:
+    """Sums in the weights' own dtype, if they fit."""
+    if dtype.kind != "f" and len(sums):
+        info = np.iinfo(dtype)
+        if sums.min() < info.min or sums.max() > info.max:
+            raise GraphError(
+                f"the weights of duplicate edges add up to {sums.max()}, which {dtype} cannot hold: pass int64 weights"
+            )
+    return sums.astype(dtype, copy=False)
 
 
 # -- from rows to what is derived of them -----------------------------------------------------------
