@@ -273,6 +273,10 @@ class Problem:
             raise FrontierError(f"pile {name!r} holds {kind} ids, not {value.kind} ids")
         self.piles[name] = value
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: without what backends have found for this problem, as compiled code."""
+        return {**self.__dict__, "workspace": {}}
+
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *self.fields})
 

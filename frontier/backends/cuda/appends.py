@@ -84,6 +84,19 @@ def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item):
 
 
 @device
+def write_start(C, slot, out, out_scan, capacity, ok, base, votes, item, start):
+    """Write the items of the lanes that have one from place ``base`` on, and the first slot of each one's list."""
+    at = i32(i32(base) + ones(u32(votes & below(i32(thread_index() & i32(31))))))
+    if ok:
+        if at >= capacity:
+            C[slot + ERROR] = CLAIMED_TWICE
+            fetch_or(C, slot + COUNT, ATTENTION)
+        else:
+            out[at] = item
+            out_scan[at] = start
+
+
+@device
 def append_start(C, slot, out, out_scan, capacity, ok, item, start):
     """Append the items of the lanes that have one, with the first slot of each one's list. All lanes call it."""
     votes = ballot(ok)
@@ -94,14 +107,7 @@ def append_start(C, slot, out, out_scan, capacity, ok, item, start):
     at = i64(0)
     if lane == leader:
         at = fetch_add(C, slot + COUNT, i64(ones(votes))) & COUNTED
-    at = i32(i32(shuffle(i32(at), leader)) + ones(u32(votes & below(lane))))
-    if ok:
-        if at >= capacity:
-            C[slot + ERROR] = CLAIMED_TWICE
-            fetch_or(C, slot + COUNT, ATTENTION)
-        else:
-            out[at] = item
-            out_scan[at] = start
+    write_start(C, slot, out, out_scan, capacity, ok, shuffle(i32(at), leader), votes, item, start)
 
 
 @device
@@ -115,14 +121,7 @@ def append_waiting(C, slot, out, out_scan, capacity, ok, item, start, stays):
     at = i64(0)
     if lane == i32(0):
         at = fetch_add(C, slot + COUNT, i64(ones(votes)) | (i64(ones(waits)) << i64(HALF))) & HALF_COUNTED
-    at = i32(i32(shuffle(i32(at), 0)) + ones(u32(votes & below(lane))))
-    if ok:
-        if at >= capacity:
-            C[slot + ERROR] = CLAIMED_TWICE
-            fetch_or(C, slot + COUNT, ATTENTION)
-        else:
-            out[at] = item
-            out_scan[at] = start
+    write_start(C, slot, out, out_scan, capacity, ok, shuffle(i32(at), 0), votes, item, start)
 
 
 @device

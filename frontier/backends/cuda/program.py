@@ -77,6 +77,9 @@ class CudaProgram(Program):
 
     backend = "cuda"
 
+    #: The text of its module, once it is ready.
+    whole_text: str | None = None
+
     def __init__(self, layout: Layout, schedule: Schedule, build: Build) -> None:
         self.build, self.narrow = build, build.narrow
         self._whole = "True"
@@ -174,7 +177,14 @@ def scratch_of(program: CudaProgram) -> int:
 
 
 def text(program: CudaProgram) -> str:
-    """The whole module. The kernel's parameters are the words of the table, by value: so they take no registers."""
+    """The whole module of a program that is ready, made once."""
+    if program.whole_text is None:
+        program.whole_text = _text(program)
+    return program.whole_text
+
+
+def _text(program: CudaProgram) -> str:
+    """The kernel's parameters are the words of the table, by value: so they take no registers."""
     names = [f"s_{name[2:]}" if name.startswith("p_") else name for name in words(program)]
     names = [f"given_{name}" if name in ("tracing", "single") else name for name in names]
     head = [
