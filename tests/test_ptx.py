@@ -123,7 +123,7 @@ def test_kernels_compile(name: str, build: str, capability: tuple[int, int], mon
     from frontier.backends.cuda.compiler import ENTRY, ptx_of
 
     program = program_of(name, build, monkeypatch)
-    bounds = launch.NARROW if program.narrow else launch.FULL
+    bounds = launch.bounds_of(program)
     try:
         code = ptx_of(program, capability, bounds)
     except CCSupportError as error:

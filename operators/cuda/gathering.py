@@ -60,7 +60,9 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
     held = b.variable("held")
     aside = f"{b.layout.ids}_at({b.input('long_lists', f'long {BLOCK}')})"
     room = f"({b.capacity('edge')} // {BLOCK} + 1)"
-    body = _lists(values, [*_put_aside(), *_warps(values, b.build.sweeps)], b)
+    paired = values.harmless and b.build.sweeps  # betweenness, whose kernel has no registers to spare, loses by pairs
+    b.roomy = b.roomy or paired
+    body = _lists(values, [*_put_aside(), *_warps(values, paired)], b)
     count = f"{held} = min({b.counter('PILE_COUNT')}, {room})"
     b.phase(b.function(name, first | {"aside": aside, "room": room}, body), after=(*after, count))
     with b.when(f"{held} > 0"):
@@ -198,10 +200,10 @@ def _put_aside() -> list[str]:
     ]
 
 
-def _warps(values: Values, sweeps: bool) -> list[str]:
-    """The warp's own long lists: in programs that sweep pairs of those that are not very long, then one by one."""
+def _warps(values: Values, paired: bool) -> list[str]:
+    """The warp's own long lists: perhaps pairs of those that are not very long, then one by one."""
     return [
-        *(pairs(values) if values.harmless and sweeps else []),
+        *(pairs(values) if paired else []),
         "pending = ballot(waits)",
         "while pending != np.uint32(0):",
         "    leader = find_first(pending)",

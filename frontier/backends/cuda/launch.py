@@ -16,11 +16,15 @@ from frontier.backends.cuda.program import CudaProgram, scratch_of
 from frontier.backends.cuda.runtime_words import ARRIVALS, scratch
 from frontier.errors import BackendUnavailableError
 
-__all__ = ["Exchange", "Kernel", "SimulatedKernel", "address_of", "copied", "current_stream", "kernel", "memory_at"]
+__all__ = [
+    "Exchange", "Kernel", "SimulatedKernel", "address_of", "bounds_of", "copied", "current_stream", "kernel",
+    "memory_at",
+]  # fmt: skip
 
-#: Threads of a block and blocks of a multiprocessor: full build, narrow build, narrow build that sweeps.
-#: (Measured: with 40 registers a thread and three blocks the full build is fastest; a narrow pass is a chain of loads.)
-FULL, NARROW, SWEEPS = (512, 3), (256, 1), (256, 6)
+#: Threads of a block and blocks of a multiprocessor: full build, full build with many loads of a thread in flight,
+#: narrow build, narrow build that sweeps. (Measured: with 40 registers a thread and three blocks the full build is
+#: fastest, but for PageRank, which wants 64; a narrow pass is a chain of loads.)
+FULL, ROOMY, NARROW, SWEEPS = (512, 3), (512, 2), (256, 1), (256, 6)
 
 
 #: Bytes of scratch memory that a kernel may have without asking, and what asks for more (from cuda.h).
@@ -98,6 +102,13 @@ class Exchange:
         self.words[self._state] = self._written[self._state]
 
 
+def bounds_of(program: CudaProgram) -> tuple[int, int]:
+    """Threads of a block, and how many blocks a multiprocessor is to hold at once."""
+    if program.narrow:
+        return SWEEPS if program.build.sweeps else NARROW
+    return ROOMY if program.roomy else FULL
+
+
 class Kernel:
     """A loop kernel on the current device.
 
@@ -114,7 +125,7 @@ class Kernel:
 
         here = Device()
         capability = (int(here.compute_capability[:-1]), int(here.compute_capability[-1]))
-        self.threads, least = (SWEEPS if program.build.sweeps else NARROW) if program.narrow else FULL
+        self.threads, least = bounds_of(program)
         self._module = Module()
         self._module.load(binary(program, capability, (self.threads, least), blame))
         self._function = self._module.get_function(ENTRY)

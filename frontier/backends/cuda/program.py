@@ -89,6 +89,8 @@ class CudaProgram(Program):
         self.holds = False
         #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.decider`.
         self.decides = not build.narrow or build.sweeps
+        #: Whether a phase has so many loads of a thread in flight that registers are worth more than warps.
+        self.roomy = False
         #: Of those phases: their calls, and what all threads do after the barrier.
         self.calls: list[tuple[tuple[str, ...], list[str]]] = []
         #: Names of what all threads have computed together after a barrier.
