@@ -8,10 +8,11 @@ from __future__ import annotations
 import os
 import tempfile
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-__all__ = ["cache_folder", "jit", "write_whole"]
+__all__ = ["cache_folder", "jit", "version_of", "write_whole"]
 
 
 @cache
@@ -37,6 +38,14 @@ def write_whole(path: Path, content: bytes, seconds: float | None = None) -> Non
     if seconds is not None:
         os.utime(name, (seconds, seconds))
     os.replace(name, path)
+
+
+def version_of(distribution: str) -> str | None:
+    """Give the version of an installed package, which need not be imported for it."""
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def jit(function: Any) -> Any:

@@ -12,15 +12,15 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from frontier import atomics
-from frontier._jit import cache_folder, write_whole
+from frontier._jit import cache_folder, version_of, write_whole
 from frontier.errors import FunctorError
 from frontier.functors import _names_used, helpers, is_helper, location
 
@@ -89,7 +89,8 @@ def effects(fn: Callable[..., Any]) -> Effects:
         kept = _loaded(path)
         _found[fn] = kept or _read(fn)
         if kept is None and _found[fn].lasting:
-            write_whole(path, _text(_found[fn]).encode())
+            with suppress(OSError):  # a full disk, say: then the next process reads the functor again
+                write_whole(path, _text(_found[fn]).encode())
     return _found[fn]
 
 
@@ -114,8 +115,8 @@ def _file_of(fn: Callable[..., Any]) -> Path:
 @cache
 def _version() -> str:
     """What the analysis itself depends on."""
-    source = hashlib.sha256(Path(__file__).read_bytes()).hexdigest()
-    return f"{sys.version_info[:2]} {metadata.version('numba')} {source}"
+    sources = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in ("analysis", "functors", "atomics")]
+    return f"{sys.version_info[:2]} {version_of('numba')} {hashlib.sha256(b''.join(sources)).hexdigest()}"
 
 
 def _text(found: Effects) -> str:

@@ -125,23 +125,37 @@ def check_captures(fn: Callable[..., Any]) -> None:
 
 def _names_used(code: types.CodeType) -> Iterator[str]:
     # co_names holds attribute names too, so a functor called like its field would find itself.
-    for instruction in dis.get_instructions(code):
-        if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-            yield instruction.argval
+    for part in _codes(code):
+        for instruction in dis.get_instructions(part):
+            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
+                yield instruction.argval
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    """A function's code, and that of functions inside it."""
+    yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _names_used(constant)
+            yield from _codes(constant)
 
 
 def module_functions(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
-    """Plain functions that a functor reaches as attributes of modules (``tools.clamp``)."""
-    found: list[Callable[..., Any]] = []
-    for _, value in constants(fn):
-        if isinstance(value, types.ModuleType):
-            for name in fn.__code__.co_names:
-                inner = vars(value).get(name)
-                if inner is not None and is_helper(inner):
-                    found.append(inner)
+    """Plain functions that a functor may reach as attributes of modules (``tools.clamp``)."""
+    return list(dict.fromkeys(value for _, value in module_attributes(fn) if is_helper(value)))
+
+
+def module_attributes(fn: Callable[..., Any]) -> list[tuple[str, Any]]:
+    """What a function may reach as attributes of modules, of those in modules too: (name, value)."""
+    modules = [value for _, value in constants(fn) if isinstance(value, types.ModuleType)]
+    names = dict.fromkeys(name for code in _codes(fn.__code__) for name in code.co_names)
+    found = []
+    for module in modules:  # which grows meanwhile
+        for name in names:
+            if name in vars(module):
+                inner = vars(module)[name]
+                found.append((f"{module.__name__}.{name}", inner))
+                if isinstance(inner, types.ModuleType) and inner not in modules:
+                    modules.append(inner)
     return found
 
 

@@ -235,7 +235,7 @@ def test_what_kernels_are_named_by(afresh: None, old_driver: None, monkeypatch: 
             names.add(key(made))
     for distribution in environment._COMPILERS:
         with monkeypatch.context() as patch:
-            patch.setattr(environment, "_version", lambda name, other=distribution: "9.9" if name == other else "1.0")
+            patch.setattr(environment, "version_of", lambda name, other=distribution: "9.9" if name == other else "1.0")
             names.add(key(made))
     assert len(names) == 5 + len(changes) + len(environment._COMPILERS)
     assert {"numba", "numba-cuda", "nvidia-nvvm", "nvidia-nvjitlink"} <= {*environment._COMPILERS}

@@ -5,11 +5,12 @@ from __future__ import annotations
 import hashlib
 import types as python_types
 from collections.abc import Callable
+from enum import EnumMeta
 from typing import Any
 
 import numpy as np
 
-from frontier.functors import constants, is_helper, marked, module_functions
+from frontier.functors import constants, is_helper, marked, module_attributes, module_functions
 
 __all__ = ["Copies", "identity", "recursive"]
 
@@ -83,16 +84,18 @@ def identity(fn: Callable[..., Any], stack: tuple[Any, ...] = ()) -> str:
         return fn.__name__
     code = fn.__code__
     parts = [code.co_code.hex(), repr(code.co_varnames), repr(code.co_names), _constants_text(code)]
-    for name, value in constants(fn):
+    parts.append(repr((fn.__defaults__, fn.__kwdefaults__)))
+    for name, value in (*constants(fn), *module_attributes(fn)):
         if is_helper(value):
             parts.append(f"{name}:{identity(value, (*stack, fn))}")
         elif hasattr(value, "py_func"):
             parts.append(f"{name}:{identity(value.py_func, (*stack, fn))}")
         elif isinstance(value, (int, float, complex, str, bytes, bool, tuple, type(None), np.generic)):
             parts.append(f"{name}={value!r}")
+        elif isinstance(value, EnumMeta):
+            parts.append(f"{name}={[(member.name, member.value) for member in value]!r}")  # type: ignore[var-annotated]
         else:
             parts.append(f"{name}:{getattr(value, '__module__', '')}.{getattr(value, '__qualname__', type(value))}")
-    parts += [identity(value, (*stack, fn)) for value in module_functions(fn)]
     return "|".join(parts)
 
 

@@ -9,12 +9,12 @@ import hashlib
 import os
 import sys
 from functools import cache
-from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 
 from frontier import gpus
+from frontier._jit import version_of
 
 __all__ = ["environment", "sources"]
 
@@ -38,18 +38,11 @@ def environment() -> str:
     made = hashlib.sha256()
     for path in sources():
         made.update(path.read_bytes())
-    versions = [f"{name} {_version(name)}" for name in _COMPILERS]
+    versions = [f"{name} {version_of(name)}" for name in _COMPILERS]
     numpy = np.__version__.split(".")[:2]
     return " ".join(map(str, (
         frontier.__version__, sys.version_info[:2], numpy, versions, gpus.find().cuda, _toolkits(), made.hexdigest()
     )))  # fmt: skip
-
-
-def _version(distribution: str) -> str | None:
-    try:
-        return metadata.version(distribution)
-    except metadata.PackageNotFoundError:
-        return None
 
 
 def _toolkits() -> list[tuple[str, int]]:
