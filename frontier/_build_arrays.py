@@ -43,6 +43,7 @@ def sorted_rows(
     src: Array,
     dst: Array,
     num_vertices: int,
+    *,
     duplicates: str = "keep",
     both: bool = False,
     drop_loops: bool = False,

@@ -65,7 +65,11 @@ def sorted_rows(
         The edges come in ascending order of ``dst``.
     """
     if num_vertices + len(src) < FEW and duplicates != "sum":  # sums of floats are rounded in another order there
-        return _few(src, dst, num_vertices, duplicates, both, drop_loops, weights, need_order)
+        options: dict[str, Any] = {"duplicates": duplicates, "both": both, "drop_loops": drop_loops}
+        rows = _build_arrays.sorted_rows(np, src, dst, num_vertices, weights=weights, need_order=need_order, **options)
+        if rows.order is not None:
+            rows.order = rows.order.astype(offset_dtype(len(src)))
+        return rows
     by_weight = weights is not None and duplicates in ("min", "max", "sum")
     as_bits = weights is not None and weights.itemsize in (4, 8)
     as_bits = as_bits and not by_weight and not need_order
@@ -94,13 +98,6 @@ def sorted_rows(
         rows.weights = narrowed(totals.view(sums.dtype), weights.dtype)
     elif weights is not None:
         rows.weights = take(weights, carried)
-    return rows
-
-
-def _few(src: Array, dst: Array, num_vertices: int, *options: Any) -> Rows:
-    rows = _build_arrays.sorted_rows(np, src, dst, num_vertices, *options)
-    if rows.order is not None:
-        rows.order = rows.order.astype(offset_dtype(len(src)))
     return rows
 
 

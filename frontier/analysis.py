@@ -87,7 +87,7 @@ def effects(fn: Callable[..., Any]) -> Effects:
     if fn not in _found:
         path = _file_of(fn)
         kept = _loaded(path)
-        _found[fn] = kept or _read(fn)
+        _found[fn] = _read(fn) if kept is None else kept
         if kept is None and _found[fn].lasting:
             with suppress(OSError):  # a full disk, say: then the next process reads the functor again
                 write_whole(path, _text(_found[fn]).encode())

@@ -140,23 +140,40 @@ def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 
 def module_functions(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
-    """Plain functions that a functor may reach as attributes of modules (``tools.clamp``)."""
+    """Plain functions that a functor reaches as attributes of modules (``tools.clamp``)."""
     return list(dict.fromkeys(value for _, value in module_attributes(fn) if is_helper(value)))
 
 
 def module_attributes(fn: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """What a function may reach as attributes of modules, of those in modules too: (name, value)."""
-    modules = [value for _, value in constants(fn) if isinstance(value, types.ModuleType)]
-    names = dict.fromkeys(name for code in _codes(fn.__code__) for name in code.co_names)
-    found = []
-    for module in modules:  # which grows meanwhile
-        for name in names:
-            if name in vars(module):
-                inner = vars(module)[name]
-                found.append((f"{module.__name__}.{name}", inner))
-                if isinstance(inner, types.ModuleType) and inner not in modules:
-                    modules.append(inner)
-    return found
+    """What a function reads of modules, and of modules in these: (name with its dots, value)."""
+    outside, found = dict(constants(fn)), {}
+    for name, attributes in _chains(fn.__code__):
+        value = outside.get(name)
+        for attribute in attributes:
+            if not isinstance(value, types.ModuleType) or not hasattr(value, attribute):
+                break
+            value, name = getattr(value, attribute), f"{name}.{attribute}"
+            found[name] = value
+        if isinstance(value, types.ModuleType):  # it goes on by another name: whatever may be meant there
+            known = vars(value)
+            found.update((f"{name}.{other}", known[other]) for other in fn.__code__.co_names if other in known)
+    return list(found.items())
+
+
+def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
+    """What a function takes from outside, each time by its name and the attributes that are read of it right there."""
+    for part in _codes(code):
+        name, attributes = "", []
+        for instruction in dis.get_instructions(part):
+            if instruction.opname == "EXTENDED_ARG":
+                continue
+            if name and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
+                attributes.append(instruction.argval)
+                continue
+            if name:
+                yield name, attributes
+            taken = instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
+            name, attributes = instruction.argval if taken else "", []
 
 
 def constants(fn: Callable[..., Any]) -> list[tuple[str, Any]]:

@@ -11,6 +11,7 @@ import pytest
 
 import frontier as fr
 from frontier.backends.copies import identity
+from frontier.functors import helpers
 
 holder = ModuleType("holder")
 holder.tools = functor_tools  # type: ignore[attr-defined]
@@ -50,6 +51,26 @@ def default(p: Any, v: Any) -> None:
     p.out[v] += by_default(v)
 
 
+def alias(p: Any, v: Any) -> None:
+    tools = functor_tools
+    p.out[v] += tools.STEP
+
+
+def captured(tools: Any) -> Any:
+    def fn(p: Any, v: Any) -> None:
+        p.out[v] += tools.STEP
+
+    return fn
+
+
+def field_of_that_name(p: Any, v: Any) -> None:
+    p.EXTRA[v] = functor_tools.twice(v)
+
+
+def of_a_lazy_module(p: Any, v: Any) -> None:
+    fr.atomic_or(p.out, v, 1)
+
+
 @pytest.mark.parametrize(
     ("fn", "where", "name", "value"),
     [
@@ -59,6 +80,8 @@ def default(p: Any, v: Any) -> None:
         (nested_constant, functor_tools, "STEP", 4),
         (nested_helper, functor_tools, "twice", lambda x: x),
         (nested_helper, functor_tools, "STEP", 4),  # which the helper reads
+        (alias, functor_tools, "STEP", 4),
+        (captured(functor_tools), functor_tools, "STEP", 4),
         (default, by_default, "__defaults__", (3,)),
         (member, globals(), "Colour", enum.IntEnum("Colour", {"RED": 2})),
     ],
@@ -74,6 +97,20 @@ def test_whatever_compiled_code_holds_is_in_its_name(
     else:
         monkeypatch.setattr(where, name, value)
     assert identity(fn) != before
+
+
+def test_names_of_fields_are_not_looked_for_in_modules(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = identity(field_of_that_name)
+    monkeypatch.setattr(functor_tools, "EXTRA", lambda x: undefined, raising=False)  # noqa: F821
+    assert identity(field_of_that_name) == before
+    assert helpers(field_of_that_name) == [functor_tools.twice]
+
+
+def test_what_a_module_loads_late_is_in_the_name_from_the_beginning(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(vars(fr), "atomic_or", raising=False)
+    before = identity(of_a_lazy_module)
+    assert fr.atomic_or
+    assert identity(of_a_lazy_module) == before
 
 
 def test_attributes_of_modules_in_modules(backend: Any) -> None:
