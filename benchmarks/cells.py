@@ -117,7 +117,7 @@ class Bench:
         """Edges that count for edges a second."""
         made = self.made
         if primitive in WITHOUT_SOURCE:
-            return float(made.graph.num_edges * max(iterations, 1))
+            return float(made.graph.num_slots * max(iterations, 1))
         if not self.protocol.input_edges:
             return float(self.checker.reached(source))
         if made.input_degree is None:

@@ -67,10 +67,10 @@ class Made:
 
     def __str__(self) -> str:
         g = self.graph
-        text = f"{self.name}: {g.num_vertices:,} vertices, {g.num_edges:,} directed edges, {self.nbytes / 1e6:,.0f} MB"
+        text = f"{self.name}: {g.num_vertices:,} vertices, {g.num_slots:,} directed edges, {self.nbytes / 1e6:,.0f} MB"
         if self.name in EXPECTED:
             n, m = EXPECTED[self.name]
-            good = g.num_vertices == n and abs(g.num_edges - m) < 0.005 * m
+            good = g.num_vertices == n and abs(g.num_slots - m) < 0.005 * m
             text += f" ({'as expected' if good else f'EXPECTED {n:,} and {m:,.0f}'})"
         return f"{text}, made in {self.seconds:.2f} s{self.note}"
 

@@ -28,7 +28,7 @@ class Checker:
 
     def __init__(self, xp: Any, g: fr.Graph, chunk: int = CHUNK) -> None:
         self.xp, self.g, self.chunk = xp, g, chunk
-        self.n, self.m = g.num_vertices, g.num_edges
+        self.n, self.m = g.num_vertices, g.num_slots
         self._components: Array | None = None
 
     def edges(self) -> Iterator[tuple[Array, Array, Array]]:

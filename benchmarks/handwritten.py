@@ -60,7 +60,7 @@ def _cells(
     level, frontiers = levels(xp, g, bench.sources[0], bench.checker.chunk)
     for depth in range(len(frontiers) - 1):
         state = Level(xp, g, level, frontiers, depth)
-        if state.edges >= g.num_edges / PART:
+        if state.edges >= g.num_slots / PART:
             for name in ("push_queue", "push_scan", "pull"):
                 yield (name, f"level {depth}"), Advances(bench.device, kernels, state, name, runs)
     for name in ("gather_float", "gather_double"):
@@ -177,7 +177,7 @@ class Advances:
     def _by_hand(self, kernels: Kernels) -> tuple[float, list[str]]:
         state, xp, g = self.state, self.state.xp, self.state.g
         n, depth, edges = g.num_vertices, state.depth + 1, state.edges
-        if g.num_edges >= 2**31:
+        if g.num_slots >= 2**31:
             raise ValueError("the kernels take offsets of 32 bits")
         parent, level = state.parent.copy(), state.level.copy()
         total = xp.zeros(1, dtype=np.uint64)
@@ -272,7 +272,7 @@ class Gathers:
         p = fr.Problem(g, value=fr.vertex(str(dtype), value), sum=fr.vertex(str(dtype), combine="sum"))
         step = fr.Gather(neighbour, "sum", into="sum", over="vertices")
         time, _ = traced(self.runs, lambda: None, lambda: step(p, fr.Frontier(g, [0])))
-        return row_of(self.name, (n, g.num_edges, n), hand, (time, wrong(p.sum)))
+        return row_of(self.name, (n, g.num_slots, n), hand, (time, wrong(p.sum)))
 
 
 if __name__ == "__main__":

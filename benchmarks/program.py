@@ -108,7 +108,7 @@ def prepare(journal: Journal, device: Host, name: str, arguments: argparse.Names
         kept.append(Bench(device, made, protocol, arguments.seed, arguments.seconds, arguments.verify))
         graph = made.graph
         journal.data["graphs"][name] = {
-            "vertices": graph.num_vertices, "edges": graph.num_edges, "input_edges": made.input_edges,
+            "vertices": graph.num_vertices, "slots": graph.num_slots, "input_edges": made.input_edges,
             "bytes": made.nbytes, "seconds": made.seconds, "note": made.note, "sources": kept[0].sources,
             "order": made.order, "order_ms": made.order_ms,
         }  # fmt: skip

@@ -57,7 +57,7 @@ def main() -> int:
         except graphs.Missing as missing:
             print(f"\nleft out: {missing}")
             continue
-        print(f"\n{name}: {g.num_vertices:,} vertices, {g.num_edges:,} edge slots", flush=True)
+        print(f"\n{name}: {g.num_vertices:,} vertices, {g.num_slots:,} edge slots", flush=True)
         for row in measure_graph(name, g, chosen, arguments):
             rows.append(row)
             print_row(row)
@@ -96,7 +96,7 @@ def measure_graph(
             if not hasattr(system, primitive):
                 continue
             row, numbers = measure(system, primitive, sources)
-            edges = reached if primitive in ("bfs", "sssp", "bc") else [g.num_edges]
+            edges = reached if primitive in ("bfs", "sssp", "bc") else [g.num_slots]
             row.gteps = statistics.median(edges) / row.median / 1e6
             row.graph = name
             row.agrees &= _close(numbers, expected.setdefault(primitive, numbers), CLOSE.get(primitive, 1e-5))

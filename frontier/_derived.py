@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from frontier.graph import Graph
 
 __all__ = [
-    "in_degree", "in_edges", "in_lists", "largest", "max_degree", "out_degree", "short_lists", "smallest", "sources"
+    "in_degree", "in_edges", "in_lists", "largest", "max_degree", "num_loops", "out_degree", "short_lists", "smallest",
+    "sources",
 ]  # fmt: skip
 
 
@@ -27,6 +28,27 @@ def sources(graph: Graph) -> Array:
 def out_degree(graph: Graph) -> Array:
     """Number of edge slots of each vertex."""
     return graph.offsets[1:] - graph.offsets[:-1]
+
+
+#: Slots whose sources are made at a time where self-loops are counted.
+CHUNK = 1 << 22
+
+
+def num_loops(graph: Graph) -> int:
+    """Number of self-loops; sources that are there are used, others are made piece by piece and not kept."""
+    offsets, targets = graph.offsets, graph.targets
+    there = graph._topology.built().get("sources")
+    if there is not None or device.is_cuda(graph.backend):
+        return int((targets == (sources(graph) if there is None else there)).sum())
+    count, begin, n = 0, 0, graph.num_vertices
+    while begin < n:
+        # as many whole lists as fit into a piece, but at least one
+        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + CHUNK, side="right")) - 1)
+        ends = np.arange(begin, end, dtype=targets.dtype)
+        piece = np.repeat(ends, np.diff(offsets[begin : end + 1]))
+        count += int(np.count_nonzero(piece == targets[offsets[begin] : offsets[end]]))
+        begin = end
+    return count
 
 
 def max_degree(graph: Graph) -> int:
@@ -43,7 +65,7 @@ SHORT, MEAN = 32, 8
 
 def short_lists(graph: Graph) -> bool:
     """Whether all lists are short; kernels for such graphs are others."""
-    return graph.max_degree <= SHORT and graph.num_edges <= MEAN * graph.num_vertices
+    return graph.max_degree <= SHORT and graph.num_slots <= MEAN * graph.num_vertices
 
 
 def in_degree(graph: Graph) -> Array:

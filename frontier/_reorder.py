@@ -114,9 +114,9 @@ def _rows(graph: Graph, new: Array) -> Rows:
 
     place, columns = graph.backend, bool(graph.edges)
     if device.is_cuda(place):
-        ends = 2 * graph.targets.itemsize * graph.num_edges
-        sorting = _build_arrays.bytes_for(graph.num_edges, both=False, carry=columns or graph.weights is not None)
-        check_room(ends + sorting, f"another order of {graph.num_edges:,} edges", device.HINT, place)
+        ends = 2 * graph.targets.itemsize * graph.num_slots
+        sorting = _build_arrays.bytes_for(graph.num_slots, both=False, carry=columns or graph.weights is not None)
+        check_room(ends + sorting, f"another order of {graph.num_slots:,} edge slots", device.HINT, place)
     sources = graph._topology.built().get("sources")
     if sources is None:  # not graph.sources, which would keep it
         sources = sources_of(place, graph.offsets, graph.targets.dtype)

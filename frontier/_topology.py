@@ -16,7 +16,7 @@ Array = NDArray[Any]
 _INT32_LIMIT = 2**31
 
 #: What is derived from the rows alone, whatever the weights.
-OF_ROWS = ("sources", "out_degree", "in_degree", "in_lists", "in_edges", "max_degree", "label_index")
+OF_ROWS = ("sources", "out_degree", "in_degree", "in_lists", "in_edges", "max_degree", "num_loops", "label_index")
 
 
 def id_dtype(num_vertices: int) -> np.dtype[Any]:
@@ -24,9 +24,9 @@ def id_dtype(num_vertices: int) -> np.dtype[Any]:
     return np.dtype(np.int32 if num_vertices < _INT32_LIMIT else np.int64)
 
 
-def offset_dtype(num_edges: int) -> np.dtype[Any]:
+def offset_dtype(num_slots: int) -> np.dtype[Any]:
     """Dtype of offsets and edge slots: int32, int64 from 2**31 slots on."""
-    return np.dtype(np.int32 if num_edges < _INT32_LIMIT else np.int64)
+    return np.dtype(np.int32 if num_slots < _INT32_LIMIT else np.int64)
 
 
 def read_only(values: Any) -> Array:
@@ -96,7 +96,7 @@ class Topology:
             if name in ("in_lists", "in_edges"):
                 lists = tuple(map(move, value)) if isinstance(value, tuple) else move(value)
                 made.derived[name] = lists
-            elif name in ("label_index", "max_degree", "min_weight", "max_weight"):
+            elif name in ("label_index", "max_degree", "num_loops", "min_weight", "max_weight"):
                 made.derived[name] = value
         return made
 

@@ -223,8 +223,8 @@ def transpose(graph: Graph, permutation: bool) -> tuple[Array, Array, Array | No
     """Give in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
     place = graph.backend
     if device.is_cuda(place):
-        needed = _build_arrays.bytes_for(graph.num_edges, both=False, carry=permutation)
-        check_room(needed, f"the in-edges of {graph.num_edges:,} edges", device.HINT, place)
+        needed = _build_arrays.bytes_for(graph.num_slots, both=False, carry=permutation)
+        check_room(needed, f"the in-edges of {graph.num_slots:,} edge slots", device.HINT, place)
         return _build_arrays.transposed(device.namespace(place), graph.offsets, graph.targets, permutation)
     sources = graph._topology.built().get("sources")
     if sources is None:  # not graph.sources, which would keep it
@@ -279,7 +279,7 @@ def reweighted(graph: Graph, weights: Any) -> Graph:
             raise GraphError(f"there is no edge column {weights!r}: there is {known}")
         weights = graph.edges[weights]
     array = None if weights is None else given.weights_of(
-        weights, graph.num_edges, "edge slots", True, graph.backend
+        weights, graph.num_slots, "edge slots", True, graph.backend
     )
     if array is not None and graph.symmetric:
         check_symmetric_weights(graph, array)

@@ -217,7 +217,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     sparse = _library("scipy.sparse", "SciPy")
     graph = _on_host(graph)
     n, weights = graph.num_vertices, graph.weights
-    data = np.ones(graph.num_edges) if weights is None else weights
+    data = np.ones(graph.num_slots) if weights is None else weights
     return sparse.csr_array((data, graph.targets, graph.offsets), shape=(n, n), copy=True)
 
 
@@ -305,7 +305,7 @@ def _on_host(graph: Graph) -> Graph:
 def _edge_slots(graph: Graph) -> Array:
     """The slots that show each edge once."""
     if graph.directed:
-        return np.arange(graph.num_edges)
+        return np.arange(graph.num_slots)
     return np.flatnonzero(graph.sources <= graph.targets)
 
 

@@ -105,7 +105,7 @@ class Frontier:
     @property
     def capacity(self) -> int:
         """Number of elements that there can be."""
-        return self.graph.num_vertices if self.kind == "vertex" else self.graph.num_edges
+        return self.graph.num_vertices if self.kind == "vertex" else self.graph.num_slots
 
     @property
     def id_dtype(self) -> np.dtype[Any]:

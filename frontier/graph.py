@@ -84,7 +84,14 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Number of edge slots, m: an undirected edge takes two, a self-loop one."""
+        """Number of edges; one that goes both ways, as in an undirected graph, counts once."""
+        if self.directed:
+            return self.num_slots
+        return (self.num_slots + self._once("num_loops", lambda: _derived.num_loops(self))) // 2
+
+    @property
+    def num_slots(self) -> int:
+        """Number of edge slots, m, the length of ``targets``: an undirected edge takes two, a self-loop one."""
         return len(self._topology.targets)
 
     @property
@@ -387,7 +394,7 @@ class Graph:
         parts = [
             "directed" if self.directed else "undirected",
             f"{self.num_vertices:,} vertices",
-            f"{self.num_edges:,} edge slots",
+            f"{self.num_edges:,} edges" + ("" if self.directed else f" ({self.num_slots:,} slots)"),
         ]
         if self.weights is not None:
             parts.append(f"{self.weights.dtype} weights")

@@ -166,7 +166,7 @@ def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vert
     wide = needs.slots * (topology.offsets.itemsize - 4)
     return MemoryEstimate(
         csr=sum(array.nbytes for array in csr if array is not None),
-        in_edges=shared + (graph.num_edges * topology.offsets.itemsize if permutation else 0),
+        in_edges=shared + (graph.num_slots * topology.offsets.itemsize if permutation else 0),
         columns=sum(array.nbytes for array in columns if array is not None),
         fields=graph.num_vertices * (bytes_per_vertex + needs.bytes_per_vertex + wide),
         making=making,
@@ -186,7 +186,7 @@ def _making(graph: Graph, permutation: bool) -> int:
 
     targets, offsets = graph._topology.targets.itemsize, graph._topology.offsets.itemsize
     kept = targets + (offsets if permutation else 0)
-    return bytes_for(graph.num_edges, both=False, carry=permutation) - graph.num_edges * kept
+    return bytes_for(graph.num_slots, both=False, carry=permutation) - graph.num_slots * kept
 
 
 def _needs_of(primitive: str) -> _Needs:

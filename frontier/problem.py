@@ -184,7 +184,7 @@ class Problem:
         store["scalars"] = {}  # arrays of one element, so that compiled code has an address
         store["piles"] = {}
         store["workspace"] = {}  # what a backend keeps for this problem between calls
-        lengths = {"vertex": graph.num_vertices, "edge": graph.num_edges}
+        lengths = {"vertex": graph.num_vertices, "edge": graph.num_slots}
         self._check_room(fields, lengths)
         with device.using(graph.backend, "the fields of a problem"):
             for name, made in fields.items():

@@ -42,7 +42,7 @@ def number_of_copies(g: Graph, sources: NDArray[Any], bytes_per_vertex: int) -> 
         The fewest that do the sources in as many turns as the most would; 1 where the graph is large, where the sources
         are not distinct, or where a GPU has little memory left.
     """
-    n, m = g.num_vertices, g.num_edges
+    n, m = g.num_vertices, g.num_slots
     most = min((SLOTS_CUDA if device.is_cuda(g.backend) else SLOTS) // max(1, n + m), len(sources))
     if most > 1 and device.is_cuda(g.backend):
         each = 2 * (n * (bytes_per_vertex + 8) + m * 8)  # at most half of what is free, with in-edges
@@ -75,6 +75,6 @@ def _rows(g: Graph, offsets: Array, ends: Array, count: int) -> tuple[Array, Arr
     xp = device.namespace(g.backend)
     number = xp.arange(count, dtype=ends.dtype)[:, None]
     begins = xp.empty(count * g.num_vertices + 1, offsets.dtype)
-    begins[:-1] = xp.ravel(offsets[:-1] + number * g.num_edges)
-    begins[-1] = count * g.num_edges
+    begins[:-1] = xp.ravel(offsets[:-1] + number * g.num_slots)
+    begins[-1] = count * g.num_slots
     return begins, xp.ravel(ends + number * g.num_vertices)

@@ -158,7 +158,7 @@ def _program(g: Graph) -> type[fr.Enactor]:
     """On a GPU the one that suits the graph's degrees; on processors they differ little."""
     if not device.is_cuda(g.backend):
         return Betweenness
-    if g.num_edges < 8 * g.num_vertices:
+    if g.num_slots < 8 * g.num_vertices:
         return FoldedBetweenness
     # Where all paths lead through hubs, atomics on their numbers of paths meet. (A directed graph's in-edges would have
     # to be sorted first.)
@@ -202,7 +202,7 @@ def _facts(g: Graph, result: BetweennessResult) -> dict[str, Any]:
     if g.num_vertices:
         best = int(result.centrality.argmax())
         facts["highest"] = f"{float(result.centrality[best]):.6g} at vertex {best}"
-    facts["edges"] = g.num_edges * len(result.sources)
+    facts["slots"] = g.num_slots * len(result.sources)
     return facts
 
 

@@ -160,7 +160,7 @@ def _facts(g: Graph, result: BFSResult) -> dict[str, Any]:
         "source": result.source,
         "reached": int(np.count_nonzero(reached)),
         "depth": int(result.level.max()),
-        "edges": int(g.out_degree[reached].sum()),
+        "slots": int(g.out_degree[reached].sum()),
     }
 
 

@@ -293,7 +293,7 @@ def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:
         "iterations": result.iterations,
         "error": result.error,
         "highest": f"{best[0][1]:.6g} at vertex {best[0][0]}" if best else "none",
-        "edges": g.num_edges * result.iterations,
+        "slots": g.num_slots * result.iterations,
     }
 
 

@@ -132,7 +132,7 @@ def first_delta(g: Graph) -> float:
     relaxed again; on a road many steps must share one limit, or barriers decide. (Measured with weights of 1 to 64:
     on R-MAT 20 widths of 4 to 9 are best and 16 takes half as long again; on road-NE 64 to 1024 differ by 15 %.)
     """
-    if g.weights is None or g.num_edges == 0:
+    if g.weights is None or g.num_slots == 0:
         return 1.0
     delta: float = g._once("first_delta", lambda: _first_delta(g))
     return delta
@@ -140,8 +140,8 @@ def first_delta(g: Graph) -> float:
 
 def _first_delta(g: Graph) -> float:
     assert g.weights is not None
-    average = float(np.abs(g.weights[:: max(1, g.num_edges // 65536)]).mean())
-    degree = g.num_edges / max(1, g.num_vertices)
+    average = float(np.abs(g.weights[:: max(1, g.num_slots // 65536)]).mean())
+    degree = g.num_slots / max(1, g.num_vertices)
     if degree >= 8 and device.is_cuda(g.backend):
         return max(average / 4, 1e-300)  # and widens while few wait: see ``_limits.width``
     return max(average * (8.0 if degree < 8 else 8.0 / degree), 1e-300)
@@ -271,7 +271,7 @@ def _facts(g: Graph, result: SSSPResult) -> dict[str, Any]:
         "source": result.source,
         "reached": int(np.count_nonzero(reached)),
         "farthest": result.distance[reached].max().item(),
-        "edges": int(g.out_degree[reached].sum()),
+        "slots": int(g.out_degree[reached].sum()),
     }
 
 

@@ -29,7 +29,7 @@ def matrix(g: fr.Graph, values: NDArray[Any] | None = None) -> sp.csr_array:
     one by one, as long as nothing sums or drops entries on the way: so made from the rows as they are.
     """
     g = g.to("cpu")
-    data = np.ones(g.num_edges) if values is None else np.array(to_host(values), dtype=np.float64)
+    data = np.ones(g.num_slots) if values is None else np.array(to_host(values), dtype=np.float64)
     shape = (g.num_vertices, g.num_vertices)
     return sp.csr_array((data, np.array(g.targets), np.array(g.offsets)), shape=shape)
 
@@ -39,7 +39,7 @@ def networkx_graph(g: fr.Graph) -> nx.Graph:
     g = g.to("cpu")
     graph = nx.DiGraph() if g.directed else nx.Graph()
     graph.add_nodes_from(range(g.num_vertices))
-    weights = [1] * g.num_edges if g.weights is None else g.weights.tolist()
+    weights = [1] * g.num_slots if g.weights is None else g.weights.tolist()
     for u, v, w in zip(g.sources.tolist(), g.targets.tolist(), weights, strict=True):
         if not graph.has_edge(u, v) or w < graph[u][v]["weight"]:
             graph.add_edge(u, v, weight=w)
@@ -138,7 +138,7 @@ def parents(g: fr.Graph, source: int, length: NDArray[Any], weighted: bool) -> N
     its length, so that circles of weight zero do no harm.
     """
     g = g.to("cpu")
-    weights = g.weights.tolist() if weighted and g.weights is not None else [1] * g.num_edges
+    weights = g.weights.tolist() if weighted and g.weights is not None else [1] * g.num_slots
     offsets, targets, known = g.offsets.tolist(), g.targets.tolist(), length.tolist()
     parent = np.full(g.num_vertices, -1, dtype=np.int32)
     parent[source] = source

@@ -115,7 +115,7 @@ def graphs(
 @st.composite
 def frontier_ids(draw: st.DrawFn, g: fr.Graph, kind: str = "vertex") -> NDArray[np.int64]:
     """Draw some ids of a graph's vertices or edge slots, in no order: none, a few, or all."""
-    size = g.num_vertices if kind == "vertex" else g.num_edges
+    size = g.num_vertices if kind == "vertex" else g.num_slots
     if size == 0:
         return np.zeros(0, dtype=np.int64)
     some = st.lists(st.integers(0, size - 1), unique=True)

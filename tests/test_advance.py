@@ -123,7 +123,7 @@ def test_what_is_visited_and_accepted(backend, g, data):
     out = STEPS["where"](p, at(p, f))
     visited = f.mask[g.sources] & host(p).open[g.targets]
     equal(p.hits, visited)
-    slot = np.arange(g.num_edges)
+    slot = np.arange(g.num_slots)
     accepts = (3 * g.sources + 5 * g.targets.astype(np.int64) + 7 * slot + g.weights) % 3 != 0
     assert ids(out)[1] == np.unique(g.targets[visited & accepts]).tolist()
 
@@ -136,7 +136,7 @@ def test_over_in_edges_src_and_dst_stay_the_ends_of_the_edge(backend, g, data):
     visited = f.mask[g.targets]
     equal(p.hits, visited)
     equal(p.seen % 1000, np.bincount(g.sources[visited], minlength=g.num_vertices))
-    slot = np.arange(g.num_edges)
+    slot = np.arange(g.num_slots)
     accepts = (3 * g.sources + 5 * g.targets.astype(np.int64) + 7 * slot + g.weights) % 3 != 0
     assert ids(out) == ("edge", slot[visited & accepts].tolist())
 
@@ -157,7 +157,7 @@ def test_part_is_of_each_vertex(backend, g, data):
     f = data.draw(frontiers(g))
     p = pool.problem(backend(g))
     STEPS["first two"](p, at(p, f))
-    expected = np.zeros(g.num_edges, dtype=np.int64)
+    expected = np.zeros(g.num_slots, dtype=np.int64)
     for v in f.ids.tolist():
         expected[g.offsets[v] : g.offsets[v + 1]][:2] = 1
     equal(p.hits, expected)

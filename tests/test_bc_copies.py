@@ -29,7 +29,7 @@ def slots(count: int) -> Iterator[None]:
 
 def at_most(g: fr.Graph, count: int) -> int:
     """Slots for so many copies."""
-    return count * (g.num_vertices + g.num_edges)
+    return count * (g.num_vertices + g.num_slots)
 
 
 def steps(g: fr.Graph, sources: list[int]) -> list[str]:
@@ -49,7 +49,7 @@ def test_copies_of_a_graph(backend: Backend, in_edges: bool) -> None:
         found = copies(there, 3, in_edges)
         assert (found.backend, found.directed, found.max_degree) == (there.backend, g.directed, g.max_degree)
         assert ("in_lists" in found._topology.built()) == (in_edges and g.directed)
-        shift = np.repeat(np.arange(3), g.num_edges) * g.num_vertices
+        shift = np.repeat(np.arange(3), g.num_slots) * g.num_vertices
         src, dst = np.tile(g.sources, 3) + shift, np.tile(g.targets, 3) + shift
         expected = fr.from_edges(src, dst, num_vertices=3 * g.num_vertices, directed=True, duplicates="keep")
         for name in ("offsets", "targets", "in_offsets", "in_sources"):

@@ -52,8 +52,8 @@ def expected(src: Any, dst: Any, weights: Any, directed: bool, duplicates: str, 
 
 def slots_of(graph: fr.Graph) -> list[tuple[int, int, Any]]:
     assert graph.offsets[0] == 0
-    assert graph.offsets[-1] == graph.num_edges
-    weights = [None] * graph.num_edges if graph.weights is None else graph.weights.tolist()
+    assert graph.offsets[-1] == graph.num_slots
+    weights = [None] * graph.num_slots if graph.weights is None else graph.weights.tolist()
     return list(zip(graph.sources.tolist(), graph.targets.tolist(), weights, strict=True))
 
 
@@ -125,7 +125,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     for other in graphs[1:]:
         assert np.array_equal(graphs[0].targets, other.targets)
         assert np.array_equal(graphs[0].weights, other.weights)
-    assert graphs[0].num_edges < 200_000
+    assert graphs[0].num_slots < 200_000
 
 
 @pytest.mark.parametrize("dtype", ["int8", "uint16", "int32", "int64", "uint64"])
@@ -151,7 +151,7 @@ def test_weights_of_other_layouts(values: Any) -> None:
 
 def test_zero_vertices_and_zero_edges() -> None:
     for graph, n in ((fr.from_edges([], []), 0), (fr.from_edges([], [], [], num_vertices=4), 4)):
-        assert (graph.num_vertices, graph.num_edges) == (n, 0)
+        assert (graph.num_vertices, graph.num_slots) == (n, 0)
         assert graph.offsets.tolist() == [0] * (n + 1)
         assert graph.in_sources.tolist() == graph.sources.tolist() == []
         assert graph.min_weight is None

@@ -72,7 +72,8 @@ def test_primitives_verified(cli: Any, name: str, backend: str) -> None:
     assert said.json["backend"] == backend
     assert said.json["verified"] is True
     assert said.json["checks"]
-    assert said.json["graph"]["vertices"] == 34
+    graph = said.json["graph"]
+    assert (graph["vertices"], graph["edges"], graph["slots"]) == (34, 78, 156)
 
 
 def test_text(cli: Any) -> None:
@@ -80,7 +81,7 @@ def test_text(cli: Any) -> None:
     backend = fr.path(2).to("auto").backend
     assert said.status == 0, said.err
     words = {line.split()[0]: line for line in said.out.splitlines() if line}
-    assert "34 vertices, 156 edge slots, undirected" in words["graph"]
+    assert "34 vertices, 78 edges, undirected" in words["graph"]
     assert backend in words["backend"]
     assert "(auto)" in words["backend"]
     assert "source 0" in words["bfs"]
@@ -155,10 +156,10 @@ def test_generate_convert_info(cli: Any, tmp_path: Path) -> None:
     first, second = tmp_path / "grid.mtx", tmp_path / "grid.npz"
     said = cli("generate grid 3x4 --weights 1:9", first)
     assert said.status == 0, said.err
-    assert "12 vertices, 34 edge slots" in said.out
+    assert "12 vertices, 17 edges" in said.out
     assert cli(f"convert {first}", second).status == 0
     facts = cli(f"info {second} --json").json
-    assert (facts["vertices"], facts["edges"], facts["directed"]) == (12, 34, False)
+    assert (facts["vertices"], facts["edges"], facts["slots"], facts["directed"]) == (12, 17, 34, False)
     assert facts["degree"]["max"] == 4
     low, high = facts["weight_range"]
     assert 1 <= low <= high <= 9

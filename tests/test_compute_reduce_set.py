@@ -237,7 +237,7 @@ def test_the_python_backend_notices_an_overflow_of_a_scalar():
 
 
 def swap_problem(g):
-    n, m = g.num_vertices, g.num_edges
+    n, m = g.num_vertices, g.num_slots
     p = fr.Problem(
         g,
         a=fr.vertex("int32", np.arange(n)), b=fr.vertex("int32", 7),

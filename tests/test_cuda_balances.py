@@ -106,7 +106,7 @@ def test_one_step_agrees(cuda, low, step, balance):
         p = pool.problem(g)
         some = fr.Frontier(g, [0, 5, 6, 9, 100]) if step == "in" else fr.Frontier.all(g)
         if step == "vertices":
-            some = fr.Frontier(g, np.arange(0, g.num_edges, 3), kind="edge")
+            some = fr.Frontier(g, np.arange(0, g.num_slots, 3), kind="edge")
         with workers(2):
             out = run(made, p, some, schedule)
         found.append((ids(out), host(p).hits.tolist(), host(p).seen.tolist()))
@@ -131,7 +131,7 @@ def estimates() -> list[float]:
     """Gunrock's estimate for a push over that for a pull, level by level."""
     level = oracles.bfs_levels(RMAT, FIRST)
     sizes = np.bincount(level + 1)[1:]
-    n, m = RMAT.num_vertices, RMAT.num_edges
+    n, m = RMAT.num_vertices, RMAT.num_slots
     visited = np.cumsum(sizes)
     return (sizes * m / n / ((n - visited) * n / visited)).tolist()
 

@@ -41,7 +41,7 @@ GRAPHS = {
 
 
 def problem(g: fr.Graph) -> fr.Problem:
-    n, m = g.num_vertices, g.num_edges
+    n, m = g.num_vertices, g.num_slots
     return fr.Problem(
         g,
         value=fr.vertex("int32", np.arange(n) * 7 % 11 - 3),
@@ -88,7 +88,7 @@ def test_scan(cuda, name, graph):
     """Everything, and parts in which whole words of the bitmap are empty."""
     step, kind = SCANS[name]
     g = GRAPHS[graph]()
-    size = g.num_vertices if kind == "vertex" else g.num_edges
+    size = g.num_vertices if kind == "vertex" else g.num_slots
     numbers = np.arange(size)
     parts = [fr.Frontier.all(g, kind)]
     parts += [fr.Frontier(g, numbers[chosen], kind) for chosen in (numbers % 3 == 1, numbers >= size - 2, numbers < 0)]

@@ -87,6 +87,7 @@ def test_what_is_derived(xp: Any, edges: tuple[int, Any, Any, Any], directed: bo
     again = fr.from_csr(again.offsets, again.targets, directed=directed)
     same(again.in_edges, graph.in_edges)
     same(again.in_degree, graph.in_degree)
+    assert there.num_edges == graph.num_edges
     assert (there.max_degree, there.min_weight, there.max_weight) == (
         int(graph.out_degree.max()), graph.min_weight, graph.max_weight
     )  # fmt: skip

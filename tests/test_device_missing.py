@@ -42,7 +42,7 @@ def test_what_does_not_fit_is_said_before(xp: Any, monkeypatch: pytest.MonkeyPat
         fr.Problem(there, a=fr.vertex("int32"))
     with pytest.raises(fr.DeviceMemoryError, match="the rows of 100 edges"):
         fr.from_edges(xp.arange(100), xp.arange(100))
-    with pytest.raises(fr.DeviceMemoryError, match="another order of 360 edges: at least 8,640 bytes"):
+    with pytest.raises(fr.DeviceMemoryError, match="another order of 360 edge slots: at least 8,640 bytes"):
         there.reordered()
     monkeypatch.undo()
     same(there.out_degree, graph.out_degree)

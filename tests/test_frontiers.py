@@ -44,7 +44,7 @@ def test_ids_have_the_graphs_dtype_and_no_duplicates(g, kind, data):
 @given(graphs(), kinds)
 def test_all(g, kind):
     f = fr.Frontier.all(g, kind)
-    size = g.num_vertices if kind == "vertex" else g.num_edges
+    size = g.num_vertices if kind == "vertex" else g.num_slots
     assert f.is_all
     assert len(f) == f.capacity == size
     assert list(f) == list(range(size))

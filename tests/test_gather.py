@@ -27,7 +27,7 @@ def problem(g):
         g,
         value=fr.vertex("int32", np.arange(n) * 5 % 17 - 3),
         real=fr.vertex("float32", (np.arange(n) * 5 % 17 - 3) / 4),
-        price=fr.edge("int64", np.arange(g.num_edges) % 13),
+        price=fr.edge("int64", np.arange(g.num_slots) % 13),
         open=fr.vertex("bool", np.arange(n) % 3 > 0),
         **outputs,
     )

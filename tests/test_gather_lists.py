@@ -19,7 +19,7 @@ SPREAD, N = 160, 1300
 
 
 def problem(g: fr.Graph) -> fr.Problem:
-    n, m = g.num_vertices, g.num_edges
+    n, m = g.num_vertices, g.num_slots
     return fr.Problem(
         g,
         value=fr.vertex("int32", np.arange(n) * 37 % 101 - 50),

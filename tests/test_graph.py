@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier import build, device, memory, registry
+from frontier import _derived, build, device, memory, registry
 from frontier.graph import id_dtype, offset_dtype
 
 
@@ -30,12 +30,12 @@ def directed_graphs(draw: st.DrawFn) -> fr.Graph:
 
 @given(directed_graphs())
 def test_in_edges_are_the_transposed_rows(graph: fr.Graph) -> None:
-    forth = list(zip(graph.targets, graph.sources, range(graph.num_edges), strict=True))
+    forth = list(zip(graph.targets, graph.sources, range(graph.num_slots), strict=True))
     want = sorted(forth)
     got = np.repeat(np.arange(graph.num_vertices), np.diff(graph.in_offsets))
     assert list(zip(got, graph.in_sources, graph.in_edges, strict=True)) == want
     assert graph.in_degree.tolist() == np.diff(graph.in_offsets).tolist()
-    assert graph.out_degree.sum() == graph.num_edges
+    assert graph.out_degree.sum() == graph.num_slots
 
 
 def test_in_degree_does_not_build_in_edges() -> None:
@@ -182,7 +182,7 @@ def test_other_weights_do_not_see_later_writes() -> None:
 
 def test_memory_of_a_graph() -> None:
     graph = fr.rmat(6, seed=1, directed=True, weights=(1, 9))
-    n, m = graph.num_vertices, graph.num_edges
+    n, m = graph.num_vertices, graph.num_slots
     csr = 4 * (n + 1) + 4 * m + 4 * m
     assert graph.memory_estimate().total == csr
     assert int(graph.memory_estimate(in_edges=True)) == csr + 4 * (n + 1) + 4 * m
@@ -210,11 +210,28 @@ def test_memory_of_a_primitive(monkeypatch: pytest.MonkeyPatch) -> None:
         graph.memory_estimate("nonsense")
 
 
+@pytest.mark.parametrize("chunk", [1, 3, 1 << 22])
+def test_an_undirected_edge_counts_once_and_takes_two_slots(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_derived, "CHUNK", chunk)
+    karate = fr.karate()
+    assert (karate.num_edges, karate.num_slots) == (78, 156)
+    src, dst = [0, 0, 1, 1, 4, 4, 4], [1, 0, 2, 2, 4, 4, 1]  # two self-loops of 4, two edges between 1 and 2
+    graph = fr.from_edges(src, dst, num_vertices=6, duplicates="keep")
+    assert (graph.num_edges, graph.num_slots) == (7, 11)
+    assert graph.with_weights(np.ones(11)).num_edges == graph.to("python").num_edges == 7
+    assert pickle.loads(pickle.dumps(graph)).num_edges == 7
+    simple = fr.from_edges(src, dst, num_vertices=6)
+    assert (simple.num_edges, simple.num_slots) == (5, 8)
+    directed = fr.from_edges(src, dst, directed=True, duplicates="keep")
+    assert directed.num_edges == directed.num_slots == 7
+    assert fr.from_edges([], [], num_vertices=3).num_edges == fr.from_edges([], []).num_edges == 0
+
+
 def test_what_a_graph_says_of_itself() -> None:
-    assert repr(fr.karate()) == "<Graph: undirected, 34 vertices, 156 edge slots; cpu>"
+    assert repr(fr.karate()) == "<Graph: undirected, 34 vertices, 78 edges (156 slots); cpu>"
     graph = fr.from_edges(["a"], ["b"], [1.0], directed=True, edges={"km": [1]}).to("python")
     assert repr(graph) == (
-        "<Graph: directed, 2 vertices, 1 edge slots, float64 weights, labels, edge columns km; python>"
+        "<Graph: directed, 2 vertices, 1 edges, float64 weights, labels, edge columns km; python>"
     )
 
 

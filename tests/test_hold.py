@@ -45,7 +45,7 @@ def test_what_waits_and_what_is_visited(backend, g, data):
     waits = f.mask & ~host(p).open
     visited = (f.mask & ~waits)[g.sources]
     equal(p.hits, visited)
-    slot = np.arange(g.num_edges)
+    slot = np.arange(g.num_slots)
     accepts = (3 * g.sources + 5 * g.targets.astype(np.int64) + 7 * slot + g.weights) % 3 != 0
     reached = np.zeros(g.num_vertices, bool)
     reached[g.targets[visited & accepts]] = True

@@ -63,7 +63,7 @@ def test_pattern_matrix_has_no_weights(tmp_path):
 def test_matrix_without_entries(tmp_path, n):
     text = f"%%MatrixMarket matrix coordinate real symmetric\n{n} {n} 0\n"
     graph = read(tmp_path, "g.mtx", text)
-    assert (graph.num_vertices, graph.num_edges) == (n, 0)
+    assert (graph.num_vertices, graph.num_slots) == (n, 0)
     assert graph.weights.dtype == np.float64
 
 
@@ -118,7 +118,7 @@ def test_marker(tmp_path):
     assert graph.num_vertices == 5
     assert not graph.directed
     empty = read(tmp_path, "g.txt", "# frontier: vertices=5 directed=no\n")
-    assert (empty.num_vertices, empty.num_edges) == (5, 0)
+    assert (empty.num_vertices, empty.num_slots) == (5, 0)
 
 
 def test_one_real_makes_all_weights_float(tmp_path):
@@ -247,7 +247,7 @@ def test_plain_archive(tmp_path):
     assert graph.num_vertices == 5
     assert graph.weights.dtype == np.int16
     assert edges(graph) == [(0, 1, 3), (1, 0, 3), (1, 2, 4), (2, 1, 4)]
-    assert fr.read(path, directed=True).num_edges == 4
+    assert fr.read(path, directed=True).num_slots == 4
     np.savez_compressed(path, src=src, dst=dst)
     assert fr.read(path).directed
 

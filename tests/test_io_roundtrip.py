@@ -269,7 +269,7 @@ def test_progress_bar(tmp_path, capsys):
 def test_path_may_be_relative(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     fr.write(fr.from_edges([0], [1]), Path("g.el"))
-    assert fr.read("g.el").num_edges == 2
+    assert fr.read("g.el").num_slots == 2
 
 
 @pytest.mark.parametrize("suffix", ["mtx", "wel", "csv", "gr", "metis", "npz"])

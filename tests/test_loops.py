@@ -259,7 +259,7 @@ def test_edges_and_everything_can_be_recorded(agree, g, count):
 
 
 def record_problem_at_nothing(g):
-    return fr.Problem(g, old=fr.edge("int32", np.arange(g.num_edges) % 3), depth=fr.scalar("int32"))
+    return fr.Problem(g, old=fr.edge("int32", np.arange(g.num_slots) % 3), depth=fr.scalar("int32"))
 
 
 KEPT = fr.Loop(fr.Filter(early), times=3, record="kept")

@@ -182,7 +182,7 @@ def test_a_spoilt_result_fails(backend: Backend) -> None:
 
 def test_weights_of_any_size(backend: Backend) -> None:
     g = fr.rmat(5, 4, seed=1)
-    weights = np.random.default_rng(0).integers(1, 9, g.num_edges)
+    weights = np.random.default_rng(0).integers(1, 9, g.num_slots)
     ranks = []
     for factor in (1.0, 1e42):
         scaled = backend(fr.from_csr(g.offsets, g.targets, weights * factor, directed=True))

@@ -16,7 +16,7 @@ counts = st.sampled_from(WORKERS)
 
 
 def problem(g):
-    n, m = g.num_vertices, g.num_edges
+    n, m = g.num_vertices, g.num_slots
     return fr.Problem(
         g,
         value=fr.vertex("int32", np.arange(n) * 7 % 11 - 3),

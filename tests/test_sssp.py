@@ -131,7 +131,7 @@ def test_several_workers(compiled: Backend) -> None:
 @pytest.mark.unsimulated("large graphs")
 def test_several_workers_on_a_larger_graph(compiled: Backend) -> None:
     g = fr.grid(60, 80)
-    weights = np.random.default_rng(5).random(g.num_edges)
+    weights = np.random.default_rng(5).random(g.num_slots)
     same = np.minimum(g.sources, g.targets) * g.num_vertices + np.maximum(g.sources, g.targets)
     _, pair = np.unique(same, return_inverse=True)
     with workers(2):

@@ -73,7 +73,7 @@ def test_pull_counts_what_it_examines(compiled):
     p, t = traced_bfs(compiled(G), fr.Schedule(direction="pull"))
     rows = steps(t)
     assert {row.direction for row in rows} == {"pull"}
-    assert all(0 < row.edges <= G.num_edges for row in rows[:1])
+    assert all(0 < row.edges <= G.num_slots for row in rows[:1])
     assert sum(row.size_out for row in rows) == (p.level > 0).sum()
 
 
@@ -102,7 +102,7 @@ def test_a_ring_keeps_the_last_rows_and_sums_of_all(compiled, monkeypatch):
     assert [row.number for row in steps(t)] == [47, 48, 49, 50]
     assert t.lost == 46
     assert t.totals[STEP].calls == 50
-    assert t.totals[STEP].edges == g.num_edges
+    assert t.totals[STEP].edges == g.num_slots
     assert "46 earlier rows are only in the sums" in str(t)
 
 

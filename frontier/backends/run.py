@@ -125,7 +125,7 @@ class LoopExecution:
         if role == "n":
             return g.num_vertices
         if role == "m":
-            return g.num_edges
+            return g.num_slots
         if role in ("offsets", "targets", "weights", "sources"):
             return work.graph_address(g, role)
         if role in ("in_offsets", "in_sources"):
@@ -138,7 +138,7 @@ class LoopExecution:
         if role == "stamps":
             return work.address(name, "vertex_stamps")
         if role.startswith("long"):  # vertices with so many edges at least
-            return work.address(name, "vertex_queue", g.num_edges // int(role.split()[1]) + 1)
+            return work.address(name, "vertex_queue", g.num_slots // int(role.split()[1]) + 1)
         if role.startswith("hub_ids"):
             return work.address_of(hub_ids(g, role))  # which lives as long as the graph
         if role.startswith("hub"):
@@ -186,7 +186,7 @@ class LoopExecution:
         words[at["count"]] = len(f)
         if f.is_all:
             words[at["form"]] = ALL
-            words[at["edges"]] = f.graph.num_edges
+            words[at["edges"]] = f.graph.num_slots
             return
         ids = self._workspace.xp.ascontiguousarray(f.ids, f.id_dtype)  # itself, as a rule: queues are only read
         self._kept.append(ids)

@@ -53,7 +53,7 @@ class Workspace:
         self.stream: tuple[int, int] | None = None  # of a GPU, on which it was used last
         self.clock: tuple[int, int] | None = None  # phases and arrivals that counters on a GPU have counted
         self._addresses: dict[Any, int] = {}
-        n, m = graph.num_vertices, graph.num_edges
+        n, m = graph.num_vertices, graph.num_slots
         self._made = {
             "vertex_queue": (graph.targets.dtype, n + 1),
             "edge_queue": (graph.offsets.dtype, m + 1),

@@ -107,7 +107,7 @@ def measure(entry: PrimitiveEntry, graph: Graph, sources: list[int]) -> Mapping[
         result = _call(entry, graph, source, options)
         seconds.append(watch.seconds)
         report = device.at_graph(entry.report)(graph, result) if entry.report else {}
-        speeds.append(report.get("edges", graph.num_edges) / seconds[-1] / 1e9)
+        speeds.append(report.get("slots", graph.num_slots) / seconds[-1] / 1e9)
     return {
         "primitive": entry.name,
         "first_ms": first * 1e3,

@@ -66,11 +66,12 @@ def describe(graph: Graph) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "vertices": graph.num_vertices,
         "edges": graph.num_edges,
+        "slots": graph.num_slots,
         "directed": graph.directed,
         "self_loops": int(np.count_nonzero(graph.sources == graph.targets)),
         "weights": None if graph.weights is None else str(graph.weights.dtype),
     }
-    if graph.weights is not None and graph.num_edges:
+    if graph.weights is not None and graph.num_slots:
         facts["weight_range"] = [graph.weights.min().item(), graph.weights.max().item()]
     if graph.num_vertices:
         facts["degree"] = {
@@ -117,5 +118,5 @@ def _write(graph: Graph, out: str) -> int:
     from frontier.io import write
 
     write(graph, out)
-    print(f"{out}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edge slots")
+    print(f"{out}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges")
     return 0

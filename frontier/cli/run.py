@@ -204,6 +204,7 @@ def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
             "name": this.name,
             "vertices": graph.num_vertices,
             "edges": graph.num_edges,
+            "slots": graph.num_slots,
             "directed": graph.directed,
             "weighted": graph.weights is not None,
             "seconds": this.load_seconds,
@@ -222,7 +223,7 @@ def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
 
 def _print(this: Run, *, with_trace: bool) -> None:
     graph = this.graph
-    size = f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edge slots"
+    size = f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edges"
     kind = "directed" if graph.directed else "undirected"
     facts = [f"{name} {shown(value)}" for name, value in this.facts.items()]
     seconds = f"{this.seconds:.3f} s"

@@ -264,7 +264,7 @@ def _undirected(source: Source, graph: Graph, found: Edges) -> Graph:
 
 def _one_sided(graph: Graph) -> tuple[int, int, Any]:
     """An edge of a graph that is not symmetric whose reverse is not there, or differs."""
-    weights = [0] * graph.num_edges if graph.weights is None else graph.weights.tolist()
+    weights = [0] * graph.num_slots if graph.weights is None else graph.weights.tolist()
     there = list(zip(graph.sources.tolist(), graph.targets.tolist(), weights, strict=True))
     known = set(there)
     s, d, w = next((e for e in there if (e[1], e[0], e[2]) not in known), there[0])

@@ -132,7 +132,7 @@ def write(graph: Graph, path: str) -> Iterator[bytes]:
     if weights is not None and weights.dtype.kind == "f":
         raise GraphError(f"{path}: METIS files hold integer weights, and these are {weights.dtype}")
     check_weights(weights, path)
-    head = f"{graph.num_vertices} {graph.num_edges // 2}"
+    head = f"{graph.num_vertices} {graph.num_edges}"
     numbers, starts = graph.targets.astype(np.int64) + 1, graph.offsets.astype(np.int64)
     if weights is not None:
         head += " 001"

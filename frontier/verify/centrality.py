@@ -95,7 +95,7 @@ def _properties(g: Graph, result: Any, checks: Checks) -> None:
         fail(f"centrality[{v}] is {centrality[v]}, but vertex {v} cannot be inside a path")
 
     k = len(sources)
-    some = min(k, max(1, RECOMPUTE // (n + g.num_edges + 1)))
+    some = min(k, max(1, RECOMPUTE // (n + g.num_slots + 1)))
     again = _dependencies(g, sources[np.arange(some) * k // max(some, 1)])
     if again is not None and some == k:
         checks.begin(f"a second computation, from all {k} sources, gives the same")
@@ -159,7 +159,7 @@ def _dependencies(g: Graph, sources: NDArray[np.int64]) -> NDArray[np.float64] |
     """Sum the dependencies of all sources: (n,), or None if path counts exceed float64."""
     n = g.num_vertices
     total = np.zeros(n)
-    batch = max(1, BATCH // (n + g.num_edges + 1))
+    batch = max(1, BATCH // (n + g.num_slots + 1))
     for first in range(0, len(sources), batch):
         some = sources[first : first + batch]
         start = some + n * np.arange(len(some))

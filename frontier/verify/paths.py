@@ -96,7 +96,7 @@ def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
     and O(n) memory; without parents, edges of weight zero take memory too, and a few array
     operations for each step of their longest chain.
     """
-    if g.num_edges and g.min_weight is not None and g.min_weight < 0:
+    if g.num_slots and g.min_weight is not None and g.min_weight < 0:
         g = on_host(g)
         assert g.weights is not None
         slot = int(np.argmin(g.weights))

@@ -103,7 +103,7 @@ def _properties(g: Graph, result: Any, checks: Checks) -> None:
 
 def _rounding(g: Graph) -> float:
     """Bound the L1 error of one application in float64, with plenty to spare."""
-    return float(16 * np.finfo(np.float64).eps * (1 + np.sqrt(g.num_edges)))
+    return float(16 * np.finfo(np.float64).eps * (1 + np.sqrt(g.num_slots)))
 
 
 def _apply(

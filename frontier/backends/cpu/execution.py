@@ -66,7 +66,7 @@ class CpuExecution(LoopExecution):
         super().__init__(step, p, f, schedule)
         code = code_of(step, p, None if f is None else f.kind, schedule)
         g = p.graph
-        small = g.num_vertices + g.num_edges < SMALL
+        small = g.num_vertices + g.num_slots < SMALL
         workers = 1 if small or schedule.deterministic else threads.num_threads()
         work = workspace.take(g) or Workspace(g, np, address_of)
         table = code.tables.get(work)

@@ -73,7 +73,7 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
         for one in asked
     )  # fmt: skip
     narrow = plain and short_lists(g)
-    small = g.num_vertices + g.num_edges < 1 << runtime_words.HALF
+    small = g.num_vertices + g.num_slots < 1 << runtime_words.HALF
     packs = small and any(getattr(part, "held", None) is not None for part in walk(step))
     return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED, _sweeps(step), traced, not schedule.fuse, packs)
 
