@@ -11,6 +11,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from frontier._replacing import replacing
+
 __all__ = ["Row", "Trace", "active", "add", "add_compile", "add_lost", "add_row", "add_totals", "trace"]
 
 _open: list[Trace] = []
@@ -186,7 +188,8 @@ def add_compile(step: str, seconds: float, backend: str) -> None:
 
 def _written(text: str, path: str | Path | None) -> str:
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        with replacing(path) as file:
+            file.write(text.encode())
     return text
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from frontier import device
+from frontier._replacing import replacing
 from frontier.cli.common import UsageError, plain
 
 if TYPE_CHECKING:
@@ -56,16 +57,24 @@ def write(name: str, graph: Graph, result: Any, names: tuple[str, ...]) -> None:
         Its attributes to write; those that are None are left out.
     """
     columns, suffix = columns_of(graph, result, names), Path(name).suffix
+    try:
+        with replacing(name) as file:
+            _write(file, columns, suffix)
+    except OSError as error:
+        error.filename = name  # which a full disk does not tell
+        raise
+
+
+def _write(file: BinaryIO, columns: dict[str, Any], suffix: str) -> None:
     if suffix == ".npz":
         import numpy as np
 
-        np.savez_compressed(name, **columns)
+        np.savez_compressed(file, **columns)
         return
-    with open(name, "w", encoding="utf-8", newline="\n") as file:
-        if suffix == ".json":
-            json.dump(plain(columns), file, allow_nan=False)
-        else:
-            file.writelines(_lines(columns, SEPARATORS[suffix]))
+    if suffix == ".json":
+        file.write(json.dumps(plain(columns), allow_nan=False).encode())
+        return
+    file.writelines(line.encode() for line in _lines(columns, SEPARATORS[suffix]))
 
 
 def _lines(columns: dict[str, Any], separator: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from frontier import device
+from frontier._replacing import replacing
 from frontier.build import from_csr, from_edges
 from frontier.errors import GraphError
 from frontier.graph import Graph
@@ -159,8 +160,9 @@ def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None)
     graph : Graph
         The graph, on any backend.
     path : str or path
-        The file, replaced if it is there. Its suffix names the format, as in :func:`read`;
-        ``.gz`` after it: the file is gzipped.
+        The file, replaced if it is there, once all is written: an error leaves the old one as it
+        was. Its suffix names the format, as in :func:`read`; ``.gz`` after it: the file is gzipped.
+        A pipe or ``/dev/stdout`` will do, with ``format``.
     format : str, optional
         One of these suffixes, for a file whose name has another.
 
@@ -174,9 +176,9 @@ def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None)
     name = os.fspath(path)
     suffix, zipped = _format(name, format)
     chunks = iter(_written(_on_host(graph), name, suffix))
-    first = next(chunks)  # what the format cannot hold is refused before the file is touched
+    first = next(chunks)  # what the format cannot hold is refused before a pipe is opened
     try:
-        with open(name, "wb") as file:
+        with replacing(name) as file:
             if not zipped:
                 file.write(first)
                 file.writelines(chunks)
@@ -184,6 +186,8 @@ def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None)
             with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
                 packed.write(first)
                 packed.writelines(chunks)
+    except BrokenPipeError:  # whoever reads has seen enough
+        raise
     except OSError as error:
         raise GraphError(f"{name}: cannot be written: {error.strerror or error}") from None
 

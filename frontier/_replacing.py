@@ -1,0 +1,86 @@
+"""Write a file whole or not at all: beside the old one, which it replaces when all of it is there.
+
+A disk that gets full, an error or Ctrl-C leaves the old file as it was, and nothing else behind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import stat
+from collections.abc import Iterator
+from typing import BinaryIO
+
+__all__ = ["replacing"]
+
+#: Names of what this process has open already, be it a file.
+STREAMS = ("/dev/std", "/dev/fd/", "/proc/")
+
+
+@contextlib.contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """Open a file to write, which takes the place of ``path`` at the end of a block without an error.
+
+    A link stays one, and what it points to is replaced. The mode is that of the old file, else what the umask gives.
+    Written to directly are devices and pipes (``/dev/stdout``), and a file in a folder that takes no new ones.
+
+    Raises
+    ------
+    OSError
+        It cannot be written.
+    """
+    name = os.fspath(path)
+    old = _status(name)
+    if old is not None and (not stat.S_ISREG(old.st_mode) or name.startswith(STREAMS)):
+        with open(name, "wb") as file:
+            yield file
+        return
+    name = os.path.realpath(name)
+    if old is not None and not os.access(name, os.W_OK):
+        raise PermissionError(13, os.strerror(13), name)  # to replace it would be allowed
+    try:
+        file, beside = _beside(name)
+    except PermissionError:
+        if old is None:
+            raise
+        with open(name, "wb") as file:
+            yield file
+        return
+    try:
+        with file:
+            yield file
+        if old is not None:
+            _like(beside, old)
+        os.replace(beside, name)
+    except BaseException:
+        with contextlib.suppress(OSError):  # the first error is the one to tell
+            os.unlink(beside)
+        raise
+
+
+def _status(name: str) -> os.stat_result | None:
+    try:
+        return os.stat(name)
+    except FileNotFoundError:
+        return None
+
+
+def _beside(name: str) -> tuple[BinaryIO, str]:
+    """A new file in the same folder; ``open`` gives it the mode that the umask leaves, ``tempfile`` would not."""
+    folder, last = os.path.split(name)
+    while True:
+        beside = os.path.join(folder, f".{last[:40]}.{secrets.token_hex(4)}.tmp")
+        try:
+            return open(beside, "xb"), beside
+        except FileExistsError:
+            continue
+
+
+def _like(beside: str, old: os.stat_result) -> None:
+    """Give the new file the old one's mode, and its owner where that is allowed."""
+    new = os.stat(beside)
+    if (new.st_uid, new.st_gid) != (old.st_uid, old.st_gid) and hasattr(os, "chown"):
+        with contextlib.suppress(PermissionError):
+            os.chown(beside, old.st_uid, old.st_gid)
+    os.chmod(beside, stat.S_IMODE(old.st_mode) & 0o777)

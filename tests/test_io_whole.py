@@ -1,0 +1,194 @@
+"""Files are written whole or not at all: a full disk, a limit or an error leaves the old one as it was."""
+
+from __future__ import annotations
+
+import errno
+import gzip
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from processes import environment
+
+import frontier as fr
+from frontier._replacing import replacing
+from frontier.cli import main
+
+SUFFIXES = ["mtx", "wel", "csv", "gr", "graph", "npz", "wel.gz", "npz.gz"]
+
+#: What the shell's ``ulimit -f`` does: a disk that gets full after so many bytes.
+LIMITED = """
+import resource, sys
+import frontier as fr
+graph = fr.rmat(6, weights=(1, 2**30), seed=1)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
+"""
+
+resource = pytest.importorskip("resource", reason="limits of processes are there on POSIX only")
+
+
+def python(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        env=environment(), text=True, capture_output=True, check=False, timeout=300,
+    )  # fmt: skip
+
+
+def test_full_disk_keeps_the_old_file(tmp_path: Path) -> None:
+    names = [tmp_path / f"g.{suffix}" for suffix in SUFFIXES]
+    for name in names:
+        name.write_text("old")
+    code = LIMITED + (
+        "for name in sys.argv[1:]:\n"
+        "    try:\n"
+        "        fr.write(graph, name)\n"
+        "    except fr.GraphError as error:\n"
+        "        print(error)\n"
+    )
+    done = python(code, *names)
+    assert done.stdout.splitlines() == [f"{name}: cannot be written: File too large" for name in names], done.stderr
+    assert sorted(tmp_path.iterdir()) == sorted(names)
+    assert all(name.read_text() == "old" for name in names)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "npz", "json"])
+def test_results_of_the_command_line_on_a_full_disk(tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"out.{suffix}"
+    out.write_text("old")
+    code = (
+        "import resource, sys\nfrom frontier.cli import main\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))\n"
+        "sys.exit(main(['bfs', 'path:1000', '--backend', 'python', '--source', '0', '--output', sys.argv[1]]))"
+    )
+    done = python(code, out)
+    assert done.returncode == 2
+    assert done.stderr == f"frontier: {out}: File too large\n"
+    assert out.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [out]
+
+
+def full(*_: Any) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_traces_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with fr.trace() as trace:
+        fr.bfs(fr.path(3).to("python"), 0)
+    name = tmp_path / "trace.json"
+    trace.to_json(name)
+    trace.to_chrome(tmp_path / "chrome.json")
+    before = name.read_bytes()
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="No space left"):
+        trace.to_json(name)
+    assert name.read_bytes() == before
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["chrome.json", "trace.json"]
+    for each in tmp_path.iterdir():
+        json.loads(each.read_text(), parse_constant=pytest.fail)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, OSError, MemoryError])
+def test_error_on_the_way(tmp_path: Path, error: type[BaseException]) -> None:
+    def half() -> None:
+        with replacing(name) as file:
+            file.write(b"half of the new ")
+            raise error
+
+    name = tmp_path / "file"
+    name.write_text("old")
+    with pytest.raises(error):
+        half()
+    assert name.read_text() == "old"
+    assert list(tmp_path.iterdir()) == [name]
+
+
+def test_mode(tmp_path: Path) -> None:
+    graph, new, old = fr.path(3), tmp_path / "new.el", tmp_path / "old.el"
+    old.touch()
+    old.chmod(0o640)
+    before = os.umask(0o027)
+    try:
+        fr.write(graph, new)
+        fr.write(graph, old)
+        old.chmod(0o604)
+        fr.write(graph, old)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(new.stat().st_mode) == 0o640
+    assert stat.S_IMODE(old.stat().st_mode) == 0o604
+
+
+def test_links_stay(tmp_path: Path) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    for name, target in (("link.el", "old.el"), ("to_nothing.el", "new.el")):
+        (tmp_path / name).symlink_to(Path("folder") / target)
+    (folder / "old.el").write_text("old")
+    for name in ("link.el", "to_nothing.el"):
+        fr.write(fr.path(3), tmp_path / name)
+        assert (tmp_path / name).is_symlink()
+        assert fr.read(tmp_path / name).num_vertices == 3
+    assert sorted(each.name for each in folder.iterdir()) == ["new.el", "old.el"]
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_file_that_may_not_be_written(tmp_path: Path) -> None:
+    name = tmp_path / "g.el"
+    name.write_text("old")
+    name.chmod(0o444)
+    with pytest.raises(fr.GraphError, match=r"g\.el: cannot be written: Permission denied"):
+        fr.write(fr.path(3), name)
+    name.chmod(0o644)
+    tmp_path.chmod(0o555)  # nothing can stand beside it
+    try:
+        fr.write(fr.path(3), name)
+        with pytest.raises(fr.GraphError, match=r"new\.el: cannot be written: Permission denied"):
+            fr.write(fr.path(3), tmp_path / "new.el")
+    finally:
+        tmp_path.chmod(0o755)
+    assert fr.read(name).num_vertices == 3
+
+
+@pytest.mark.parametrize("zipped", [False, True])
+@pytest.mark.parametrize("format", ["csv", "mtx", "npz"])
+def test_named_pipe(tmp_path: Path, format: str, zipped: bool) -> None:
+    pipe = tmp_path / ("pipe.gz" if zipped else "pipe")
+    os.mkfifo(pipe)
+    graph = fr.rmat(12, seed=1)  # more than a pipe holds
+    writer = threading.Thread(target=fr.write, args=(graph, pipe, format), daemon=True)
+    writer.start()
+    with pipe.open("rb") as file:
+        data = file.read()
+    writer.join(60)
+    assert pipe.is_fifo()
+    got = tmp_path / f"g.{format}"
+    got.write_bytes(gzip.decompress(data) if zipped else data)
+    assert fr.read(got, duplicates="keep").targets.tolist() == graph.targets.tolist()
+
+
+def test_standard_output(tmp_path: Path) -> None:
+    code = "import frontier as fr\nfr.write(fr.path(3), '/dev/stdout', 'el')"
+    expected = (0, "# frontier: vertices=3 directed=no weighted=no\n0 1\n1 2\n", "")
+    done = python(code)
+    assert (done.returncode, done.stdout, done.stderr) == expected
+    with (tmp_path / "out").open("wb") as out:
+        subprocess.run([sys.executable, "-c", code], env=environment(), stdout=out, check=True)
+    assert (tmp_path / "out").read_text() == expected[1]
+
+
+def test_device_that_is_full() -> None:
+    with pytest.raises(fr.GraphError, match=r"/dev/full: cannot be written: No space left on device"):
+        fr.write(fr.path(3), "/dev/full", "el")
+    assert main(["convert", "karate", "/dev/null"]) == 2  # what format?
+
+
+def test_folder_as_a_file(tmp_path: Path) -> None:
+    (tmp_path / "g.el").mkdir()
+    with pytest.raises(fr.GraphError, match=r"g\.el: cannot be written: Is a directory"):
+        fr.write(fr.path(3), tmp_path / "g.el")
