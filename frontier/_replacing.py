@@ -33,8 +33,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     name = os.fspath(path)
     old = _status(name)
     if old is not None and (not stat.S_ISREG(old.st_mode) or name.startswith(STREAMS)):
-        with open(name, "wb") as file:
-            yield file
+        with open(name, "wb") as stream:
+            yield stream
         return
     name = os.path.realpath(name)
     if old is not None and not os.access(name, os.W_OK):
@@ -44,8 +44,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     except PermissionError:
         if old is None:
             raise
-        with open(name, "wb") as file:
-            yield file
+        with open(name, "wb") as stream:
+            yield stream
         return
     try:
         with file:

@@ -14,7 +14,7 @@ from frontier.errors import GraphError
 from frontier.graph import Graph
 from frontier.io._source import Source
 
-__all__ = ["Edges", "Marker", "check_count", "check_weights", "graph_edges", "is_number", "text_rows"]
+__all__ = ["Edges", "Marker", "check_claim", "check_count", "check_weights", "graph_edges", "is_number", "text_rows"]
 
 _CHUNK = 2**17  # rows turned into text at a time
 
@@ -92,6 +92,13 @@ def check_count(source: Source, found: int, expected: int, what: str, where: int
         source.fail(None, f"{expected} {what}, as line {where} says", f"the end of the file after {found}")
     if found > expected:
         source.fail(where, f"{expected} {what}, as this line says", "more")
+
+
+def check_claim(source: Source, claimed: int, least: int, what: str) -> None:
+    """Refuse a number on the line just read that the file is far too short for, ``least`` bytes each."""
+    left = source.left()
+    if left is not None and claimed * least > 2 * left + 1000:
+        source.fail(None, f"at most {left // least + 1} {what}, the file being no longer", f"{claimed}")
 
 
 def check_weights(weights: Array | None, path: str) -> None:

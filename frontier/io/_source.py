@@ -5,16 +5,20 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+import stat
 import sys
 import time
 import zlib
 from collections.abc import Iterator
-from typing import BinaryIO, NoReturn
+from io import BufferedReader, BytesIO
+from typing import Any, BinaryIO, NoReturn
 
 from frontier.errors import GraphError
+from frontier.memory import check_room
 
 __all__ = ["Source", "opened", "shown"]
 
+_PART = 4 * 2**20  # bytes of an archive that are read at a time
 _SHOW_FROM = 50 * 2**20  # bytes of a file that are worth a progress bar
 
 
@@ -30,19 +34,30 @@ def shown(token: bytes | str | None) -> str:
 
 
 @contextlib.contextmanager
-def opened(path: str) -> Iterator[BinaryIO]:
-    """Open a file to read its bytes; problems become one GraphError each."""
+def opened(path: str, given: Any = None) -> Iterator[BufferedReader]:
+    """Open a file to read its bytes, or take one that is open; problems become one GraphError each."""
     try:
-        if os.path.isdir(path):
+        if given is None and os.path.isdir(path):
             raise GraphError(f"{path}: expected a file, found a folder")
-        with open(path, "rb") as file:
-            if os.fstat(file.fileno()).st_size == 0:
+        with contextlib.nullcontext(_buffered(path, given)) if given else open(path, "rb") as file:
+            if not file.peek(1):  # the size of a pipe is 0 whatever comes through it
                 raise GraphError(f"{path}:1: expected a graph, found an empty file")
             yield file
     except FileNotFoundError:
         raise GraphError(f"{path}: there is no such file") from None
     except OSError as error:
         raise GraphError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _buffered(path: str, given: Any) -> BufferedReader:
+    """An open file as one that can be looked into."""
+    given = getattr(given, "buffer", given)  # of a text file
+    if isinstance(given, BufferedReader):
+        return given
+    data = given.read()
+    if not isinstance(data, bytes):
+        raise GraphError(f"{path}: expected a file open for reading bytes, found {type(given).__name__}")
+    return BufferedReader(BytesIO(data))
 
 
 class Source:
@@ -52,23 +67,26 @@ class Source:
     ----------
     path : str
         Its name, for messages.
-    file : BinaryIO
-        The file, open.
+    file : BufferedReader
+        The file, open; perhaps a pipe.
     zipped : bool
         Whether its bytes are gzipped.
     progress : bool, optional
         Show a progress bar on stderr; None: if that is a terminal and the file is large.
     """
 
-    def __init__(self, path: str, file: BinaryIO, zipped: bool, progress: bool | None) -> None:
+    def __init__(self, path: str, file: BufferedReader, zipped: bool, progress: bool | None) -> None:
         self.path = path
         self.line = 0  # lines read so far
         self._file = file
         self._stream: BinaryIO = file
+        self._zipped = zipped
         if zipped:
             self._stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
         self._held: bytes | None = None
-        self._bar = Bar(path, os.fstat(file.fileno()).st_size, progress)
+        self._size = os.fstat(file.fileno()).st_size if _regular(file) else None
+        self._read = 0  # bytes that came out of blocks
+        self._bar = Bar(path, self._size, progress)
 
     def fail(self, line: int | None, expected: str, found: str) -> NoReturn:
         """Refuse the file."""
@@ -108,13 +126,27 @@ class Source:
             if not block:
                 break
             yield block if block.endswith(b"\n") else block + b"\n"
-            self._bar.show(self._file.tell())
+            self._read += len(block)
+            self._bar.show(self._read if self._size is None else self._file.tell())
         self._bar.finish()
 
-    def read(self) -> bytes:
-        """All of the file."""
+    def left(self) -> int | None:
+        """Bytes that are still to be read, where that is known."""
+        if self._size is None or self._zipped:
+            return None
+        return self._size - self._file.tell() + len(self._held or b"")
+
+    def seekable(self) -> BinaryIO:
+        """The file itself where one can go back in it, else all of it in memory."""
+        if not self._zipped and self._file.seekable():
+            return self._file
+        data = BytesIO()
         with self._unzipping():
-            return self._stream.read()
+            while part := self._stream.read(_PART):
+                check_room(2 * data.tell(), f"{self.path} in memory", "unpack it into a file")
+                data.write(part)
+        data.seek(0)
+        return data
 
     @contextlib.contextmanager
     def _unzipping(self) -> Iterator[None]:
@@ -126,15 +158,23 @@ class Source:
             self.fail(None, "gzip data", f"something else ({error})")
 
 
-class Bar:
-    """A progress bar on one line of stderr."""
+def _regular(file: BufferedReader) -> bool:
+    """Whether it is a file on a disk, whose size says how much there is to read."""
+    try:
+        return stat.S_ISREG(os.fstat(file.fileno()).st_mode)
+    except OSError:  # it is in memory
+        return False
 
-    def __init__(self, path: str, size: int, wanted: bool | None) -> None:
+
+class Bar:
+    """A progress bar on one line of stderr; of a pipe, whose size nobody knows, only how much has come."""
+
+    def __init__(self, path: str, size: int | None, wanted: bool | None) -> None:
         if wanted is None:
-            wanted = size > _SHOW_FROM and sys.stderr is not None and sys.stderr.isatty()
+            wanted = (size or 0) > _SHOW_FROM and sys.stderr is not None and sys.stderr.isatty()
         self._wanted = wanted
         self._name = os.path.basename(path)
-        self._size = max(size, 1)
+        self._size = size
         self._begin = time.monotonic()
         self._drawn = False
 
@@ -143,8 +183,12 @@ class Bar:
         if not self._wanted:
             return
         self._drawn = True
-        part = min(done / self._size, 1.0)
         rate = done / 2**20 / max(time.monotonic() - self._begin, 1e-9)
+        if self._size is None:
+            text = f"{self._name} {done / 2**20:.0f} MiB {rate:6.0f} MiB/s"
+            print(f"\r{text}", end="", file=sys.stderr, flush=True)
+            return
+        part = min(done / max(self._size, 1), 1.0)
         drawn = "#" * int(30 * part)
         print(
             f"\r{self._name} [{drawn:<30}] {part:4.0%} {rate:6.0f} MiB/s",

@@ -15,7 +15,15 @@ import numpy as np
 
 from frontier.graph import Graph
 from frontier.io import _parse
-from frontier.io._edges import Edges, Marker, check_count, check_weights, graph_edges, text_rows
+from frontier.io._edges import (
+    Edges,
+    Marker,
+    check_claim,
+    check_count,
+    check_weights,
+    graph_edges,
+    text_rows,
+)
 from frontier.io._source import Source, shown
 
 __all__ = ["read", "write"]
@@ -25,6 +33,7 @@ def read(source: Source) -> Edges:
     """Read a DIMACS file."""
     marker, n, count = _head(source)
     problem_line = source.line
+    check_claim(source, count, 8, "arcs")
     found = _parse.rows(source, columns=3, base=1, limit=n, tag="a", comments="c", most=count)
     check_count(source, len(found.src), count, "arcs", problem_line)
     weights = None if marker.weighted is False else found.weights

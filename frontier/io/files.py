@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import io
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -50,7 +49,7 @@ class _Options:
 
 
 def read(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | IO[bytes],
     format: str | None = None,
     directed: bool | None = None,
     *,
@@ -64,12 +63,13 @@ def read(
 
     Parameters
     ----------
-    path : str or path
-        The file. Its suffix names the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
+    path : str, path or file
+        The file; one that is open for reading bytes, such as ``sys.stdin.buffer``, or a named pipe
+        is read as a stream. Its suffix names the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
         ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr`` (DIMACS), ``.graph``,
         ``.metis`` (METIS) or ``.npz``; ``.gz`` after it means that the file is gzipped.
     format : str, optional
-        One of these suffixes, for a file whose name has another.
+        One of these suffixes, for a file whose name has another; ``"csv.gz"`` if it is gzipped.
     directed : bool, optional
         How the file's edges are meant. Default: what the file says. Where it says nothing, edge
         lists, DIMACS and general Matrix Market files are directed, METIS and symmetric Matrix
@@ -116,17 +116,18 @@ def read(
     >>> fr.read("path.mtx.gz").num_vertices
     3
     """
-    name = os.fspath(path)
+    given = path if hasattr(path, "read") else None
+    name = _name(path)
     suffix, zipped = _format(name, format)
     if num_vertices is not None and "edge list" not in FORMATS[suffix]:
         raise GraphError(f"num_vertices is for edge lists: {FORMATS[suffix]} files say it themselves")
     if labels is True and "edge list" not in FORMATS[suffix]:
         raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
     options = _Options(directed, duplicates or "first", self_loops, num_vertices, labels)
-    with opened(name) as file:
+    with opened(name, given) as file:
         source = Source(name, file, zipped, progress)
         if suffix == "npz":
-            found = npz.read(name, io.BytesIO(source.read()) if zipped else file)
+            found = npz.read(name, source.seekable())
         else:
             found = _read_text(source, suffix)
     try:
@@ -136,6 +137,14 @@ def read(
     except GraphError as error:
         text = str(error)
         raise GraphError(text if text.startswith(name) else f"{name}: {text}") from None
+
+
+def _name(path: Any) -> str:
+    """What messages call a file."""
+    if hasattr(path, "read"):
+        name = getattr(path, "name", None)
+        return name if isinstance(name, str) else "<stream>"
+    return os.fsdecode(path)
 
 
 def _read_text(source: Source, suffix: str) -> Edges:
@@ -217,9 +226,9 @@ def _format(name: str, given: str | None) -> tuple[str, bool]:
     known = ", ".join(f".{word}" for word in FORMATS)
     if given is not None:
         word = given.lower().removeprefix(".")
-        if word not in FORMATS:
+        if word.removesuffix(".gz") not in FORMATS:
             raise GraphError(f"there is no format {given!r}: choose one of {known}")
-        return word, zipped
+        return word.removesuffix(".gz"), zipped or word.endswith(".gz")
     if suffix[1:] not in FORMATS:
         what = f"the suffix {suffix!r}" if suffix else "no suffix"
         raise GraphError(

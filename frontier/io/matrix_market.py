@@ -16,7 +16,7 @@ import numpy as np
 
 from frontier.graph import Graph
 from frontier.io import _parse
-from frontier.io._edges import Edges, check_count, check_weights, graph_edges, text_rows
+from frontier.io._edges import Edges, check_claim, check_count, check_weights, graph_edges, text_rows
 from frontier.io._source import Source, shown
 
 __all__ = ["read", "write"]
@@ -30,6 +30,7 @@ def read(source: Source) -> Edges:
     field, symmetry = _header(source)
     n, count = _size(source)
     size_line = source.line
+    check_claim(source, count, 4, "entries")
     found = _parse.rows(
         source, columns=2 if field == "pattern" else 3, kind=_KINDS[field],
         base=1, limit=n, comments="%", most=count,

@@ -20,7 +20,7 @@ from frontier._topology import Array, id_dtype
 from frontier.errors import GraphError
 from frontier.graph import Graph
 from frontier.io import _parse
-from frontier.io._edges import Edges, check_weights
+from frontier.io._edges import Edges, check_claim, check_weights
 from frontier.io._source import Source, shown
 
 __all__ = ["read", "write"]
@@ -42,6 +42,8 @@ class _Head:
 def read(source: Source) -> Edges:
     """Read a METIS file."""
     head = _head(source)
+    check_claim(source, head.vertices, 1, "vertices, a line for each")
+    check_claim(source, head.edges, 4, "edges, each in two lists")
     found = _parse.lists(source, "%")
     n = head.vertices
     if len(found.sizes) < n:

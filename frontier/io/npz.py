@@ -9,6 +9,8 @@ which an undirected edge stands once. Nothing is ever unpickled.
 from __future__ import annotations
 
 import io
+import math
+import os
 import struct
 import zipfile
 import zlib
@@ -21,6 +23,7 @@ from frontier._topology import Array
 from frontier.errors import GraphError
 from frontier.graph import Graph
 from frontier.io._edges import Edges
+from frontier.memory import check_room
 
 __all__ = ["read", "write"]
 
@@ -28,6 +31,14 @@ _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, KeyError, OSError,
     NotImplementedError, RuntimeError, TypeError, SyntaxError,
 )  # fmt: skip
+
+#: How many times longer data can be than what "deflate" makes of it.
+_DEFLATED = 1032
+
+_HEADERS: dict[tuple[int, int], Any] = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 def read(path: str, file: Any) -> Edges | dict[str, Any]:
@@ -64,14 +75,52 @@ def _load(path: str, file: Any) -> dict[str, Array]:
         raise GraphError(f"{path}: expected an archive written by numpy.savez, found something else")
     file.seek(0)
     try:
+        _check_sizes(path, file)
         with np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
+            return {name: archive[name] for name in archive.files}
+    except GraphError:
+        raise
     except _DAMAGE as error:
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise GraphError(f"{path}: expected a whole .npz archive, found damage: {reason}") from None
-    if not all(isinstance(array, np.ndarray) for array in arrays.values()):
-        raise GraphError(f"{path}: expected arrays only, found other files in the archive")
-    return arrays
+
+
+def _check_sizes(path: str, file: Any) -> None:
+    """Compare what an archive says of its arrays with the bytes that are there, before NumPy believes it."""
+    length = file.seek(0, os.SEEK_END)
+    total = 0
+    with zipfile.ZipFile(file) as archive:
+        for member in archive.infolist():
+            packed, size = member.compress_size, member.file_size
+            total += packed
+            most = packed if member.compress_type == zipfile.ZIP_STORED else _DEFLATED * packed
+            if total > length or size > most:
+                raise GraphError(
+                    f"{path}: expected at most {most:,} bytes of {member.filename}, the file having {length:,}, "
+                    f"found a claim of {size:,}"
+                )
+        needed = sum(member.file_size for member in archive.infolist())
+        check_room(needed, f"the arrays of {path}", "read it on a machine with more")
+        for member in archive.infolist():
+            if not member.filename.endswith(".npy"):
+                raise GraphError(f"{path}: expected arrays only, found other files in the archive")
+            with archive.open(member) as stream:
+                _check_header(path, member, stream)
+    file.seek(0)
+
+
+def _check_header(path: str, member: zipfile.ZipInfo, stream: Any) -> None:
+    """Compare shape and dtype in an array's header with the size of what follows."""
+    version = np.lib.format.read_magic(stream)
+    if version not in _HEADERS:
+        raise GraphError(f"{path}: expected plain arrays, found {member.filename} in .npy version {version}")
+    shape, _, dtype = _HEADERS[version](stream)
+    claimed, there = math.prod(shape) * dtype.itemsize, member.file_size - stream.tell()
+    if claimed != there and not dtype.hasobject:
+        raise GraphError(
+            f"{path}: expected {claimed:,} bytes of {member.filename}, as {dtype} of shape {shape} takes, "
+            f"found {there:,}"
+        )
 
 
 def _flag(path: str, arrays: dict[str, Array], name: str) -> bool:
