@@ -92,6 +92,7 @@ def components(g):
 # end declared
 
 
+# begin graph
 def pieces(seed=1):
     """Some trees and rings, their vertices shuffled."""
     random = np.random.default_rng(seed)
@@ -104,6 +105,7 @@ def pieces(seed=1):
         first += size
     src, dst = random.permutation(first)[np.array(ends)].T
     return fr.from_edges(src, dst, num_vertices=first)
+# end graph
 
 
 def main(arguments=None):
