@@ -70,7 +70,7 @@ def start(
     if f is not None:
         f.check(p.graph)
     elif step.needs_frontier():
-        raise FrontierError(f"{step!r} needs a frontier to start with, or over=")
+        raise FrontierError(step.lacks())
     if schedule is not None and not isinstance(schedule, Schedule):
         raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
     _check(step, p)

@@ -33,14 +33,15 @@ class Frontier:
     Parameters
     ----------
     graph : Graph
-    ids : array-like of int, optional
-        Vertex ids, or CSR slots of edges; duplicates are dropped. Empty by default.
+    ids : array-like of int or bool, optional
+        Vertex ids, or CSR slots of edges; duplicates are dropped. Empty by default. Or a mask: one bool for each
+        vertex, or edge slot, of the graph.
     kind : {"vertex", "edge"}
 
     Raises
     ------
     GraphError
-        If an id is not a vertex (an edge) of the graph.
+        If a mask has another length, or an id is not a vertex (an edge) of the graph.
     """
 
     __slots__ = ("_all", "_ids", "_mask", "graph", "kind")
@@ -66,8 +67,13 @@ class Frontier:
     def _valid(self, array: NDArray[Any]) -> NDArray[Any]:
         if array.ndim != 1:
             raise GraphError("the ids of a frontier are one-dimensional")
+        if array.dtype.kind == "b" and array.size == self.capacity:
+            return array.nonzero()[0].astype(self.id_dtype)
         if array.size == 0:
             return np.empty(0, self.id_dtype)
+        if array.dtype.kind == "b":
+            several = "vertices" if self.kind == "vertex" else "edge slots"
+            raise GraphError(f"a mask of {array.size} bools, but there are {self.capacity} {several}")
         if array.dtype.kind not in "iu":
             raise GraphError(f"the ids of a frontier are integers, not {array.dtype}")
         lowest, highest = array.min(), array.max()

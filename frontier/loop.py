@@ -57,6 +57,17 @@ def _need(steps: tuple[Step, ...]) -> bool:
     return False
 
 
+def _alone(step: Step) -> bool:
+    """Whether a step neither needs the current frontier nor changes it."""
+    if step.own:
+        return True
+    if isinstance(step, Loop) and step.times is None and not step.unfed:
+        return False
+    if step.inner():
+        return all(map(_alone, step.inner()))
+    return not step.uses_frontier and step.passes_through
+
+
 class Sequence(Step):
     """Steps one after another; the next frontier is what the last gives."""
 
@@ -99,7 +110,8 @@ class Loop(Step):
     times : int or str, optional
         Number of passes, or the scalar that holds it.
     until : function of the problem, optional
-        Tested after each pass; ends the loop when true.
+        Tested after each pass; ends the loop when true. Where nothing else feeds the passes, and every step has a
+        frontier of its own or needs none, the loop goes on until then.
     count : str, optional
         Scalar to which 1 is added before each pass; in a replay it is the recorded pass's number.
     record : str, optional
@@ -148,8 +160,20 @@ class Loop(Step):
     def own(self) -> bool:
         return self.over is not None or self.take is not None or self.replay is not None
 
+    @property
+    def unfed(self) -> bool:
+        """Whether only ``until`` ends it: its steps take nothing from the current frontier."""
+        alone = self.times is None and self.until is not None and not self.own
+        return alone and all(map(_alone, self.steps))
+
     def needs_frontier(self) -> bool:
-        return not self.own and (self.times is None or _need(self.steps))
+        if self.own or self.unfed:
+            return False
+        return self.times is None or _need(self.steps)
+
+    def lacks(self) -> str:
+        free = all(map(_alone, self.steps))
+        return super().lacks() + (", times= or until=" if free else "")
 
     def inner(self) -> tuple[Step, ...]:
         return self.steps

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from frontier.problem import Problem
     from frontier.schedule import Schedule
 
-__all__ = ["Over", "Step", "check_field", "check_weights", "frontier_over", "start_of", "walk"]
+__all__ = ["Over", "Step", "check_field", "check_weights", "count_over", "frontier_over", "start_of", "walk"]
 
-#: What ``over=`` accepts: "vertices", "edges", a pile, a vertex-valued scalar, or a count.
+#: What ``over=`` accepts: "vertices", "edges", a pile, a scalar that holds a vertex or a count, or a count.
 Over = str | int | None
 
 Functor = Callable[..., Any]
@@ -32,8 +32,9 @@ class Step:
 
     Parameters
     ----------
-    over : "vertices", "edges", name of a pile, name of a scalar that holds a vertex, int, optional
-        The step's own frontier; the current one is left alone. An int runs a functor of ``i``.
+    over : "vertices", "edges", name of a pile, name of a scalar, int, optional
+        The step's own frontier; the current one is left alone. A scalar holds a vertex; for a functor of ``i`` it
+        holds a count, as an int is one.
     schedule : Schedule, optional
         Departs from the schedule of the loop or enactor around it.
     """
@@ -54,7 +55,7 @@ class Step:
     def __init__(self, over: Over = None, schedule: Schedule | None = None) -> None:
         if isinstance(over, bool) or not (over is None or isinstance(over, (str, int))):
             raise FrontierError(
-                f"over={over!r}: 'vertices', 'edges', a pile, a scalar holding a vertex, or a count"
+                f"over={over!r}: 'vertices', 'edges', a pile, a scalar holding a vertex or a count, or a count"
             )
         if isinstance(over, int) and (not self.takes_count or over < 0):
             raise FrontierError(f"{type(self).__name__}(over={over!r}): only Compute and Reduce run over a count")
@@ -70,9 +71,22 @@ class Step:
         """Whether this step has a frontier of its own and leaves the current one alone."""
         return self.over is not None
 
+    @property
+    def counted(self) -> bool:
+        """Whether ``over=`` is a count: a number, or a scalar where the functor is one of ``i``."""
+        if isinstance(self.over, int):
+            return True
+        if not (self.takes_count and isinstance(self.over, str)):
+            return False
+        return any("i" in arguments(fn, place) for fn, place in self.functors())
+
     def needs_frontier(self) -> bool:
         """Whether it cannot run without a current frontier."""
         return self.uses_frontier and not self.own
+
+    def lacks(self) -> str:
+        """Message for a run without a frontier."""
+        return f"{self!r} needs a frontier to start with, or over="
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         """(functor, place) of all functors of this step; places as in :func:`functors.arguments`."""
@@ -97,7 +111,7 @@ class Step:
     def check(self, p: Problem) -> None:
         """Raise FrontierError where this step, or a functor of it, does not suit the problem."""
         if isinstance(self.over, str):
-            start_of(p, self.over)
+            start_of(p, self.over, self.counted)
         from frontier.analysis import check_functor
 
         for fn, _ in self.functors():
@@ -181,8 +195,8 @@ def walk(step: Step) -> Iterator[Step]:
         yield from walk(part)
 
 
-def start_of(p: Problem, over: Over) -> tuple[str, str]:
-    """What kind of start ``over`` names in a problem.
+def start_of(p: Problem, over: Over, counted: bool = False) -> tuple[str, str]:
+    """What kind of start ``over`` names in a problem; ``counted`` says that it must be a count.
 
     Returns
     -------
@@ -190,6 +204,12 @@ def start_of(p: Problem, over: Over) -> tuple[str, str]:
     kind : {"vertex", "edge", "count"}
     """
     if isinstance(over, int):
+        return "count", "count"
+    if counted:
+        if over not in p.scalars:
+            raise FrontierError(f"over={over!r}: a functor of i runs over a count, or a scalar that holds one")
+        if p.scalars[over].dtype.kind not in "iu":  # type: ignore[index]
+            raise FrontierError(f"over={over!r}: the scalar holds {p.scalars[over].dtype}, not a count")  # type: ignore[index]
         return "count", "count"
     if over == "vertices":
         return "all", "vertex"
@@ -212,6 +232,11 @@ def frontier_over(p: Problem, over: str) -> Frontier:
     if form == "pile":
         return p.piles[over]
     return Frontier(p.graph, [int(p.scalars[over][0])])
+
+
+def count_over(p: Problem, over: str) -> int:
+    """The count that a scalar holds now; below 0 it is none, as in ``range``."""
+    return max(0, int(p.scalars[over][0]))
 
 
 def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> None:

@@ -27,7 +27,8 @@ class Compute(Step):
     fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i``
         What it returns is not used.
     over : see Step
-        May be a count: ``over=1024`` calls a functor of ``i`` for 0..1023.
+        May be a count: ``over=1024`` calls a functor of ``i`` for 0..1023; so does ``over="rounds"``, where that scalar
+        holds 1024. (For a functor of ``v`` a scalar holds a vertex.)
     """
 
     name = "compute"

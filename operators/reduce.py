@@ -33,7 +33,7 @@ class Reduce(Step):
     into : str
         Name of the scalar. An empty frontier gives the op's identity.
     over : see Step
-        May be a count, as in Compute.
+        May be a count, or a scalar that holds one, as in Compute.
     """
 
     name = "reduce"
@@ -69,7 +69,7 @@ class Reduce(Step):
         number = constant(self.fn)
         if self.op == "sum" and isinstance(number, int) and not builder.layout.dtype(self.into).startswith("float"):
             # Counting takes no sweep: a frontier knows its size.
-            count = self.over if isinstance(self.over, int) else register.count
+            count = builder.count_over(self.over) if self.counted else register.count
             builder.line(builder.assign(self.into, f"{count} * {int(number)}"))
             return
         kernels(builder, "elementwise").lower_reduce(self, builder, register)

@@ -77,7 +77,7 @@ def test_text():
         ([8], "edge", r"edge 8 does not exist: valid are 0\.\.7"),
         ([0.5], "vertex", "integers, not float64"),
         (["0"], "vertex", "integers"),
-        ([True], "vertex", "integers, not bool"),
+        ([True], "vertex", "a mask of 1 bools, but there are 5 vertices"),
         ([[0, 1]], "vertex", "one-dimensional"),
         (3, "vertex", "one-dimensional"),
         ([0], "vertices", "'vertex' or 'edge', not 'vertices'"),

@@ -50,7 +50,7 @@ def lower(
     program.result = program.given
     program.want = ""
     _lower_step(program, step, program.given, schedule)
-    if given is None and step.own and not isinstance(step.over, int):
+    if given is None and step.own and not step.counted:
         program.result = program.made
     program.leave("DONE")
     return program
@@ -69,8 +69,8 @@ def _lower_step(b: Program, step: Step, register: Register, outer: Schedule) -> 
         if step.own:
             b.made = inner
         return
-    if isinstance(step.over, int):
-        _traced(b, step, register, step.over)
+    if step.counted:
+        _traced(b, step, register, b.count_over(step.over))
         return
     if step.over is not None:
         inner = _scope(b, step, schedule)
@@ -91,14 +91,14 @@ def _lower_steps(
         _lower_step(b, step, register, schedule)
 
 
-def _traced(b: Program, step: Step, register: Register, count: int | None = None) -> None:
+def _traced(b: Program, step: Step, register: Register, count: str = "") -> None:
     """A step between two looks at the clock."""
     number = len(b.steps)
     b.steps.append(repr(step))
-    before = str(count) if count is not None else register.count
+    before = count or register.count
     b.line(f"before = {before}", "direction = 0", "seen = 0")
     step.lower(b, register)  # type: ignore[attr-defined]
-    after = str(count) if count is not None else register.count
+    after = count or register.count
     b.line(
         "if tracing and w == 0:",
         f"    now = trace_row(int64_at(ring), {{steps}}, rows, {number}, passes, direction, before, {after}, "
@@ -171,7 +171,7 @@ def _lower_loop(b: Program, loop: Loop, register: Register, schedule: Schedule) 
         _declare_record(b, loop.record)
         b.line(f"recorded_{loop.record} = 0", f"filled_{loop.record} = 0")
     b.line(f"{begun} = 0")
-    if loop.take is None and loop.replay is None:
+    if loop.take is None and loop.replay is None and not loop.unfed:
         register.kinds = loop.kinds_within(register.kinds, _piles(b))
     head, end = b.label(), b.label()
     b.place(head)
@@ -185,7 +185,7 @@ def _lower_loop(b: Program, loop: Loop, register: Register, schedule: Schedule) 
     fed = register.kinds
     _lower_steps(b, loop.steps, register, schedule, wanted(loop.steps, after) or after)
     register.record = ""
-    if loop.take is None and loop.replay is None:
+    if loop.take is None and loop.replay is None and not loop.unfed:
         register.kinds = fed
     if loop.until is not None:
         b.line(f"if truth({b.value(loop.until)}):", f"    pc = {end}", "    continue")
@@ -209,8 +209,8 @@ def _begin_feed(b: Program, loop: Loop, register: Register) -> str:
         return left
     if loop.take is not None:
         register.kinds = frozenset({b.pile(loop.take)})
-    elif not register.kinds:
-        raise FrontierError(f"{loop!r} needs a frontier to start with, or over=")
+    elif not (register.kinds or loop.unfed):
+        raise FrontierError(loop.lacks())
     return ""
 
 
@@ -219,7 +219,7 @@ def _test_feed(b: Program, loop: Loop, register: Register, left: str, end: int) 
         b.unless(f"{left} > 0", end)
     elif loop.take is not None:
         b.unless(f"held_{loop.take} > 0", end)
-    else:
+    elif not loop.unfed:
         b.unless(f"{register.count} > 0", end)
 
 

@@ -123,6 +123,10 @@ class Text:
         inner = "".join(f", {ends[name]}" for name in arguments(fn, place))
         return f"{self.functor(fn)}(p{inner})"
 
+    def count_over(self, over: int | str | None) -> str:
+        """Text for the number of calls of a functor of ``i``: what ``over=`` says, or the scalar of that name holds."""
+        return f"max(np.int64(s_{over}), np.int64(0))" if isinstance(over, str) else str(over)
+
     def register(self) -> Register:
         """A register for a scope."""
         made = Register(self._registers, places=self._places)

@@ -83,8 +83,8 @@ FROM_QUEUE = "x = i if everything else np.int64(queue[i])"
 
 def lower_compute(step: Compute, b: Builder, register: Register) -> None:
     """A phase that only calls the functor."""
-    if isinstance(step.over, int):
-        parameters: dict[str, str] = {"total": str(step.over)}
+    if step.counted:
+        parameters: dict[str, str] = {"total": b.count_over(step.over)}
         _, call = element(b, step.fn, "count", parameters)
         b.phase(b.function(step.fn.__name__, parameters, pieces(["x = i", call])))
         return
@@ -164,7 +164,7 @@ def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
 
     def emit(kind: str) -> None:
         if kind == "count":
-            parameters = {"total": str(step.over)}
+            parameters = {"total": b.count_over(step.over)}
             find = "x = i"
         else:
             parameters = frontier(b, register, kind)
@@ -189,7 +189,7 @@ def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
         )
         b.phase(b.function(step.fn.__name__, parameters, body), after=after)
 
-    if isinstance(step.over, int):
+    if step.counted:
         emit("count")
         return
     b.sparse(register)

@@ -84,8 +84,8 @@ def append_accepted(b: CudaProgram, want: str) -> str:
 
 def lower_compute(step: Compute, b: CudaProgram, register: Register) -> None:
     """A phase that only calls the functor."""
-    if isinstance(step.over, int):
-        parameters: dict[str, str] = {"total": str(step.over)}
+    if step.counted:
+        parameters: dict[str, str] = {"total": b.count_over(step.over)}
         _, call = element(b, step.fn, "count", parameters)
         b.phase(b.function(step.fn.__name__, parameters, every(["x = i", call])))
         return
@@ -158,7 +158,7 @@ def lower_reduce(step: Reduce, b: CudaProgram, register: Register) -> None:
 
     def emit(kind: str) -> None:
         if kind == "count":
-            parameters = {"total": str(step.over)}
+            parameters = {"total": b.count_over(step.over)}
             find = "x = i"
         else:
             parameters = frontier(b, register, kind)
@@ -175,7 +175,7 @@ def lower_reduce(step: Reduce, b: CudaProgram, register: Register) -> None:
         combined = f"combined_{kind_of}({memory}, slot, {OPS[step.op]}, {identity})"
         b.phase(b.function(step.fn.__name__, parameters, body), after=(b.assign(step.into, combined),))
 
-    if isinstance(step.over, int):
+    if step.counted:
         emit("count")
         return
     b.sparse(register)

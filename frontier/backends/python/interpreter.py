@@ -19,7 +19,7 @@ from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
 from frontier.loop import Loop, Sequence
-from frontier.step import frontier_over
+from frontier.step import count_over, frontier_over
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -97,7 +97,7 @@ class Context:
             return (yield from self._steps(step.steps, f))
         own: Any = f if step.over is None else step.over
         if isinstance(own, str):
-            own = frontier_over(self.problem, own)
+            own = count_over(self.problem, own) if step.counted else frontier_over(self.problem, own)
         after = self._one(step, own)
         return f if isinstance(own, int) else after
 
@@ -163,9 +163,12 @@ class Context:
             times = loop.times if isinstance(loop.times, int) else int(p.scalars[loop.times][0])
             for _ in range(times):
                 yield self._what_is_left
+        elif loop.unfed:
+            while True:
+                yield self._what_is_left
         else:
             if f is None:
-                raise FrontierError(f"{loop!r} needs a frontier to start with, or over=")
+                raise FrontierError(loop.lacks())
             while self._left:
                 yield self._what_is_left
 
