@@ -9,7 +9,7 @@ from frontier.errors import FrontierError, FunctorError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
 from frontier.operators.kernels import kernels
-from frontier.operators.reductions import OPS, check_op, reduced
+from frontier.operators.reductions import ENDS, OPS, check_into, check_op, least, reduced
 from frontier.step import Functor, Over, Step, check_field
 
 if TYPE_CHECKING:
@@ -29,8 +29,10 @@ class Gather(Step):
     ----------
     fn : function of the problem and any of ``src, dst, edge, weight`` -> number
         Without side effects. It must not read the field ``into``, unless ``inplace``.
-    op : {"sum", "min", "max", "any", "all"}
-        Floats accumulate in float64, integers in int64; no edges give the op's identity.
+    op : {"sum", "min", "max", "any", "all", "or", "argmin", "argmax"}
+        Floats accumulate in float64, integers in int64; no edges give the op's identity. ``"or"`` sets the bits that
+        any value has. ``"argmin"`` and ``"argmax"`` give the far end of the edge with the least, or greatest, value:
+        of several the one with the smallest id, and -1 where there is no edge; NaN comes after all numbers.
     into : str
         A vertex field.
     edges : {"in", "out"}
@@ -62,7 +64,7 @@ class Gather(Step):
         schedule: Schedule | None = None,
     ) -> None:
         super().__init__(over, schedule)
-        check_op(op, OPS, "Gather")
+        check_op(op, OPS + ENDS, "Gather")
         if edges not in ("in", "out"):
             raise FrontierError(f"Gather(edges={edges!r}): choose from 'in', 'out'")
         self.fn, self.op, self.into, self.edges = fn, op, into, edges
@@ -80,6 +82,7 @@ class Gather(Step):
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("vertex",), "into")
+        check_into(self.op, self.into, p.arrays[self.into].dtype, "Gather")
         from frontier.analysis import check_functor
 
         for fn, _ in self.functors():
@@ -115,7 +118,11 @@ class Gather(Step):
             )
             edges += len(slots)
             ends = (context.edge(slot) for slot in slots)
-            result = reduced(self.op, (value(e) for e in ends if allowed is None or allowed(e)), field.dtype)
+            seen = (e for e in ends if allowed is None or allowed(e))
+            if self.op in ENDS:
+                result = least(self.op, ((value(e), e[self.far]) for e in seen))
+            else:
+                result = reduced(self.op, (value(e) for e in seen), field.dtype)
             field[v] = stored(f"p.{self.into}[{v}]", result, field.dtype)
         context.note(edges=edges, direction="pull" if self.edges == "in" else "push")
         return f

@@ -11,7 +11,7 @@ from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
 from frontier.operators.kernels import kernels
-from frontier.operators.reductions import OPS, check_op, reduced
+from frontier.operators.reductions import OPS, check_into, check_op, reduced
 from frontier.step import Functor, Over, Step, check_field
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Intersect(Step):
         out-edges and a slot ``vw`` of v's that lead to one w. So where edges are parallel, w comes once for every
         such pair; and where there are self-loops, w may be u or v. Many calls share a vertex: what
         they write, they write with atomics.
-    op : {"sum", "min", "max", "any", "all"}, optional
+    op : {"sum", "min", "max", "any", "all", "or"}, optional
         Reduces what the functor returns, as Reduce does; without it that is not used.
     into : str, optional
         Name of the scalar for the result; together with ``op``. No call at all gives the op's identity.
@@ -73,8 +73,9 @@ class Intersect(Step):
 
     def check(self, p: Problem) -> None:
         super().check(p)
-        if self.into is not None:
+        if self.op is not None and self.into is not None:
             check_field(p, self.into, ("scalar",), "into")
+            check_into(self.op, self.into, p.scalars[self.into].dtype, "Intersect")
 
     def interpret(self, context: Context, f: Frontier) -> Frontier:
         """Run on the python backend."""

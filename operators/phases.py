@@ -6,16 +6,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from frontier.backends.least import LAST
 from frontier.functors import arguments
 from frontier.lowering.registers import ALL
-from frontier.operators.reductions import identity
+from frontier.operators.reductions import ENDS, identity
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder, Functor
     from frontier.lowering.registers import Register
     from frontier.operators.gather import Gather
 
-__all__ = ["accumulate", "element", "frontier", "gathered", "indented", "start"]
+__all__ = ["accumulate", "begun", "element", "frontier", "gathered", "indented", "start", "stored"]
 
 
 def indented(lines: list[str], depth: int = 1) -> list[str]:
@@ -58,6 +59,8 @@ def accumulate(op: str, call: str, dtype: str) -> list[str]:
         call = f"np.int64({call})"
     if op == "sum":
         return [f"result += {call}"]
+    if op == "or":
+        return [f"result |= bits_of({call})"]
     if op in ("min", "max"):
         # Written out so that a NaN met later neither wins nor sticks, as with Python's min and max.
         return [f"value = {call}", f"if value {'<' if op == 'min' else '>'} result:", "    result = value"]
@@ -67,11 +70,35 @@ def accumulate(op: str, call: str, dtype: str) -> list[str]:
 def start(op: str, dtype: str) -> str:
     """Text of the identity, typed as what values accumulate in."""
     value = identity(op, np.dtype(dtype))
-    if op in ("any", "all"):
+    if op in ("any", "all", "or"):
         return f"np.int64({int(value)})"
     if dtype.startswith("float"):
         return "np.float64(0.0)" if op == "sum" else f"np.float64({'-' if op == 'max' else ''}np.inf)"
     return f"np.int64({min(int(value), 2**63 - 1)})"
+
+
+def found(op: str, call: str, end: str) -> list[str]:
+    """Lines that make an edge's far end the ``result`` if its value is the least (greatest) so far."""
+    return [
+        f"key = {'key_up' if op == 'argmin' else 'key_down'}({call})",
+        f"if key < best or (key == best and {end} < result):",
+        "    best = key",
+        f"    result = {end}",
+    ]
+
+
+def begun(step: Gather, dtype: str) -> list[str]:
+    """Lines with which the reduction of a vertex's edges begins."""
+    if step.op in ENDS:
+        return [f"best = np.int64({LAST})", f"result = np.int64({LAST})"]
+    return [f"result = {start(step.op, dtype)}"]
+
+
+def stored(step: Gather, dtype: str) -> str:
+    """Text for what the field gets in the end."""
+    if step.op in ENDS:
+        return f"(result if result != np.int64({LAST}) else np.int64(-1))"
+    return "truth(result)" if dtype == "bool" else "result"
 
 
 def gathered(step: Gather, b: Builder, parameters: dict[str, str], k: str, slot: str) -> list[str]:
@@ -86,7 +113,8 @@ def gathered(step: Gather, b: Builder, parameters: dict[str, str], k: str, slot:
         ends |= {"edge": slot, "weight": f"weights[{slot}]"}
     if "weight" in names:
         parameters["weights"] = b.weights()
-    one = accumulate(step.op, b.call(step.fn, "edge", ends), dtype)
+    call = b.call(step.fn, "edge", ends)
+    one = found(step.op, call, step.far) if step.op in ENDS else accumulate(step.op, call, dtype)
     if step.where is not None:
         one = [f"if truth({b.call(step.where, step.far, ends)}):", *indented(one)]
     return [*lines, *one]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, constant
 from frontier.operators.kernels import kernels
-from frontier.operators.reductions import OPS, check_op, reduced
+from frontier.operators.reductions import OPS, check_into, check_op, reduced
 from frontier.step import Functor, Over, Step, check_field
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Reduce(Step):
     ----------
     fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i`` -> number
         Called exactly once for each element; it may also write to fields.
-    op : {"sum", "min", "max", "any", "all"}
+    op : {"sum", "min", "max", "any", "all", "or"}
         Float values accumulate in float64, integers in int64.
     into : str
         Name of the scalar. An empty frontier gives the op's identity.
@@ -54,6 +54,7 @@ class Reduce(Step):
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("scalar",), "into")
+        check_into(self.op, self.into, p.scalars[self.into].dtype, "Reduce")
 
     def interpret(self, context: Context, f: Frontier | int) -> Frontier | int:
         """Run on the python backend."""

@@ -52,8 +52,29 @@ def tuples(p, v):
     p.index[v] += p.count
 
 
+def counted(p, i):
+    p.index[i] += 1
+
+
 #: What functors may use of NumPy; fields named as a tuple's methods are.
 FUNCTORS = fr.Sequence(fr.Compute(numbers), fr.Compute(tuples), over="vertices")
+
+def nearest(p, src, weight):
+    return weight
+
+
+def share(p, dst):
+    return p.index[dst] / 2
+
+
+#: Words that have kernels of their own: the edge of the least value, bits, a count that a scalar holds.
+WORDS = fr.Sequence(
+    fr.Gather(nearest, "argmin", into="index"),
+    fr.Gather(share, "argmax", into="other", edges="out"),
+    fr.Reduce(thirds, "or", into="count"),
+    fr.Compute(counted, over="count"),
+    over="vertices",
+)
 
 #: One of every operator.
 OPERATORS = fr.Sequence(
@@ -77,12 +98,22 @@ def search(g: fr.Graph, **schedule: Any) -> None:
 
 
 def functors(g: fr.Graph) -> None:
-    p = fr.Problem(g, real=fr.vertex("float64"), index=fr.vertex("int64"), count=fr.scalar("int64", 2))
-    execution.run(FUNCTORS, p)
+    execution.run(FUNCTORS, numbered(g))
+
+
+def numbered(g: fr.Graph) -> fr.Problem:
+    return fr.Problem(
+        g,
+        real=fr.vertex("float64"),
+        index=fr.vertex("int64"),
+        other=fr.vertex("int32"),
+        count=fr.scalar("int64", 2),
+    )
 
 
 RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "functors": functors,
+    "words": lambda g: execution.run(WORDS, numbered(g)),
     "operators": lambda g: execution.run(OPERATORS, pool.problem(g)),
     "bfs": lambda g: fr.bfs(g, 0),
     "sssp": lambda g: fr.sssp(g, 0),

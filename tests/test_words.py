@@ -174,3 +174,176 @@ def test_masks_run_everywhere(agree):
 def test_a_mask_of_another_length(kind, there):
     with pytest.raises(fr.GraphError, match=f"a mask of 3 bools, but there are {there}"):
         fr.Frontier(RING, np.ones(3, bool), kind=kind)
+
+
+# -- or, argmin, argmax ------------------------------------------------------------------------------------
+
+
+def chosen(g):
+    n, m = g.num_vertices, g.num_slots
+    slot = np.arange(m)
+    real = (slot * 7 % 5 - 2) / 2
+    return fr.Problem(
+        g,
+        number=fr.edge("int64", slot * 7 % 5 - 2),
+        real=fr.edge("float64", np.where(slot % 4 == 3, np.nan, real)),
+        single=fr.edge("float32", np.where(slot % 2 == 0, -0.0, 0.0)),
+        far=fr.edge("float64", np.where(slot % 3 == 0, np.inf, -np.inf)),
+        huge=fr.edge("int64", np.where(slot % 2 == 0, 2**63 - 1, -(2**63))),
+        flag=fr.edge("bool", slot % 3 == 0),
+        bits=fr.vertex("uint32", (1 << np.arange(n) % 31)),
+        open=fr.vertex("bool", np.arange(n) % 3 != 1),
+        into=fr.vertex("int32", 7),
+        wide=fr.vertex("int64", 7),
+        mask=fr.vertex("uint32", 7),
+        truth=fr.vertex("bool", True),
+        total=fr.scalar("int64"),
+        any=fr.scalar("bool"),
+    )
+
+
+def number(p, edge):
+    return p.number[edge]
+
+
+def real(p, edge):
+    return p.real[edge]
+
+
+def single(p, edge):
+    return p.single[edge]
+
+
+def far(p, edge):
+    return p.far[edge]
+
+
+def huge(p, edge):
+    return p.huge[edge]
+
+
+def flag(p, edge):
+    return p.flag[edge]
+
+
+def heaviest(p, weight):
+    return weight
+
+
+def far_bits(p, src):
+    return p.bits[src]
+
+
+def near_bits(p, dst):
+    return p.bits[dst]
+
+
+def own_bits(p, v):
+    return p.bits[v]
+
+
+def loose(p, v):
+    return p.bits[v] > 4
+
+
+def half(p, v):
+    return 0.5
+
+
+def src_open(p, src):
+    return p.open[src]
+
+
+def dst_open(p, dst):
+    return p.open[dst]
+
+
+VALUES = {fn.__name__: fn for fn in (number, real, single, far, huge, flag, heaviest)}
+CHOICES = {
+    (op, name, edges): fr.Gather(
+        fn, op, into="into" if name in ("number", "far") else "wide", edges=edges,
+        where=None if name in ("real", "huge") else src_open if edges == "in" else dst_open,
+    )
+    for op in ("argmin", "argmax") for name, fn in VALUES.items() for edges in ("in", "out")
+}  # fmt: skip
+
+
+def expected_end(p, step, v):
+    """By sorting: the far end of the best edge that counts, the smallest of several."""
+    g = p.graph
+    near, far = (g.targets, g.sources) if step.edges == "in" else (g.sources, g.targets)
+    best = []
+    for slot in np.flatnonzero(near == v):
+        if step.where is not None and not p.open[far[slot]]:
+            continue
+        value = g.weights[slot] if step.fn is heaviest else getattr(p, step.fn.__name__)[slot]
+        worth = (1, 0) if value != value else (0, float(value) if step.fn is not huge else int(value))
+        best.append(((worth[0], worth[1] if step.op == "argmin" else -worth[1]), int(far[slot])))
+    return min(best)[1] if best else -1
+
+
+@pytest.mark.parametrize("name", CHOICES, ids="-".join)
+@given(st.data())
+def test_the_edge_of_the_least_or_greatest_value(agree, name, data):
+    g = data.draw(graphs(weights="float32"))
+    step = CHOICES[name]
+    p, _ = agree(g, chosen, lambda p: step(p, fr.Frontier.all(p.graph)), data.draw(counts))
+    expected = [expected_end(p, step, v) for v in range(g.num_vertices)]
+    equal(p.into if step.into == "into" else p.wide, expected)
+
+
+@pytest.mark.parametrize("op", ["argmin", "argmax", "or"])
+@pytest.mark.parametrize("count", WORKERS)
+def test_lists_of_every_length(agree, op, count):
+    """Of one edge, of a lane's, a warp's and a block's length."""
+    degrees = [0, 1, 3, 17, 40, 100, 1500]
+    src = np.concatenate([np.full(d, v) for v, d in enumerate(degrees)])
+    dst = np.concatenate([(np.arange(d) * 11 + v) % 1500 for v, d in enumerate(degrees)])
+    weights = (np.arange(len(src)) * 37 % 101).astype("float32")
+    g = fr.from_edges(src, dst, weights, num_vertices=1500, directed=True, duplicates="keep")
+    step = CHOICES[op, "heaviest", "out"] if op != "or" else fr.Gather(near_bits, "or", into="mask", edges="out")
+    p, _ = agree(g, chosen, lambda p: step(p, fr.Frontier(p.graph, range(7))), count)
+    if op != "or":
+        equal(p.wide[:7], [expected_end(p, step, v) for v in range(7)])
+    else:
+        equal(p.mask[:7], [np.bitwise_or.reduce(p.bits[g.targets[g.offsets[v] : g.offsets[v + 1]]]) for v in range(7)])
+
+
+ORS = {
+    "gather": fr.Gather(far_bits, "or", into="mask"),
+    "bools": fr.Gather(flag, "or", into="truth", edges="out"),
+    "reduce": fr.Reduce(own_bits, "or", into="total"),
+    "scalar": fr.Reduce(loose, "or", into="any"),
+    "edges": fr.Reduce(flag, "or", into="any", over="edges"),
+}
+
+
+@pytest.mark.parametrize("name", ORS)
+@given(st.data())
+def test_or(agree, name, data):
+    g = data.draw(graphs(weights=None))
+    p, _ = agree(g, chosen, lambda p: ORS[name](p, fr.Frontier.all(p.graph)), data.draw(counts))
+    if name == "gather":
+        expected = [np.bitwise_or.reduce(p.bits[g.sources[g.targets == v]], initial=0) for v in range(g.num_vertices)]
+        equal(p.mask, np.array(expected, np.uint32))
+    if name == "reduce":
+        assert p.total == np.bitwise_or.reduce(p.bits, initial=0)
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (lambda: fr.Gather(number, "argmin", into="mask"), r"uint32; it gets vertices, and -1 where there is no edge"),
+        (lambda: fr.Gather(number, "argmax", into="bits"), "it gets vertices, and -1"),
+        (lambda: fr.Gather(number, "or", into="x"), "or needs integers or bools"),
+        (lambda: fr.Reduce(half, "or", into="total"), "op='or' works on integers and bools, not on floats"),
+        (lambda: fr.Reduce(number, "argmin", into="total"), "choose from sum, min, max, any, all, or"),
+    ],
+)
+def test_what_or_and_argmin_refuse(backend, step, message):
+    p = fr.Problem(
+        backend(RING), number=fr.edge("int64"), mask=fr.vertex("uint32"), bits=fr.vertex("bool"),
+        x=fr.vertex("float64"), total=fr.scalar("int64"),
+    )  # fmt: skip
+    with pytest.raises(fr.FrontierError, match=message):
+        step()(p, fr.Frontier.all(p.graph))

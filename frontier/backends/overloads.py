@@ -10,10 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
 
 from frontier import atomics, numbers
+from frontier.backends import least
 
 __all__ = ["register", "truth"]
 
@@ -45,7 +47,7 @@ def _narrow(field: Any) -> bool:
     return isinstance(number, types.Integer) and bool(bits < 64)
 
 
-def register(overload: Any, operations: SimpleNamespace, jit: Any) -> None:
+def register(overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: Any) -> None:
     """Tell numba what the functions mean on one target.
 
     Parameters
@@ -57,9 +59,12 @@ def register(overload: Any, operations: SimpleNamespace, jit: Any) -> None:
         (pointer, index, expected, value), each giving the old value.
     jit : callable
         Makes a function callable from compiled code of the target.
+    intrinsic : callable
+        The target's decorator of functions that make instructions.
     """
     _atomics(overload, operations)
     _numbers(overload, jit)
+    _keys(overload, intrinsic)
     _truth(overload)
 
 
@@ -116,6 +121,54 @@ def _numbers(overload: Any, jit: Any) -> None:
 
     overload(numbers.hash)(hash_)
     overload(numbers.random)(random)
+
+
+def _keys(overload: Any, intrinsic: Any) -> None:
+    last = least.LAST
+
+    @intrinsic
+    def pattern(typingctx, value):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            return builder.bitcast(args[0], ir.IntType(64))
+
+        return types.int64(types.float64), generate
+
+    def bits_of(value):  # type: ignore[no-untyped-def]
+        if isinstance(value, types.Float):
+            raise TypingError(least.FLOATS)
+        if isinstance(value, (types.Integer, types.Boolean)):
+            return lambda value: np.int64(value)
+        return None
+
+    def key_up(value):  # type: ignore[no-untyped-def]
+        if isinstance(value, (types.Integer, types.Boolean)):
+            return lambda value: np.int64(value)
+        if not isinstance(value, types.Float):
+            return None
+
+        def of_float(value):  # type: ignore[no-untyped-def]
+            made = pattern(np.float64(value) + 0.0)
+            ordered = made if made >= 0 else made ^ np.int64(last)
+            return np.int64(last) if value != value else ordered
+
+        return of_float
+
+    def key_down(value):  # type: ignore[no-untyped-def]
+        if isinstance(value, (types.Integer, types.Boolean)):
+            return lambda value: ~np.int64(value)
+        if not isinstance(value, types.Float):
+            return None
+
+        def of_float(value):  # type: ignore[no-untyped-def]
+            made = pattern(np.float64(value) + 0.0)
+            ordered = made if made >= 0 else made ^ np.int64(last)
+            return np.int64(last) if value != value else ~ordered
+
+        return of_float
+
+    overload(least.bits_of)(bits_of)
+    overload(least.key_up)(key_up)
+    overload(least.key_down)(key_down)
 
 
 def _truth(overload: Any) -> None:

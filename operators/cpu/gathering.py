@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from frontier.errors import FrontierError
 from frontier.lowering.registers import PULL, PUSH_THREAD
 from frontier.operators.cpu.elementwise import FROM_QUEUE, pieces
-from frontier.operators.phases import frontier, gathered, indented, start
+from frontier.operators.phases import begun, frontier, gathered, indented, stored
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -29,13 +29,12 @@ def lower(step: Gather, b: Builder, register: Register) -> None:
         b.needs_in = True
     parameters["into"] = f"{dtype}_at(a_{step.into})"
     one = gathered(step, b, parameters, "k", "e")
-    store = "truth(result)" if dtype == "bool" else "result"
     body = [
         FROM_QUEUE,
-        f"result = {start(step.op, dtype)}",
+        *begun(step, dtype),
         "for k in range(np.int64(offsets[x]), np.int64(offsets[x + 1])):",
         *indented(one),
-        f"into[x] = {store}",
+        f"into[x] = {stored(step, dtype)}",
         "examined += np.int64(offsets[x + 1]) - np.int64(offsets[x])",
     ]
     lines = ["examined = np.int64(0)", *pieces(body), "fetch_add(C, slot + EXAMINED, examined)"]

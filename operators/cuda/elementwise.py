@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 #: Reduction -> how partial results are brought together.
-OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN"}
+OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN", "or": "OR"}
 
 FROM_QUEUE = "x = element_at(queue, everything, i)"
 

@@ -33,6 +33,9 @@ class Values(NamedTuple):
         Of these lines those before the functor is called, each of which gives a name a value, and the others.
     identity, store, op : str
         How ``result`` starts; what is stored; the reduction.
+    ends : bool
+        Whether it finds an edge: ``result`` is its far end, ``best`` the key of its value, and ``identity`` the end
+        and the key of none.
     near : bool
         Whether the functor wants to know the vertex.
     harmless : bool
@@ -46,6 +49,18 @@ class Values(NamedTuple):
     op: str
     near: bool
     harmless: bool
+    ends: bool = False
+
+    def begin(self) -> list[str]:
+        """Lines with which a list begins."""
+        return [f"{name} = {self.identity}" for name in (("best", "result") if self.ends else ("result",))]
+
+    def together(self, who: str, *more: str) -> str:
+        """Line that brings together what threads have found: ``who`` they are, as ``"warp"``."""
+        inner = ", ".join(more and ("", *more))
+        if self.ends:
+            return f"result = {who}_least(best, result{inner})"
+        return f"result = {who}_reduce({self.op}, result{inner})"
 
     @property
     def one(self) -> list[str]:

@@ -12,12 +12,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.analysis import effects
+from frontier.backends.least import LAST
 from frontier.errors import FrontierError
 from frontier.functors import arguments
 from frontier.lowering.registers import PULL, PUSH_THREAD
 from frontier.operators.cuda.elementwise import OPS
 from frontier.operators.cuda.gather_pairs import Values, pairs
-from frontier.operators.phases import frontier, gathered, indented, start
+from frontier.operators.phases import frontier, gathered, indented, start, stored
+from frontier.operators.reductions import ENDS
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -74,15 +76,17 @@ def _values(step: Gather, b: CudaProgram, parameters: dict[str, str], dtype: str
     lines = gathered(step, b, parameters, "e", "slot_of")
     loads = [line for line in lines if line.startswith((f"{step.far} = ", "slot_of = "))]
     found = effects(step.fn)
-    reads = step.where is None and found.exact and not found.writes and not found.atomics
+    ends = step.op in ENDS
+    reads = step.where is None and found.exact and not found.writes and not found.atomics and not ends
     return Values(
         loads=loads,
         use=lines[len(loads) :],
-        identity=start(step.op, dtype),
-        store="truth(result)" if dtype == "bool" else "result",
-        op=OPS[step.op],
+        identity=f"np.int64({LAST})" if ends else start(step.op, dtype),
+        store=stored(step, dtype),
+        op="" if ends else OPS[step.op],
         near=step.near in arguments(step.fn, "edge"),
         harmless=reads,
+        ends=ends,
     )
 
 
@@ -96,7 +100,7 @@ def _walk(values: Values, stride: str) -> list[str]:
         return [*lines, f"k = I(k + I({count} * {stride}))"]
 
     return [
-        f"result = {values.identity}",
+        *values.begin(),
         f"while k < I(end - I(3 * {stride})):",
         *indented(together(4)),
         f"if k < I(end - {stride}):",
@@ -124,12 +128,12 @@ def _lanes(values: Values, lanes: int) -> list[str]:
         "        end = I(offsets[x + 1])",
         "        if tracing and part == 0:",
         "            examined += end - k",
-        f"    result = {values.identity}",
+        *indented(values.begin()),
         "    while k < end:",
         "        e = k",
         *indented(values.one, 2),
         f"        k = I(k + I({lanes}))",
-        f"    result = lanes_reduce({values.op}, result, {lanes})",
+        f"    {values.together('lanes', str(lanes))}",
         "    if part == 0 and i < total:",
         f"        into[x] = {values.store}",
         f"    first += (W >> 5) * {32 // lanes}",
@@ -212,7 +216,7 @@ def _warps(values: Values, paired: bool) -> list[str]:
         "    k = I(I(shuffle(begin_, leader)) + I(lane))",
         "    end = I(shuffle(stop, leader))",
         *indented(_walk(values, "I(32)")),
-        f"    result = warp_reduce({values.op}, result)",
+        f"    {values.together('warp')}",
         "    if lane == 0:",
         f"        into[x] = {values.store}",
     ]
@@ -237,7 +241,7 @@ def _blocks(values: Values) -> list[str]:
         "        k = I(I(offsets[x]) + I(thread_index()))",
         "        end = I(offsets[x + 1])",
         *indented(_walk(values, "stride"), 2),
-        f"        result = block_reduce({values.op}, result, {memory})",
+        f"        {values.together('block', memory)}",
         "        if thread_index() == 0:",
         f"            into[x] = {values.store}",
     ]

@@ -12,10 +12,11 @@ from numba.extending import intrinsic, overload, register_jitable
 
 from frontier.backends import flags, overloads
 from frontier.backends.cpu import intrinsics
+from frontier.backends.least import bits_of, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["truth"]
+__all__ = ["bits_of", "key_down", "key_up", "truth"]
 
 _overload = partial(overload, target="cpu")
-overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable)
+overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic)
 flags.register(intrinsic, _overload)

@@ -27,7 +27,7 @@ from numba.extending import overload
 
 from frontier import tracing
 from frontier._jit import cache_folder, write_whole
-from frontier.backends import flags, overloads
+from frontier.backends import flags, least, overloads
 from frontier.backends.copies import Copies, identity, recursive
 from frontier.backends.cpu import atomics, intrinsics, runtime
 from frontier.errors import FunctorError
@@ -42,7 +42,7 @@ _IMPORTS = """from collections import namedtuple
 
 from numba import njit
 
-from frontier.backends.cpu.atomics import truth
+from frontier.backends.cpu.atomics import bits_of, key_down, key_up, truth
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
 
@@ -173,7 +173,10 @@ def _reason(error: Exception) -> str:
 
 
 #: Words of messages of our own, which numba wraps into its own.
-_OURS = ("works on integers of", "works on numbers of", "scalars take no atomics", "fr.hash takes", "fr.random takes")
+_OURS = (
+    "op='or' works on", "works on integers of", "works on numbers of", "scalars take no atomics", "fr.hash takes",
+    "fr.random takes",
+)  # fmt: skip
 
 
 def _place(text: str) -> str:
@@ -208,7 +211,7 @@ def _written(path: Path, text: str) -> Path:
 def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
-    for module in (atomics, flags, intrinsics, overloads, runtime):
+    for module in (atomics, flags, intrinsics, least, overloads, runtime):
         assert module.__file__ is not None
         made.update(Path(module.__file__).read_bytes())
     return f"{sys.version_info[:2]} {numba.__version__} {made.hexdigest()}"

@@ -12,9 +12,10 @@ from numba.cuda.extending import intrinsic, overload
 
 from frontier.backends import flags, overloads
 from frontier.backends.cuda import intrinsics
+from frontier.backends.least import bits_of, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["truth"]
+__all__ = ["bits_of", "key_down", "key_up", "truth"]
 
-overloads.register(overload, SimpleNamespace(**vars(intrinsics)), cuda.jit(device=True))
+overloads.register(overload, SimpleNamespace(**vars(intrinsics)), cuda.jit(device=True), intrinsic)
 flags.register(intrinsic, overload)

@@ -26,7 +26,7 @@ _IMPORTS = """from collections import namedtuple
 import numpy as np
 
 from frontier.backends.cuda.machine import *
-from frontier.backends.cuda.machine import POINTERS, SHARED, device, phase, truth
+from frontier.backends.cuda.machine import POINTERS, SHARED, bits_of, device, key_down, key_up, phase, truth
 from frontier.backends.cuda.runtime import *
 from frontier.backends.cuda.appends import *
 from frontier.backends.cuda.queues import *

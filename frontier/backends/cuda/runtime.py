@@ -63,7 +63,7 @@ WARPS, MORE, WORDS = 128, 384, 640
 NOTHING, PREFIX, START = range(3)
 
 #: Reductions.
-SUM, MIN, MAX = range(3)
+SUM, MIN, MAX, OR = range(4)
 
 # ---- phases --------------------------------------------------------------------------------------------
 
@@ -248,6 +248,8 @@ def better(op, a, b):
         return a + b
     if op == MIN:
         return b if b < a else a
+    if op == OR:
+        return i64(a) | i64(b)
     return b if b > a else a
 
 

@@ -15,12 +15,14 @@ from typing import Any
 import numpy as np
 
 from frontier.backends.cuda.simulator_threads import WARP, launch, me
+from frontier.backends.least import bits_of, key_down, key_up
 
 __all__ = [
     "POINTERS",
     "SHARED",
     "any_lane",
     "ballot",
+    "bits_of",
     "block_index",
     "block_size",
     "clock",
@@ -32,6 +34,8 @@ __all__ = [
     "fetch_min",
     "fetch_or",
     "find_first",
+    "key_down",
+    "key_up",
     "launch",
     "load_acquire",
     "load_relaxed",

@@ -18,19 +18,33 @@ from frontier.backends.cuda.machine import (
     thread_index,
 )
 from frontier.backends.cuda.queues import block_share
-from frontier.backends.cuda.runtime import CURSOR, SUM, better, combined, partials, warp_reduce
+from frontier.backends.cuda.runtime import (
+    CURSOR,
+    MIN,
+    SUM,
+    better,
+    block_reduce,
+    combined,
+    lanes_reduce,
+    partials,
+    warp_reduce,
+)
 from frontier.backends.cuda.runtime_words import SLOT
+from frontier.backends.least import LAST
 
 __all__ = [
     "BUCKETS",
+    "block_least",
     "folded",
     "keep_sum",
+    "lanes_least",
     "next_elements",
     "next_lane",
     "owner",
     "read_buckets",
     "running_sum",
     "sum_before",
+    "warp_least",
     "warp_share",
     "word_at",
 ]
@@ -94,6 +108,33 @@ def folded(op, first, second):
     lane = i32(thread_index() & i32(31))
     upper = lane >= i32(16)
     return better(op, second if upper else first, shuffle(first if upper else second, i32(lane ^ i32(16))))
+
+
+@device
+def lanes_least(best, result, lanes):
+    """Of each group of so many lanes the result with the least key, the least of several; right in the first."""
+    lane = i32(thread_index() & i32(31))
+    least = i64(shuffle(lanes_reduce(MIN, best, lanes), i32(lane & ~i32(lanes - 1))))
+    return lanes_reduce(MIN, result if best == least else i64(LAST), lanes)
+
+
+@device
+def warp_least(best, result):
+    """The same of a warp; right in lane 0."""
+    least = i64(shuffle(warp_reduce(MIN, best), i32(0)))
+    return warp_reduce(MIN, result if best == least else i64(LAST))
+
+
+@device
+def block_least(best, result, memory):
+    """The same of a block; right in thread 0. All threads of the block call it."""
+    least = block_reduce(MIN, best, memory)
+    sync()
+    if thread_index() == i32(0):
+        memory[0] = least
+    sync()
+    least = memory[0]
+    return block_reduce(MIN, result if best == least else i64(LAST), memory)
 
 
 # ---- Scan ----------------------------------------------------------------------------------------------
