@@ -29,7 +29,8 @@ from frontier import tracing
 from frontier._jit import cache_folder, write_whole
 from frontier.backends import flags, least, overloads
 from frontier.backends.copies import Copies, identity, recursive
-from frontier.backends.cpu import atomics, intrinsics, runtime
+from frontier.backends.cpu import atomics, intrinsics, runtime, texts, translate
+from frontier.backends.cpu.translate import translated
 from frontier.errors import FunctorError
 from frontier.functors import location
 from frontier.lowering.loops import Program
@@ -45,8 +46,17 @@ from numba import njit
 from frontier.backends.cpu.atomics import bits_of, key_down, key_up, truth
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
+from frontier.backends.cpu.texts import gives
 
 """ + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in intrinsics.POINTERS)
+
+#: What is called: all before it is translated, not compiled. So this is all that numba sees, and keeps.
+_ENTRY = """
+
+@njit(cache={kept}, **CALLED)
+def entry(address, w, W):
+    loop(address, w, W)
+"""
 
 _SIGNATURE = types.void(types.int64, types.int64, types.int64)
 
@@ -58,7 +68,7 @@ def compiled(program: Program) -> Callable[[int, int, int], None]:
     """The compiled loop function of a program."""
     # numba crashes when it loads a recursive function from its cache (0.68), so that is compiled anew.
     kept = not any(recursive(fn) for fn in program.functors)
-    text = module_text(program, _IMPORTS, "@njit(**OPTIONS)", f"@njit(cache={kept}, **CALLED)")
+    text = module_text(program, _IMPORTS, "@gives()", "@gives()") + _ENTRY.format(kept=kept)
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())
@@ -83,20 +93,21 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
     module.__dict__.update(functors)
     sys.modules[module.__name__] = module  # numba's cache finds it there by name
     spec.loader.exec_module(module)
+    module.__dict__["loop"] = translated(module.run)
     try:
         try:
-            module.run.compile(_SIGNATURE)
+            module.entry.compile(_SIGNATURE)
         except (pickle.UnpicklingError, EOFError):  # a file of the cache is damaged
             for damaged in (path.parent / "__pycache__").glob(f"{name}.*nb?"):
                 damaged.unlink(missing_ok=True)
-            module.run.compile(_SIGNATURE)
+            module.entry.compile(_SIGNATURE)
     except Exception as error:  # numba raises more than its own errors for code that it cannot type
         _blame(program, module, functors)
         if not isinstance(error, NumbaError):
             raise
         raise FunctorError(f"the loop of {', '.join(program.steps)} cannot be compiled: {_reason(error)}") from None
     tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cpu")
-    return module.run  # type: ignore[no-any-return]
+    return module.entry  # type: ignore[no-any-return]
 
 
 # ---- functors ------------------------------------------------------------------------------------------
@@ -211,7 +222,7 @@ def _written(path: Path, text: str) -> Path:
 def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
-    for module in (atomics, flags, intrinsics, least, overloads, runtime):
+    for module in (atomics, flags, intrinsics, least, overloads, runtime, texts, translate):
         assert module.__file__ is not None
         made.update(Path(module.__file__).read_bytes())
     return f"{sys.version_info[:2]} {numba.__version__} {made.hexdigest()}"

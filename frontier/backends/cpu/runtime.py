@@ -11,7 +11,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from frontier.backends.codes import (  # noqa: F401 - the text of loop functions takes them from here
     BAD_VERTEX,
@@ -37,6 +36,7 @@ from frontier.backends.cpu.intrinsics import (
     trailing_zeros,
     yield_processor,
 )
+from frontier.backends.cpu.texts import gives
 
 #: No reference counts (there are none to count), division as in NumPy, no GIL.
 CALLED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
@@ -62,7 +62,7 @@ def words(workers: int) -> int:
     return LINE + 3 * (PARTIAL + LINE * workers)
 
 
-@njit(**OPTIONS)
+@gives("int64")
 def begin(C, t, w, W, deadline):
     """Enter phase t: its slot. Worker 0 clears the next slot and looks at the clock."""
     size = PARTIAL + LINE * W
@@ -76,7 +76,7 @@ def begin(C, t, w, W, deadline):
     return slot
 
 
-@njit(**OPTIONS)
+@gives("int64")
 def finish(C, arrivals, W):
     """Leave a phase: wait until all workers have."""
     if W == 1:
@@ -91,13 +91,13 @@ def finish(C, arrivals, W):
     return arrivals
 
 
-@njit(**OPTIONS)
+@gives("int64")
 def next_piece(C, slot, W, size):
     """Where the next free piece of work of this size begins, after the first W, which are given out."""
     return fetch_add(C, slot + CURSOR, size) + W * size
 
 
-@njit(**OPTIONS)
+@gives("int64")
 def piece(total, W, least, most):
     """Size of the pieces in which W workers share some work: about eight for each."""
     if W == 1:
@@ -105,13 +105,13 @@ def piece(total, W, least, most):
     return min(max(total // (8 * W), least), most)
 
 
-@njit(**OPTIONS)
+@gives("int64", "int64")
 def share(total, w, W):
     """Give a worker's equal share of a range, the same in every run."""
     return total * w // W, total * (w + 1) // W
 
 
-@njit(**OPTIONS)
+@gives("int64", "int64")
 def room(C, lock, count, edges):
     """Take room for so many elements with so many edges: the position, and the edges before it."""
     spins = 0
@@ -127,7 +127,7 @@ def room(C, lock, count, edges):
     return at, before
 
 
-@njit(**OPTIONS)
+@gives()
 def flush(C, slot, queue, capacity, ids, fill):
     """Append a worker's elements to the next queue."""
     if fill == 0:
@@ -140,7 +140,7 @@ def flush(C, slot, queue, capacity, ids, fill):
         queue[at + i] = ids[i]
 
 
-@njit(**OPTIONS)
+@gives()
 def flush_scanned(C, slot, queue, scan, capacity, ids, prefix, fill, edges):
     """The same, and their edge prefix: the append makes the scan that a later push needs."""
     if fill == 0:
@@ -154,7 +154,7 @@ def flush_scanned(C, slot, queue, scan, capacity, ids, prefix, fill, edges):
         scan[at + i] = before + prefix[i]
 
 
-@njit(**OPTIONS)
+@gives()
 def flush_pile(C, slot, pile, held, ids, fill):
     """Append a worker's elements to a pile that holds some already."""
     if fill == 0:
@@ -164,7 +164,7 @@ def flush_pile(C, slot, pile, held, ids, fill):
         pile[held + at + i] = ids[i]
 
 
-@njit(**OPTIONS)
+@gives()
 def flush_bucket(C, counter, pile, held, ids, fill):
     """The same for one pile of several, each of which has a counter only."""
     if fill == 0:
@@ -174,7 +174,7 @@ def flush_bucket(C, counter, pile, held, ids, fill):
         pile[at + i] = ids[i]
 
 
-@njit(**OPTIONS)
+@gives("int64")
 def source_at(scan, count, position):
     """The last queue entry whose edges begin at or before a position."""
     low = 0
@@ -188,7 +188,7 @@ def source_at(scan, count, position):
     return low
 
 
-@njit(**OPTIONS)
+@gives("int64")
 def first_from(ids, first, last, value):
     """The first position from ``first`` on, before ``last``, whose id is not below a value; ``last`` if none is."""
     low = first
@@ -205,7 +205,7 @@ def first_from(ids, first, last, value):
 # ---- scans -------------------------------------------------------------------------------------------
 
 
-@njit(**OPTIONS)
+@gives()
 def scan_sums(C, slot, w, W, queue, count, offsets):
     """First half of the scan of a queue: every worker's sum of degrees."""
     first, last = share(count, w, W)
@@ -216,7 +216,7 @@ def scan_sums(C, slot, w, W, queue, count, offsets):
     C[slot + PARTIAL + LINE * w] = total
 
 
-@njit(**OPTIONS)
+@gives()
 def scan_write(C, before, w, W, queue, scan, count, offsets):
     """Second half: the edges before every entry. ``before`` is the slot of the first half."""
     total = 0
@@ -229,7 +229,7 @@ def scan_write(C, before, w, W, queue, scan, count, offsets):
         total += np.int64(offsets[v + 1]) - np.int64(offsets[v])
 
 
-@njit(**OPTIONS)
+@gives("int64")
 def partial_total(C, slot, W):
     """Sum of all workers' partial sums."""
     total = 0
@@ -238,25 +238,25 @@ def partial_total(C, slot, W):
     return total
 
 
-@njit(**OPTIONS)
+@gives()
 def keep_int(C, slot, w, value):
     """Leave a worker's partial result for the others."""
     C[slot + PARTIAL + LINE * w] = np.int64(value)
 
 
-@njit(**OPTIONS)
+@gives("int64")
 def kept_int(C, slot, w):
     """What a worker has left by :func:`keep_int`."""
     return C[slot + PARTIAL + LINE * w]
 
 
-@njit(**OPTIONS)
+@gives()
 def keep_float(F, slot, w, value):
     """Leave a worker's partial result, a float, for the others."""
     F[slot + PARTIAL + LINE * w] = np.float64(value)
 
 
-@njit(**OPTIONS)
+@gives("float64")
 def kept_float(F, slot, w):
     """What a worker has left by :func:`keep_float`."""
     return F[slot + PARTIAL + LINE * w]
@@ -265,7 +265,7 @@ def kept_float(F, slot, w):
 # ---- queues and bitmaps --------------------------------------------------------------------------------
 
 
-@njit(**OPTIONS)
+@gives()
 def copy_queue(w, W, source, everything, target, at, count):
     """Copy a queue, or all ids, to a position of another."""
     first, last = share(count, w, W)
@@ -277,7 +277,7 @@ def copy_queue(w, W, source, everything, target, at, count):
             target[at + i] = source[i]
 
 
-@njit(**OPTIONS)
+@gives()
 def fill_bits(w, W, bits, length, everything):
     """All bits 0, or all 1."""
     first, last = share((length + 63) >> 6, w, W)
@@ -290,7 +290,7 @@ def fill_bits(w, W, bits, length, everything):
             bits[i] = (np.uint64(1) << np.uint64(length & 63)) - np.uint64(1)
 
 
-@njit(**OPTIONS)
+@gives()
 def set_bits(w, W, bits, queue, count):
     """The bits of a queue's elements."""
     first, last = share(count, w, W)
@@ -303,7 +303,7 @@ def set_bits(w, W, bits, queue, count):
             fetch_or(bits, v >> 6, bit)
 
 
-@njit(**OPTIONS)
+@gives()
 def queue_of_bits(C, slot, w, W, bits, length, offsets, queue, scan, ids, prefix):
     """The queue, with its scan, of a bitmap."""
     first, last = share((length + 63) >> 6, w, W)
@@ -327,7 +327,7 @@ def queue_of_bits(C, slot, w, W, bits, length, offsets, queue, scan, ids, prefix
 
 # ---- the trace of fused loops ----------------------------------------------------------------------------
 
-@njit(**OPTIONS)
+@gives("int64")
 def trace_row(R, steps, rows, step, number, direction, before, after, edges, since):
     """Worker 0 writes a row into the ring; gives the time now."""
     now = clock()
