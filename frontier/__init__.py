@@ -30,6 +30,7 @@ _export(
     "BackendUnavailableError",
     "DeviceMemoryError",
     "FrontierError",
+    "FrontierMemoryError",
     "FunctorError",
     "GraphError",
     "NegativeWeightError",
@@ -169,6 +170,9 @@ if TYPE_CHECKING:
     )
     from frontier.errors import (
         FrontierError as FrontierError,
+    )
+    from frontier.errors import (
+        FrontierMemoryError as FrontierMemoryError,
     )
     from frontier.errors import (
         FunctorError as FunctorError,

@@ -16,7 +16,7 @@ import numpy as np
 from frontier import device
 from frontier._topology import Array
 from frontier.errors import GraphError
-from frontier.memory import SMALL, free_memory
+from frontier.memory import SMALL_GPU, free_memory
 
 __all__ = [
     "columns",
@@ -189,7 +189,7 @@ def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None, pl
 def _check_fits(num_vertices: int, place: str) -> None:
     """Refuse ids that are no numbering: offsets alone would not fit into memory."""
     needed = 16 * num_vertices
-    if needed < SMALL:
+    if needed < SMALL_GPU:
         return
     free = device.free_memory(place) if device.is_cuda(place) else free_memory()
     if needed > free:

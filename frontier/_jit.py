@@ -50,6 +50,9 @@ def version_of(distribution: str) -> str | None:
 
 def jit(function: Any) -> Any:
     """Compile a function when it is first called: without the GIL, division as in NumPy, kept on disk."""
+    from frontier import _compiler_room
+
+    _compiler_room.prepare()
     import numba
     from numba.core import config as numba_config
 
@@ -57,6 +60,6 @@ def jit(function: Any) -> Any:
     before = config.CACHE_DIR  # empty, unless the user has set NUMBA_CACHE_DIR; read when the decorator runs
     config.CACHE_DIR = before or str(cache_folder())
     try:
-        return numba.njit(function, nogil=True, cache=True, error_model="numpy")
+        return _compiler_room.guarded(numba.njit(function, nogil=True, cache=True, error_model="numpy"))
     finally:
         config.CACHE_DIR = before

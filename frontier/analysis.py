@@ -19,7 +19,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from frontier import atomics
+from frontier import _compiler_room, atomics
 from frontier._jit import cache_folder, version_of, write_whole
 from frontier.errors import FunctorError
 from frontier.functors import _names_used, helpers, is_helper, location
@@ -186,6 +186,7 @@ class _Reader:
     def __init__(
         self, fn: Callable[..., Any], given: Mapping[int, Any], made: Effects, stack: tuple[Any, ...]
     ) -> None:
+        _compiler_room.prepare()
         from numba.core import compiler, errors
 
         self.fn, self.given, self.made, self.stack = fn, given, made, (*stack, fn)

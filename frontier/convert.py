@@ -13,6 +13,7 @@ from frontier._topology import Array
 from frontier.build import check_symmetric, from_edges, is_symmetric
 from frontier.errors import BackendUnavailableError, GraphError
 from frontier.graph import Graph
+from frontier.memory import telling
 
 if TYPE_CHECKING:
     import networkx
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["from_networkx", "from_pandas", "from_scipy", "to_networkx", "to_pandas", "to_scipy"]
 
 
+@telling("making a graph")
 def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None) -> Graph:
     """Make a graph from a SciPy (or CuPy) sparse matrix or array: entry (i, j) is an edge from i to j.
 
@@ -77,6 +79,7 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None)
     )
 
 
+@telling("making a graph")
 def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str = "last") -> Graph:
     """Make a graph from a NetworkX graph.
 
@@ -128,6 +131,7 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str 
     )
 
 
+@telling("making a graph")
 def from_pandas(
     table: Any,
     source: str = "src",
@@ -195,6 +199,7 @@ def _column(table: Any, name: str) -> Array:
     return values
 
 
+@telling("to_scipy")
 def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     """Give the adjacency matrix of a graph.
 
@@ -221,6 +226,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     return sparse.csr_array((data, graph.targets, graph.offsets), shape=(n, n), copy=True)
 
 
+@telling("to_networkx")
 def to_networkx(graph: Graph) -> networkx.Graph:
     """Give a NetworkX graph with the same vertices, edges and columns.
 
@@ -267,6 +273,7 @@ def _attributes(columns: Any, count: int) -> Iterable[dict[str, Any]]:
     return (dict(zip(columns, row, strict=True)) for row in rows)
 
 
+@telling("to_pandas")
 def to_pandas(graph: Graph) -> pandas.DataFrame:
     """Give a table with a row for each edge, an undirected edge once.
 

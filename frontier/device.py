@@ -17,7 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 
 from frontier import memory
-from frontier.errors import BackendUnavailableError, DeviceMemoryError, GraphError
+from frontier.errors import BackendUnavailableError, FrontierMemoryError, GraphError
 
 __all__ = [
     "at_graph",
@@ -321,7 +321,7 @@ def synchronize(backend: str) -> None:
 
 
 class using:
-    """Make the GPU of a backend current, and say it in our words if its memory is used up; on the host do nothing.
+    """Make the GPU of a backend current, and say it in our words if its memory, or the host's, is used up.
 
     CuPy itself frees the unused blocks of its pool and tries once more before it gives up. Here they are freed again,
     with what the failed computation has left, so that the GPU can be used afterwards.
@@ -352,7 +352,9 @@ class using:
     ) -> None:
         if self._device is not None:
             self._device.__exit__(kind, error, trace)
-        if isinstance(error, MemoryError) and not isinstance(error, DeviceMemoryError) and is_cuda(self._backend):
+        if isinstance(error, MemoryError) and not isinstance(error, FrontierMemoryError):
+            if not is_cuda(self._backend):
+                raise memory.explained(error, self._what) from None
             self._explain(error)
 
     def _explain(self, error: MemoryError) -> None:

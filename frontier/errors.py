@@ -12,6 +12,7 @@ __all__ = [
     "BackendUnavailableError",
     "DeviceMemoryError",
     "FrontierError",
+    "FrontierMemoryError",
     "FunctorError",
     "GraphError",
     "NegativeWeightError",
@@ -36,8 +37,12 @@ class BackendUnavailableError(FrontierError, ImportError):
     """The backend that was asked for is not there; the message says what is missing."""
 
 
-class DeviceMemoryError(FrontierError, MemoryError):
+class FrontierMemoryError(FrontierError, MemoryError):
     """Something does not fit into memory; the message gives bytes needed and bytes free."""
+
+
+class DeviceMemoryError(FrontierMemoryError):
+    """Something does not fit into the memory of a GPU."""
 
 
 class NegativeWeightError(GraphError):

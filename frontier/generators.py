@@ -12,6 +12,7 @@ from frontier._topology import Array, id_dtype
 from frontier.build import from_edges
 from frontier.errors import GraphError
 from frontier.graph import Graph
+from frontier.memory import telling
 
 __all__ = [
     "complete",
@@ -28,6 +29,7 @@ __all__ = [
 Weights = tuple[float, float] | None
 
 
+@telling("making a graph")
 def rmat(
     scale: int,
     edge_factor: float = 16,
@@ -101,6 +103,7 @@ def rmat(
     return _made(src, dst, n, weights, state, directed=directed, self_loops="drop")
 
 
+@telling("making a graph")
 def urand(
     scale: int,
     edge_factor: float = 16,
@@ -139,6 +142,7 @@ def urand(
     return _made(src, dst, n, weights, state, directed=directed, self_loops="drop")
 
 
+@telling("making a graph")
 def small_world(n: int, k: int, p: float, *, weights: Weights = None, seed: int | None = None) -> Graph:
     """Make a small world: a ring whose vertices know their neighbours, and some far away.
 
@@ -179,6 +183,7 @@ def small_world(n: int, k: int, p: float, *, weights: Weights = None, seed: int 
     return _made(src, dst, n, weights, state)
 
 
+@telling("making a graph")
 def grid(rows: int, columns: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
     """Make a grid; vertex ``row * columns + column`` has an edge to the four beside it.
 
@@ -203,6 +208,7 @@ def grid(rows: int, columns: int, *, weights: Weights = None, seed: int | None =
     return _made(src, dst, n, weights, keys(seed))
 
 
+@telling("making a graph")
 def path(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
     """Make a path: vertices 0 to n - 1, each with an edge to the next.
 
@@ -221,6 +227,7 @@ def path(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
     return grid(1, whole("n", n, 0), weights=weights, seed=seed)
 
 
+@telling("making a graph")
 def star(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
     """Make a star: vertex 0 in the middle, with an edge to each of the others.
 
@@ -242,6 +249,7 @@ def star(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
     return _made(np.zeros_like(dst), dst, n, weights, keys(seed))
 
 
+@telling("making a graph")
 def complete(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
     """Make a graph in which every two vertices have an edge.
 
@@ -267,6 +275,7 @@ def complete(n: int, *, weights: Weights = None, seed: int | None = None) -> Gra
     return _made(src, dst, n, weights, keys(seed))
 
 
+@telling("making a graph")
 def tree(branching: int, height: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
     """Make a balanced tree; vertex 0 is its root, and vertices are numbered level by level.
 

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING
+from functools import wraps
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
-from frontier.errors import DeviceMemoryError, GraphError
+from frontier import _host
+from frontier.errors import DeviceMemoryError, FrontierMemoryError, GraphError
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["MemoryEstimate", "check_room", "estimate", "free_memory", "lacking", "register_memory"]
+__all__ = [
+    "MemoryEstimate",
+    "check_room",
+    "estimate",
+    "explained",
+    "free_memory",
+    "lacking",
+    "register_memory",
+    "telling",
+]
 
 
-#: Less than this is not worth asking the system for.
-SMALL = 1 << 28
+#: Less than this is not worth asking the system for, which takes it 60 microseconds; a GPU takes longer.
+SMALL, SMALL_GPU = 1 << 24, 1 << 28
+
+#: What would help where the host's memory is too small.
+HINT = "a smaller graph, narrower dtypes or fewer arrays in use would help (see Graph.memory_estimate)"
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 def free_memory() -> int:
-    """Bytes of memory that this machine could still give; what no machine has where that cannot be told."""
-    linux = Path("/proc/meminfo")
-    if linux.exists():
-        for line in linux.read_text(encoding="ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    return 1 << 62
+    """Bytes of memory that this process could still have; what no machine has where that cannot be told."""
+    return _host.free()[0]
 
 
 def check_room(needed: int, what: str, hint: str, backend: str = "cpu") -> None:
@@ -45,25 +54,62 @@ def check_room(needed: int, what: str, hint: str, backend: str = "cpu") -> None:
 
     Raises
     ------
-    DeviceMemoryError
+    FrontierMemoryError
         With the bytes needed and free, and what would help.
     """
-    if needed < SMALL:
-        return
     if backend.startswith("cuda"):
-        from frontier import device
+        if needed >= SMALL_GPU:
+            from frontier import device
 
-        free, where = device.free_memory(backend, needed), f" on {backend}"
-    else:
-        free, where = free_memory(), ""
-    if needed > free:
-        raise lacking(needed, free, what, hint, where)
+            free = device.free_memory(backend, needed)
+            if needed > free:
+                raise lacking(needed, free, what, hint, f" on {backend}")
+    elif needed >= SMALL:
+        free, where = _host.free()
+        if needed > free:
+            raise _error(FrontierMemoryError, needed, free, what, hint, where)
 
 
-def lacking(needed: int, free: int, what: str, hint: str, where: str = "") -> DeviceMemoryError:
-    """The error for something that does not fit into memory."""
-    return DeviceMemoryError(
-        f"{what}: at least {needed:,} bytes are needed ({needed / 2**30:,.1f} GiB), {free:,} are free{where} "
+def lacking(needed: int, free: int, what: str, hint: str, where: str) -> DeviceMemoryError:
+    """The error for something that does not fit into the memory of a GPU."""
+    return _error(DeviceMemoryError, needed, free, what, hint, where)
+
+
+def explained(error: Exception, what: str) -> FrontierMemoryError:
+    """The error for what has not found its memory, where nobody had asked first; one of our own stays."""
+    if isinstance(error, FrontierMemoryError):
+        return error
+    needed = getattr(error, "_total_size", 0)  # NumPy says how much it was
+    free, where = _host.free()
+    if needed:
+        return _error(FrontierMemoryError, needed, free, what, HINT, where, "more ")
+    return FrontierMemoryError(f"{what}: memory ran out, {free:,} bytes are free{where}; {HINT}")
+
+
+def telling(what: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Let a function that runs out of memory raise an error of ours that says what was being done: a decorator."""
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        @wraps(function)
+        def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
+            try:
+                return function(*given, **named)
+            except MemoryError as error:
+                raise explained(error, what) from None
+
+        return call
+
+    return decorate
+
+
+Kind = TypeVar("Kind", bound=FrontierMemoryError)
+
+
+def _error(
+    kind: type[Kind], needed: int, free: int, what: str, hint: str, where: str, more: str = ""
+) -> Kind:
+    return kind(
+        f"{what}: at least {needed:,} {more}bytes are needed ({needed / 2**30:,.1f} GiB), {free:,} are free{where} "
         f"({free / 2**30:,.1f} GiB); {hint}"
     )
 

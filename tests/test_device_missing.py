@@ -35,6 +35,7 @@ def test_what_does_not_fit_is_said_before(xp: Any, monkeypatch: pytest.MonkeyPat
     graph = fr.grid(10, 10)
     there = graph.to("cuda")
     monkeypatch.setattr(memory, "SMALL", 1)
+    monkeypatch.setattr(memory, "SMALL_GPU", 1)
     monkeypatch.setattr(device, "free_memory", lambda *_: 100)
     with pytest.raises(fr.DeviceMemoryError, match=r"100 are free on cuda .*Graph.to\('cpu'\)"):
         fr.grid(10, 11).to("cuda")

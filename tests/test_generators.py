@@ -186,7 +186,7 @@ def test_bad_arguments(make: Callable[[], fr.Graph], message: str) -> None:
     ],
 )
 def test_a_graph_larger_than_memory(make: Callable[[], fr.Graph]) -> None:
-    with pytest.raises(fr.DeviceMemoryError, match=r"bytes are needed .*, [\d,]+ are free .*; make a smaller one"):
+    with pytest.raises(fr.FrontierMemoryError, match=r"bytes are needed .*, [\d,]+ are free .*; make a smaller one"):
         make()
 
 

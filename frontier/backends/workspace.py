@@ -18,6 +18,7 @@ from frontier import tracing
 from frontier.lowering.loops import Program
 from frontier.lowering.module import words
 from frontier.lowering.registers import VARIABLES, Register
+from frontier.memory import explained
 from frontier.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -73,7 +74,12 @@ class Workspace:
         key = (name, role, size)
         if key not in self.arrays:
             make = self.xp.zeros if role.endswith("stamps") else self.xp.empty
-            self.arrays[key] = make(size, dtype)
+            try:
+                self.arrays[key] = make(size, dtype)
+            except MemoryError as error:
+                if self.xp is np:
+                    raise explained(error, "the queues of a run") from None
+                raise  # the driver of a GPU is asked where the run began
         return self.arrays[key]
 
     def address(self, name: str, role: str, length: int | None = None) -> int:

@@ -18,6 +18,7 @@ from frontier.graph import Graph
 from frontier.io import dimacs, edge_list, matrix_market, metis, npz
 from frontier.io._edges import Edges
 from frontier.io._source import Source, opened
+from frontier.memory import explained, telling
 
 __all__ = ["FORMATS", "read", "write"]
 
@@ -124,16 +125,18 @@ def read(
     if labels is True and "edge list" not in FORMATS[suffix]:
         raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
     options = _Options(directed, duplicates or "first", self_loops, num_vertices, labels)
-    with opened(name, given) as file:
-        source = Source(name, file, zipped, progress)
-        if suffix == "npz":
-            found = npz.read(name, source.seekable())
-        else:
-            found = _read_text(source, suffix)
     try:
+        with opened(name, given) as file:
+            source = Source(name, file, zipped, progress)
+            if suffix == "npz":
+                found = npz.read(name, source.seekable())
+            else:
+                found = _read_text(source, suffix)
         if isinstance(found, Edges):
             return _graph(source, found, options)
         return _stored_graph(found, options, keep=duplicates is None)
+    except MemoryError as error:
+        raise explained(error, f"reading {name}") from None
     except GraphError as error:
         text = str(error)
         raise GraphError(text if text.startswith(name) else f"{name}: {text}") from None
@@ -157,6 +160,7 @@ def _read_text(source: Source, suffix: str) -> Edges:
     return edge_list.read(source, suffix)
 
 
+@telling("writing a graph")
 def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None) -> None:
     """Write a graph to a file.
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from frontier import device
 from frontier.errors import VerificationError
+from frontier.memory import telling
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -129,6 +130,7 @@ class Checks:
         return (*self._held, Check(self._name, False, detail))
 
 
+@telling("verifying a result")
 def examine(primitive: str, properties: Callable[[Graph, Any, Checks], None], g: Graph, result: Any) -> Report:
     """Check the properties of a result, up to the first that does not hold."""
     g = on_host(g)

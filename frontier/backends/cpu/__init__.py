@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from frontier import _compiler_room
+
 if TYPE_CHECKING:
     from frontier.backends.cpu.execution import CpuExecution
     from frontier.frontiers import Frontier
@@ -28,6 +30,7 @@ def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> Cpu
 @cache
 def _execution() -> type[CpuExecution]:
     """Kept, for to import a name takes half a microsecond each time."""
+    _compiler_room.prepare()
     from frontier.backends.cpu.execution import CpuExecution
 
     return CpuExecution

@@ -25,7 +25,7 @@ from numba import njit, types
 from numba.core.errors import NumbaError
 from numba.extending import overload
 
-from frontier import tracing
+from frontier import _compiler_room, tracing
 from frontier._jit import cache_folder, write_whole
 from frontier.backends import flags, least, overloads
 from frontier.backends.copies import Copies, identity, recursive
@@ -36,6 +36,7 @@ from frontier.functors import location
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 from frontier.lowering.text import NARROW
+from frontier.memory import explained
 
 __all__ = ["compiled"]
 
@@ -83,6 +84,7 @@ def compiled(program: Program) -> Callable[[int, int, int], None]:
 
 def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
     begun = time.perf_counter()
+    _compiler_room.prepare()
     jitted.register_marked()
     path = _written(cache_folder() / f"{name}.py", text)
     spec = importlib.util.spec_from_file_location(f"frontier_{name}", path)
@@ -102,6 +104,8 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
                 damaged.unlink(missing_ok=True)
             module.entry.compile(_SIGNATURE)
     except Exception as error:  # numba raises more than its own errors for code that it cannot type
+        if _compiler_room.out_of_memory(error):
+            raise explained(error, "compiling") from None
         _blame(program, module, functors)
         if not isinstance(error, NumbaError):
             raise

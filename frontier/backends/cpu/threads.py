@@ -13,11 +13,17 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
+from frontier import _host
+from frontier.errors import FrontierMemoryError
+
 __all__ = ["num_threads", "run", "set_num_threads"]
 
 _lock = threading.Lock()
 _idle: list[_Worker] = []
 _count: int | None = None
+
+#: Bytes of address space below which no thread is started: its stack, usually 8 MiB, and its first allocations.
+_ROOM = 32 << 20
 
 
 def num_threads() -> int:
@@ -93,6 +99,21 @@ def _nothing() -> None:
     return None
 
 
+def _started() -> _Worker:
+    """A new worker. A thread that lacks memory before it has said that it runs would be waited for without end."""
+    left = _host.address_space_left()
+    try:
+        if left is None or left >= _ROOM:
+            return _Worker()
+        reason = f"{left:,} bytes are free in the address space of this process, which ulimit -v limits"
+    except RuntimeError as error:  # the system refuses
+        reason = str(error)
+    raise FrontierMemoryError(
+        f"cannot start another thread for {num_threads()}: {reason}; fewer threads would help "
+        "(fr.set_num_threads, FRONTIER_NUM_THREADS)"
+    )
+
+
 def run(fn: Callable[[int], Any], workers: int | None = None) -> None:
     """Call ``fn(0) ... fn(workers - 1)``, all at once, and wait for all of them.
 
@@ -105,7 +126,13 @@ def run(fn: Callable[[int], Any], workers: int | None = None) -> None:
         return
     with _lock:
         helpers = [_idle.pop() for _ in range(min(len(_idle), count - 1))]
-    helpers += [_Worker() for _ in range(count - 1 - len(helpers))]
+    try:
+        while len(helpers) < count - 1:
+            helpers.append(_started())
+    except BaseException:
+        with _lock:
+            _idle.extend(helpers)
+        raise
     for index, helper in enumerate(helpers, 1):
         helper.begin(lambda index=index: fn(index))  # type: ignore[misc]
     errors: list[BaseException | None] = []

@@ -1,0 +1,92 @@
+"""Room for the compiler where a process may map only so much (``ulimit -v``), asked for before it is loaded and used.
+
+Neither numba nor what it stands on can be asked: SciPy's OpenBLAS, which numba loads when it compiles for the first
+time, tries for ever to map its buffers (OpenBLAS issue 5289; a run seemed to hang), and LLVM ends the process. So in
+such a process all of it is loaded before the first arrays are made, OpenBLAS with one thread's buffers, and less room
+than compiling takes is an error of ours. Where nothing is limited nothing is done.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+from frontier import _host
+from frontier.errors import FrontierMemoryError
+
+__all__ = ["guarded", "out_of_memory", "prepare"]
+
+#: Bytes of address space that numba with LLVM and OpenBLAS takes, and that compiling takes. (Measured on Linux, x86-64:
+#: all that is loaded takes 270 MiB, and with 24 to begin with betweenness compiled. LLVM cannot be held to it: a much
+#: larger loop of a user's own may still end the process, with a message of LLVM's.)
+LOADING, COMPILING = 304 << 20, 40 << 20
+
+_HINT = "allow it more, or use the python backend: g.to('python')"
+
+_loaded = False
+
+
+def prepare() -> None:
+    """Make sure that the compiler can be loaded and used; load it if that has not been done.
+
+    Raises
+    ------
+    FrontierMemoryError
+        The address space that this process may still have is too small.
+    """
+    global _loaded
+    left = _host.address_space_left()
+    if left is None:
+        return
+    needed = COMPILING if _loaded or "scipy.linalg.cython_blas" in sys.modules else LOADING
+    if left < needed:
+        what = "compiling" if needed == COMPILING else "loading the compiler"
+        raise FrontierMemoryError(
+            f"{what}: at least {needed:,} bytes are needed, {left:,} are free in the address space of this process, "
+            f"which ulimit -v limits; {_HINT}"
+        )
+    if not _loaded:
+        with _one_thread(), contextlib.suppress(ImportError):  # numba does without SciPy
+            import numba  # noqa: F401
+            import scipy.linalg.cython_blas  # noqa: F401
+    _loaded = True
+
+
+@contextlib.contextmanager
+def _one_thread() -> Iterator[None]:
+    """Let an OpenBLAS that is loaded meanwhile make room for one thread; Frontier itself uses none."""
+    name = "OPENBLAS_NUM_THREADS"
+    if name in os.environ:
+        yield
+        return
+    os.environ[name] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[name]
+
+
+def guarded(dispatcher: Any) -> Any:
+    """Let a function of numba ask for room before it compiles for types that are new to it."""
+    if _host.address_space_left() is not None:
+        compile_for = dispatcher.compile
+
+        def asking(signature: Any) -> Any:
+            prepare()
+            return compile_for(signature)
+
+        dispatcher.compile = asking
+    return dispatcher
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error, or one that it came from, says that memory ran out; numba wraps what is raised in it."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, MemoryError) or any(isinstance(each, MemoryError) for each in seen.args):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False

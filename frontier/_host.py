@@ -1,0 +1,103 @@
+"""What this process may still take of the host's memory: of the machine's, of its container's, of its address space."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+__all__ = ["address_space_left", "free"]
+
+#: What no machine has, for where nothing is known.
+UNKNOWN = 1 << 62
+
+
+def free() -> tuple[int, str]:
+    """Bytes that can still be had, and in words what limits them; the tightest of all limits counts."""
+    found = [(_machine(), "")]
+    space = address_space_left()
+    if space is not None:
+        found.append((space, " in the address space of this process, which ulimit -v limits"))
+    found += [(max(0, left), " under the limit of this process's container") for left in _groups()]
+    return min(found)
+
+
+def _machine() -> int:
+    """What the system says; of a system that does not, all the memory that there is."""
+    try:
+        for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass  # not Linux, or hidden: asked otherwise
+    if hasattr(os, "sysconf") and "SC_PHYS_PAGES" in os.sysconf_names:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return UNKNOWN
+
+
+def address_space_left() -> int | None:
+    """Bytes of address space that may still be mapped; None where that is not limited, as it nearly always is not."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    if limit == resource.RLIM_INFINITY:
+        return None
+    try:
+        with open("/proc/self/statm", "rb") as file:
+            used = int(file.read().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:  # a system that knows the limit and does not keep to it
+        return None
+    return max(0, limit - used)
+
+
+# -- containers -------------------------------------------------------------------------------------
+
+
+def _groups() -> Iterator[int]:
+    """Bytes left in each control group that this process is in and that has a limit."""
+    for folder, limit, usage, idle in _group_files():
+        try:
+            most = (folder / limit).read_text(encoding="ascii").strip()
+            if most == "max" or int(most) >= UNKNOWN:
+                continue
+            used = int((folder / usage).read_text(encoding="ascii"))
+            # files that the system keeps in memory as long as nobody else wants it
+            given_back = _line(folder / "memory.stat", idle)
+        except (OSError, ValueError):  # it has just ended, or is hidden
+            continue
+        yield int(most) - used + given_back
+
+
+def _line(path: Path, name: str) -> int:
+    for line in path.read_text(encoding="ascii").splitlines():
+        if line.startswith(name + " "):
+            return int(line.split()[1])
+    return 0
+
+
+@cache
+def _group_files() -> list[tuple[Path, str, str, str]]:
+    """The folder of each control group of this process that can be limited, and the names of its files."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return []
+    found = []
+    for line in lines:
+        number, controllers, path = line.split(":", 2)
+        if number == "0":
+            root, files = Path("/sys/fs/cgroup"), ("memory.max", "memory.current", "inactive_file")
+        elif "memory" in controllers.split(","):
+            root = Path("/sys/fs/cgroup/memory")
+            files = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
+        else:
+            continue
+        inner = root / path.lstrip("/")
+        folders = [inner, *inner.parents]
+        for folder in folders[: folders.index(root) + 1]:
+            if (folder / files[0]).exists():
+                found.append((folder, *files))
+    return found
