@@ -16,13 +16,13 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from frontier import _compiler_room, atomics
 from frontier._jit import cache_folder, version_of, write_whole
+from frontier.captures import Captures
 from frontier.errors import FunctorError
-from frontier.functors import _names_used, helpers, is_helper, location
+from frontier.functors import helpers, is_helper, location, names_used
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -48,15 +48,12 @@ class Effects:
         Field name to operations: ``add``, ``min``, ``max``, ``or``, ``exch``, ``cas``.
     exact : bool
         False if the problem went somewhere that the analysis does not follow.
-    lasting : bool
-        Whether it is true of all functors of the same code: it depends on no attribute of an object.
     """
 
     reads: dict[str, set[Index]] = field(default_factory=dict)
     writes: dict[str, set[Index]] = field(default_factory=dict)
     atomics: dict[str, set[str]] = field(default_factory=dict)
     exact: bool = True
-    lasting: bool = field(default=True, repr=False)
 
     @property
     def fields(self) -> set[str]:
@@ -64,7 +61,8 @@ class Effects:
         return {*self.reads, *self.writes}
 
 
-_found: dict[Callable[..., Any], Effects] = {}
+#: By fingerprint.
+_found: dict[str, Effects] = {}
 
 
 def effects(fn: Callable[..., Any]) -> Effects:
@@ -84,14 +82,19 @@ def effects(fn: Callable[..., Any]) -> Effects:
     FunctorError
         If it, or a helper, uses what functors may not (try, with, yield, assignment to a scalar).
     """
-    if fn not in _found:
-        path = _file_of(fn)
+    captures = Captures((fn,))
+    if captures.refused:  # it may change without notice
+        return _read(fn)
+    part = captures.parts[fn]
+    if part.fingerprint not in _found:
+        path = _file_of(part.fingerprint)
         kept = _loaded(path)
-        _found[fn] = _read(fn) if kept is None else kept
-        if kept is None and _found[fn].lasting:
+        made = _read(part.frozen()) if kept is None else kept
+        if kept is None:
             with suppress(OSError):  # a full disk, say: then the next process reads the functor again
-                write_whole(path, _text(_found[fn]).encode())
-    return _found[fn]
+                write_whole(path, _text(made).encode())
+        _found[part.fingerprint] = made
+    return _found[part.fingerprint]
 
 
 def _read(fn: Callable[..., Any]) -> Effects:
@@ -104,18 +107,17 @@ def _read(fn: Callable[..., Any]) -> Effects:
 # ---- on disk -------------------------------------------------------------------------------------------
 
 
-def _file_of(fn: Callable[..., Any]) -> Path:
+def _file_of(fingerprint: str) -> Path:
     """Where what a functor touches is kept: a name made of all that it depends on."""
-    from frontier.backends.copies import identity
-
-    key = hashlib.sha256(f"{_version()}{identity(fn)}".encode())
+    key = hashlib.sha256(f"{_version()}{fingerprint}".encode())
     return cache_folder("effects") / f"{key.hexdigest()[:32]}.json"
 
 
 @cache
 def _version() -> str:
     """What the analysis itself depends on."""
-    sources = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in ("analysis", "functors", "atomics")]
+    names = ("analysis", "captures", "functors", "atomics")
+    sources = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in names]
     return f"{sys.version_info[:2]} {version_of('numba')} {hashlib.sha256(b''.join(sources)).hexdigest()}"
 
 
@@ -143,13 +145,12 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
 
     None on the python backend for functors that use more of Python than compiled ones may.
     """
-    key = ("functor", fn)
-    if key in p.workspace:
-        return p.workspace[key]  # type: ignore[no-any-return]
     from frontier.backends.python.view import unknown_field
 
     for part in (fn, *helpers(fn)):
         _check_globals(part)
+    if p.graph.backend != "python":
+        Captures((fn,)).check()
     try:
         found = effects(fn)
     except FunctorError:
@@ -170,12 +171,11 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
                 atomics.check_atomic(operation, p.fields[name].dtype)
             except FunctorError as error:
                 raise FunctorError(f"{location(fn)}: p.{name}: {error}") from None
-    p.workspace[key] = found
     return found
 
 
 def _check_globals(fn: Callable[..., Any]) -> None:
-    for name in _names_used(fn.__code__):
+    for name in names_used(fn.__code__)[0]:
         if name not in fn.__globals__ and not hasattr(builtins, name):
             raise FunctorError(f"{location(fn)}: name {name!r} is not defined")
 
@@ -219,7 +219,6 @@ class _Reader:
             if base == "problem":
                 return ("field", made.attr)
             if isinstance(base, tuple) and base[0] == "value" and hasattr(base[1], made.attr):
-                self.made.lasting = self.made.lasting and isinstance(base[1], ModuleType)
                 return ("value", getattr(base[1], made.attr))
         return None
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
+from frontier.captures import captures_of
 from frontier.errors import BackendUnavailableError, FrontierError
 from frontier.lowering.layout import Layout
 from frontier.schedule import Schedule
@@ -87,15 +88,18 @@ def _begin_of(backend: str) -> Callable[[Step, Problem, Frontier | None, Schedul
 
 
 def _check(step: Step, p: Problem) -> None:
-    """Check a step once for all problems that are alike."""
-    seen = p.workspace.setdefault("checked", set())
-    if step in seen:
+    """Check a step once for all problems that are alike, as long as its functors take the same from outside."""
+    captures = captures_of(step)
+    seen = p.workspace.get("checked")
+    if seen is None:
+        seen = p.workspace["checked"] = {}
+    if seen.get(step) is captures:
         return
     layout = Layout.of(p)
     known = step.__dict__.setdefault("_checked", set())
-    key = (layout, p.graph.backend == "python")
+    key = (layout, p.graph.backend == "python", captures.key)
     if key in known:
-        seen.add(step)
+        seen[step] = captures
         return
     lasting = True
     for part in walk(step):

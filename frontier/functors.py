@@ -14,11 +14,9 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, TypeVar
 
-import numpy as np
-
 from frontier.errors import FunctorError
 
-__all__ = ["arguments", "constant", "constants", "function", "helpers", "location"]
+__all__ = ["arguments", "constant", "function", "helpers", "location", "names_used"]
 
 EDGE = ("src", "dst", "edge", "weight")
 VERTEX = ("v",)
@@ -37,17 +35,13 @@ PLACES: dict[str, tuple[str, ...]] = {
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-#: Functions marked by :func:`function`, for backends that compile.
-marked: list[Callable[..., Any]] = []
-
 
 def function(fn: Function) -> Function:
     """Mark a helper that functors call, and give it back unchanged.
 
-    Helpers that a functor finds by a global name, or as an attribute of a module (``tools.clamp(x)``), need no
-    mark. One that is reached in another way (an attribute of a class) does.
+    For readers: helpers need no mark, whether a functor finds them by a name, in the function around it, as an
+    attribute of a module (``tools.clamp(x)``) or in a tuple.
     """
-    marked.append(fn)
     return fn
 
 
@@ -58,7 +52,6 @@ def location(fn: Callable[..., Any]) -> str:
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
 
 
-@lru_cache(maxsize=4096)
 def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:
     if not isinstance(fn, types.FunctionType):
         raise FunctorError(
@@ -79,7 +72,6 @@ def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(parameter.name for parameter in parameters[1:])
 
 
-@lru_cache(maxsize=4096)
 def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
     """Names of a functor's arguments after the problem, checked for a place.
 
@@ -95,6 +87,12 @@ def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
     FunctorError
         If it has an argument that the place does not offer, or captures an array.
     """
+    return _arguments(fn, place, getattr(fn, "__code__", None), bool(getattr(fn, "__defaults__", None)))
+
+
+@lru_cache(maxsize=4096)
+def _arguments(fn: Callable[..., Any], place: str, code: Any, defaults: bool) -> tuple[str, ...]:
+    """Find them once for a function, as long as its code is the same."""
     names = _parameters(fn)
     offered = PLACES[place]
     for name in names:
@@ -113,82 +111,44 @@ def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
 
 
 def check_captures(fn: Callable[..., Any]) -> None:
-    """Refuse arrays reached by closure or as globals, in a functor and in its helpers."""
-    for inner in (fn, *helpers(fn)):
-        for name, value in constants(inner):
-            if isinstance(value, np.ndarray) or hasattr(value, "__cuda_array_interface__"):
-                raise FunctorError(
-                    f"{location(inner)} captures the array {name!r}: pass it in the Problem, "
-                    f"for example Problem(g, {name}=fr.array({name}))"
-                )
+    """Refuse arrays reached by closure or as globals, and variables without a value, in a functor and its helpers."""
+    from frontier.captures import Captures
+
+    for refusal in Captures((fn,)).refused:
+        if refusal.is_array or refusal.is_missing:
+            raise FunctorError(refusal.text)
 
 
-def _names_used(code: types.CodeType) -> Iterator[str]:
-    # co_names holds attribute names too, so a functor called like its field would find itself.
-    for part in _codes(code):
-        for instruction in dis.get_instructions(part):
-            if instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME"):
-                yield instruction.argval
-
-
-def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+def inner_codes(code: types.CodeType) -> Iterator[types.CodeType]:
     """A function's code, and that of functions inside it."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
-            yield from _codes(constant)
+            yield from inner_codes(constant)
 
 
-def module_functions(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
-    """Plain functions that a functor reaches as attributes of modules (``tools.clamp``)."""
-    return list(dict.fromkeys(value for _, value in module_attributes(fn) if is_helper(value)))
+@lru_cache(maxsize=4096)
+def names_used(code: types.CodeType) -> tuple[dict[str, tuple[tuple[str, ...], ...]], ...]:
+    """What a function, and functions inside it, take from outside: global names, and names of cells.
 
-
-def module_attributes(fn: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """What a function reads of modules, and of modules in these: (name with its dots, value)."""
-    outside, found = dict(constants(fn)), {}
-    for name, attributes in _chains(fn.__code__):
-        value = outside.get(name)
-        for attribute in attributes:
-            if not isinstance(value, types.ModuleType) or not hasattr(value, attribute):
-                break
-            value, name = getattr(value, attribute), f"{name}.{attribute}"
-            found[name] = value
-        if isinstance(value, types.ModuleType):  # it goes on by another name: whatever may be meant there
-            known = vars(value)
-            found.update((f"{name}.{other}", known[other]) for other in fn.__code__.co_names if other in known)
-    return list(found.items())
-
-
-def _chains(code: types.CodeType) -> Iterator[tuple[str, list[str]]]:
-    """What a function takes from outside, each time by its name and the attributes that are read of it right there."""
-    for part in _codes(code):
-        name, attributes = "", []
-        for instruction in dis.get_instructions(part):
-            if instruction.opname == "EXTENDED_ARG":
+    Each with the chains of attributes that are read of it right there: ``()`` where it is used by itself.
+    """
+    found: tuple[dict[str, dict[tuple[str, ...], None]], ...] = ({}, {})
+    for part in inner_codes(code):
+        name, chain, kind = "", [], 0
+        for instruction in (*dis.get_instructions(part), None):
+            what = "" if instruction is None else instruction.opname
+            if what in ("EXTENDED_ARG", "PUSH_NULL"):
                 continue
-            if name and instruction.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                attributes.append(instruction.argval)
+            if name and what in ("LOAD_ATTR", "LOAD_METHOD"):
+                chain.append(instruction.argval)  # type: ignore[union-attr]
                 continue
             if name:
-                yield name, attributes
-            taken = instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
-            name, attributes = instruction.argval if taken else "", []
-
-
-def constants(fn: Callable[..., Any]) -> list[tuple[str, Any]]:
-    """What a function takes from outside: (name, value) of its globals and captured variables."""
-    assert isinstance(fn, types.FunctionType)
-    found = []
-    for name in dict.fromkeys(_names_used(fn.__code__)):
-        if name in fn.__globals__:
-            found.append((name, fn.__globals__[name]))
-    for name, cell in zip(fn.__code__.co_freevars, fn.__closure__ or (), strict=True):
-        try:
-            found.append((name, cell.cell_contents))
-        except ValueError:
-            raise FunctorError(f"{location(fn)}: {name!r} has no value yet") from None
-    return found
+                found[kind].setdefault(name, {})[tuple(chain)] = None
+            kind = int(what == "LOAD_DEREF")
+            taken = what in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
+            name, chain = (instruction.argval if taken else ""), []  # type: ignore[union-attr]
+    return tuple({name: tuple(chains) for name, chains in names.items()} for names in found)
 
 
 def is_helper(value: Any) -> bool:
@@ -200,22 +160,20 @@ def is_helper(value: Any) -> bool:
 
 def helpers(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
     """All plain functions that a functor calls, directly or through others."""
-    found: dict[Callable[..., Any], None] = {}
-    pending: list[Callable[..., Any]] = [fn]
-    while pending:
-        part = pending.pop()
-        for value in (*(value for _, value in constants(part)), *module_functions(part)):
-            if is_helper(value) and value not in found and value is not fn:
-                found[value] = None
-                pending.append(value)
-    return list(found)
+    from frontier.captures import Captures
+
+    return [part.function for part in Captures((fn,)).parts[fn].reached()[1:]]
+
+
+def constant(fn: Callable[..., Any]) -> Any:
+    """What a functor returns that does nothing but return a number; else None."""
+    return _constant(fn.__code__)
 
 
 @lru_cache(maxsize=4096)
-def constant(fn: Callable[..., Any]) -> Any:
-    """What a functor returns that does nothing but return a number; else None."""
+def _constant(code: types.CodeType) -> Any:
     dull = ("RESUME", "NOP", "COPY_FREE_VARS")
-    made = [part for part in dis.get_instructions(fn) if part.opname not in dull]
+    made = [part for part in dis.get_instructions(code) if part.opname not in dull]
     names = [part.opname for part in made]
     plain = names in (["RETURN_CONST"], ["LOAD_CONST", "RETURN_VALUE"], ["LOAD_SMALL_INT", "RETURN_VALUE"])
     return made[0].argval if plain and isinstance(made[0].argval, (int, float)) else None

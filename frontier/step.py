@@ -16,6 +16,7 @@ from frontier.frontiers import Frontier
 from frontier.functors import arguments
 
 if TYPE_CHECKING:
+    from frontier.captures import Captures
     from frontier.problem import Problem
     from frontier.schedule import Schedule
 
@@ -51,6 +52,8 @@ class Step:
     measures = False
 
     _key: tuple[Any, ...] | None = None
+    #: What its functors took from outside when a run began last, see :mod:`frontier.captures`.
+    _captures: Captures | None = None
 
     def __init__(self, over: Over = None, schedule: Schedule | None = None) -> None:
         if isinstance(over, bool) or not (over is None or isinstance(over, (str, int))):

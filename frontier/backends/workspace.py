@@ -164,7 +164,7 @@ def remembered(find: CodeOf) -> CodeOf:
     """Let a problem keep which code its last run of a step took: to find it among all takes microseconds."""
 
     def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
-        key = (given, schedule, tracing.active())
+        key = (given, schedule, tracing.active(), step._captures)  # looked at when the run began
         last = p.workspace.get(("code", step))
         if last is None or last[0] != key:
             last = p.workspace["code", step] = (key, find(step, p, given, schedule))

@@ -110,7 +110,7 @@ def module_text(
     """
     fields = [name for name, kind, _ in program.layout.fields if kind != "pile"]
     parts = [
-        f'"""Made by Frontier from {", ".join(program.steps) or "an empty program"}."""',
+        _docstring(program.steps),
         imports,
         f"P = namedtuple('P', {fields or ['nothing']!r})",
         *(f"{decorator}\n{function}" for function in program.functions),
@@ -120,6 +120,12 @@ def module_text(
     if not fields:
         made = made.replace("P()", "P(0)")
     return made.replace("{steps}", str(len(program.steps)))
+
+
+def _docstring(steps: list[str]) -> str:
+    """A line in which names of functors, which may be anything, are escaped."""
+    made = ascii(f"Made by Frontier from {', '.join(steps)[:2000] or 'an empty program'}.")
+    return made.replace("{", "(").replace("}", ")")  # no place to be filled in
 
 
 def _head(program: Program) -> list[str]:

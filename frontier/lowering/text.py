@@ -14,12 +14,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from frontier.captures import Captured, capture
 from frontier.functors import arguments
 from frontier.lowering.layout import Layout
 from frontier.lowering.registers import VARIABLES, Register
 from frontier.schedule import Schedule
 
-__all__ = ["NARROW", "Functor", "Text"]
+__all__ = ["NARROW", "Functor", "Text", "plain"]
 
 Functor = Callable[..., Any]
 
@@ -38,6 +39,8 @@ class Text:
         Variables that are saved between calls, in order.
     functors : dict
         Functor -> its name in the text.
+    captures : dict
+        Functor -> what it takes from outside, which is compiled with it.
     functions : list of str
         Texts of the phases.
     steps : list of str
@@ -60,6 +63,7 @@ class Text:
         self.inputs: dict[str, str] = {}
         self.state: dict[str, None] = {}
         self.functors: dict[Functor, str] = {}
+        self.captures: dict[Functor, Captured] = {}
         self.functions: list[str] = []
         self.steps: list[str] = []
         self.records: dict[str, str] = {}
@@ -102,7 +106,13 @@ class Text:
 
     def functor(self, fn: Functor) -> str:
         """Name of a functor in the text."""
-        return self.functors.setdefault(fn, f"fn{len(self.functors)}_{_plain(fn.__name__)}")
+        return self.functors.setdefault(fn, f"fn{len(self.functors)}_{plain(fn.__name__)}")
+
+    def captured(self, fn: Functor) -> Captured:
+        """What a functor took from outside when the program was asked for: that is compiled."""
+        if fn not in self.captures:
+            self.captures[fn] = capture(fn)
+        return self.captures[fn]
 
     def problem(self) -> str:
         """Text for the problem as functors see it."""
@@ -229,11 +239,12 @@ class Text:
 
         ``parameters`` maps its own names to what the loop function passes.
         """
-        name = self.unique(_plain(stem))
+        name = self.unique(plain(stem))
         head = ", ".join(["p", "C", "slot", "w", "W", *parameters])
         self.functions.append("\n".join([f"def {name}({head}):", *("    " + line for line in body)]))
         return f"{name}({', '.join([self.problem(), 'C', 'slot', 'w', 'W', *parameters.values()])})"
 
 
-def _plain(name: str) -> str:
-    return name if name.isidentifier() and name.isascii() else "functor"
+def plain(name: str) -> str:
+    """A name that may stand in any text: a user's own name if it is short and plain."""
+    return name if name.isidentifier() and name.isascii() and len(name) <= 60 else "functor"

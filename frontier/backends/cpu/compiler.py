@@ -23,12 +23,11 @@ from typing import Any
 import numba
 from numba import njit, types
 from numba.core.errors import NumbaError
-from numba.extending import overload
 
 from frontier import _compiler_room, tracing
 from frontier._jit import cache_folder, write_whole
 from frontier.backends import flags, least, overloads
-from frontier.backends.copies import Copies, identity, recursive
+from frontier.backends.copies import Copies
 from frontier.backends.cpu import atomics, intrinsics, runtime, texts, translate
 from frontier.backends.cpu.translate import translated
 from frontier.errors import FunctorError
@@ -68,13 +67,14 @@ _made: dict[str, Callable[[int, int, int], None]] = {}
 def compiled(program: Program) -> Callable[[int, int, int], None]:
     """The compiled loop function of a program."""
     # numba crashes when it loads a recursive function from its cache (0.68), so that is compiled anew.
-    kept = not any(recursive(fn) for fn in program.functors)
+    parts = {made: program.captured(fn) for fn, made in program.functors.items()}
+    kept = not any(part.recursive for part in parts.values())
     text = module_text(program, _IMPORTS, "@gives()", "@gives()") + _ENTRY.format(kept=kept)
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())
-    for fn, name in program.functors.items():
-        key.update(f"{name}{identity(fn)}".encode())
+    for name, part in parts.items():
+        key.update(f"{name}{part.fingerprint}".encode())
     name = f"loop_{key.hexdigest()[:32]}"
     with _lock:
         if name not in _made:
@@ -85,13 +85,12 @@ def compiled(program: Program) -> Callable[[int, int, int], None]:
 def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
     begun = time.perf_counter()
     _compiler_room.prepare()
-    jitted.register_marked()
     path = _written(cache_folder() / f"{name}.py", text)
     spec = importlib.util.spec_from_file_location(f"frontier_{name}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    functors = {made: jitted(fn) for fn, made in program.functors.items()}
+    functors = {made: jitted(program.captured(fn)) for fn, made in program.functors.items()}
     module.__dict__.update(functors)
     sys.modules[module.__name__] = module  # numba's cache finds it there by name
     spec.loader.exec_module(module)
@@ -104,6 +103,8 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
                 damaged.unlink(missing_ok=True)
             module.entry.compile(_SIGNATURE)
     except Exception as error:  # numba raises more than its own errors for code that it cannot type
+        for fn in program.functors:
+            jitted.forget(program.captured(fn))
         if _compiler_room.out_of_memory(error):
             raise explained(error, "compiling") from None
         _blame(program, module, functors)
@@ -117,12 +118,7 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
 # ---- functors ------------------------------------------------------------------------------------------
 
 
-def _overload(fn: Callable[..., Any], made: Callable[..., Any]) -> None:
-    options: Any = runtime.OPTIONS
-    overload(fn, jit_options=options, strict=False, target="cpu")(lambda *args: made)
-
-
-jitted = Copies(lambda fn, recursive: njit(**runtime.OPTIONS)(fn), _overload)
+jitted = Copies(lambda fn, recursive: njit(**runtime.OPTIONS)(fn))
 
 
 # ---- errors ----------------------------------------------------------------------------------------------
@@ -208,7 +204,7 @@ def _hint(reason: str) -> str:
     if "unify" in reason:
         return "return the same kind of value on every path"
     if "Untyped global" in reason or "not find" in reason:
-        return "functors call plain functions, numpy and math; mark helpers of modules with fr.function"
+        return "functors call plain functions, numpy and math"
     return "see what a functor may do in the documentation, and debug it with g.to('python')"
 
 

@@ -12,6 +12,7 @@ from frontier.backends.cpu import runtime, threads
 from frontier.backends.cpu.compiler import compiled
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
+from frontier.captures import captures_of
 from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
@@ -32,10 +33,12 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     """The compiled code for a step on such problems, made once."""
     known = step.__dict__.setdefault("_code", {})
     layout = Layout.of(p)
-    key = ("cpu", layout, given, schedule)
+    captures = captures_of(step)
+    key = ("cpu", layout, given, schedule, captures.key)
     code = known.get(key)
     if code is None:
         program = lower(step, layout, schedule, given)
+        program.captures = captures.parts
         code = known[key] = Code(program, compiled(program))
     return code  # type: ignore[no-any-return]
 

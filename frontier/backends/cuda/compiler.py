@@ -24,7 +24,6 @@ import numpy as np
 
 from frontier import tracing
 from frontier._jit import cache_folder, write_whole
-from frontier.backends.copies import identity
 from frontier.backends.cuda.environment import environment
 from frontier.backends.cuda.linker import linked
 from frontier.backends.cuda.program import CudaProgram, text
@@ -47,7 +46,7 @@ def key_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int,
     for part in (text(program), scalars, environment(), capability, bounds):
         key.update(str(part).encode())
     for fn, name in program.functors.items():
-        key.update(f"{name}{identity(fn)}".encode())
+        key.update(f"{name}{program.captured(fn).fingerprint}".encode())
     return f"kernel_{key.hexdigest()[:32]}"
 
 
@@ -127,8 +126,7 @@ def ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int,
 
     cuda = _numba("numba.cuda")
     jitted = _copies()
-    jitted.register_marked()
-    module = module_of(program, {made: jitted(fn) for fn, made in program.functors.items()})
+    module = module_of(program, {made: jitted(program.captured(fn)) for fn, made in program.functors.items()})
     scalars = dict(program.layout.of_kind("scalar"))
     kinds = [
         getattr(types, _name(scalars[name[2:]])) if name.startswith("p_") else types.int64 for name in words(program)
@@ -162,15 +160,12 @@ def _copies() -> Any:
     """Functors as numba-cuda sees them."""
     from frontier.backends.copies import Copies
 
-    cuda, overload = _numba("numba.cuda"), _numba("numba.cuda.extending").overload
+    cuda = _numba("numba.cuda")
 
     def jit(fn: Callable[..., Any], recursive: bool) -> Any:
         return cuda.jit(device=True, forceinline=not recursive)(fn)
 
-    def define(fn: Callable[..., Any], made: Callable[..., Any]) -> None:
-        overload(fn, strict=False)(lambda *args: made)
-
-    return Copies(jit, define)
+    return Copies(jit)
 
 
 @contextmanager

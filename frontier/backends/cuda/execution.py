@@ -20,6 +20,7 @@ from frontier.backends.cuda import launch, runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
+from frontier.captures import captures_of
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.loop import Loop
@@ -95,11 +96,13 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     """The compiled code for a step on such problems and graphs, made once."""
     known = step.__dict__.setdefault("_code", {})
     layout, build = Layout.of(p), build_of(p.graph, step, schedule)
-    key = (p.graph.backend, layout, given, schedule, build)
+    captures = captures_of(step)
+    key = (p.graph.backend, layout, given, schedule, build, captures.key)
     code = known.get(key)
     if code is None:
         program = lower(step, layout, schedule, given, lambda a, b: CudaProgram(a, b, build))
         assert isinstance(program, CudaProgram)
+        program.captures = captures.parts
         code = known[key] = Code(program, launch.kernel(program, lambda: _blame(step, layout, schedule, given)))
     return code  # type: ignore[no-any-return]
 
