@@ -363,7 +363,9 @@ class _Reader:
 
     # ---- modules ---------------------------------------------------------------------------------------------
 
-    def _module(self, part: Captured, name: str, module: types.ModuleType, chains: list[tuple[str, ...]]) -> Any:
+    def _module(
+        self, part: Captured, name: str, module: types.ModuleType, chains: list[tuple[str, ...]]
+    ) -> tuple[Any, Any]:
         known = module.__name__.partition(".")[0] in _KNOWN
         made, found = _Names(name), {}
         attributes = {chain[0]: [other[1:] for other in chains if other[:1] == chain[:1]] for chain in chains if chain}
@@ -449,7 +451,7 @@ def _plain(value: Any) -> Any:
     if any(base.__name__ == "Type" and base.__module__.startswith("numba.") for base in kind.__mro__):
         return "numba type", kind.__qualname__, str(value)
     if isinstance(value, type) and issubclass(value, tuple) and hasattr(value, "_fields"):
-        defaults = tuple(map(_plain, value.__new__.__defaults__ or ()))  # type: ignore[attr-defined]
+        defaults = tuple(map(_plain, value.__new__.__defaults__ or ()))
         return _class(value), defaults
     if (path := _path(value)) is not None:
         return "named", *path
