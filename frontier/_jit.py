@@ -12,6 +12,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from frontier import compiling
+
 __all__ = ["cache_folder", "jit", "version_of", "write_whole"]
 
 
@@ -56,6 +58,7 @@ def jit(function: Any) -> Any:
     import numba
     from numba.core import config as numba_config
 
+    _listen()
     config: Any = numba_config
     before = config.CACHE_DIR  # empty, unless the user has set NUMBA_CACHE_DIR; read when the decorator runs
     config.CACHE_DIR = before or str(cache_folder())
@@ -63,3 +66,34 @@ def jit(function: Any) -> Any:
         return _compiler_room.guarded(numba.njit(function, nogil=True, cache=True, error_model="numpy"))
     finally:
         config.CACHE_DIR = before
+
+
+#: Modules of such functions -> what they are, for whoever waits for them.
+_KERNELS = {
+    "frontier._build_kernels": "what makes graphs of edges",
+    "frontier._generate_kernels": "generators",
+    "frontier.io._tokens": "the reader of text files",
+}
+
+_said: set[str] = set()
+
+
+@cache
+def _listen() -> None:
+    """Have numba tell when it compiles one of these functions: that is said, once for a module, and counted."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, event: Any) -> None:
+            module = event.data["dispatcher"].py_func.__module__
+            if module in _KERNELS:
+                compiling.begin()
+                if module not in _said:
+                    _said.add(module)
+                    compiling.announce(_KERNELS[module])
+
+        def on_end(self, event: Any) -> None:
+            if event.data["dispatcher"].py_func.__module__ in _KERNELS:
+                compiling.end()
+
+    event.register("numba:compile", Listener())

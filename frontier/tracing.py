@@ -214,7 +214,8 @@ def _table(made: Trace) -> str:
         for line in lines
     ]
     text.insert(1, "  ".join("-" * width for width in widths))
-    text.append(f"{made.seconds * 1e3:.3f} ms in {sum(t.calls for t in made.totals.values()):,} steps")
+    compiling = f", and {made.compile_seconds:.3f} s of compiling" if made.compile_seconds else ""
+    text.append(f"{made.seconds * 1e3:.3f} ms in {sum(t.calls for t in made.totals.values()):,} steps{compiling}")
     if made.lost:
         text.append(f"{made.lost:,} earlier rows are only in the sums")
     return "\n".join(text)

@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn, TypeAlias
 
+from frontier import compiling
+
 __all__ = [
     "Commands",
     "Parser",
@@ -24,6 +26,7 @@ __all__ = [
     "print_table",
     "shown",
     "ticking",
+    "timed",
 ]
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
@@ -46,12 +49,23 @@ class Stopwatch:
     """Seconds since it was made."""
 
     def __init__(self) -> None:
-        self._start = time.perf_counter()
+        self._start, self._compiled = time.perf_counter(), compiling.seconds()
 
     @property
     def seconds(self) -> float:
         """Seconds so far."""
         return time.perf_counter() - self._start
+
+    @property
+    def apart(self) -> tuple[float, float]:
+        """Seconds so far: of all but compiling, and of compiling, which the next process is spared."""
+        compiled = compiling.seconds() - self._compiled
+        return self.seconds - compiled, compiled
+
+
+def timed(seconds: float, compile_seconds: float) -> str:
+    """A time and what was compiled before, as people read it."""
+    return f"{seconds:.3f} s" + (f" and {compile_seconds:.3f} s of compiling" if compile_seconds >= 0.0005 else "")
 
 
 @contextmanager

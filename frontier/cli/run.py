@@ -22,6 +22,7 @@ from frontier.cli.common import (
     print_pairs,
     shown,
     ticking,
+    timed,
 )
 
 if TYPE_CHECKING:
@@ -102,13 +103,13 @@ class Run:
     entry: PrimitiveEntry
     name: str
     graph: Graph
-    load_seconds: float
+    load_seconds: tuple[float, float]  # without compiling, and of compiling
     backend: str
     result: Any = None
-    seconds: float = 0.0
+    seconds: tuple[float, float] = (0.0, 0.0)
     facts: Mapping[str, Any] = field(default_factory=dict)
     report: Report | None = None
-    verify_seconds: float = 0.0
+    verify_seconds: tuple[float, float] = (0.0, 0.0)
     trace: Any = None
 
 
@@ -134,7 +135,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _load(arguments: argparse.Namespace) -> Run:
     watch = Stopwatch()
     graph = graphs.load(arguments, needs_weights=arguments.entry.needs_weights)
-    seconds = watch.seconds
+    seconds = watch.apart
     graph, backend = place(graph, arguments)
     return Run(arguments.entry, arguments.graph, graph, seconds, backend)
 
@@ -171,7 +172,7 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
         with ticking(entry.name):
             this.result = entry.function(this.graph, *positional, **options)
             device.synchronize(this.graph.backend)
-        this.seconds = watch.seconds
+        this.seconds = watch.apart
     this.facts = {"source": positional[0]} if positional else {}
     if entry.report:
         this.facts |= device.at_graph(entry.report)(this.graph, this.result)
@@ -193,7 +194,7 @@ def _verify(this: Run) -> None:
     watch = Stopwatch()
     with ticking(f"verifying {this.entry.name}"):
         this.report = verify(this.graph, this.result)
-    this.verify_seconds = watch.seconds
+    this.verify_seconds = watch.apart
 
 
 def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
@@ -207,10 +208,12 @@ def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
             "slots": graph.num_slots,
             "directed": graph.directed,
             "weighted": graph.weights is not None,
-            "seconds": this.load_seconds,
+            "seconds": this.load_seconds[0],
+            "compile_seconds": this.load_seconds[1],
         },
         "backend": graph.backend,
-        "seconds": this.seconds,
+        "seconds": this.seconds[0],
+        "compile_seconds": this.seconds[1],
         "result": this.facts,
     }
     if this.report is not None:
@@ -226,17 +229,14 @@ def _print(this: Run, *, with_trace: bool) -> None:
     size = f"{graph.num_vertices:,} vertices, {graph.num_edges:,} edges"
     kind = "directed" if graph.directed else "undirected"
     facts = [f"{name} {shown(value)}" for name, value in this.facts.items()]
-    seconds = f"{this.seconds:.3f} s"
-    if this.trace is not None and this.trace.compile_seconds:
-        seconds += f", {this.trace.compile_seconds:.3f} of them compiling"
     pairs = [
-        ("graph", f"{this.name}: {size}, {kind}; {this.load_seconds:.3f} s"),
+        ("graph", f"{this.name}: {size}, {kind}; {timed(*this.load_seconds)}"),
         ("backend", this.backend),
-        (this.entry.name, "; ".join([", ".join(facts), seconds]).lstrip("; ")),
+        (this.entry.name, "; ".join([", ".join(facts), timed(*this.seconds)]).lstrip("; ")),
     ]
     if this.report is not None:
         word = "verified" if this.report.passed else "WRONG"
-        pairs.append((word, f"{len(this.report.checks)} properties; {this.verify_seconds:.3f} s"))
+        pairs.append((word, f"{len(this.report.checks)} properties; {timed(*this.verify_seconds)}"))
     print_pairs(pairs)
     for check in this.report.checks if this.report is not None else ():
         print(f"  {check}")

@@ -14,7 +14,6 @@ import pickle
 import re
 import sys
 import threading
-import time
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -24,7 +23,7 @@ import numba
 from numba import njit, types
 from numba.core.errors import NumbaError
 
-from frontier import _compiler_room, tracing
+from frontier import _compiler_room, compiling, tracing
 from frontier._jit import cache_folder, write_whole
 from frontier.backends import flags, least, overloads
 from frontier.backends.copies import Copies
@@ -60,6 +59,9 @@ def entry(address, w, W):
 
 _SIGNATURE = types.void(types.int64, types.int64, types.int64)
 
+#: Lines of a text from which on compiling takes so long that it is said.
+_LONG = 150
+
 _lock = threading.Lock()
 _made: dict[str, Callable[[int, int, int], None]] = {}
 
@@ -78,12 +80,21 @@ def compiled(program: Program) -> Callable[[int, int, int], None]:
     name = f"loop_{key.hexdigest()[:32]}"
     with _lock:
         if name not in _made:
-            _made[name] = _make(name, text, program)
+            _made[name] = _make(name, text, program, kept)
         return _made[name]
 
 
-def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
-    begun = time.perf_counter()
+def _make(name: str, text: str, program: Program, kept: bool) -> Callable[[int, int, int], None]:
+    compiling.begin()
+    try:
+        made = _entry(name, text, program, kept)
+    finally:
+        took = compiling.end()
+    tracing.add_compile(" ".join(program.steps), took, "cpu")
+    return made
+
+
+def _entry(name: str, text: str, program: Program, kept: bool) -> Callable[[int, int, int], None]:
     _compiler_room.prepare()
     path = _written(cache_folder() / f"{name}.py", text)
     spec = importlib.util.spec_from_file_location(f"frontier_{name}", path)
@@ -94,7 +105,10 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
     module.__dict__.update(functors)
     sys.modules[module.__name__] = module  # numba's cache finds it there by name
     spec.loader.exec_module(module)
-    module.__dict__["loop"] = translated(module.run)
+    long = text.count("\n") > _LONG
+    module.__dict__["loop"] = translated(
+        module.run, lambda: compiling.announce(" ".join(program.steps), kept) if long else None
+    )
     try:
         try:
             module.entry.compile(_SIGNATURE)
@@ -111,7 +125,6 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
         if not isinstance(error, NumbaError):
             raise
         raise FunctorError(f"the loop of {', '.join(program.steps)} cannot be compiled: {_reason(error)}") from None
-    tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cpu")
     return module.entry  # type: ignore[no-any-return]
 
 

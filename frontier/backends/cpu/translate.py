@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -45,12 +46,16 @@ _BUILTINS = {"min": min, "max": max}
 _long = partial(ir.Constant, ir.IntType(64))
 
 
-def translated(written: Written) -> Any:
-    """An intrinsic that does what a written function with three integers as arguments does."""
+def translated(written: Written, begun: Callable[[], None] = lambda: None) -> Any:
+    """An intrinsic that does what a written function with three integers as arguments does.
+
+    ``begun`` is called when it is really compiled, not found on disk.
+    """
 
     @intrinsic
     def call(typingctx, address, w, W):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            begun()
             Translator(context, builder.module).call(builder, written, list(signature.args), list(args))
             return context.get_dummy_value()
 

@@ -12,7 +12,6 @@ import importlib.util
 import re
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -22,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from frontier import tracing
+from frontier import compiling, tracing
 from frontier._jit import cache_folder, write_whole
 from frontier.backends.cuda.environment import environment
 from frontier.backends.cuda.linker import linked
@@ -78,18 +77,28 @@ def binary(
 def _make(
     program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any], path: Path
 ) -> None:
-    begun, steps = time.perf_counter(), ", ".join(program.steps)
+    compiling.begin()
+    compiling.announce(" ".join(program.steps))
+    try:
+        write_whole(path, _machine_code(program, capability, bounds, blame))
+    finally:
+        took = compiling.end()
+    tracing.add_compile(" ".join(program.steps), took, "cuda")
+
+
+def _machine_code(
+    program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any]
+) -> bytes:
+    steps = ", ".join(program.steps)
     try:
         code = ptx_of(program, capability, bounds)
     except Exception as error:
         blame()
         raise FunctorError(f"the loop of {steps} cannot be compiled for the GPU: {_reason(error)}") from error
     try:
-        made = linked(code, capability)
+        return linked(code, capability)
     except RuntimeError as error:  # CuPy's, of the driver
         raise FrontierError(f"the driver cannot link the loop of {steps}: {_reason(error)}") from error
-    write_whole(path, made)
-    tracing.add_compile(" ".join(program.steps), time.perf_counter() - begun, "cuda")
 
 
 def _reason(error: Exception) -> str:

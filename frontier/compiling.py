@@ -1,0 +1,58 @@
+"""That code is being compiled: said on stderr, for it takes seconds, and counted apart from what the code then takes.
+
+``FRONTIER_QUIET=1`` in the environment keeps it from being said.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+__all__ = ["announce", "begin", "end", "seconds"]
+
+_lock = threading.Lock()
+_total = 0.0
+
+#: Characters of a name that are said.
+_LONGEST = 60
+
+
+class _Open(threading.local):
+    """When what this thread compiles was begun: one within another."""
+
+    def __init__(self) -> None:
+        self.since: list[float] = []
+
+
+_open = _Open()
+
+
+def announce(what: str, kept: bool = True) -> None:
+    """Say on stderr that compiling something begins; ``kept``: whether the next process will find it."""
+    if os.environ.get("FRONTIER_QUIET", "0") not in ("", "0"):
+        return
+    name = what if len(what) <= _LONGEST else what[: _LONGEST - 4].rsplit(" ", 1)[0] + " ..."
+    line = "\r\033[K" if sys.stderr.isatty() else ""  # progress may stand there
+    print(f"{line}frontier: compiling {name} ({'once, kept on disk' if kept else 'once'})", file=sys.stderr, flush=True)
+
+
+def begin() -> None:
+    """Count the time from here as compiling."""
+    _open.since.append(time.perf_counter())
+
+
+def end() -> float:
+    """Up to here; gives the seconds since the last :func:`begin` of this thread."""
+    global _total
+    took = time.perf_counter() - _open.since.pop()
+    if not _open.since:
+        with _lock:
+            _total += took
+    return took
+
+
+def seconds() -> float:
+    """What compiling, and loading what was compiled before, has taken this process."""
+    return _total
