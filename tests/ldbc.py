@@ -58,6 +58,18 @@ def cases(data_dir: Path, algorithm: str) -> Iterator[Case]:
         yield _example(folder, algorithm, directed)
 
 
+def communities(data_dir: Path, directed: bool) -> Iterator[tuple[fr.Graph, int, NDArray[Any]]]:
+    """Yield graphs, numbers of rounds of label propagation, and the label of every vertex after them."""
+    folder = data_dir / "ldbc" / "validation-graphs"
+    word = "directed" if directed else "undirected"
+    prefix = folder / "cdlp" / ("dir" if directed else "undir")
+    graph = _read_adjacency(Path(f"{prefix}-input"), directed)
+    yield graph, 5, _read_expected(Path(f"{prefix}-output"), graph, "cdlp")
+    prefix = folder / "example" / f"example-{word}"
+    graph = _read_edges(Path(f"{prefix}.v"), Path(f"{prefix}.e"), directed)
+    yield graph, 2, _read_expected(Path(f"{prefix}-CDLP"), graph, "cdlp")
+
+
 def _own(folder: Path, algorithm: str, directed: bool) -> Case:
     """Read one of the graphs made for an algorithm."""
     prefix = folder / algorithm / ("dir" if directed else "undir")

@@ -27,7 +27,7 @@ PROGRAMS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PARTS = {"reuse": "docs/reuse.md", "kcore": "docs/functors.md", "triangles": "docs/operators.md"}
 #: Commands that a test cannot run, or that another runs, and the file that each needs.
 ELSEWHERE = (
-    r"python (examples/\w+\.py)",  # tests/test_examples.py
+    r"python (examples/\w+\.py)( --backend \w+)?",  # tests/test_examples.py
     r"python (tools/\w+\.py)",
     r"python -m (benchmarks[.\w]*)( .*)?",
     r"NUMBA_ENABLE_CUDASIM=1 python -m pytest -m gpu",  # .ci/run

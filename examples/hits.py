@@ -1,0 +1,108 @@
+"""Hubs and authorities (HITS; Kleinberg, 1999): good hubs point to good authorities, which good hubs point to.
+
+    python examples/hits.py [--backend cpu|python|cuda] [GRAPH]
+
+Both values are found by going back and forth along the edges until they no longer change. GRAPH is a file that
+``fr.read`` knows, read as directed; the default is random.
+"""
+
+import argparse
+
+import numpy as np
+
+import frontier as fr
+
+
+def from_hub(p, src):
+    """What a hub gives to those that it points to."""
+    return p.hub[src]
+
+
+def from_authority(p, dst):
+    """What an authority gives to those that point to it."""
+    return p.authority[dst]
+
+
+def authority(p, v):
+    """To be summed."""
+    return p.authority[v]
+
+
+def pointed(p, v):
+    """To be summed."""
+    return p.pointed[v]
+
+
+def scale(p, v):
+    """All authorities together are 1."""
+    p.authority[v] /= p.authorities
+
+
+def renew(p, v):
+    """The new value of a hub, all together being 1; returns by how much it has changed."""
+    new = p.pointed[v] / p.hubs
+    change = abs(new - p.hub[v])
+    p.hub[v] = new
+    return change
+
+
+def steady(p):
+    """Hardly any change in this round."""
+    return p.change < p.tolerance
+
+
+class HITS(fr.Enactor):
+    """Round after round, as a power iteration."""
+
+    loop = fr.Loop(
+        fr.Gather(from_hub, "sum", into="authority"),
+        fr.Reduce(authority, "sum", into="authorities"),
+        fr.Compute(scale),
+        fr.Gather(from_authority, "sum", into="pointed", edges="out"),
+        fr.Reduce(pointed, "sum", into="hubs"),
+        fr.Reduce(renew, "sum", into="change"),
+        over="vertices",
+        until=steady,
+        count="rounds",
+        max_steps=10_000,
+    )
+
+
+def hits(g, tolerance=1e-12):
+    """The problem: ``hub`` and ``authority`` of every vertex, each with sum 1."""
+    p = fr.Problem(
+        g,
+        hub=fr.vertex("float64", 1 / g.num_vertices),
+        authority=fr.vertex("float64"),
+        pointed=fr.vertex("float64"),
+        authorities=fr.scalar("float64"),
+        hubs=fr.scalar("float64"),
+        change=fr.scalar("float64"),
+        tolerance=fr.scalar("float64", tolerance),
+        rounds=fr.scalar("int64"),
+    )
+    HITS(p).run()
+    return p
+
+
+def main(arguments=None):
+    """Find the values, compare them with NumPy's singular vectors, and print the best."""
+    parser = argparse.ArgumentParser(description="hubs and authorities")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH")
+    options = parser.parse_args(arguments)
+    g = fr.read(options.graph, directed=True) if options.graph else fr.rmat(6, 6, directed=True, seed=1)
+
+    p = hits(g.to(options.backend))
+    matrix = np.zeros((g.num_vertices, g.num_vertices))
+    matrix[g.sources, g.targets] = 1
+    left, _, right = np.linalg.svd(matrix)
+    for name, found, vector in (("hub", p.hub, left[:, 0]), ("authority", p.authority, right[0])):
+        assert np.allclose(found.tolist(), vector / vector.sum(), atol=1e-6)
+        best = int(np.argmax(found))
+        print(f"best {name}: vertex {best}, {found[best]:.4f}")
+    return p
+
+
+if __name__ == "__main__":
+    main()

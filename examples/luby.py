@@ -1,0 +1,97 @@
+"""A maximal independent set: vertices without an edge between any two, to which none can be added (Luby, 1986).
+
+    python examples/luby.py [--backend cpu|python|cuda] [GRAPH]
+
+In every round each vertex that is still undecided draws a number. Whose number is below those of all its undecided
+neighbours joins the set; the neighbours of those that join are out. GRAPH is a file that ``fr.read`` knows, read as
+undirected; the default is Zachary's karate club.
+"""
+
+import argparse
+
+import frontier as fr
+
+UNDECIDED, IN, OUT = 0, 1, 2
+
+
+def draw(p, v):
+    """A number of this round; the vertex's own number makes them all different."""
+    p.number[v] = fr.hash(p.round * p.n + v) % 2**32 * p.n + v
+
+
+def undecided(p, src):
+    """Only such neighbours count."""
+    return p.state[src] == UNDECIDED
+
+
+def number(p, src):
+    """What a neighbour has drawn."""
+    return p.number[src]
+
+
+def join(p, v):
+    """The lowest number around v is its own: in."""
+    if p.number[v] < p.lowest[v]:
+        p.state[v] = IN
+
+
+def joined(p, src):
+    """Whether a neighbour is in."""
+    return p.state[src] == IN
+
+
+def drop(p, v):
+    """Whoever has such a neighbour is out; whoever is still undecided goes on."""
+    if p.state[v] == UNDECIDED and p.beside[v]:
+        p.state[v] = OUT
+    return p.state[v] == UNDECIDED
+
+
+class Luby(fr.Enactor):
+    """Rounds until everybody is decided."""
+
+    loop = fr.Loop(
+        fr.Compute(draw),
+        fr.Gather(number, "min", into="lowest", where=undecided),
+        fr.Compute(join),
+        fr.Gather(joined, "any", into="beside"),
+        fr.Filter(drop),
+        over="vertices",
+        count="round",
+    )
+
+
+def independent_set(g):
+    """The problem: ``state`` is IN or OUT for every vertex of an undirected graph without self-loops."""
+    p = fr.Problem(
+        g,
+        state=fr.vertex("int8", UNDECIDED),
+        number=fr.vertex("int64"),
+        lowest=fr.vertex("int64"),
+        beside=fr.vertex("bool"),
+        round=fr.scalar("int64"),
+        n=fr.scalar("int64", g.num_vertices),
+    )
+    Luby(p).run()
+    return p
+
+
+def main(arguments=None):
+    """Find the set, check it by its definition, and print its size."""
+    parser = argparse.ArgumentParser(description="a maximal independent set")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH")
+    options = parser.parse_args(arguments)
+    g = fr.read(options.graph, directed=False, self_loops="drop") if options.graph else fr.karate()
+
+    p = independent_set(g.to(options.backend))
+    state = p.state.tolist()
+    for v in range(g.num_vertices):
+        around = [state[u] for u in g.targets[g.offsets[v] : g.offsets[v + 1]].tolist()]
+        assert state[v] == (OUT if IN in around else IN)
+    print(f"{state.count(IN)} of {g.num_vertices} vertices, found in {p.round} rounds")
+    return p
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Random walks: as many as one likes, all at the same time.
+
+    python examples/random_walks.py [--backend cpu|python|cuda] [GRAPH]
+
+A walk goes from a vertex to one of its neighbours, each equally likely, and so on (as for DeepWalk: Perozzi, Al-Rfou
+and Skiena, 2014). In the long run it is at a vertex in proportion to the degree. GRAPH is a file that ``fr.read``
+knows, read as undirected; the default is Zachary's karate club.
+"""
+
+import argparse
+from itertools import pairwise
+
+import numpy as np
+
+import frontier as fr
+
+LENGTH = 20
+
+
+def start(p, i):
+    """Walks begin at all vertices in turn."""
+    p.path[i * LENGTH] = i % p.n
+
+
+def walk(p, i):
+    """One step of walk i; without neighbours it stays."""
+    v = p.path[i * LENGTH + p.step - 1]
+    degree = p.offsets[v + 1] - p.offsets[v]
+    if degree > 0:
+        v = p.targets[p.offsets[v] + fr.hash(fr.hash(p.seed + i) + p.step) % degree]
+    p.path[i * LENGTH + p.step] = v
+
+
+class Walks(fr.Enactor):
+    """All walks take their steps side by side."""
+
+    loop = (
+        fr.Compute(start, over="walks"),
+        fr.Loop(fr.Compute(walk, over="walks"), times=LENGTH - 1, count="step"),
+    )
+
+
+def walks(g, number, seed=1):
+    """The problem: walk i is in ``path[i * LENGTH : (i + 1) * LENGTH]``."""
+    p = fr.Problem(
+        g,
+        path=fr.array(np.zeros(number * LENGTH, np.int64)),
+        offsets=fr.array(g.offsets),
+        targets=fr.array(g.targets),
+        walks=fr.scalar("int64", number),
+        step=fr.scalar("int64"),
+        seed=fr.scalar("int64", seed),
+        n=fr.scalar("int64", g.num_vertices),
+    )
+    Walks(p).run()
+    return p
+
+
+def main(arguments=None):
+    """Walk, check the paths, and print where the walks are most often."""
+    parser = argparse.ArgumentParser(description="random walks")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH")
+    options = parser.parse_args(arguments)
+    g = fr.read(options.graph, directed=False) if options.graph else fr.karate()
+
+    p = walks(g.to(options.backend), number=20 * g.num_vertices)
+    paths = np.array(p.path.tolist()).reshape(-1, LENGTH)
+    edges = set(zip(g.sources.tolist(), g.targets.tolist(), strict=True))
+    alone = g.out_degree == 0
+    assert all((u, v) in edges or alone[u] for path in paths.tolist() for u, v in pairwise(path))
+
+    visits = np.bincount(paths[:, LENGTH // 2 :].ravel(), minlength=g.num_vertices) / paths[:, LENGTH // 2 :].size
+    share = g.out_degree / g.num_slots
+    if not options.graph:  # connected, and with odd cycles
+        assert np.allclose(visits, share, atol=0.01)
+    for v in np.argsort(-visits, kind="stable")[:3]:
+        print(f"vertex {v}: {visits[v]:.1%} of all visits, {share[v]:.1%} of all edge ends")
+    return p
+
+
+if __name__ == "__main__":
+    main()

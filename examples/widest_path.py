@@ -1,0 +1,70 @@
+"""Widest paths: ways whose narrowest edge is as wide as can be (also called bottleneck, or maximum capacity, paths).
+
+    python examples/widest_path.py [--backend cpu|python|cuda] [GRAPH]
+
+As shortest paths by relaxing edges (Bellman, Ford), with the minimum in the place of the sum and the maximum in the
+place of the minimum. GRAPH is a file with edge weights that ``fr.read`` knows; the default is Zachary's karate club
+with random weights.
+"""
+
+import argparse
+from heapq import heappop, heappush
+
+import numpy as np
+
+import frontier as fr
+
+
+def widen(p, src, dst, weight):
+    """Offer dst the way through src; true if it is wider than what dst has."""
+    width = min(p.width[src], weight)
+    return width > p.width[dst] and width > fr.atomic_max(p.width, dst, width)
+
+
+class Widest(fr.Enactor):
+    """Go on from whatever has become wider."""
+
+    loop = fr.Loop(fr.Advance(widen), over="source")
+
+
+def widest(g, source):
+    """Width of the widest path from the source to every vertex, 0 where there is none; array of float64."""
+    p = fr.Problem(g, width=fr.vertex("float64", 0.0), source=fr.scalar("int64", source))
+    p.width[source] = np.inf
+    Widest(p).run()
+    return p.width
+
+
+def widest_one_by_one(g, source):
+    """The same by Dijkstra's algorithm: the widest that is left is settled next."""
+    offsets, targets, weights = g.offsets.tolist(), g.targets.tolist(), g.weights.tolist()
+    width, heap = [0.0] * g.num_vertices, [(-np.inf, source)]
+    width[source] = np.inf
+    while heap:
+        known, v = heappop(heap)
+        if -known == width[v]:
+            for i in range(offsets[v], offsets[v + 1]):
+                new = min(width[v], weights[i])
+                if new > width[targets[i]]:
+                    width[targets[i]] = new
+                    heappush(heap, (-new, targets[i]))
+    return width
+
+
+def main(arguments=None):
+    """Find the widths, check them, and print the narrowest."""
+    parser = argparse.ArgumentParser(description="widest paths")
+    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH")
+    options = parser.parse_args(arguments)
+    g = fr.read(options.graph) if options.graph else fr.karate(weights=(1, 100), seed=1)
+
+    width = widest(g.to(options.backend), 0)
+    assert width.tolist() == widest_one_by_one(g, 0)
+    reached = width[width > 0]
+    print(f"{len(reached)} vertices reached, the last by paths of width {reached.min():g}")
+    return width
+
+
+if __name__ == "__main__":
+    main()
