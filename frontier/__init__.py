@@ -43,6 +43,7 @@ _export("frontier.generators", "complete", "grid", "karate", "path", "rmat", "sm
 _export("frontier.graph", "Graph")
 _export("frontier.io", "read", "write")
 _export("frontier.loop", "Loop", "Sequence")
+_export("frontier.adjacency", "degree", "neighbours", "source", "target", "weight")
 _export("frontier.numbers", "hash", "random")
 _export("frontier.problem", "Problem", "array", "edge", "pile", "scalar", "vertex")
 _export("frontier.schedule", "Schedule")
@@ -108,6 +109,21 @@ def __dir__() -> list[str]:
 
 
 if TYPE_CHECKING:
+    from frontier.adjacency import (
+        degree as degree,
+    )
+    from frontier.adjacency import (
+        neighbours as neighbours,
+    )
+    from frontier.adjacency import (
+        source as source,
+    )
+    from frontier.adjacency import (
+        target as target,
+    )
+    from frontier.adjacency import (
+        weight as weight,
+    )
     from frontier.analysis import (
         effects as effects,
     )

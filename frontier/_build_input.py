@@ -233,16 +233,21 @@ def _numbers(array: Array) -> Array:
 
 
 def columns(
-    given: Mapping[str, Any] | None, count: int, kind: str, copy: bool = False, place: str = "cpu"
+    given: Mapping[str, Any] | None,
+    count: int,
+    kind: str,
+    copy: bool = False,
+    place: str = "cpu",
+    several: str | None = None,
 ) -> dict[str, Array]:
-    """Check columns of vertex or edge data."""
+    """Check columns of vertex or edge data; ``several`` says in messages what there are so many of."""
+    several = several or ("vertices" if kind == "vertex" else "edges")
     checked: dict[str, Array] = {}
     for name, values in (given or {}).items():
         if not isinstance(name, str):
             raise GraphError(f"the name of a column must be a string, not {name!r}")
         column = one_dimensional(values, f"the {kind} column {name!r}", place)
         if len(column) != count:
-            several = "vertices" if kind == "vertex" else "edges"
             raise GraphError(f"the {kind} column {name!r} has {len(column)} entries for {count} {several}")
         checked[name] = device.moved(column, place, copy)
     return checked

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["OF_ROWS", "Array", "Topology", "id_dtype", "offset_dtype", "read_only"]
+__all__ = ["OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "offset_dtype", "read_only"]
 
 Array = NDArray[Any]
 
@@ -17,6 +17,9 @@ _INT32_LIMIT = 2**31
 
 #: What is derived from the rows alone, whatever the weights.
 OF_ROWS = ("sources", "out_degree", "in_degree", "in_lists", "in_edges", "max_degree", "num_loops", "label_index")
+
+#: What is derived from the weights alone.
+OF_WEIGHTS = ("min_weight", "max_weight")
 
 
 def id_dtype(num_vertices: int) -> np.dtype[Any]:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontier import _compiler_room, atomics
 from frontier._jit import cache_folder, version_of, write_whole
+from frontier.adjacency import NEEDS
 from frontier.captures import Captures
 from frontier.errors import FunctorError
 from frontier.functors import helpers, is_helper, location, names_used
@@ -46,6 +47,9 @@ class Effects:
         ``""``. Atomics are among the writes.
     atomics : dict of str to set of str
         Field name to operations: ``add``, ``min``, ``max``, ``or``, ``exch``, ``cas``.
+    topology : set of str
+        Arrays of the graph that it reads by ``fr.neighbours`` and its sisters: ``offsets``, ``targets``, ``sources``,
+        ``weights``.
     exact : bool
         False if the problem went somewhere that the analysis does not follow.
     """
@@ -53,6 +57,7 @@ class Effects:
     reads: dict[str, set[Index]] = field(default_factory=dict)
     writes: dict[str, set[Index]] = field(default_factory=dict)
     atomics: dict[str, set[str]] = field(default_factory=dict)
+    topology: set[str] = field(default_factory=set)
     exact: bool = True
 
     @property
@@ -116,7 +121,7 @@ def _file_of(fingerprint: str) -> Path:
 @cache
 def _version() -> str:
     """What the analysis itself depends on."""
-    names = ("analysis", "captures", "functors", "atomics")
+    names = ("analysis", "captures", "functors", "atomics", "adjacency")
     sources = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in names]
     return f"{sys.version_info[:2]} {version_of('numba')} {hashlib.sha256(b''.join(sources)).hexdigest()}"
 
@@ -132,7 +137,7 @@ def _loaded(path: Path) -> Effects | None:
         reads, writes, atomic = (
             {name: set(values) for name, values in given[kind].items()} for kind in ("reads", "writes", "atomics")
         )
-        return Effects(reads, writes, atomic, exact=given["exact"])
+        return Effects(reads, writes, atomic, set(given["topology"]), exact=given["exact"])
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -278,8 +283,13 @@ class _Reader:
         callee = self.meaning(expr.func)
         called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
         arguments = [*expr.args, *(value for _, value in expr.kws)]
-        if called in _ATOMICS if _hashable(called) else False:
+        known = _hashable(called)
+        if known and called in _ATOMICS:
             self.atomic(_ATOMICS[called], arguments)
+        elif known and called in NEEDS:
+            self.made.topology.add(NEEDS[called])
+            for var in arguments[1:]:
+                self.plain(var)
         elif called is not None and is_helper(called) and not expr.kws:
             if called in self.stack:
                 return  # recursion: its body is being read already

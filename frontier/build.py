@@ -11,7 +11,7 @@ from frontier import _build_arrays, device
 from frontier import _build_input as given
 from frontier._build_arrays import Rows
 from frontier._build_sort import DUPLICATES, sorted_rows, take
-from frontier._topology import OF_ROWS, Array, id_dtype, offset_dtype
+from frontier._topology import OF_ROWS, OF_WEIGHTS, Array, id_dtype, offset_dtype
 from frontier.errors import GraphError
 from frontier.graph import Graph
 from frontier.memory import check_room
@@ -284,18 +284,58 @@ def reweighted(graph: Graph, weights: Any) -> Graph:
     if array is not None and graph.symmetric:
         check_symmetric_weights(graph, array)
     top = graph._topology
+    return _with(graph, array, top.vertices, top.edges, OF_ROWS)
+
+
+def recolumned(graph: Graph, vertices: Mapping[str, Any], edges: Mapping[str, Any]) -> Graph:
+    """Do the work of :meth:`frontier.Graph.with_columns`."""
+    top, place = graph._topology, graph.backend
+    once = {
+        name: values for name, values in edges.items()
+        if hasattr(values, "__len__") and len(values) == graph.num_edges != graph.num_slots
+    }  # fmt: skip
+    slots = {name: values for name, values in edges.items() if name not in once}
+    found = given.columns(vertices, graph.num_vertices, "vertex", True, place)
+    several = "edges" if graph.directed else f"edges, or {graph.num_edges} that go both ways"
+    added = given.columns(slots, graph.num_slots, "edge", True, place, several)
+    for name, column in given.columns(once, graph.num_edges, "edge", True, place).items():
+        added[name] = _both_ways(graph, column)
+    both = {name: added[name] for name in edges}  # in the order in which they were given
+    return _with(graph, top.weights, {**top.vertices, **found}, {**top.edges, **both}, (*OF_ROWS, *OF_WEIGHTS))
+
+
+def _both_ways(graph: Graph, values: Array) -> Array:
+    """A value for each edge of an undirected graph as one for each slot."""
+    xp = device.namespace(graph.backend) if device.is_device(values) else np
+    sources, targets, back = graph.sources, graph.targets, graph.in_edges
+    if xp is np:
+        sources, targets, back = map(device.to_host, (sources, targets, back))
+    column = xp.empty(graph.num_slots, values.dtype)
+    column[sources <= targets] = values
+    column[sources > targets] = column[back[sources > targets]]
+    return column  # type: ignore[no-any-return]
+
+
+def _with(
+    graph: Graph,
+    weights: Array | None,
+    vertices: Mapping[str, Array],
+    edges: Mapping[str, Array],
+    kept: tuple[str, ...],
+) -> Graph:
+    """The same rows with other data; ``kept`` are names of what has been derived and holds for it too."""
+    top = graph._topology
     made = Graph(
         top.offsets,
         top.targets,
-        array,
+        weights,
         directed=top.directed,
         labels=top.labels,
-        vertices=top.vertices,
-        edges=top.edges,
+        vertices=vertices,
+        edges=edges,
         backend=graph.backend,
     )
-    kept = {name: value for name, value in top.built().items() if name in OF_ROWS}
-    made._topology.derived.update(kept)
+    made._topology.derived.update({name: value for name, value in top.built().items() if name in kept})
     return made
 
 

@@ -154,7 +154,7 @@ def names_used(code: types.CodeType) -> tuple[dict[str, tuple[tuple[str, ...], .
 def is_helper(value: Any) -> bool:
     """Whether a value that a functor names is a plain function to compile with it."""
     return isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith(
-        ("frontier.atomics", "frontier.numbers", "numpy", "numba")
+        ("frontier.atomics", "frontier.adjacency", "frontier.numbers", "numpy", "numba")
     )
 
 

@@ -302,6 +302,40 @@ class Graph:
         with device.using(self._backend, "the weights of a graph"):
             return reweighted(self, weights)
 
+    def with_columns(
+        self, *, vertices: Mapping[str, Any] | None = None, edges: Mapping[str, Any] | None = None
+    ) -> Graph:
+        """Give the same graph with more columns, or other ones under the same names.
+
+        Parameters
+        ----------
+        vertices : mapping of str to array_like, shape (n,)
+            Columns of vertex data.
+        edges : mapping of str to array_like, shape (m,) or (num_edges,)
+            Columns of edge data: a value for each edge slot, or of an undirected graph one for each edge, which reaches
+            both of its slots. Edges are those with ``sources <= targets``, in the order of their slots, as
+            :meth:`to_pandas` gives them.
+
+        Returns
+        -------
+        Graph
+            Shares all arrays and all that has been derived from them.
+
+        Raises
+        ------
+        GraphError
+            A column has another length.
+
+        Examples
+        --------
+        >>> h = g.with_columns(edges={"time": times})  # doctest: +SKIP
+        >>> fr.Problem(h, time=fr.edge("int64", h.edges["time"]))  # doctest: +SKIP
+        """
+        from frontier.build import recolumned
+
+        with device.using(self._backend, "the columns of a graph"):
+            return recolumned(self, vertices or {}, edges or {})
+
     def reordered(self, order: Any = "degree") -> Graph:
         """Give the same graph with its vertices numbered in another order.
 

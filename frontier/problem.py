@@ -293,4 +293,5 @@ _OWN = ("graph", "fields", "arrays", "scalars", "piles", "workspace")
 def _can_be_called(name: str) -> bool:
     """Whether ``p.name`` can be a field."""
     plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+    plain = plain and not name.endswith("__")  # as the graph's arrays are called, see frontier.adjacency
     return plain and name not in _OWN and not hasattr(Problem, name)

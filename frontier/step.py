@@ -211,8 +211,8 @@ def start_of(p: Problem, over: Over, counted: bool = False) -> tuple[str, str]:
     if counted:
         if over not in p.scalars:
             raise FrontierError(f"over={over!r}: a functor of i runs over a count, or a scalar that holds one")
-        if p.scalars[over].dtype.kind not in "iu":  # type: ignore[index]
-            raise FrontierError(f"over={over!r}: the scalar holds {p.scalars[over].dtype}, not a count")  # type: ignore[index]
+        if p.scalars[over].dtype.kind not in "iu":
+            raise FrontierError(f"over={over!r}: the scalar holds {p.scalars[over].dtype}, not a count")
         return "count", "count"
     if over == "vertices":
         return "all", "vertex"
@@ -253,9 +253,13 @@ def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> Non
 
 def check_weights(p: Problem, step: Step) -> None:
     """Raise where a functor takes a weight and the graph has none."""
+    from frontier.analysis import check_functor
     from frontier.errors import GraphError
     from frontier.functors import location
 
     for fn, place in step.functors():
+        found = check_functor(fn, p)
+        if found is not None and "weights" in found.topology and p.graph.weights is None:
+            raise GraphError(f"{location(fn)} asks for weights of edges, but the graph has none")
         if place != "scalars" and p.graph.weights is None and "weight" in arguments(fn, place):
             raise GraphError(f"{location(fn)} takes the weight of an edge, but the graph has no weights")

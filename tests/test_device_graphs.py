@@ -93,6 +93,15 @@ def test_what_is_derived(xp: Any, edges: tuple[int, Any, Any, Any], directed: bo
     )  # fmt: skip
 
 
+def test_with_columns(xp: Any) -> None:
+    graph = fr.karate()
+    times, ages = np.arange(78), np.arange(34) / 2
+    there = graph.to("cuda").with_columns(edges={"time": xp.asarray(times)}, vertices={"age": ages})
+    beside = graph.with_columns(edges={"time": times}, vertices={"age": ages})
+    same(there.edges["time"], beside.edges["time"])
+    same(there.vertices["age"], ages)
+
+
 @pytest.mark.parametrize("stretch", [1, 3, 7])
 def test_in_edges_by_stretches(xp: Any, stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_build_arrays, "_STRETCH", stretch)

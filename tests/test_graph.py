@@ -105,6 +105,38 @@ def test_dtypes_by_size() -> None:
     assert id_dtype(2**31) == offset_dtype(2**31) == np.int64
 
 
+def test_with_columns() -> None:
+    src, dst = [3, 0, 2, 1, 0], [1, 1, 2, 2, 3]  # one self-loop
+    graph = fr.from_edges(src, dst, [5, 4, 3, 2, 1], labels=list("abcd"), edges={"km": [1, 2, 3, 4, 5]})
+    assert graph.max_weight == 5
+    h = graph.with_columns(edges={"time": [10, 20, 30, 40, 50]}, vertices={"age": [1.0, 2.0, 3.0, 4.0]})
+    assert np.shares_memory(h.targets, graph.targets)
+    assert h.max_weight == 5
+    assert list(h.edges) == ["km", "time"]
+    assert "time" not in graph.edges
+    table = h.to_pandas()
+    np.testing.assert_array_equal(table["time"], [10, 20, 30, 40, 50])
+    for name in ("km", "time"):  # the same both ways
+        np.testing.assert_array_equal(h.edges[name][h.in_edges], h.edges[name])
+    np.testing.assert_array_equal(h.vertices["age"], [1, 2, 3, 4])
+    slots = np.arange(graph.num_slots)
+    again = h.with_columns(edges={"time": slots})
+    np.testing.assert_array_equal(again.edges["time"], slots)
+    p = fr.Problem(h, time=fr.edge("int64", h.edges["time"]))
+    assert p.time.sum() == 2 * 150 - h.edges["time"][(h.sources == h.targets)].sum()
+
+
+def test_with_columns_of_a_directed_graph() -> None:
+    graph = fr.from_edges([0, 1], [1, 0], directed=True).with_columns(edges={"time": [7, 8]})
+    np.testing.assert_array_equal(graph.edges["time"], [7, 8])
+    with pytest.raises(fr.GraphError, match="the edge column 'x' has 1 entries for 2 edges"):
+        graph.with_columns(edges={"x": [7]})
+    with pytest.raises(fr.GraphError, match="the edge column 'x' has 3 entries for 156 edges, or 78 that go both ways"):
+        fr.karate().with_columns(edges={"x": [7, 8, 9]})
+    with pytest.raises(fr.GraphError, match="the vertex column 'x' has 3 entries for 2 vertices"):
+        graph.with_columns(vertices={"x": [7, 8, 9]})
+
+
 def test_moving_shares_the_arrays() -> None:
     graph = fr.karate()
     assert graph.backend == "cpu"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from compare import WORKERS, equal
+from compare import WORKERS, at, equal
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs
@@ -347,3 +347,97 @@ def test_what_or_and_argmin_refuse(backend, step, message):
     )  # fmt: skip
     with pytest.raises(fr.FrontierError, match=message):
         step()(p, fr.Frontier.all(p.graph))
+
+
+# -- neighbours inside functors ---------------------------------------------------------------------------
+
+
+def around(g):
+    fields = {name: fr.vertex("int64") for name in ("ends", "starts", "edges", "many", "two")}
+    value = fr.vertex("int32", np.arange(g.num_vertices) * 3 % 7)
+    return fr.Problem(g, cost=fr.vertex("float64"), value=value, **fields)
+
+
+def look_around(p, v):
+    for e in fr.neighbours(p, v):
+        p.ends[v] += fr.target(p, e) + 1
+        p.starts[v] += fr.source(p, e) + 1
+        p.edges[v] += e
+    p.many[v] = fr.degree(p, v)
+
+
+def weigh(p, v):
+    for e in fr.neighbours(p, v):
+        p.cost[v] += fr.weight(p, e) / 2
+    return fr.degree(p, v) > 1
+
+
+def of_neighbours(p, v):
+    total = 0
+    for e in fr.neighbours(p, v):
+        total += p.value[fr.target(p, e)]
+    return total
+
+
+def two_hops(p, v):
+    """Through a helper; loops in loops."""
+    for e in fr.neighbours(p, v):
+        p.two[v] += of_neighbours(p, fr.target(p, e))
+
+
+def smallest(p, src, dst):
+    for e in fr.neighbours(p, dst):  # noqa: SIM110 - functors know no generators
+        if fr.target(p, e) < src:
+            return False
+    return True
+
+
+AROUND = {
+    "compute": fr.Compute(look_around),
+    "weights": fr.Filter(weigh),
+    "helper": fr.Compute(two_hops),
+    "advance": fr.Advance(smallest),
+    "loop": fr.Loop(fr.Compute(two_hops), fr.Filter(weigh), fr.Advance(smallest), times=2),
+}
+
+
+@pytest.mark.parametrize("name", AROUND)
+@pytest.mark.parametrize("weights", ["int32", "int16", "float32"])
+@given(st.data())
+def test_neighbours(agree, name, weights, data):
+    g = data.draw(graphs(weights=weights))
+    f = data.draw(frontiers(g))
+    p, _ = agree(g, around, lambda p: AROUND[name](p, at(p, f)), data.draw(counts))
+    if name == "compute":
+        for v in f.ids.tolist():
+            slots = range(g.offsets[v], g.offsets[v + 1])
+            assert (p.ends[v], p.starts[v]) == (sum(g.targets[e] + 1 for e in slots), (v + 1) * len(slots))
+            assert (p.edges[v], p.many[v]) == (sum(slots), len(slots))
+
+
+def test_what_asks_for_neighbours():
+    found = fr.effects(two_hops)
+    assert found.topology == {"offsets", "targets"}
+    assert found.exact
+    assert found.reads == {"two": {"v"}, "value": {"any"}}
+    assert fr.effects(weigh).topology == {"offsets", "weights"}
+
+
+def test_neighbours_and_mistakes(backend):
+    p = around(backend(RING))
+    with pytest.raises(fr.GraphError, match=r"weigh .*asks for weights of edges, but the graph has none"):
+        fr.filter(p, fr.Frontier.all(p.graph), weigh)
+    with pytest.raises(fr.FunctorError, match="take the problem first, and work in functors only"):
+        fr.neighbours(p.graph, 0)
+    with pytest.raises(fr.FrontierError, match="cannot be called 'offsets__'"):
+        fr.Problem(p.graph, offsets__=fr.vertex("int32"))
+
+
+def beyond(p, v):
+    p.many[v] = fr.degree(p, v + 1)
+
+
+def test_the_python_backend_checks_neighbours():
+    p = around(RING.to("python"))
+    with pytest.raises(fr.FunctorError, match=r"valid are 0\.\.4"):
+        fr.compute(p, fr.Frontier.all(p.graph), beyond)

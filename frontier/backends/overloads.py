@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
 
-from frontier import atomics, numbers
+from frontier import adjacency, atomics, numbers
 from frontier.backends import least
 
 __all__ = ["register", "truth"]
@@ -64,6 +64,7 @@ def register(overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: An
     """
     _atomics(overload, operations)
     _numbers(overload, jit)
+    _neighbours(overload)
     _keys(overload, intrinsic)
     _truth(overload)
 
@@ -121,6 +122,42 @@ def _numbers(overload: Any, jit: Any) -> None:
 
     overload(numbers.hash)(hash_)
     overload(numbers.random)(random)
+
+
+def _neighbours(overload: Any) -> None:
+    def there(p, array):  # type: ignore[no-untyped-def]
+        return adjacency.hidden(array) in getattr(p, "fields", ())
+
+    def slots(p, v):  # type: ignore[no-untyped-def]
+        if there(p, "offsets"):
+            return lambda p, v: range(np.int64(p.offsets__[v]), np.int64(p.offsets__[v + 1]))
+        return None
+
+    def degree(p, v):  # type: ignore[no-untyped-def]
+        if there(p, "offsets"):
+            return lambda p, v: np.int64(p.offsets__[v + 1]) - np.int64(p.offsets__[v])
+        return None
+
+    def target(p, e):  # type: ignore[no-untyped-def]
+        if there(p, "targets"):
+            return lambda p, e: np.int64(p.targets__[e])
+        return None
+
+    def source(p, e):  # type: ignore[no-untyped-def]
+        if there(p, "sources"):
+            return lambda p, e: np.int64(p.sources__[e])
+        return None
+
+    def weight(p, e):  # type: ignore[no-untyped-def]
+        if not there(p, "weights"):
+            return None
+        number: Any = p.types[p.fields.index(adjacency.hidden("weights"))].dtype
+        if isinstance(number, types.Integer) and number is not types.uint64:
+            return lambda p, e: np.int64(p.weights__[e])
+        return lambda p, e: p.weights__[e]
+
+    for fn, made in zip(adjacency.NEEDS, (slots, degree, target, source, weight), strict=True):
+        overload(fn)(made)
 
 
 def _keys(overload: Any, intrinsic: Any) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from frontier.analysis import effects
 from frontier.errors import FrontierError
 from frontier.loop import Loop, Sequence, wanted
 from frontier.lowering.builder import Builder
 from frontier.lowering.layout import Layout
 from frontier.lowering.registers import ALL, QUEUE, Register
 from frontier.schedule import Schedule
-from frontier.step import Step
+from frontier.step import Step, walk
 
 __all__ = ["Program", "lower"]
 
@@ -41,6 +42,8 @@ def lower(
     ``make`` gives an empty program of the backend's.
     """
     program = make(layout, schedule)
+    functors = [fn for part in walk(step) for fn, _ in part.functors()]
+    program.topology = sorted({name for fn in functors for name in effects(fn).topology})
     resets: list[str] = []
     program.blocks[-1].append(resets)
     program.loops.append(resets)

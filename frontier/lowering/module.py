@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from frontier.adjacency import hidden
 from frontier.lowering.loops import Program
 
 __all__ = ["CONTROL", "kept", "lines_of", "module_text", "words"]
@@ -109,6 +110,7 @@ def module_text(
         Lines with which the loop function begins, to where all variables have their values; or its whole text.
     """
     fields = [name for name, kind, _ in program.layout.fields if kind != "pile"]
+    fields += [hidden(name) for name in program.topology]
     parts = [
         _docstring(program.steps),
         imports,

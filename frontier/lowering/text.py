@@ -47,6 +47,8 @@ class Text:
         Names of the steps, for the trace.
     records : dict of str to str
         Name of a record -> kind of its elements.
+    topology : list of str
+        Arrays of the graph that functors ask for, which get them as hidden fields of the problem.
     """
 
     #: Whose text it is; the operators make their phases for it.
@@ -67,6 +69,7 @@ class Text:
         self.functions: list[str] = []
         self.steps: list[str] = []
         self.records: dict[str, str] = {}
+        self.topology: list[str] = []
         self.blocks: list[list[Any]] = []  # lines, or lists of lines filled in later
         self.want = ""
         self.swaps = False  # whether fields are exchanged
@@ -122,7 +125,14 @@ class Text:
                 fields.append(f"np.int64(s_{name})" if dtype in NARROW else f"s_{name}")
             elif kind != "pile":
                 fields.append(f"{dtype}_at(a_{name})")
+        fields += [self._of_graph(name) for name in self.topology]
         return f"P({', '.join(fields)})"
+
+    def _of_graph(self, name: str) -> str:
+        """Text for an array of the graph that functors ask for."""
+        if name in ("offsets", "targets"):
+            return self.lists("out")[name == "targets"]
+        return self.sources() if name == "sources" else self.weights()
 
     def value(self, fn: Functor) -> str:
         """Text for the value of a functor of the problem alone."""

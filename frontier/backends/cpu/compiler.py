@@ -168,6 +168,9 @@ def _problem_type(program: Program, module: Any) -> Any:
             made.append(types.boolean)
         else:
             made.append(types.int64 if dtype in NARROW else getattr(types, dtype))
+    layout = program.layout
+    dtypes = {"offsets": layout.offsets, "targets": layout.ids, "sources": layout.ids, "weights": layout.weights}
+    made += [intrinsics.pointer_type(dtypes[name] or "int64") for name in program.topology]
     return types.NamedTuple(made or [types.int64], module.P)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.adjacency import ARRAYS
 from frontier.errors import FunctorError
 
 if TYPE_CHECKING:
@@ -96,6 +97,9 @@ class View:
 
     def __getattr__(self, name: str) -> Any:
         p = self._problem
+        if name.endswith("__") and name[:-2] in ARRAYS:
+            made = self.__dict__[name] = Checked(name, getattr(p.graph, name[:-2]))
+            return made
         if name in p.scalars:
             return _read(p.scalars[name][0])
         if name in p.piles:
