@@ -9,6 +9,7 @@ import numpy as np
 from frontier.backends.least import LAST
 from frontier.functors import arguments
 from frontier.lowering.registers import ALL
+from frontier.lowering.text import VALUE
 from frontier.operators.reductions import ENDS, identity
 
 if TYPE_CHECKING:
@@ -33,14 +34,17 @@ def frontier(b: Builder, register: Register, kind: str) -> dict[str, str]:
     }
 
 
-def element(b: Builder, fn: Functor, kind: str, parameters: dict[str, str]) -> tuple[list[str], str]:
+def element(
+    b: Builder, fn: Functor, kind: str, parameters: dict[str, str], wants: str = ""
+) -> tuple[list[str], str]:
     """Lines that look up what a functor wants to know of element ``x``, and the text of its call.
 
-    Adds the arrays that these lines need to the phase's parameters.
+    Adds the arrays that these lines need to the phase's parameters. ``wants`` is :data:`VALUE` for steps that
+    go on with the value.
     """
     names = arguments(fn, kind)
     if kind != "edge":
-        return [], b.call(fn, kind, {"v": "x", "i": "x"})
+        return [], b.call(fn, kind, {"v": "x", "i": "x"}, wants)
     lines = []
     if "src" in names:
         parameters["sources"] = b.sources()
@@ -50,7 +54,8 @@ def element(b: Builder, fn: Functor, kind: str, parameters: dict[str, str]) -> t
         lines.append("dst = np.int64(targets[x])")
     if "weight" in names:
         parameters["weights"] = b.weights()
-    return lines, b.call(fn, "edge", {"src": "src", "dst": "dst", "edge": "x", "weight": "weights[x]"})
+    ends = {"src": "src", "dst": "dst", "edge": "x", "weight": "weights[x]"}
+    return lines, b.call(fn, "edge", ends, wants)
 
 
 def accumulate(op: str, call: str, dtype: str) -> list[str]:
@@ -113,7 +118,7 @@ def gathered(step: Gather, b: Builder, parameters: dict[str, str], k: str, slot:
         ends |= {"edge": slot, "weight": f"weights[{slot}]"}
     if "weight" in names:
         parameters["weights"] = b.weights()
-    call = b.call(step.fn, "edge", ends)
+    call = b.call(step.fn, "edge", ends, VALUE)
     one = found(step.op, call, step.far) if step.op in ENDS else accumulate(step.op, call, dtype)
     if step.where is not None:
         one = [f"if truth({b.call(step.where, step.far, ends)}):", *indented(one)]

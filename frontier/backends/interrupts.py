@@ -11,12 +11,18 @@ __all__ = ["deferred"]
 
 
 class deferred:
-    """Within it Ctrl-C is only noted (in the main thread, with Python's own handler)."""
+    """Within it Ctrl-C is only noted (in the main thread, with Python's own handler).
 
-    __slots__ = ("_ours", "pressed")
+    Parameters
+    ----------
+    patient : bool
+        Whether the second time is only noted too: where what runs cannot be left between two boundaries.
+    """
 
-    def __init__(self) -> None:
-        self.pressed = False
+    __slots__ = ("_ours", "_patient", "pressed")
+
+    def __init__(self, patient: bool = False) -> None:
+        self.pressed, self._patient = False, patient
 
     def __enter__(self) -> deferred:
         main = threading.current_thread() is threading.main_thread()
@@ -27,7 +33,7 @@ class deferred:
 
     def __call__(self, number: int, frame: FrameType | None) -> None:
         """Handle the signal."""
-        if self.pressed:  # the second time the user does not want to wait for a boundary
+        if self.pressed and not self._patient:  # the second time the user does not want to wait for a boundary
             raise KeyboardInterrupt
         self.pressed = True
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from frontier import tracing
 from frontier.backends import codes
+from frontier.backends.failures import failure
 from frontier.backends.hubs import hub_ids, hub_number
 from frontier.backends.interrupts import deferred
 from frontier.backends.workspace import Code, Workspace
@@ -77,6 +78,10 @@ class LoopExecution:
 
     def _local(self, name: str, role: str) -> int:
         """Address of the workers' own arrays."""
+        raise NotImplementedError
+
+    def _report(self) -> list[int]:
+        """The counters' first words, in which a functor that has raised is reported."""
         raise NotImplementedError
 
     # ---- the table -----------------------------------------------------------------------------------
@@ -236,7 +241,7 @@ class LoopExecution:
                 self._fill_pile(name)
         ring = self._begin_trace()
         try:
-            with deferred() as pending:
+            with deferred(patient=True) as pending:
                 while not self.done:
                     words[at["budget"]] = -1 if passes is None else passes - (words[at["passes"]] - before)
                     self._call()
@@ -264,6 +269,8 @@ class LoopExecution:
             return False
         detail = self._get("detail")
         self.done = code != codes.UNCONVERGED
+        if code >= codes.FUNCTOR_FAILED:
+            raise failure(list(self._program.functors), self._report())
         if code == codes.UNCONVERGED:
             raise NotConvergedError(f"{self._step!r} is not done after {detail} passes", self._p)
         if code == codes.BAD_VERTEX:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frontier.lowering.registers import ALL, BITS, IN, OUT, QUEUE, Register
-from frontier.lowering.text import Functor, Text
+from frontier.lowering.text import VALUE, Functor, Text
 
 __all__ = ["Builder", "Functor"]
 
@@ -164,7 +164,8 @@ class Builder(Text):
         """All values are computed before any is assigned."""
         names = {name: self.unique("value") for name in values}
         for name, value in values.items():
-            text = self.value(value) if callable(value) else repr(value)
+            wants = "" if self.layout.dtype(name) == "bool" else VALUE
+            text = self.decided(value, wants) if callable(value) else repr(value)
             self.line(self.assign(name, text).replace(f"s_{name} = ", f"{names[name]} = ", 1))
         for name, made in names.items():
             self.line(f"s_{name} = {made}")

@@ -191,7 +191,7 @@ def _lower_loop(b: Program, loop: Loop, register: Register, schedule: Schedule) 
     if loop.take is None and loop.replay is None and not loop.unfed:
         register.kinds = fed
     if loop.until is not None:
-        b.line(f"if truth({b.value(loop.until)}):", f"    pc = {end}", "    continue")
+        b.line(f"if truth({b.decided(loop.until)}):", f"    pc = {end}", "    continue")
     b.goto(head)
     b.blocks.append([f"        if pc == {end}:"])
     b.loops.pop()

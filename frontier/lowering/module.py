@@ -143,6 +143,8 @@ def _head(program: Program) -> list[str]:
         "now = clock()",
         "deadline = now + nanoseconds",
         "arrivals = finish(C, arrivals, W)",
+        "if C[LEFT] != 0:",
+        "    return",
     ]
     return lines
 

@@ -20,12 +20,15 @@ from frontier.lowering.layout import Layout
 from frontier.lowering.registers import VARIABLES, Register
 from frontier.schedule import Schedule
 
-__all__ = ["NARROW", "Functor", "Text", "plain"]
+__all__ = ["NARROW", "VALUE", "Functor", "Text", "plain"]
 
 Functor = Callable[..., Any]
 
 #: Integers that functors get 64 bits wide, so that no sum or difference of theirs wraps.
 NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
+
+#: For calls of functors whose value is computed with: to return nothing is an error there, and no otherwise.
+VALUE = "_value"
 
 
 class Text:
@@ -57,7 +60,7 @@ class Text:
     #: Whether all lists are known to be short, so that a pull is not worth while.
     narrow = False
 
-    #: Whether a phase's error ends the run.
+    #: Whether a phase's own error ends the run, as that of a functor does.
     errors = True
 
     def __init__(self, layout: Layout, schedule: Schedule) -> None:
@@ -134,14 +137,25 @@ class Text:
             return self.lists("out")[name == "targets"]
         return self.sources() if name == "sources" else self.weights()
 
-    def value(self, fn: Functor) -> str:
-        """Text for the value of a functor of the problem alone."""
-        return f"{self.functor(fn)}({self.problem()})"
+    def number(self, fn: Functor) -> int:
+        """Number by which compiled code names a functor to the host."""
+        self.functor(fn)
+        return list(self.functors).index(fn)
 
-    def call(self, fn: Functor, place: str, ends: dict[str, str]) -> str:
+    def decided(self, fn: Functor, wants: str = "") -> str:
+        """Name of a variable that gets the value of a functor of the problem alone; the run ends if it raises.
+
+        All workers call it alike, so all leave here. ``wants`` is :data:`VALUE`, or "".
+        """
+        made = self.unique("decided")
+        call = f"tried{wants}({self.functor(fn)}, C, {self.number(fn)}, {self.problem()})"
+        self.line(f"{made}, failed = {call}", "if failed:", "    code = FUNCTOR_FAILED", "    break")
+        return made
+
+    def call(self, fn: Functor, place: str, ends: dict[str, str], wants: str = "") -> str:
         """Text for a call of a functor inside a phase, with what its arguments are there."""
         inner = "".join(f", {ends[name]}" for name in arguments(fn, place))
-        return f"{self.functor(fn)}(p{inner})"
+        return f"guarded{wants}({self.functor(fn)}, C, slot, {self.number(fn)}, p{inner})"
 
     def count_over(self, over: int | str | None) -> str:
         """Text for the number of calls of a functor of ``i``: what ``over=`` says, or the scalar of that name holds."""
@@ -237,8 +251,8 @@ class Text:
             "t += 1",
             f"stop |= {self.counter('STOP')}",
         )
-        if self.errors:
-            self.line(f"if {self.counter('ERROR')} != 0:", f"    code = {self.counter('ERROR')}", "    break")
+        found = self.counter("ERROR")
+        self.line(f"if {found} {'!= 0' if self.errors else '>= FUNCTOR_FAILED'}:", f"    code = {found}", "    break")
         self.line(*after)
         rest = self.label()
         self.line("if single:", f"    pc = {rest}", "    code = SINGLE", "    break")

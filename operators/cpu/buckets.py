@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.text import VALUE
 from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, last_flush, output, pieces
 from frontier.operators.phases import element, frontier, indented
 
@@ -26,7 +27,7 @@ def lower(step: Buckets, b: Builder, register: Register) -> None:
             b.leave("WRONG_KIND")
             return
         parameters = frontier(b, register, kind)
-        lines, call = element(b, step.fn, kind, parameters)
+        lines, call = element(b, step.fn, kind, parameters, VALUE)
         scanned = output(b, register, kind, want, parameters)
         begin, put, end = ["fill = 0", "edges = 0"], [], [last_flush(scanned)]
         after = b.produced(register, kind, want if scanned else "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.text import VALUE
 from frontier.operators.cpu.elementwise import FROM_QUEUE
 from frontier.operators.phases import accumulate, frontier, indented, start
 
@@ -40,7 +41,7 @@ def lower(step: Intersect, b: Builder, register: Register) -> None:
     parameters["sources"] = b.sources()
     parameters["offsets"], parameters["targets"] = b.lists("out")
     ends = {"u": "u", "v": "v", "w": "common", "uv": "x", "uw": "a", "vw": "k"}
-    one = [b.call(step.fn, "common", ends)]
+    one = [b.call(step.fn, "common", ends, VALUE if step.op is not None else "")]
     before, last, real = [], [], False
     after: tuple[str, ...] = ()
     if step.op is not None and step.into is not None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL, BITS
+from frontier.lowering.text import VALUE
 from frontier.operators.phases import accumulate, element, indented, start
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
     dtype = b.layout.dtype(step.into)
     real = dtype.startswith("float")
     parameters = {"n": b.capacity(kind), "bits": _bitmap(b, register, kind)}
-    lines, call = element(b, step.fn, kind, parameters)
+    lines, call = element(b, step.fn, kind, parameters, VALUE)
     if real:
         parameters["F"] = "F"
     one = [*lines, *accumulate("sum", call, dtype)]

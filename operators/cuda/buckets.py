@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.text import VALUE
 from frontier.operators.cuda.elementwise import append_accepted, chunks, mark, output
 from frontier.operators.phases import element, frontier
 
@@ -26,7 +27,7 @@ def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
             b.leave("WRONG_KIND")
             return
         parameters = frontier(b, register, kind)
-        lines, call = element(b, step.fn, kind, parameters)
+        lines, call = element(b, step.fn, kind, parameters, VALUE)
         want = output(b, register, kind, after, parameters)
         body = [*lines, f"bucket = {call}", "if not bucket >= 1:", f"    {mark('accepted')}"]
         masks, appends, counts = ["accepted"], [append_accepted(b, want)], ["read_buckets(C, slot)"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.text import VALUE
 from frontier.operators.phases import accumulate, element, frontier, indented, start
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def lower_reduce(step: Reduce, b: CudaProgram, register: Register) -> None:
         else:
             parameters = frontier(b, register, kind)
             find = FROM_QUEUE
-        lines, call = element(b, step.fn, kind, parameters)
+        lines, call = element(b, step.fn, kind, parameters, VALUE)
         if real:
             parameters["F"] = "F"
         identity = start(step.op, dtype)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
+from frontier.lowering.text import VALUE
 from frontier.operators.cuda.elementwise import OPS
 from frontier.operators.phases import accumulate, frontier, indented, start
 
@@ -44,7 +45,7 @@ def lower(step: Intersect, b: CudaProgram, register: Register) -> None:
     parameters["sources"] = b.sources()
     parameters["offsets"], parameters["targets"] = b.lists("out")
     ends = {"u": "u", "v": "v", "w": "common", "uv": "x", "uw": "uw", "vw": "vw"}
-    one = [b.call(step.fn, "common", ends)]
+    one = [b.call(step.fn, "common", ends, VALUE if step.op is not None else "")]
     begin, end, real = [], [], False
     after: tuple[str, ...] = ()
     if step.op is not None and step.into is not None:

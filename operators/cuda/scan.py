@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from frontier.lowering.registers import ALL, BITS
+from frontier.lowering.text import VALUE
 from frontier.operators.phases import accumulate, element, indented, start
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
         "bits": bits,
         "sums": f"{type_}64_at({sums})",
     }
-    lines, call = element(b, step.fn, kind, parameters)
+    lines, call = element(b, step.fn, kind, parameters, VALUE)
     if real:
         parameters["F"] = "F"
     zero = start("sum", dtype)

@@ -25,9 +25,10 @@ from numba.core.errors import NumbaError
 
 from frontier import _compiler_room, compiling, tracing
 from frontier._jit import cache_folder, write_whole
-from frontier.backends import flags, least, overloads
+from frontier.backends import codes, flags, guards, least, overloads
 from frontier.backends.copies import Copies
 from frontier.backends.cpu import atomics, intrinsics, runtime, texts, translate
+from frontier.backends.cpu import guards as calls
 from frontier.backends.cpu.translate import translated
 from frontier.errors import FunctorError
 from frontier.functors import location
@@ -43,6 +44,7 @@ _IMPORTS = """from collections import namedtuple
 from numba import njit
 
 from frontier.backends.cpu.atomics import bits_of, key_down, key_up, truth
+from frontier.backends.cpu.guards import *
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
 from frontier.backends.cpu.texts import gives
@@ -238,7 +240,8 @@ def _written(path: Path, text: str) -> Path:
 def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
-    for module in (atomics, flags, intrinsics, least, overloads, runtime, texts, translate):
+    parts = (atomics, calls, codes, flags, guards, intrinsics, least, overloads, runtime, texts, translate)
+    for module in parts:
         assert module.__file__ is not None
         made.update(Path(module.__file__).read_bytes())
     return f"{sys.version_info[:2]} {numba.__version__} {made.hexdigest()}"

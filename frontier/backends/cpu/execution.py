@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends import workspace
+from frontier.backends.codes import ABORTED, LEFT
 from frontier.backends.cpu import runtime, threads
 from frontier.backends.cpu.compiler import compiled
 from frontier.backends.run import LoopExecution
@@ -54,6 +55,18 @@ class Table:
         self.words = self._array.data  # the array takes twice as long for one word
         self.address = address_of(self._array)
 
+    def abort(self) -> None:
+        """Let all workers leave that wait, or will wait, for one that does not come."""
+        size = runtime.PARTIAL + runtime.LINE * self.workers
+        self.counters[runtime.LINE + runtime.ERROR :: size] |= ABORTED
+        self.counters[LEFT] = 1
+        self.counters[0] = 1 << 60  # more than ever arrive
+
+    def restore(self, arrivals: int) -> None:
+        """After :meth:`abort`, where no worker has begun."""
+        self.counters[:] = 0
+        self.counters[0] = arrivals
+
     def clear(self) -> None:
         """Forget the run before."""
         self._state.fill(0)
@@ -82,6 +95,9 @@ class CpuExecution(LoopExecution):
     def _local(self, name: str, role: str) -> int:
         return self._workspace.address(name, role, self._table.workers * runtime.LOCAL)
 
+    def _report(self) -> list[int]:
+        return self._table.counters[: runtime.LINE].tolist()  # type: ignore[no-any-return]
+
     def _view(self, address: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
         if length == 0:
             return np.empty(0, dtype)
@@ -93,7 +109,14 @@ class CpuExecution(LoopExecution):
         if workers == 1:
             run(address, 0, 1)
         else:
-            threads.run(lambda w: run(address, w, workers), workers)
+            try:
+                threads.run(lambda w: run(address, w, workers), workers, self._table.abort)
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt) and self._table.counters[LEFT]:
+                    self._table.restore(self._get("arrivals"))  # the caller never began, so nobody did
+                else:
+                    self.done = not isinstance(error, KeyboardInterrupt)
+                raise
 
 
 def address_of(array: np.ndarray) -> int:

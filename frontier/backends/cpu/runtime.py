@@ -16,6 +16,7 @@ from frontier.backends.codes import (  # noqa: F401 - the text of loop functions
     BAD_VERTEX,
     CLAIMED_TWICE,
     DONE,
+    LEFT,
     NEED_IN_EDGES,
     PAUSED,
     RECORD_FULL,
@@ -134,7 +135,7 @@ def flush(C, slot, queue, capacity, ids, fill):
         return
     at, _ = room(C, slot + LOCK, fill, 0)
     if at + fill > capacity:
-        C[slot + ERROR] = CLAIMED_TWICE
+        fetch_or(C, slot + ERROR, CLAIMED_TWICE)  # besides what a functor may have left there
         return
     for i in range(fill):
         queue[at + i] = ids[i]
@@ -147,7 +148,7 @@ def flush_scanned(C, slot, queue, scan, capacity, ids, prefix, fill, edges):
         return
     at, before = room(C, slot + LOCK, fill, edges)
     if at + fill > capacity:
-        C[slot + ERROR] = CLAIMED_TWICE
+        fetch_or(C, slot + ERROR, CLAIMED_TWICE)  # besides what a functor may have left there
         return
     for i in range(fill):
         queue[at + i] = ids[i]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from frontier import _host
@@ -61,26 +62,31 @@ class _Worker(threading.Thread):
         self._go = threading.Semaphore(0)
         self._done = threading.Semaphore(0)
         self._call: Callable[[], Any] = _nothing
+        self.busy = False
         self.error: BaseException | None = None
         self.start()
 
     def begin(self, call: Callable[[], Any]) -> None:
-        self._call, self.error = call, None
+        """Let it run a call."""
+        self._call, self.error, self.busy = call, None, True
         self._go.release()
 
-    def join_call(self) -> BaseException | None:
-        """Wait until the call is done; give the error it raised, if any."""
-        self._done.acquire()
-        return self.error
+    def wait(self, seconds: float | None = None) -> bool:
+        """Wait until the call is done, or for so long; whether it is done."""
+        while self.busy:  # asked again, for an exception may have come after the semaphore and before its return
+            if not self._done.acquire(timeout=seconds) and seconds is not None:
+                break
+        return not self.busy
 
     def run(self) -> None:
         while True:
             self._go.acquire()
             try:
                 self._call()
-            except BaseException as error:  # handed to the caller by join_call
+            except BaseException as error:  # raised again by the caller
                 self.error = error
             self._call = _nothing
+            self.busy = False
             self._done.release()
 
 
@@ -114,34 +120,78 @@ def _started() -> _Worker:
     )
 
 
-def run(fn: Callable[[int], Any], workers: int | None = None) -> None:
+def run(fn: Callable[[int], Any], workers: int | None = None, abort: Callable[[], Any] | None = None) -> None:
     """Call ``fn(0) ... fn(workers - 1)``, all at once, and wait for all of them.
 
     ``fn`` should release the GIL for most of its time (compiled code with ``nogil``). The
     first error raised by a worker is raised again here. Safe from any number of Python threads.
+    Whatever happens, no worker runs any more when this returns or raises.
+
+    Parameters
+    ----------
+    fn : callable
+    workers : int, optional
+    abort : callable, optional
+        Where workers wait for each other: called if one does not come, lets the others end.
     """
     count = num_threads() if workers is None else workers
     if count == 1:
         fn(0)
         return
-    with _lock:
-        helpers = [_idle.pop() for _ in range(min(len(_idle), count - 1))]
+    helpers = _taken(count - 1)
+    complete = False
     try:
-        while len(helpers) < count - 1:
+        for index, helper in enumerate(helpers, 1):
+            helper.begin(partial(_called, fn, index, abort))
+        fn(0)
+        complete = True
+    finally:
+        _gathered(helpers, complete, abort)
+        with _lock:
+            _idle.extend(helpers)
+    for helper in helpers:
+        if helper.error is not None:
+            raise helper.error
+
+
+#: Seconds in which workers end that do not wait for one that has failed.
+PATIENCE = 0.2
+
+
+def _taken(count: int) -> list[_Worker]:
+    """Idle workers, and new ones where there are too few."""
+    with _lock:
+        helpers = [_idle.pop() for _ in range(min(len(_idle), count))]
+    try:
+        while len(helpers) < count:
             helpers.append(_started())
     except BaseException:
         with _lock:
             _idle.extend(helpers)
         raise
-    for index, helper in enumerate(helpers, 1):
-        helper.begin(lambda index=index: fn(index))  # type: ignore[misc]
-    errors: list[BaseException | None] = []
+    return helpers
+
+
+def _called(fn: Callable[[int], Any], index: int, abort: Callable[[], Any] | None) -> None:
     try:
-        fn(0)
-    finally:
-        errors = [helper.join_call() for helper in helpers]
-        with _lock:
-            _idle.extend(helpers)
-    for error in errors:
-        if error is not None:
-            raise error
+        fn(index)
+    except BaseException:
+        if abort is not None:
+            abort()
+        raise
+
+
+def _gathered(helpers: list[_Worker], complete: bool, abort: Callable[[], Any] | None) -> None:
+    """Wait for all workers, even if Ctrl-C is pressed meanwhile: they use memory that is freed after."""
+    caught: BaseException | None = None
+    while True:
+        try:
+            if not complete and not all(helper.wait(PATIENCE) for helper in helpers) and abort is not None:
+                abort()
+            for helper in helpers:
+                helper.wait()
+            break
+        except BaseException as error:
+            caught, complete = caught or error, False
+    if caught is not None:
+        raise caught

@@ -29,6 +29,7 @@ from numba.extending import intrinsic
 from numba.np.numpy_support import from_dtype
 
 from frontier.backends.cpu.texts import Written
+from frontier.backends.guards import Call, Guard
 from frontier.backends.overloads import truth
 
 __all__ = ["translated"]
@@ -282,7 +283,10 @@ class Body:
         if isinstance(node, (ast.Constant, ast.Name, ast.Attribute)):
             return self._constant(self.object(node))
         if isinstance(node, ast.Call):
-            return self._called(self.object(node.func), [self.value(each) for each in node.args])
+            function = self.object(node.func)
+            if isinstance(function, Guard):
+                return self._guarded(function, self.object(node.args[0]), [self.value(each) for each in node.args[1:]])
+            return self._called(function, [self.value(each) for each in node.args])
         if isinstance(node, ast.Subscript):
             return self._operate(operator.getitem, self.value(node.value), self.value(node.slice))
         if isinstance(node, ast.BinOp):
@@ -336,6 +340,15 @@ class Body:
             made = types.NamedTuple(kinds, function)
             return made, self.context.make_tuple(self.builder, made, values)
         return self.operation(function, kinds, values)
+
+    def _guarded(self, guard: Guard, functor: Any, given: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Call a functor, which may raise."""
+        words, rest = [value for _, value in given[: guard.words]], given[guard.words :]
+        typing = self.translator.typing
+        call = Call(typing, typing.resolve_value_type(functor), tuple(kind for kind, _ in rest), guard.value)
+        pairs = zip(call.signature.args, rest, strict=True)
+        values = [self.context.cast(self.builder, value, kind, wanted) for wanted, (kind, value) in pairs]
+        return guard.type(call), guard.generate(call, self.context, self.builder, words, values)
 
     def operation(self, function: Any, kinds: list[Any], values: list[Any]) -> tuple[Any, Any]:
         """Call what numba knows."""

@@ -74,7 +74,7 @@ def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item):
         before = i64(shuffle(before, 31))
     if ok:
         if at >= capacity:
-            C[slot + ERROR] = CLAIMED_TWICE
+            fetch_or(C, slot + ERROR, CLAIMED_TWICE)  # besides what a functor may have left there
         else:
             out[at] = item
             if mode == PREFIX:

@@ -51,7 +51,9 @@ def phase(program: CudaProgram, call: tuple[str, ...], after: tuple[str, ...]) -
     program.line(
         "t += 1",
         "stop |= K[STOP]",
-        *(("if K[ERROR] != 0:", "    code = K[ERROR]", "    break") if program.errors else ()),
+        f"if K[ERROR] {'!= 0' if program.errors else '>= FUNCTOR_FAILED'}:",
+        "    code = K[ERROR]",
+        "    break",
         *decided,
     )
     if program.build.single:

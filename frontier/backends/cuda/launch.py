@@ -14,7 +14,8 @@ from frontier import device
 from frontier.backends.cuda.compiler import ENTRY, binary, module_of
 from frontier.backends.cuda.program import CudaProgram, scratch_of
 from frontier.backends.cuda.runtime_words import ARRIVALS, scratch
-from frontier.errors import BackendUnavailableError
+from frontier.errors import BackendUnavailableError, FunctorError
+from frontier.functors import location
 
 __all__ = [
     "Exchange", "Kernel", "SimulatedKernel", "address_of", "bounds_of", "copied", "current_stream", "kernel",
@@ -164,20 +165,22 @@ class SimulatedKernel:
     most_blocks = 2
 
     def __init__(self, program: CudaProgram, blame: Callable[[], Any]) -> None:
-        self._blame = blame
+        self._blame, self._functors = blame, list(program.functors)
         functors = {made: fn for fn, made in program.functors.items()}
         self._run = module_of(program, functors).run
 
     def __call__(self, exchange: Exchange) -> None:
         """Run it."""
         from frontier.backends.cuda.simulator import launch
+        from frontier.backends.cuda.simulator_guards import Refused
 
         values = exchange.values()
         try:
             launch(self._run, self.blocks, self.threads, scratch(8, 8), values)
-        except (TypeError, AttributeError):
+        except Refused as error:
             self._blame()  # what a compiler would have refused
-            raise
+            where = location(self._functors[error.number])
+            raise FunctorError(f"{where} raised {type(error.__cause__).__name__}: {error.__cause__}") from None
         exchange.finish()
 
 

@@ -21,12 +21,15 @@ from frontier.schedule import Schedule
 
 __all__ = ["Build", "CudaProgram", "scratch_of", "text"]
 
+#: Calls of functors, see :mod:`frontier.backends.guards`.
+CALLS = ("guarded", "guarded_value", "tried", "tried_value")
+
 _IMPORTS = """from collections import namedtuple
 
 import numpy as np
 
 from frontier.backends.cuda.machine import *
-from frontier.backends.cuda.machine import POINTERS, SHARED, bits_of, device, key_down, key_up, phase, truth
+from frontier.backends.cuda.machine import GUARDS, POINTERS, SHARED, bits_of, device, key_down, key_up, phase, truth
 from frontier.backends.cuda.runtime import *
 from frontier.backends.cuda.appends import *
 from frontier.backends.cuda.queues import *
@@ -206,7 +209,9 @@ def _text(program: CudaProgram) -> str:
     ]
     width = "np.int64" if program.layout.offsets == "int64" else "np.int32"
     build = program.build
-    imports = f"{_IMPORTS}\nI = {width}\ntracing = {build.traced}\nsingle = {build.single}"
+    calls = [f"{name} = GUARDS[{not program.decides}].{name}" for name in CALLS]
+    constants = [f"I = {width}", f"tracing = {build.traced}", f"single = {build.single}"]
+    imports = "\n".join([_IMPORTS, *calls, *constants])
     assert CONTROL[0] == "counters"
     if program.decides:
         return module_text(program, imports, "@phase", "", decider.loop(program, head[0]))

@@ -16,6 +16,7 @@ from frontier.backends.codes import (  # noqa: F401 - the text of loop functions
     BAD_VERTEX,
     CLAIMED_TWICE,
     DONE,
+    FUNCTOR_FAILED,
     NEED_IN_EDGES,
     PAUSED,
     RECORD_FULL,
@@ -46,13 +47,29 @@ from frontier.backends.cuda.machine import (
     sync_warp,
     thread_index,
 )
-from frontier.backends.cuda.runtime_words import ARRIVALS, FIRST, FREE, HALF, SLOT, TILE, VARIABLES  # noqa: F401 - for kernels
+from frontier.backends.cuda.runtime_words import (  # noqa: F401 - for kernels
+    ARRIVALS,
+    ATTENTION,
+    COUNT,
+    CURSOR,
+    EDGES,
+    ERROR,
+    EXAMINED,
+    FIRST,
+    FREE,
+    HALF,
+    LOCK,
+    PILE_COUNT,
+    SLOT,
+    STOP,
+    TILE,
+    VARIABLES,
+)
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int32_shared, int64_shared, float64_shared = SHARED["int32"], SHARED["int64"], SHARED["float64"]
 
-# Words of a slot, and of K.
-COUNT, EDGES, LOCK, STOP, ERROR, EXAMINED, PILE_COUNT, CURSOR = range(8)
+# More words of a slot, and of K.
 HELD = PILE_COUNT
 RESULT = 8
 
@@ -141,7 +158,7 @@ def begin(C, slot, t, w, deadline, packed):
 
 #: In narrow builds the word of the count also holds the arrivals, and whether other words are to be read. In phases
 #: that hold vertices back and count them, the count has the lower half of what is left, and theirs the upper.
-ATTENTION, COUNTED = 1 << 54, (1 << 32) - 1
+COUNTED = (1 << 32) - 1
 HALF_COUNTED = (1 << HALF) - 1
 
 

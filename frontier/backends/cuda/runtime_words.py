@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["ARRIVALS", "FIRST", "FREE", "HALF", "HISTORY", "MOST", "SLOT", "TILE", "VARIABLES", "scratch", "size"]
+__all__ = [
+    "ARRIVALS", "ATTENTION", "COUNT", "CURSOR", "EDGES", "ERROR", "EXAMINED", "FIRST", "FREE", "HALF", "HISTORY",
+    "LOCK", "MOST", "PILE_COUNT", "SLOT", "STOP", "TILE", "VARIABLES", "scratch", "size",
+]  # fmt: skip
 
 #: Words of the counters before the slots, and of a slot.
 FIRST, SLOT = 16, 16
+
+#: Words of a slot, and of its copy K in a block's scratch memory.
+COUNT, EDGES, LOCK, STOP, ERROR, EXAMINED, PILE_COUNT, CURSOR = range(8)
 
 #: Where in a block's scratch memory, in bytes, the variables of a loop lie, how many there may be, and where what a
 #: phase lays there begins.
@@ -21,6 +27,9 @@ HISTORY = 512
 
 #: In narrow builds, the bit of the word of the count from which on that of the blocks that have arrived stands.
 ARRIVALS = 55
+
+#: In narrow builds, the bit of that word which says that other words are to be read.
+ATTENTION = 1 << 54
 
 #: Bits of a count that shares a word with another, see :mod:`frontier.backends.cuda.runtime`.
 HALF = 27

@@ -1,0 +1,13 @@
+"""Calls of functors that may raise, on the CPU; see :mod:`frontier.backends.guards`."""
+
+from __future__ import annotations
+
+from frontier.backends.codes import FUNCTOR_FAILED
+from frontier.backends.cpu.runtime import ERROR
+from frontier.backends.guards import Guard
+
+__all__ = ["FUNCTOR_FAILED", "guarded", "guarded_value", "tried", "tried_value"]
+
+_BITS = {ERROR: FUNCTOR_FAILED}
+guarded, guarded_value = Guard(_BITS, value=False), Guard(_BITS, value=True)
+tried, tried_value = Guard(None, value=False), Guard(None, value=True)

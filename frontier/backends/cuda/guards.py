@@ -1,0 +1,43 @@
+"""Calls of functors that may raise, on the GPU; see :mod:`frontier.backends.guards`."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+from numba import types
+from numba.cuda.extending import intrinsic
+
+from frontier.backends.codes import FUNCTOR_FAILED
+from frontier.backends.cuda.runtime_words import ATTENTION, COUNT, ERROR
+from frontier.backends.guards import Call, Guard
+
+__all__ = ["GUARDS"]
+
+
+def _intrinsic(guard: Guard) -> Any:
+    @intrinsic
+    def guarded(typingctx, fn, *args):  # type: ignore[no-untyped-def]
+        call = Call(typingctx, fn, args[guard.words :], guard.value)
+        kinds = [args[0], *(types.int64 for _ in range(guard.words - 1)), *call.signature.args]
+
+        def generate(context, builder, signature, given):  # type: ignore[no-untyped-def]
+            parts = [builder.extract_value(given[1], i) for i in range(len(kinds))]
+            return guard.generate(call, context, builder, parts[: guard.words], parts[guard.words :])
+
+        return guard.type(call)(fn, types.BaseTuple.from_types(kinds)), generate
+
+    return guarded
+
+
+def _guards(bits: dict[int, int]) -> SimpleNamespace:
+    return SimpleNamespace(
+        guarded=_intrinsic(Guard(bits, value=False)), guarded_value=_intrinsic(Guard(bits, value=True)),
+        tried=_intrinsic(Guard(None, value=False)), tried_value=_intrinsic(Guard(None, value=True)),
+    )  # fmt: skip
+
+
+_BITS = {ERROR: FUNCTOR_FAILED}
+
+#: Whether the word of the count says that other words are to be read -> the calls.
+GUARDS = {False: _guards(_BITS), True: _guards({**_BITS, COUNT: ATTENTION})}

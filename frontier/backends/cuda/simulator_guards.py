@@ -1,0 +1,66 @@
+"""Calls of functors that may raise, in the simulator of kernels; see :mod:`frontier.backends.guards`.
+
+What compiled code notes for the host is noted here in the same words, so that the same path is tested.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from frontier.backends import codes
+from frontier.backends.cuda.runtime_words import ATTENTION, COUNT, ERROR
+
+__all__ = ["GUARDS", "Refused"]
+
+
+class Refused(Exception):
+    """A functor does what a compiler would, as a rule, have refused; its number."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def _called(fn: Callable[..., Any], C: Any, number: int, args: tuple[Any, ...], value: bool) -> tuple[Any, bool]:
+    """The result, and whether it raised."""
+    reason = 0
+    try:
+        result = fn(*args)
+        if result is not None or not value:
+            return result, False
+        reason = codes.NOTHING
+    except threading.BrokenBarrierError:  # another thread has ended all of them
+        raise
+    except (AttributeError, NameError, TypeError) as error:
+        raise Refused(number) from error
+    except Exception:  # whatever a functor raises
+        pass
+    if C[codes.FAILED] == 0:
+        C[codes.FAILED], C[codes.REASON] = number + 1, reason
+    return 0, True
+
+
+def _guards(bits: dict[int, int]) -> SimpleNamespace:
+    def in_phase(value: bool) -> Callable[..., Any]:
+        def guarded(fn: Callable[..., Any], C: Any, slot: Any, number: int, *args: Any) -> Any:
+            result, failed = _called(fn, C, number, args, value)
+            if failed:
+                for word, bit in bits.items():
+                    C[slot + word] = int(C[slot + word]) | bit
+            return result
+
+        return guarded
+
+    def in_decision(value: bool) -> Callable[..., Any]:
+        return lambda fn, C, number, *args: _called(fn, C, number, args, value)
+
+    return SimpleNamespace(
+        guarded=in_phase(False), guarded_value=in_phase(True), tried=in_decision(False), tried_value=in_decision(True)
+    )
+
+
+_BITS = {ERROR: codes.FUNCTOR_FAILED}
+GUARDS = {False: _guards(_BITS), True: _guards({**_BITS, COUNT: ATTENTION})}
