@@ -5,6 +5,7 @@ NVVM makes PTX of them and nvJitLink machine code of that, which also reads the 
 
 from __future__ import annotations
 
+import runpy
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +15,7 @@ import programs
 import pytest
 import strict_cupy
 from compare import workers
+from pages import ROOT
 
 import frontier as fr
 from frontier import execution
@@ -58,6 +60,7 @@ def counted(p, i):
 
 #: What functors may use of NumPy; fields named as a tuple's methods are.
 FUNCTORS = fr.Sequence(fr.Compute(numbers), fr.Compute(tuples), over="vertices")
+
 
 def nearest(p, src, weight):
     return weight
@@ -123,9 +126,21 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "betweenness, batched": fr.betweenness,
 } | {name: lambda g, name=name: search(g, direction="push", balance=name) for name in BALANCES}
 
+#: Whole examples, of which the loop is the first program that runs.
+EXAMPLES = ("bidirectional_bfs", "boruvka", "cdlp", "hits", "jones_plassmann", "kcore", "luby", "message_passing")
+EXAMPLES += ("random_walks", "scc", "temporal_bfs", "triangles", "two_hop", "widest_path")
+
+
+def example(name: str) -> None:
+    runpy.run_path(str(ROOT / "examples" / f"{name}.py"))["main"](["--backend", "cuda"])
+
+
+RUNS |= {f"{name}.py": lambda _, name=name: example(name) for name in EXAMPLES}
+
 #: Every program for one architecture; two that together use nearly everything for the others.
 BUILDS = ("full", "narrow")
-CASES = [(name, build, (8, 0)) for name in RUNS for build in BUILDS if build == "full" or name not in BALANCES]
+WIDE = (*BALANCES, *(f"{name}.py" for name in EXAMPLES))
+CASES = [(name, build, (8, 0)) for name in RUNS for build in BUILDS if build == "full" or name not in WIDE]
 CASES += [(name, build, cc) for cc in ((7, 0), (9, 0)) for name in ("operators", "bfs") for build in BUILDS]
 
 
