@@ -24,11 +24,11 @@ def own(p, v):
 def choose(p, v):
     """The most frequent label around v; the smallest of several."""
     best, most = p.label[v], 0
-    for i in range(p.offsets[v], p.offsets[v + 1]):
-        label = p.label[p.targets[i]]
+    for e in fr.neighbours(p, v):
+        label = p.label[fr.target(p, e)]
         times = 0
-        for j in range(p.offsets[v], p.offsets[v + 1]):
-            if p.label[p.targets[j]] == label:
+        for other in fr.neighbours(p, v):
+            if p.label[fr.target(p, other)] == label:
                 times += 1
         if times > most or (times == most and label < best):
             best, most = label, times
@@ -59,8 +59,6 @@ def communities(g, rounds):
         label=fr.vertex("int64"),
         next=fr.vertex("int64"),
         rounds=fr.scalar("int64", rounds),
-        offsets=fr.array(g.offsets),
-        targets=fr.array(g.targets),
     )
     Communities(p).run()
     return p.label

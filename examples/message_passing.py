@@ -20,9 +20,9 @@ def collect(p, i):
     """The mean of one feature around a vertex."""
     v, k = i // WIDTH, i % WIDTH
     total = p.feature[i]
-    for slot in range(p.offsets[v], p.offsets[v + 1]):
-        total += p.feature[p.targets[slot] * WIDTH + k]
-    p.mean[i] = total / (1 + p.offsets[v + 1] - p.offsets[v])
+    for e in fr.neighbours(p, v):
+        total += p.feature[fr.target(p, e) * WIDTH + k]
+    p.mean[i] = total / (1 + fr.degree(p, v))
 
 
 def transform(p, i):
@@ -52,8 +52,6 @@ def network(g, features, weights):
         feature=fr.array(features.ravel()),
         mean=fr.array(np.zeros(features.size)),
         weights=fr.array(weights.ravel()),
-        offsets=fr.array(g.offsets),
-        targets=fr.array(g.targets),
         entries=fr.scalar("int64", features.size),
         layers=fr.scalar("int64", len(weights)),
         layer=fr.scalar("int64"),

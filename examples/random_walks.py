@@ -25,9 +25,9 @@ def start(p, i):
 def walk(p, i):
     """One step of walk i; without neighbours it stays."""
     v = p.path[i * LENGTH + p.step - 1]
-    degree = p.offsets[v + 1] - p.offsets[v]
-    if degree > 0:
-        v = p.targets[p.offsets[v] + fr.hash(fr.hash(p.seed + i) + p.step) % degree]
+    if fr.degree(p, v) > 0:
+        k = fr.hash(fr.hash(p.seed + i) + p.step) % fr.degree(p, v)
+        v = fr.target(p, fr.neighbours(p, v).start + k)
     p.path[i * LENGTH + p.step] = v
 
 
@@ -45,8 +45,6 @@ def walks(g, number, seed=1):
     p = fr.Problem(
         g,
         path=fr.array(np.zeros(number * LENGTH, np.int64)),
-        offsets=fr.array(g.offsets),
-        targets=fr.array(g.targets),
         walks=fr.scalar("int64", number),
         step=fr.scalar("int64"),
         seed=fr.scalar("int64", seed),
