@@ -18,7 +18,7 @@ BAD_TEXT = [
     ("empty.mtx", "", 1, "a graph", "an empty file"),
     ("empty.el", "", 1, "a graph", "an empty file"),
     ("comments.txt", "# nothing\n", 1, "an edge", "the end of the file"),
-    ("header.csv", "source,target\n", 1, "an edge", "the end of the file"),
+    ("header.csv", "alice,bob\n", 1, "an edge", "the end of the file"),
     # Matrix Market: header
     ("g.mtx", "hello\n", 1, "'%%MatrixMarket matrix coordinate FIELD SYMMETRY'", "'hello'"),
     ("g.mtx", "\n", 1, "'%%MatrixMarket matrix coordinate FIELD SYMMETRY'", "the end of the line"),

@@ -24,7 +24,8 @@ class Edges:
     """What a file says: its edges and how they are meant.
 
     ``lines_of`` has the line of each vertex where the file has one; ``both_ways`` says that an
-    undirected edge stands in the file once for each direction.
+    undirected edge stands in the file once for each direction. ``vertices`` and ``edges`` are
+    columns of data.
     """
 
     src: Array
@@ -35,6 +36,8 @@ class Edges:
     both_ways: bool = False
     lines_of: Array | None = None
     vertices: dict[str, Array] = field(default_factory=dict)
+    edges: dict[str, Array] = field(default_factory=dict)
+    labels: Array | None = None
 
 
 @dataclass

@@ -50,6 +50,7 @@ def rows(
     tag: str = "",
     comments: str = "",
     most: int | None = None,
+    names: bool = False,
 ) -> Rows:
     """Read the rest of a file as lines of two vertex ids and perhaps a weight.
 
@@ -71,6 +72,8 @@ def rows(
         Up to two letters that begin comments.
     most : int, optional
         Reading may stop when more rows than this have been found.
+    names : bool
+        Whether ids might be names, in messages.
     """
     from frontier.io import _tokens
 
@@ -101,7 +104,7 @@ def rows(
             ids = "no edge, there being no vertices"
         return {
             _tokens.BAD_TAG: f"a line that begins with '{tag}' or '{comments}'",
-            _tokens.BAD_ID: ids,
+            _tokens.BAD_ID: ids + (" (names need labels=True, or --labels)" if names else ""),
             _tokens.NEGATIVE_ID: ids,
             _tokens.ID_RANGE: ids,
             _tokens.BAD_INTEGER: "an integer weight within int64",

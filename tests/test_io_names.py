@@ -1,0 +1,236 @@
+"""Edge lists with names: of vertices, and of columns in the first line."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import frontier as fr
+
+
+def read(folder: Path, name: str, text: str, **options: Any) -> fr.Graph:
+    (folder / name).write_bytes(gzip.compress(text.encode()) if name.endswith("gz") else text.encode())
+    return fr.read(folder / name, **options)
+
+
+def named_edges(graph: fr.Graph) -> list[tuple[Any, ...]]:
+    """Edge slots by label."""
+    names = graph.labels.tolist()
+    columns: list[list[Any]] = [[names[v] for v in ends.tolist()] for ends in (graph.sources, graph.targets)]
+    if graph.weights is not None:
+        columns.append(graph.weights.tolist())
+    return sorted(zip(*columns, strict=True))
+
+
+# -- names of vertices ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("g.txt", "alice bob\nbob carol\n"),
+        ("g.el", "# who knows whom\nalice\tbob\n\nbob   carol"),
+        ("g.edges", "alice;bob\r\nbob;carol\r\n"),
+        ("g.csv", "alice,bob\nbob,carol\n"),
+        ("g.csv", "\ufeffsource,target\nalice,bob\n# x\nbob,carol\n"),
+        ("g.csv", '"alice", "bob"\n"bob","carol"\n'),
+        ("g.tsv", "from\tto\nalice\tbob\nbob\tcarol\n"),
+        ("g.csv.gz", "target;source\nbob;alice\ncarol;bob\n"),
+    ],
+)
+def test_names(tmp_path: Path, name: str, text: str) -> None:
+    graph = read(tmp_path, name, text, labels=True)
+    assert graph.directed
+    assert named_edges(graph) == [("alice", "bob"), ("bob", "carol")]
+    assert graph.labels.dtype.kind == "U"
+    assert graph.by_label(fr.bfs(graph.to("python"), "alice").level) == {"alice": 0, "bob": 1, "carol": 2}
+    assert sorted(graph.labels.tolist()) == ["alice", "bob", "carol"]
+
+
+def test_names_are_numbered_as_they_come(tmp_path: Path) -> None:
+    graph = read(tmp_path, "g.txt", "c a\nb c\n", labels=True)
+    assert graph.labels.tolist() == ["c", "a", "b"]
+
+
+def test_names_with_weights(tmp_path: Path) -> None:
+    graph = read(tmp_path, "g.wel", "a b 2\nb a 3\n", labels=True)
+    assert named_edges(graph) == [("a", "b", 2), ("b", "a", 3)]
+    assert graph.weights.dtype == np.int64
+    graph = read(tmp_path, "g.csv", "a,b,2\nb,a,.5\nb,c,inf\n", labels=True)
+    assert named_edges(graph) == [("a", "b", 2.0), ("b", "a", 0.5), ("b", "c", np.inf)]
+    assert read(tmp_path, "g.csv", f"a,b,{2**63}\n", labels=True).weights.tolist() == [2.0**63]
+
+
+def test_names_that_hold_everything(tmp_path: Path) -> None:
+    names = ["north pole", "a, b", 'say "x"', "Zürich", "7", "0x1", "a;b", "two\nlines"]
+    out = io.StringIO()
+    csv.writer(out).writerows([("source", "target"), *itertools.pairwise(names)])
+    assert read(tmp_path, "g.csv", out.getvalue(), labels=True).labels.tolist() == names
+
+
+def test_numbers_as_names(tmp_path: Path) -> None:
+    graph = read(tmp_path, "g.el", "7 007\n999999999999 -5\n", labels=True)
+    assert graph.labels.dtype == np.int64
+    assert named_edges(graph) == [(7, 7), (999999999999, -5)]
+    mixed = read(tmp_path, "g.el", "7 007\n7 x\n", labels=True)
+    assert mixed.labels.tolist() == ["7", "007", "x"]
+    assert read(tmp_path, "g.el", f"1 {2**70}\n", labels=True).labels.tolist() == ["1", str(2**70)]
+
+
+def test_vertices_without_edges(tmp_path: Path) -> None:
+    graph = read(tmp_path, "g.csv", "alice,bob\neve,\nbob,carol\n", labels=True)
+    assert graph.labels.tolist() == ["alice", "bob", "eve", "carol"]
+    assert graph.out_degree.tolist() == [1, 1, 0, 0]
+
+
+def test_names_in_many_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from frontier.io import _table
+
+    monkeypatch.setattr(_table, "_BLOCK", 50)
+    lines = [f"vertex {i},vertex {i * 7 % 1000},{i}" for i in range(1000)]
+    graph = read(tmp_path, "g.csv", "\n".join(lines), labels=True)
+    assert named_edges(graph) == sorted((f"vertex {i}", f"vertex {i * 7 % 1000}", i) for i in range(1000))
+    with pytest.raises(fr.GraphError, match=r"g\.csv:1002: expected a number as weight, found 'heavy'"):
+        read(tmp_path, "g.csv", "\n".join([*lines, "", "a,b,heavy"]), labels=True)
+
+
+def test_undirected_and_duplicates(tmp_path: Path) -> None:
+    graph = read(tmp_path, "g.txt", "a b 1\nb a 2\n", labels=True, directed=False, duplicates="max")
+    assert named_edges(graph) == [("a", "b", 2), ("b", "a", 2)]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "line", "message"),
+    [
+        ("g.txt", "a b\na\n", 2, "expected 2 cells, found 1"),
+        ("g.txt", "a b\n\na b c\n", 3, "expected the line to end after 2 cells, found 'c'"),
+        ("g.csv", "a,b\n,b\n", 2, "expected the name of a vertex, found an empty cell"),
+        ("g.csv", "a,b,1\na,,1\n", 2, "expected the name of a vertex, found an empty cell"),
+        ("g.csv", "a,b,1\na,b,\n", 2, "expected a number as weight, found an empty cell"),
+        ("g.csv", "a,b,1\na,b,nan\n", 2, "expected a number as weight, found 'nan'"),
+        ("g.csv", "a,b,1_0\n", 1, "expected a number as weight, found '1_0'"),
+        ("g.csv", "source,target,source\na,b,c\n", 1, "found two that are called 'source'"),
+        ("g.csv", "source\n1,2\n", 1, "names of two columns or more"),
+    ],
+)
+def test_faults(tmp_path: Path, name: str, text: str, line: int, message: str) -> None:
+    with pytest.raises(fr.GraphError, match=rf"{name}:{line}: .*{message}"):
+        read(tmp_path, name, text, labels=True, header=None if line > 1 or "source" not in text else True)
+
+
+def test_other_letters(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_bytes("a b\nZürich b\n".encode("latin-1"))
+    with pytest.raises(fr.GraphError, match=r"g\.txt:2: expected text in UTF-8, found other bytes"):
+        fr.read(tmp_path / "g.txt", labels=True)
+
+
+def test_names_without_labels_say_what_to_do(tmp_path: Path) -> None:
+    for name in ("g.txt", "g.csv"):
+        with pytest.raises(fr.GraphError, match=r"names need labels=True, or --labels.*found 'carol'"):
+            read(tmp_path, name, "0 1\ncarol dave\n")
+
+
+# -- names of columns -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("head", "row"),
+    [
+        ("source,target,weight", "3,4,0.5"),
+        ("Src,Dst,Weight", "3,4,0.5"),
+        ("from,to,weight", "3,4,0.5"),
+        ("target,source,weight", "4,3,0.5"),
+        ("weight,start,end", "0.5,3,4"),
+        ("a,b,c", "3,4,0.5"),
+        ("source,target,cost", "3,4,0.5"),
+        ("dst;weight;src", "4;0.5;3"),
+    ],
+)
+def test_columns_by_name(tmp_path: Path, head: str, row: str) -> None:
+    graph = read(tmp_path, "g.csv", f"{head}\n{row}\n")
+    assert (graph.sources.tolist(), graph.targets.tolist(), graph.weights.tolist()) == ([3], [4], [0.5])
+    assert graph.directed
+    assert not graph.edges
+
+
+def test_other_columns(tmp_path: Path) -> None:
+    text = "id,source,target,since,weight,kind\n7,0,1,1999.5,2,friend\n8,1,2,,3,foe\n"
+    graph = read(tmp_path, "g.csv", text)
+    assert graph.weights.tolist() == [2, 3]
+    assert graph.edges["id"].tolist() == [7, 8]
+    np.testing.assert_array_equal(graph.edges["since"], [1999.5, np.nan])
+    assert graph.edges["kind"].tolist() == ["friend", "foe"]
+    undirected = read(tmp_path, "g.csv", text, directed=False)
+    assert undirected.edges["id"].tolist() == [7, 7, 8, 8]
+    alone = read(tmp_path, "g.csv", "source,target,kind\n0,1,friend\n")
+    assert alone.weights is None
+    assert alone.edges["kind"].tolist() == ["friend"]
+
+
+def test_names_of_ends_that_go_both_ways(tmp_path: Path) -> None:
+    graph = read(tmp_path, "g.csv", "u,v,since\n0,1,x\n")
+    assert not graph.directed
+    assert (graph.num_edges, graph.num_slots) == (1, 2)
+    there = read(tmp_path, "g.csv", "u,v,since\n0,1,x\n1,2,y\n", directed=True)
+    assert there.directed
+    assert there.edges["since"].tolist() == ["x", "x", "y", "y"]
+
+
+def test_first_row_is_never_lost(tmp_path: Path) -> None:
+    assert read(tmp_path, "g.csv", "3,4\n4,5\n").num_edges == 2
+    assert read(tmp_path, "g.csv", "alice,bob\nbob,carol\n", labels=True).num_edges == 2
+    assert read(tmp_path, "g.csv", "person,other\nbob,carol\n", labels=True, header=True).num_edges == 1
+    assert read(tmp_path, "g.csv", "source,target\nbob,carol\n", labels=True, header=False).num_edges == 2
+    assert read(tmp_path, "g.csv", "source,target\nbob,carol\n", labels=True).num_edges == 1
+    assert read(tmp_path, "g.txt", "source target\n0 1\n").num_edges == 1
+    with pytest.raises(fr.GraphError, match=r"g\.csv:1: expected an edge"):
+        read(tmp_path, "g.csv", "alice,bob\n")
+    with pytest.raises(fr.GraphError, match=r"g\.csv:1: expected a vertex id.*found 'source'"):
+        read(tmp_path, "g.csv", "source,target\n0,1\n", header=False)
+    with pytest.raises(fr.GraphError, match="header is for edge lists"):
+        read(tmp_path, "g.gr", "p sp 1 0\n", header=True)
+
+
+# -- what is written ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("suffix", "mark"), [("csv", ","), ("tsv", "\t")])
+def test_written_tables(tmp_path: Path, suffix: str, mark: str) -> None:
+    name = tmp_path / f"g.{suffix}"
+
+    def lines(graph: fr.Graph) -> list[str]:
+        fr.write(graph, name)
+        again = fr.read(name)
+        assert (again.num_vertices, again.directed) == (graph.num_vertices, graph.directed)
+        assert again.targets.tolist() == graph.targets.tolist()
+        return name.read_text().replace(mark, ",").splitlines()
+
+    assert lines(fr.path(3)) == ["u,v", "0,1", "1,2"]
+    assert lines(fr.from_edges([0], [1], [0.5], directed=True)) == ["source,target,weight", "0,1,0.5"]
+    assert lines(fr.from_edges([0], [1], [3], num_vertices=9)) == ["u,v,weight", "8,,", "0,1,3"]
+    assert lines(fr.from_edges([], [], num_vertices=2)) == ["u,v", "1,"]
+    assert lines(fr.from_edges([], [])) == ["u,v"]
+
+
+def test_others_read_what_is_written(tmp_path: Path) -> None:
+    pandas = pytest.importorskip("pandas", reason="reads what Frontier wrote")
+    fr.write(fr.karate(weights=(1, 9), seed=1), tmp_path / "karate.csv")
+    table = pandas.read_csv(tmp_path / "karate.csv")
+    assert list(table.columns) == ["u", "v", "weight"]
+    assert len(table) == 78
+    assert all(kind.kind == "i" for kind in table.dtypes)
+    graph = fr.from_pandas(table, source="u", target="v", weight="weight")
+    assert graph.targets.tolist() == fr.karate().targets.tolist()
+
+
+def test_tables_written_before_are_read(tmp_path: Path) -> None:
+    text = "# frontier: vertices=5 directed=no weighted=yes\nsource,target,weight\n0,1,7\n"
+    graph = read(tmp_path, "g.csv", text)
+    assert (graph.num_vertices, graph.directed, graph.weights.tolist()) == (5, False, [7, 7])
