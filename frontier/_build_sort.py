@@ -13,6 +13,7 @@ import numpy as np
 
 from frontier import _build_arrays, device
 from frontier._build_arrays import Rows, narrowed, widened
+from frontier._jit import sparing
 from frontier._topology import Array, id_dtype, offset_dtype, read_only
 from frontier.backends.cpu import threads
 from frontier.errors import GraphError
@@ -24,10 +25,6 @@ DUPLICATES = ("keep", "first", "last", "min", "max", "sum", "error")  # numbered
 _MAX_BUCKET_BITS = 11  # more buckets than this, and dealing into them misses the TLB
 _BUCKET_BITS = 14  # 2**14 edges are worth a bucket of their own
 _WORTH_THREADS = 2**16  # so many edges are worth more than one thread
-
-#: Fewer vertices and edges than this NumPy sorts in 2 ms at most. To import numba and load kernels takes half a second,
-#: which a process whose graphs are on a GPU is spared.
-FEW = 2**14
 
 
 def sorted_rows(
@@ -64,7 +61,8 @@ def sorted_rows(
     targets_sorted : bool
         The edges come in ascending order of ``dst``.
     """
-    if num_vertices + len(src) < FEW and duplicates != "sum":  # sums of floats are rounded in another order there
+    # sums of floats are rounded in another order there
+    if duplicates != "sum" and sparing(num_vertices + len(src), "frontier._build_kernels"):
         options: dict[str, Any] = {"duplicates": duplicates, "both": both, "drop_loops": drop_loops}
         rows = _build_arrays.sorted_rows(np, src, dst, num_vertices, weights=weights, need_order=need_order, **options)
         if rows.order is not None:

@@ -14,11 +14,12 @@ import numpy as np
 
 from frontier import memory
 from frontier._build_sort import stretches, workers_for
+from frontier._jit import sparing
 from frontier._topology import Array
 from frontier.backends.cpu import threads
 from frontier.errors import GraphError
 
-__all__ = ["check_room", "draws", "keys", "on_threads", "uniform", "weights_in", "whole"]
+__all__ = ["check_room", "draws", "generating", "keys", "on_threads", "uniform", "weights_in", "whole"]
 
 
 def weights_in(weights: Any, count: int, key: Any) -> Array:
@@ -49,11 +50,21 @@ def uniform(key: Any, count: int) -> Array:
 
 def draws(key: Any, count: int) -> Array:
     """Numbers of 64 random bits."""
-    from frontier import _generate_kernels as kernels
-
+    kernels = generating(count)
     out = np.empty(count, np.uint64)
     on_threads(lambda lo, hi: kernels.fill(key, lo, hi, out), count)
     return out
+
+
+def generating(count: int) -> Any:
+    """What makes so many random edges or numbers: array operations, or compiled kernels."""
+    if sparing(count, "frontier._generate_kernels"):
+        from frontier import _generate_arrays as arrays
+
+        return arrays
+    from frontier import _generate_kernels as kernels
+
+    return kernels
 
 
 def keys(seed: Any) -> Array:

@@ -6,6 +6,7 @@ numba would keep machine code beside the source: in ``site-packages``, where pip
 from __future__ import annotations
 
 import os
+import sys
 import tempfile
 from functools import cache
 from importlib import metadata
@@ -14,7 +15,7 @@ from typing import Any
 
 from frontier import compiling
 
-__all__ = ["cache_folder", "jit", "version_of", "write_whole"]
+__all__ = ["cache_folder", "jit", "sparing", "version_of", "write_whole"]
 
 
 @cache
@@ -48,6 +49,24 @@ def version_of(distribution: str) -> str | None:
         return metadata.version(distribution)
     except metadata.PackageNotFoundError:
         return None
+
+
+#: Fewer elements than this (bytes of text) take 2 ms at most without compiled kernels. To import numba and load these
+#: takes half a second, and to compile them one or two: so a process that handles no more in all than ``ENOUGH`` does
+#: without them.
+FEW, ENOUGH = 2**14, 2**20
+
+_spared: dict[str, int] = {}
+
+
+def sparing(count: int, module: str) -> bool:
+    """Whether so many elements shall be handled without the compiled kernels of a module."""
+    if count < FEW:
+        return True
+    if module in sys.modules:
+        return False
+    _spared[module] = _spared.get(module, 0) + count
+    return _spared[module] < ENOUGH
 
 
 def jit(function: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from frontier._draws import check_room, draws, keys, on_threads, uniform, weights_in, whole
+from frontier._draws import check_room, draws, generating, keys, on_threads, uniform, weights_in, whole
 from frontier._topology import Array, id_dtype
 from frontier.build import from_edges
 from frontier.errors import GraphError
@@ -90,8 +90,7 @@ def rmat(
     n, count = 1 << scale, _edge_count(scale, edge_factor)
     check_room(n, count)
     state = keys(seed)
-    from frontier import _generate_kernels as kernels
-
+    kernels = generating(count)
     src, dst = np.empty(count, id_dtype(n)), np.empty(count, id_dtype(n))
     thresholds = [np.uint64(min(p, 1.0) * 2**32) for p in (a, a + b, a + b + c)]
     on_threads(lambda lo, hi: kernels.rmat(state[0], lo, hi, scale, *thresholds, src, dst), count)

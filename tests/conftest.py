@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, Phase, settings
 
 import frontier as fr
 from frontier import device
+from frontier.io import _parse
 
 # Compiling takes longer than hypothesis allows an example, hence no deadline.
 settings.register_profile("dev", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
@@ -139,3 +140,11 @@ def load_npz(path: str | Path) -> fr.Graph:
             num_vertices=int(file["n"]),
             directed=bool(file["directed"]),
         )
+
+
+@pytest.fixture(scope="module", params=["plain", "kernels"])
+def reading(request: pytest.FixtureRequest) -> Iterator[None]:
+    """How text files are read: short ones without compiled kernels, then these too by them, as long ones are."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_parse, "sparing", lambda count, module: request.param == "plain")
+        yield

@@ -71,7 +71,7 @@ def test_compiling_is_said_once(tmp_path):
 
 
 def test_reading_and_generating_say_it_too(tmp_path):
-    program = "import frontier as fr; print(fr.rmat(17, 2).num_vertices)"
+    program = "import frontier as fr; print(fr.rmat(16).num_vertices)"
     assert "compiling generators (once, kept on disk)\n" in run(["-c", program], tmp_path).stderr
     assert "compiling" not in run(["-c", program], tmp_path).stderr
 
@@ -117,3 +117,16 @@ def test_a_trace_counts_compiling_apart():
         fr.bfs(g, 0)
     last = str(t).splitlines()[-1]
     assert last.endswith(" s of compiling") == bool(t.compile_seconds)
+
+
+def test_a_short_file_is_read_without_numba(tmp_path):
+    (tmp_path / "two.txt").write_text("0 1 0.5\n1 2 3\n")
+    (tmp_path / "two.graph").write_text("3 2\n2\n1 3\n2\n")
+    program = f"""
+import os, sys
+import frontier as fr
+os.chdir({str(tmp_path)!r})
+print(fr.read("two.txt").weights.tolist(), fr.read("two.graph").num_slots)
+print("numba" in sys.modules)
+"""
+    assert run(["-c", program], tmp_path / "cache").stdout.splitlines() == ["[0.5, 3.0] 4", "False"]

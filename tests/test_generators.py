@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from processes import environment
 
 import frontier as fr
 from frontier import _draws
@@ -281,3 +285,36 @@ RMAT_WEIGHTS = [
     62,
     15,
 ]
+
+
+@pytest.mark.parametrize("scale", [0, 1, 2, 7, 12])
+def test_array_operations_make_the_same_as_kernels(scale: int) -> None:
+    from frontier import _generate_arrays, _generate_kernels
+
+    thresholds = [np.uint64(p * 2**32) for p in (0.57, 0.76, 0.95)]
+    made = []
+    for how in (_generate_arrays, _generate_kernels):
+        src, dst = np.full(3000, -1, np.int32), np.full(3000, -1, np.int32)
+        how.rmat(np.uint64(2**64 - 5), 7, 2999, scale, *thresholds, src, dst)
+        names, numbers = np.arange(1 << scale, dtype=np.int32), np.zeros(100, np.uint64)
+        how.shuffle(np.uint64(11), names)
+        how.relabel(src, names, 7, 2999)
+        how.fill(np.uint64(2**63), 3, 99, numbers)
+        made.append([each.tolist() for each in (src, dst, names, numbers)])
+    assert made[0] == made[1]
+
+
+def test_small_graphs_are_made_and_sorted_without_kernels(tmp_path: Path) -> None:
+    """Compiled kernels are loaded only where they are worth it, and from there on used."""
+    program = """
+import sys
+import frontier as fr
+kernels = "frontier._generate_kernels", "frontier._build_kernels"
+fr.rmat(14, weights=(1, 9), seed=1)
+print([name in sys.modules for name in ("numba", *kernels)])
+fr.rmat(16, seed=1)
+print([name in sys.modules for name in kernels])
+"""
+    env = environment(FRONTIER_CACHE_DIR=str(tmp_path))
+    done = subprocess.run([sys.executable, "-c", program], env=env, text=True, capture_output=True, check=True)
+    assert done.stdout.splitlines() == ["[False, False, False]", "[True, True]"]

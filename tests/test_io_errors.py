@@ -11,6 +11,8 @@ import pytest
 
 import frontier as fr
 
+pytestmark = pytest.mark.usefixtures("reading")
+
 MTX = "%%MatrixMarket matrix coordinate"
 
 # name, text, line, what was expected, what was found

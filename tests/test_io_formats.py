@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 import frontier as fr
 
+pytestmark = pytest.mark.usefixtures("reading")
+
 
 def read(tmp_path, name, text, **options):
     path = tmp_path / name

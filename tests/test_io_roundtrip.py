@@ -13,6 +13,8 @@ from hypothesis import strategies as st
 
 import frontier as fr
 
+pytestmark = pytest.mark.usefixtures("reading")
+
 SUFFIXES = ["mtx", "el", "wel", "txt", "tsv", "csv", "edges", "gr", "graph", "metis", "npz"]
 WEIGHTED_ONLY, UNWEIGHTED_ONLY = {"wel"}, {"el"}
 UNDIRECTED_ONLY = {"graph", "metis"}

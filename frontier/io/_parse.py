@@ -12,8 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from frontier._jit import sparing
 from frontier._topology import Array
 from frontier.backends.cpu import threads
+from frontier.io import _codes, _plain
 from frontier.io._source import Source, shown
 
 __all__ = ["Lists", "Rows", "lists", "rows"]
@@ -75,27 +77,37 @@ def rows(
     names : bool
         Whether ids might be names, in messages.
     """
-    from frontier.io import _tokens
-
     wide = limit is None or limit >= 2**31
     marks = tuple(map(ord, (comments * 2)[:2] or "\n\n"))
-    kinds = {"integer": _tokens.INTEGER, "float": _tokens.FLOAT, "auto": _tokens.AUTO}
+    kinds = {"integer": _codes.INTEGER, "float": _codes.FLOAT, "auto": _codes.AUTO}
     bound = np.iinfo(np.int64).max if limit is None else limit
     letter = ord(tag) if tag else 0
 
     def read(piece: _Piece, scratch: _Scratch) -> None:
-        s, d = scratch.ids
-        integers, floats = scratch.numbers
-        _tokens.read_rows(
-            piece.buffer, piece.begin, piece.end, letter, marks, columns, base, bound,
-            kinds[kind], s, d, integers, floats, scratch.hard, piece.out,
-        )  # fmt: skip
-        count = piece.out[_tokens.ROWS]
-        small = np.int64 if wide and _largest(s[:count], d[:count]) >= 2**31 else np.int32
-        piece.parts["src"] = s[:count].astype(small)
-        piece.parts["dst"] = d[:count].astype(small)
-        if columns == 3:
-            piece.parts["weights"] = _numbers(piece, scratch, count)
+        found = None
+        if piece.short():
+            found = _plain.read_rows(
+                piece.text(), tag.encode(), comments.encode(), columns, base, bound, kinds[kind]
+            )
+        if found is not None:
+            s, d, weights = found
+        else:
+            from frontier.io import _tokens
+
+            s, d = scratch.ids
+            integers, floats = scratch.numbers
+            _tokens.read_rows(
+                piece.buffer, piece.begin, piece.end, letter, marks, columns, base, bound,
+                kinds[kind], s, d, integers, floats, scratch.hard, piece.out,
+            )  # fmt: skip
+            count = piece.out[_codes.ROWS]
+            s, d = s[:count], d[:count]
+            weights = _numbers(piece, scratch, count) if columns == 3 else None
+        small = np.int64 if wide and _largest(s, d) >= 2**31 else np.int32
+        piece.parts["src"] = s.astype(small)
+        piece.parts["dst"] = d.astype(small)
+        if weights is not None:
+            piece.parts["weights"] = weights
 
     def expected(fault: int) -> str:
         highest = "" if limit is None else f" to {base + limit - 1}"
@@ -103,14 +115,14 @@ def rows(
         if limit == 0:
             ids = "no edge, there being no vertices"
         return {
-            _tokens.BAD_TAG: f"a line that begins with '{tag}' or '{comments}'",
-            _tokens.BAD_ID: ids + (" (names need labels=True, or --labels)" if names else ""),
-            _tokens.NEGATIVE_ID: ids,
-            _tokens.ID_RANGE: ids,
-            _tokens.BAD_INTEGER: "an integer weight within int64",
-            _tokens.BAD_NUMBER: "a number as weight",
-            _tokens.MISSING: f"{columns} numbers",
-            _tokens.SURPLUS: f"the line to end after {columns} numbers",
+            _codes.BAD_TAG: f"a line that begins with '{tag}' or '{comments}'",
+            _codes.BAD_ID: ids + (" (names need labels=True, or --labels)" if names else ""),
+            _codes.NEGATIVE_ID: ids,
+            _codes.ID_RANGE: ids,
+            _codes.BAD_INTEGER: "an integer weight within int64",
+            _codes.BAD_NUMBER: "a number as weight",
+            _codes.MISSING: f"{columns} numbers",
+            _codes.SURPLUS: f"the line to end after {columns} numbers",
         }[fault]
 
     parts: dict[str, list[Array]] = {"src": [], "dst": [], "weights": []}
@@ -132,22 +144,26 @@ def rows(
 
 def lists(source: Source, comment: str) -> Lists:
     """Read the rest of a file as lines of any number of numbers, empty lines too."""
-    from frontier.io import _tokens
-
     def read(piece: _Piece, scratch: _Scratch) -> None:
+        found = _plain.read_lists(piece.text(), comment.encode()) if piece.short() else None
+        if found is not None:
+            piece.parts["numbers"], piece.parts["sizes"], piece.parts["lines"] = found
+            return
+        from frontier.io import _tokens
+
         sizes, lines = scratch.ids
         integers, floats = scratch.numbers
         _tokens.read_lists(
             piece.buffer, piece.begin, piece.end, ord(comment), integers, floats, scratch.hard,
             sizes, lines, piece.out,
         )  # fmt: skip
-        count = piece.out[_tokens.ROWS]
+        count = piece.out[_codes.ROWS]
         piece.parts["sizes"] = sizes[:count].copy()
         piece.parts["lines"] = lines[:count].copy()
-        piece.parts["numbers"] = _numbers(piece, scratch, piece.out[_tokens.TOKENS])
+        piece.parts["numbers"] = _numbers(piece, scratch, piece.out[_codes.TOKENS])
 
     def expected(fault: int) -> str:
-        return "a blank between numbers" if fault == _tokens.SEPARATOR else "a number"
+        return "a blank between numbers" if fault == _codes.SEPARATOR else "a number"
 
     parts: dict[str, list[Array]] = {"sizes": [], "lines": [], "numbers": []}
     for pieces in _pieces(source, read, expected, smallest_row=1):
@@ -170,6 +186,16 @@ class _Piece:
         self.first_line = 0
         self.bad_number = -1
 
+    def short(self) -> bool:
+        """Whether the kernels are not worth compiling for it; so is what else has been read so far."""
+        return sparing(self.end - self.begin, "frontier.io._tokens")
+
+    def text(self) -> bytes:
+        """Its part of the block, of which it then counts all lines as read."""
+        made = self.block[self.begin : self.end]
+        self.out[_codes.LINES] = made.count(b"\n")
+        return made
+
 
 class _Scratch:
     """What a thread writes to; room for the most rows that so many bytes can hold."""
@@ -183,8 +209,6 @@ class _Scratch:
 
 def _pieces(source: Source, read: Any, expected: Any, smallest_row: int) -> Any:
     """Read the file block by block; ``smallest_row``: the bytes of the shortest row."""
-    from frontier.io import _tokens
-
     workers = threads.num_threads()
     scratch = [_Scratch(0) for _ in range(workers)]
     for block in source.blocks(_PIECE * workers):
@@ -199,14 +223,14 @@ def _pieces(source: Source, read: Any, expected: Any, smallest_row: int) -> Any:
         threads.run(work, len(pieces))
         for piece in pieces:
             piece.first_line = source.line + 1
-            fault = int(piece.out[_tokens.FAULT])
-            at = int(piece.out[_tokens.AT])
+            fault = int(piece.out[_codes.FAULT])
+            at = int(piece.out[_codes.AT])
             if piece.bad_number >= 0:
-                fault, at = _tokens.BAD_NUMBER, piece.bad_number
+                fault, at = _codes.BAD_NUMBER, piece.bad_number
             if fault:
                 line = piece.first_line + block.count(b"\n", piece.begin, at)
                 source.fail(line, expected(fault), shown(_token(block, at)))
-            source.line += int(piece.out[_tokens.LINES])
+            source.line += int(piece.out[_codes.LINES])
         yield pieces
 
 
@@ -230,13 +254,11 @@ def _token(block: bytes, at: int) -> bytes:
 
 def _numbers(piece: _Piece, scratch: _Scratch, count: int) -> Array:
     """A column of numbers, with those that the kernel left to Python."""
-    from frontier.io import _tokens
-
     integers, floats = scratch.numbers
-    if piece.out[_tokens.KIND] != _tokens.FLOAT:
+    if piece.out[_codes.KIND] != _codes.FLOAT:
         return integers[:count].copy()
     values = floats[:count].copy()
-    for row, at in scratch.hard[: piece.out[_tokens.HARD]].tolist():
+    for row, at in scratch.hard[: piece.out[_codes.HARD]].tolist():
         try:
             if row < count:
                 values[row] = float(_token(piece.block, at))

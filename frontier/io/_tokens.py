@@ -20,16 +20,29 @@ from typing import Any
 import numpy as np
 
 from frontier._jit import jit
+from frontier.io._codes import (
+    AT,
+    AUTO,
+    BAD_ID,
+    BAD_INTEGER,
+    BAD_NUMBER,
+    BAD_TAG,
+    FAULT,
+    FLOAT,
+    HARD,
+    ID_RANGE,
+    INTEGER,
+    KIND,
+    LINES,
+    MISSING,
+    NEGATIVE_ID,
+    ROWS,
+    SEPARATOR,
+    SURPLUS,
+    TOKENS,
+)
 
-__all__ = ["AUTO", "FLOAT", "INTEGER", "read_lists", "read_rows"]
-
-# What a column of weights holds; AUTO: integers until the first other number.
-INTEGER, FLOAT, AUTO = 0, 1, 2
-
-# Faults, and the place of each in ``out``.
-(GOOD, BAD_TAG, BAD_ID, NEGATIVE_ID, ID_RANGE, BAD_INTEGER, BAD_NUMBER, MISSING, SURPLUS,
- SEPARATOR) = range(10)  # fmt: skip
-ROWS, LINES, KIND, HARD, FAULT, AT, TOKENS = range(7)
+__all__ = ["read_lists", "read_rows"]
 
 # What a token is; _HARD_REAL: Python has to read it.
 _NOTHING, _WHOLE, _REAL, _HARD_REAL = range(4)
