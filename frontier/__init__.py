@@ -28,6 +28,7 @@ _export("frontier.analysis", "effects")
 _export(
     "frontier.errors",
     "BackendUnavailableError",
+    "DeviceLostError",
     "DeviceMemoryError",
     "FrontierError",
     "FrontierMemoryError",
@@ -180,6 +181,9 @@ if TYPE_CHECKING:
     )
     from frontier.errors import (
         BackendUnavailableError as BackendUnavailableError,
+    )
+    from frontier.errors import (
+        DeviceLostError as DeviceLostError,
     )
     from frontier.errors import (
         DeviceMemoryError as DeviceMemoryError,

@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
-from frontier import memory
+from frontier import lost, memory
 from frontier.errors import BackendUnavailableError, FrontierMemoryError, GraphError
 
 __all__ = [
@@ -128,6 +128,8 @@ def resolved(name: Any) -> str:
     if found is None:
         raise GraphError(f"there is no backend {name!r}: choose 'cpu', 'python', 'cuda', 'cuda:1' or 'auto'")
     require()
+    if lost.some():
+        lost.check(int((found[1] or ":0")[1:]))
     index, count = int(found[1][1:]) if found[1] else _current(), _count()
     if index >= count:
         seen = "one GPU, 'cuda'" if count == 1 else f"{count} GPUs, 'cuda' to {named(count - 1)!r}"
@@ -141,7 +143,7 @@ def resolved(name: Any) -> str:
 
 def _fastest() -> str:
     """Give the backend of a GPU that can be used, CuPy's current one if possible, or that of the host."""
-    if not available():
+    if not available() or lost.some():
         return "cpu"
     return named(next(index for index in (_current(), *range(_count())) if not _too_old(index)))
 
@@ -343,6 +345,7 @@ class using:
     def __enter__(self) -> None:
         if self._backend.startswith("cuda") and not simulated():
             index = index_of(self._backend)
+            lost.check(index)
             if _runtime().getDevice() != index:
                 self._device = _cupy().cuda.Device(index)
                 self._device.__enter__()
@@ -352,6 +355,10 @@ class using:
     ) -> None:
         if self._device is not None:
             self._device.__exit__(kind, error, trace)
+        if isinstance(error, RuntimeError) and is_cuda(self._backend):  # CuPy's, of the driver
+            known = lost.noted(error, index_of(self._backend))
+            if known is not None:
+                raise known from None
         if isinstance(error, MemoryError) and not isinstance(error, FrontierMemoryError):
             if not is_cuda(self._backend):
                 raise memory.explained(error, self._what) from None

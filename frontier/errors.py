@@ -10,6 +10,7 @@ from typing import Any
 
 __all__ = [
     "BackendUnavailableError",
+    "DeviceLostError",
     "DeviceMemoryError",
     "FrontierError",
     "FrontierMemoryError",
@@ -43,6 +44,10 @@ class FrontierMemoryError(FrontierError, MemoryError):
 
 class DeviceMemoryError(FrontierMemoryError):
     """Something does not fit into the memory of a GPU."""
+
+
+class DeviceLostError(FrontierError, RuntimeError):
+    """A kernel has failed in such a way that this process cannot use the GPU any more."""
 
 
 class NegativeWeightError(GraphError):

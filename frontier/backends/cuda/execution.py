@@ -21,7 +21,7 @@ from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
 from frontier.captures import captures_of
-from frontier.errors import FrontierError
+from frontier.errors import DeviceLostError, FrontierError
 from frontier.frontiers import Frontier
 from frontier.loop import Loop
 from frontier.lowering.layout import Layout
@@ -119,6 +119,9 @@ class CudaExecution(LoopExecution):
 
     backend = "cuda"
 
+    #: Whether the GPU cannot be used any more.
+    _lost = False
+
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         super().__init__(step, p, f, schedule)
         g = p.graph
@@ -170,6 +173,10 @@ class CudaExecution(LoopExecution):
         with device.using(self._p.graph.backend):
             return super().proceed(passes)
 
+    def _give(self) -> None:
+        if not self._lost:
+            super()._give()
+
     def _call(self) -> None:
         work, table, words, at = self._workspace, self._table, self._words, self._at
         assert work.clock == (words[at["t"]], words[at["arrivals"]]), "a workspace is used by one run at a time"
@@ -177,6 +184,10 @@ class CudaExecution(LoopExecution):
         scalars = list(self._p.scalars.values())
         table.give(scalars)
         with _running[self._p.graph.backend]:
-            self._code.run(table)
+            try:
+                self._code.run(table)
+            except DeviceLostError:
+                self.done = self._lost = True  # nothing can be brought back
+                raise
         table.take(scalars)
         work.clock = (words[at["t"]], words[at["arrivals"]])

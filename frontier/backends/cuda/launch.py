@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from frontier import device
+from frontier import device, lost
 from frontier.backends.cuda.compiler import ENTRY, binary, module_of
 from frontier.backends.cuda.program import CudaProgram, scratch_of
 from frontier.backends.cuda.runtime_words import ARRIVALS, scratch
@@ -125,6 +125,7 @@ class Kernel:
         from cupy_backends.cuda.api import driver
 
         here = Device()
+        self._index, self._program = here.id, program
         capability = (int(here.compute_capability[:-1]), int(here.compute_capability[-1]))
         self.threads, least = bounds_of(program)
         self._module = Module()
@@ -150,10 +151,13 @@ class Kernel:
     def __call__(self, exchange: Exchange) -> None:
         """Run it on the current stream, and wait for its end."""
         stream = self._stream()
-        self._launch(
-            self._pointer, self.blocks, 1, 1, self.threads, 1, 1, self._scratch, stream.ptr, exchange.parameters
-        )
-        stream.synchronize()
+        try:
+            self._launch(
+                self._pointer, self.blocks, 1, 1, self.threads, 1, 1, self._scratch, stream.ptr, exchange.parameters
+            )
+            stream.synchronize()
+        except RuntimeError as error:  # CuPy's, of the driver
+            raise lost.explained(error, self._index, self._program.steps, self._program.functors) from error
         exchange.finish()
 
 
