@@ -1,8 +1,21 @@
-"""``python -m frontier``: the command line."""
+"""``python -m frontier`` and the command ``frontier``: the command line."""
+
+from __future__ import annotations
 
 import sys
 
-from frontier.cli import main
+__all__ = ["run"]
+
+
+def run() -> int:
+    """Run the command line, which takes a moment to import; return the exit status."""
+    try:
+        from frontier.cli import main
+    except KeyboardInterrupt:
+        print("frontier: interrupted", file=sys.stderr)
+        return 130
+    return main()
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run())

@@ -46,6 +46,14 @@ class LabelIndex:
         # then an integer is a label, never an id
         self._has_numbers = any(isinstance(label, int | float) for label in self._vertex)
 
+    def __len__(self) -> int:
+        return len(self._labels)
+
+    def of(self, vertices: list[int]) -> list[Any]:
+        """Give the labels of vertices."""
+        labels: list[Any] = self._labels[vertices].tolist()
+        return labels
+
     def find(self, vertex: Any) -> int:
         """Give the id of a vertex from its label, or from its id if no label is a number."""
         try:

@@ -223,9 +223,16 @@ class Graph:
         """
         if self.labels is None:
             return _vertex_names.checked_id(vertex, self.num_vertices)
+        names = self._names()
+        assert names is not None
+        return int(names.find(vertex))
+
+    def _names(self) -> _vertex_names.LabelIndex | None:
+        """Which vertex has which label, for results to speak of vertices as the graph does."""
         labels = self.labels
-        index = self._once("label_index", lambda: _vertex_names.LabelIndex(labels))
-        return int(index.find(vertex))
+        if labels is None:
+            return None
+        return self._once("label_index", lambda: _vertex_names.LabelIndex(labels))
 
     def by_label(self, values: Any) -> dict[Any, Any]:
         """Give a result by label: ``g.by_label(fr.bfs(g, "a").level)["b"]``.

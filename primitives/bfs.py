@@ -9,7 +9,7 @@ compare-and-swap, so parents are exact and no filter is needed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from frontier.registry import PrimitiveEntry, register_primitive
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from frontier._vertex_names import LabelIndex
     from frontier.graph import Graph
     from frontier.problem import Field
     from frontier.schedule import Schedule
@@ -71,19 +72,27 @@ class BFSResult:
         Edges on a shortest path from the source; -1 where there is none.
     parent : ndarray of shape (n,)
         The vertex before v on such a path; -1 where there is none. The source is its own.
+    names : object, or None
+        How the graph's labels are found, by which :meth:`path_to` speaks of vertices; None where it has none.
     """
 
     source: int
     level: NDArray[Any]
     parent: NDArray[Any]
+    names: LabelIndex | None = field(default=None, repr=False, compare=False)
 
-    def path_to(self, vertex: int) -> list[int]:
-        """Vertex ids of a shortest path from the source; empty if there is none."""
-        return path_to(self.parent, vertex)
+    def path_to(self, vertex: Any) -> list[Any]:
+        """Vertices of a shortest path from the source to a vertex; empty if there is none.
+
+        Labels, if the graph has labels: ``vertex`` is one, or an id where no label is a number. Else ids.
+        """
+        return path_to(self.parent, vertex, self.names)
 
 
-def path_to(parent: NDArray[Any], vertex: int) -> list[int]:
+def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) -> list[Any]:
     """Follow parents back to the vertex that is its own; empty if there is no path."""
+    if names is not None:
+        return names.of(path_to(parent, names.find(vertex)))
     if not 0 <= vertex < len(parent):
         raise GraphError(f"vertex {vertex} does not exist: valid are 0..{len(parent) - 1}")
     parent = device.to_host(parent)  # all of it: every step of the way would be a copy from a GPU
@@ -151,7 +160,7 @@ def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult
     vertex = g.vertex_id(source)
     p = _blank(g, vertex)
     BFS(p, schedule).run()
-    return BFSResult(vertex, p.level, p.parent)
+    return BFSResult(vertex, p.level, p.parent, g._names())
 
 
 def _facts(g: Graph, result: BFSResult) -> dict[str, Any]:

@@ -6,7 +6,7 @@ with the distance.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from frontier.registry import Argument, PrimitiveEntry, register_primitive
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from frontier._vertex_names import LabelIndex
     from frontier.graph import Graph
     from frontier.problem import Field
     from frontier.schedule import Schedule
@@ -159,17 +160,23 @@ class SSSPResult:
         Length of a shortest path from the source; inf (int64's maximum) where there is none.
     parent : ndarray of shape (n,), or None
         The vertex before v on such a path; -1 where there is none. The source is its own.
+    names : object, or None
+        How the graph's labels are found, by which :meth:`path_to` speaks of vertices; None where it has none.
     """
 
     source: int
     distance: NDArray[Any]
     parent: NDArray[Any] | None
+    names: LabelIndex | None = field(default=None, repr=False, compare=False)
 
-    def path_to(self, vertex: int) -> list[int]:
-        """Vertex ids of a shortest path from the source; empty if there is none."""
+    def path_to(self, vertex: Any) -> list[Any]:
+        """Vertices of a shortest path from the source to a vertex; empty if there is none.
+
+        Labels, if the graph has labels: ``vertex`` is one, or an id where no label is a number. Else ids.
+        """
         if self.parent is None:
             raise GraphError("there are no parents: call fr.sssp with parents=True")
-        return path_to(self.parent, vertex)
+        return path_to(self.parent, vertex, self.names)
 
 
 @device.at_graph
@@ -239,7 +246,7 @@ def sssp(
         (Sliding if slides else SSSP)(p, schedule).run()
         if parents:
             _find_parents(p, schedule)
-    return SSSPResult(start, p.distance, p.parent if parents else None)
+    return SSSPResult(start, p.distance, p.parent if parents else None, g._names())
 
 
 def _with_words(g: Graph, start: int, delta: float | None, dtype: Any) -> fr.Problem:

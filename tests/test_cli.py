@@ -221,7 +221,7 @@ def test_graph_without_vertices(cli: Any, tmp_path: Path) -> None:
         ("bfs grid:3", "grid:ROWSxCOLUMNS"),
         ("bfs rmat:many", "rmat:SCALE"),
         ("bfs no-such-file.mtx", "no-such-file.mtx"),
-        ("info karate --seed -1", "seed"),
+        ("info karate --seed -1", "an integer from 0, not '-1'"),
         ("generate ring 8 out.npz", "ring"),
         ("generate karate", "a kind of graph and a file"),
         ("generate karate --sed 3 out.npz", "--sed"),

@@ -98,6 +98,7 @@ def test_standard_input(name: str, format: str) -> None:
         data = out.getvalue()
     code = f"import sys, frontier as fr\nprint(fr.read({name}, {format!r}))"
     done = subprocess.run(
-        [sys.executable, "-c", code], env=environment(), input=data, capture_output=True, check=False, timeout=300
-    )
+        [sys.executable, "-c", code],
+        env=environment(), input=data, capture_output=True, check=False, timeout=300,
+    )  # fmt: skip
     assert b"3 vertices" in done.stdout, done.stderr

@@ -36,7 +36,7 @@ resource = pytest.importorskip("resource", reason="limits of processes are there
 def python(code: str, *arguments: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
-        env=environment(), text=True, capture_output=True, check=False, timeout=300,
+        env=environment(FRONTIER_QUIET="1"), text=True, capture_output=True, check=False, timeout=300,
     )  # fmt: skip
 
 
@@ -178,7 +178,7 @@ def test_standard_output(tmp_path: Path) -> None:
     done = python(code)
     assert (done.returncode, done.stdout, done.stderr) == expected
     with (tmp_path / "out").open("wb") as out:
-        subprocess.run([sys.executable, "-c", code], env=environment(), stdout=out, check=True)
+        subprocess.run([sys.executable, "-c", code], env=environment(FRONTIER_QUIET="1"), stdout=out, check=True)
     assert (tmp_path / "out").read_text() == expected[1]
 
 

@@ -60,7 +60,7 @@ def test_limited_process(tmp_path: Path, name: str, limit: int, empty: bool) -> 
     more = {"FRONTIER_CACHE_DIR": str(tmp_path)} if empty else {}
     done = subprocess.run(
         [sys.executable, "-c", LIMITED.format(limit=limit, code=PROGRAMS[name])],
-        env=environment(FRONTIER_NUM_THREADS="2", **more),
+        env=environment(FRONTIER_QUIET="1", FRONTIER_NUM_THREADS="2", **more),
         text=True, capture_output=True, check=False, timeout=SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -79,7 +79,7 @@ def test_command_line_in_a_limited_process() -> None:
     )
     done = subprocess.run(
         [sys.executable, "-c", code],
-        env=environment(), text=True, capture_output=True, check=False, timeout=SECONDS,
+        env=environment(FRONTIER_QUIET="1"), text=True, capture_output=True, check=False, timeout=SECONDS,
     )  # fmt: skip
     assert done.returncode == 2
     assert done.stderr.startswith("frontier: ")
@@ -168,7 +168,7 @@ def test_no_room_to_compile(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_more_threads_than_there_is_room_for() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LIMITED.format(limit=700_000, code=PROGRAMS["bc"])],
-        env=environment(FRONTIER_NUM_THREADS="100"),
+        env=environment(FRONTIER_QUIET="1", FRONTIER_NUM_THREADS="100"),
         text=True, capture_output=True, check=False, timeout=SECONDS,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr

@@ -57,6 +57,23 @@ def test_path_to_special_vertices(backend: Backend) -> None:
             result.path_to(wrong)
 
 
+def test_path_to_by_label(backend: Backend) -> None:
+    g = backend(fr.from_edges(["a", "b", "x"], ["b", "c", "x"], [1, 2, 3]))
+    for result in (fr.bfs(g, "a"), fr.sssp(g, "a")):
+        assert result.path_to("c") == ["a", "b", "c"]
+        assert result.path_to(3) == []  # an id, and there is no path
+        assert result.path_to("a") == ["a"]
+        assert result.source == 0
+        with pytest.raises(fr.GraphError, match=r"there is no vertex 'y': the labels are 'a', 'b', 'c', \.\.\."):
+            result.path_to("y")
+        assert "names" not in repr(result)
+    numbered = fr.bfs(backend(fr.from_edges([70, 80], [80, 90], labels=True)), 70)
+    assert numbered.path_to(90) == [70, 80, 90]
+    assert all(type(v) is int for v in numbered.path_to(90))
+    with pytest.raises(fr.GraphError, match="there is no vertex 1"):
+        numbered.path_to(1)
+
+
 def test_sizes(backend: Backend) -> None:
     g = backend(fr.from_edges([0, 2, 3, 4], [1, 3, 4, 2], num_vertices=7))
     sizes = fr.connected_components(g).sizes()

@@ -12,6 +12,8 @@ a function that takes the parsed arguments and returns the exit status:
 from __future__ import annotations
 
 import argparse
+import errno
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -49,7 +51,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """
     parser = build_parser()
     arguments, extra = parser.parse_known_args(argv)
-    if extra and (not hasattr(arguments, "words") or any(word.startswith("-") for word in extra)):
+    if extra and (not hasattr(arguments, "words") or any(word.startswith("-") and word != "-" for word in extra)):
         parser.error(f"unrecognized arguments: {' '.join(extra)}")
     if extra:
         arguments.words += extra
@@ -64,6 +66,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     argv : sequence of str, optional
         The arguments, without the program's name; by default those of the process.
     """
+    for stream in (sys.stdout, sys.stderr):  # names of files may hold what the terminal cannot show
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    if sys.stdout is None:  # closed by whoever called
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
     try:
         arguments = parse(argv)
         status: int = arguments.command(arguments)
@@ -84,8 +91,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _fail(status: int, error: object) -> int:
     """Say in one line what went wrong."""
     text = str(error)
-    if isinstance(error, OSError) and error.filename is not None:
-        text = f"{error.filename}: {error.strerror}"
+    if isinstance(error, OSError) and error.strerror:
+        where = error.filename
+        if where is None and error.errno in (errno.ENOSPC, errno.EFBIG, errno.EIO):
+            where = "standard output"  # for files that are written are named
+        text = error.strerror if where is None else f"{where}: {error.strerror}"
     text = " ".join(text.split()) or type(error).__name__
     print(f"frontier: {text}", file=sys.stderr)
     return status

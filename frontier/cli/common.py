@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 import threading
 import time
@@ -20,6 +21,7 @@ __all__ = [
     "Parser",
     "Stopwatch",
     "UsageError",
+    "check_folder",
     "dump_json",
     "plain",
     "print_pairs",
@@ -117,6 +119,15 @@ def plain(value: Any) -> Any:
 def dump_json(value: Any) -> None:
     """Print a value as JSON on standard output."""
     print(json.dumps(plain(value), indent=2, allow_nan=False))
+
+
+def check_folder(name: str) -> None:
+    """Refuse a file to write in a folder that is not there, or that is a folder itself, before anything long is run."""
+    if name != "-" and os.path.isdir(name):
+        raise UsageError(f"{name}: cannot be written: it is a folder")
+    folder = os.path.dirname(name)
+    if folder and not os.path.isdir(folder):
+        raise UsageError(f"{name}: cannot be written: there is no folder {folder}")
 
 
 def shown(value: Any) -> str:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any
 
 from frontier.cli import graphs
-from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_pairs
+from frontier.cli.common import Commands, Parser, Stopwatch, UsageError, check_folder, dump_json, print_pairs
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -33,17 +34,25 @@ def add(commands: Commands) -> None:
         metavar="WORD",
         help="KIND as GRAPH elsewhere, 'rmat:18:16', or in words, 'rmat 18 16' ("
         + "; ".join(kind.usage.split(",")[0] for kind in graphs.KINDS.values())
-        + "), then OUT, the file to write, whose suffix says how",
+        + "), then OUT, the file to write, whose suffix says how, or - for standard output",
     )
-    graphs.add_reading_arguments(parser)
+    graphs.add_making_arguments(parser)
+    _add_writing_arguments(parser)
     parser.set_defaults(command=generate)
 
     parser = commands.add_parser(
         "convert", help="read a graph and write it in another format", description=convert.__doc__
     )
     graphs.add_graph_arguments(parser)
-    parser.add_argument("out", metavar="OUT", help="the file to write; its suffix says how")
+    parser.add_argument("out", metavar="OUT", help="the file to write; its suffix says how; - for standard output")
+    _add_writing_arguments(parser)
     parser.set_defaults(command=convert)
+
+
+def _add_writing_arguments(parser: Parser) -> None:
+    parser.add_argument(
+        "--to", metavar="FORMAT", help="the format of OUT where its name does not say it: csv, mtx, ..., csv.gz"
+    )
 
 
 def info(arguments: argparse.Namespace) -> int:
@@ -107,17 +116,32 @@ def generate(arguments: argparse.Namespace) -> int:
     *kind, out = arguments.words
     if not kind:
         raise UsageError("generate: a kind of graph and a file are needed, as 'generate rmat 18 rmat.npz'")
-    return _write(graphs.make(":".join(kind), arguments, arguments.weights), out)
+    _check_out(out, arguments)
+    return _write(graphs.make(":".join(kind), arguments, arguments.weights), out, arguments.to)
 
 
 def convert(arguments: argparse.Namespace) -> int:
     """Read a graph, or generate it, and write it to a file in that file's format."""
-    return _write(graphs.load(arguments), arguments.out)
+    _check_out(arguments.out, arguments)
+    return _write(graphs.load(arguments), arguments.out, arguments.to)
 
 
-def _write(graph: Graph, out: str) -> int:
+def _check_out(out: str, arguments: argparse.Namespace) -> None:
+    """Refuse what cannot be written before anything long is done."""
+    from frontier.io.files import format_of
+
+    if out == "-" and arguments.to is None:
+        raise UsageError("- is standard output, which has no name that says what to write: add --to csv, or another")
+    format_of(out, arguments.to)
+    check_folder(out)
+
+
+def _write(graph: Graph, out: str, to: str | None) -> int:
     from frontier.io import write
 
-    write(graph, out)
+    if out == "-":
+        write(graph, sys.stdout.buffer, to)
+        return 0
+    write(graph, out, to)
     print(f"{out}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges")
     return 0

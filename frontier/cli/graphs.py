@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import inspect
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,19 @@ from frontier.cli.common import Parser, UsageError
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["KINDS", "add_graph_arguments", "add_reading_arguments", "load", "make", "source"]
+__all__ = [
+    "KINDS",
+    "add_graph_arguments",
+    "add_making_arguments",
+    "add_reading_arguments",
+    "drawn_weights",
+    "load",
+    "make",
+    "source",
+]
+
+#: The weights of a generated graph where a primitive needs some: integers in this range.
+WEIGHTS = (1, 64)
 
 
 @dataclass(frozen=True)
@@ -60,7 +73,9 @@ KINDS = {
     "small_world": Kind("small_world:VERTICES:K:P, as small_world:1000:4:0.1", 3, ("n", "k", "p")),
 }
 
-HELP = "a file, or one of " + ", ".join(kind.usage.split(",")[0] for kind in KINDS.values())
+HELP = "a file, - for standard input (with --format), or one of " + ", ".join(
+    kind.usage.split(",")[0] for kind in KINDS.values()
+)
 
 
 def add_graph_arguments(parser: Parser) -> None:
@@ -72,13 +87,30 @@ def add_graph_arguments(parser: Parser) -> None:
 def add_reading_arguments(parser: Parser) -> None:
     """The options that say how a graph is read or made."""
     parser.add_argument(
+        "--format", metavar="FORMAT", help="what a file is whose name does not say it: csv, mtx, ..., csv.gz if gzipped"
+    )
+    parser.add_argument(
+        "--labels", action="store_true", help="the ends of edges in an edge list are names, or numbers however large"
+    )
+    parser.add_argument(
+        "--header",
+        action=argparse.BooleanOptionalAction,
+        default=None,
+        help="whether the first line of an edge list names its columns (default: if it looks so)",
+    )
+    add_making_arguments(parser)
+
+
+def add_making_arguments(parser: Parser) -> None:
+    """The options that say how a graph is made; reading has them too, for GRAPH may be either."""
+    parser.add_argument(
         "--directed",
         action=argparse.BooleanOptionalAction,
         default=None,
         help="whether edges go one way (default: what a file's format says; generated graphs are undirected)",
     )
     parser.add_argument(
-        "--seed", type=int, default=1, help="of all that is random (default: %(default)s)"
+        "--seed", type=_seed, default=1, help="of all that is random (default: %(default)s)"
     )
     parser.add_argument(
         "--weights",
@@ -86,6 +118,12 @@ def add_reading_arguments(parser: Parser) -> None:
         type=_range,
         help="give a generated graph integer weights in this range",
     )
+
+
+def _seed(text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"expected an integer from 0, not {text!r}")
+    return int(text)
 
 
 def _range(text: str) -> tuple[int, int]:
@@ -120,20 +158,52 @@ def load(arguments: argparse.Namespace, *, needs_weights: bool = False) -> Graph
     arguments : argparse.Namespace
         With what :func:`add_reading_arguments` adds.
     needs_weights : bool
-        A generated graph gets weights from 1 to 64 if it is not told which.
+        A generated graph gets weights if it is not told which, and standard error says so.
     """
     spec = arguments.graph
     name, colon, _ = spec.partition(":")
-    if name in KINDS:
-        default = (1, 64) if needs_weights else None
-        return make(spec, arguments, arguments.weights or default)
+    if _is_made(arguments):
+        if arguments.labels or arguments.header is not None:
+            raise UsageError(f"--labels and --header are for files, and {spec} is made")
+        weights = drawn_weights(arguments, needs_weights)
+        if weights is not None and arguments.weights is None:
+            low, high = weights
+            print(
+                f"frontier: {spec} has no weights of its own: they are drawn, integers from {low} to {high}, "
+                f"seed {arguments.seed} (--weights LOW:HIGH and --seed N choose others)",
+                file=sys.stderr,
+            )
+        return make(spec, arguments, weights)
     if arguments.weights is not None:
         raise UsageError("--weights is for generated graphs; a file has its own")
-    if colon and len(name) > 1 and name.isidentifier() and not Path(spec).exists():
+    unknown = spec.isidentifier() or (colon and len(name) > 1 and name.isidentifier())
+    if unknown and not Path(spec).exists():
         raise UsageError(f"{spec!r} is neither a file nor a kind of graph that can be made: {', '.join(KINDS)}")
+    if spec == "-" and sys.stdin is None:
+        raise UsageError("- is standard input, and it is closed")
+    if spec == "-" and arguments.format is None:
+        raise UsageError("- is standard input, which has no name that says what it is: add --format csv, or another")
     from frontier.io import read
 
-    return read(spec, directed=arguments.directed)
+    return read(
+        sys.stdin if spec == "-" else spec,  # type: ignore[arg-type]  # of which the bytes are read
+        arguments.format,
+        arguments.directed,
+        labels=True if arguments.labels else None,
+        header=arguments.header,
+    )
+
+
+def _is_made(arguments: argparse.Namespace) -> bool:
+    """Whether GRAPH is a kind of graph to generate; with --format it is a file whatever it is called."""
+    return arguments.format is None and arguments.graph.partition(":")[0] in KINDS
+
+
+def drawn_weights(arguments: argparse.Namespace, needs_weights: bool) -> tuple[int, int] | None:
+    """The range from which the weights of a generated graph are drawn, if it has any."""
+    if not _is_made(arguments):
+        return None
+    return arguments.weights or (WEIGHTS if needs_weights else None)
 
 
 def source(graph: Graph, text: str | None) -> int:
@@ -152,5 +222,5 @@ def source(graph: Graph, text: str | None) -> int:
         named = (graph.labels.astype(str) == text).nonzero()[0]
         if len(named):
             return int(named[0])
-    is_number = text.removeprefix("-").isdecimal()
+    is_number = text.removeprefix("-").isdecimal() and len(text) < 20
     return graph.vertex_id(int(text) if is_number else text)

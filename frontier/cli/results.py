@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 from frontier import device
 from frontier._replacing import replacing
-from frontier.cli.common import UsageError, plain
+from frontier.cli.common import UsageError, check_folder, plain
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -25,6 +25,7 @@ def check_name(name: str) -> None:
     """Refuse a file name of no known kind, before anything long is run."""
     if Path(name).suffix not in (*SEPARATORS, ".npz", ".json"):
         raise UsageError(f"cannot write {name!r}: expected {KINDS}")
+    check_folder(name)
 
 
 def columns_of(graph: Graph, result: Any, names: tuple[str, ...]) -> dict[str, Any]:
@@ -48,7 +49,7 @@ def write(name: str, graph: Graph, result: Any, names: tuple[str, ...]) -> None:
     ----------
     name : str
         The file: ``.csv``, ``.tsv`` and ``.txt`` have a header and one line a vertex, ``.npz``
-        and ``.json`` an array for each column (infinity is null in JSON).
+        and ``.json`` an array for each column (in JSON, null for what cannot be reached).
     graph : Graph
         The graph that the result is of.
     result : object
@@ -72,9 +73,18 @@ def _write(file: BinaryIO, columns: dict[str, Any], suffix: str) -> None:
         np.savez_compressed(file, **columns)
         return
     if suffix == ".json":
-        file.write(json.dumps(plain(columns), allow_nan=False).encode())
+        text = json.dumps({name: _nulls(values) for name, values in columns.items()}, allow_nan=False)
+        file.write(text.encode())
         return
     file.writelines(line.encode() for line in _lines(columns, SEPARATORS[suffix]))
+
+
+def _nulls(values: Any) -> list[Any]:
+    """Values for JSON, which has no infinity: null is what cannot be reached, in integers their dtype's maximum."""
+    made: list[Any] = plain(values)
+    if values.dtype == "int64":
+        made = [None if value == 2**63 - 1 else value for value in made]
+    return made
 
 
 def _lines(columns: dict[str, Any], separator: str) -> Iterator[str]:

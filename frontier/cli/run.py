@@ -111,6 +111,7 @@ class Run:
     report: Report | None = None
     verify_seconds: tuple[float, float] = (0.0, 0.0)
     trace: Any = None
+    drawn: Mapping[str, int] | None = None  # the weights of a generated graph
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -137,7 +138,11 @@ def _load(arguments: argparse.Namespace) -> Run:
     graph = graphs.load(arguments, needs_weights=arguments.entry.needs_weights)
     seconds = watch.apart
     graph, backend = place(graph, arguments)
-    return Run(arguments.entry, arguments.graph, graph, seconds, backend)
+    this = Run(arguments.entry, arguments.graph, graph, seconds, backend)
+    weights = graphs.drawn_weights(arguments, this.entry.needs_weights)
+    if weights is not None:
+        this.drawn = {"low": weights[0], "high": weights[1], "seed": arguments.seed}
+    return this
 
 
 def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
@@ -174,6 +179,8 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
             device.synchronize(this.graph.backend)
         this.seconds = watch.apart
     this.facts = {"source": positional[0]} if positional else {}
+    if positional and this.graph.labels is not None:
+        this.facts = {"source": positional[0], "source_label": this.graph.labels[positional[0]]}
     if entry.report:
         this.facts |= device.at_graph(entry.report)(this.graph, this.result)
 
@@ -208,6 +215,7 @@ def _as_json(this: Run, *, with_trace: bool) -> dict[str, Any]:
             "slots": graph.num_slots,
             "directed": graph.directed,
             "weighted": graph.weights is not None,
+            "drawn_weights": this.drawn,
             "seconds": this.load_seconds[0],
             "compile_seconds": this.load_seconds[1],
         },

@@ -37,8 +37,6 @@ def shown(token: bytes | str | None) -> str:
 def opened(path: str, given: Any = None) -> Iterator[BufferedReader]:
     """Open a file to read its bytes, or take one that is open; problems become one GraphError each."""
     try:
-        if given is None and os.path.isdir(path):
-            raise GraphError(f"{path}: expected a file, found a folder")
         with contextlib.nullcontext(_buffered(path, given)) if given else open(path, "rb") as file:
             if not file.peek(1):  # the size of a pipe is 0 whatever comes through it
                 raise GraphError(f"{path}:1: expected a graph, found an empty file")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import os
 from collections.abc import Iterable
@@ -132,7 +133,9 @@ def read(
     """
     given = path if hasattr(path, "read") else None
     name = _name(path)
-    suffix, zipped = _format(name, format)
+    if given is None and os.path.isdir(name):
+        raise GraphError(f"{name}: expected a file, found a folder")
+    suffix, zipped = format_of(name, format)
     if num_vertices is not None and "edge list" not in FORMATS[suffix]:
         raise GraphError(f"num_vertices is for edge lists: {FORMATS[suffix]} files say it themselves")
     if header is not None and "edge list" not in FORMATS[suffix]:
@@ -159,7 +162,7 @@ def read(
 
 def _name(path: Any) -> str:
     """What messages call a file."""
-    if hasattr(path, "read"):
+    if hasattr(path, "read") or hasattr(path, "write"):
         name = getattr(path, "name", None)
         return name if isinstance(name, str) else "<stream>"
     return os.fsdecode(path)
@@ -176,7 +179,7 @@ def _read_text(source: Source, suffix: str, options: _Options) -> Edges:
 
 
 @telling("writing a graph")
-def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None) -> None:
+def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | None = None) -> None:
     """Write a graph to a file.
 
     What is written is the same graph when it is read again: vertices, edges, directedness and
@@ -187,10 +190,10 @@ def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None)
     ----------
     graph : Graph
         The graph, on any backend.
-    path : str or path
-        The file, replaced if it is there, once all is written: an error leaves the old one as it
-        was. Its suffix names the format, as in :func:`read`; ``.gz`` after it: the file is gzipped.
-        A pipe or ``/dev/stdout`` will do, with ``format``.
+    path : str, path or file
+        The file. It is replaced if it is there, once all is written: an error leaves the old one as
+        it was. One that is open for writing bytes will do too. Its suffix names the format, as in
+        :func:`read`; ``.gz`` after it: the file is gzipped. A pipe or ``/dev/stdout`` will do, with ``format``.
     format : str, optional
         One of these suffixes, for a file whose name has another.
 
@@ -201,12 +204,13 @@ def write(graph: Graph, path: str | os.PathLike[str], format: str | None = None)
         undirected graphs without self-loops, with integer weights; ``.el`` no weights, ``.wel``
         only weighted graphs.
     """
-    name = os.fspath(path)
-    suffix, zipped = _format(name, format)
+    given: Any = path if hasattr(path, "write") else None
+    name = _name(path)
+    suffix, zipped = format_of(name, format)
     chunks = iter(_written(_on_host(graph), name, suffix))
     first = next(chunks)  # what the format cannot hold is refused before a pipe is opened
     try:
-        with replacing(name) as file:
+        with contextlib.nullcontext(given) if given is not None else replacing(name) as file:
             if not zipped:
                 file.write(first)
                 file.writelines(chunks)
@@ -236,7 +240,7 @@ def _written(graph: Graph, name: str, suffix: str) -> Iterable[bytes]:
     return edge_list.write(graph, name, suffix)
 
 
-def _format(name: str, given: str | None) -> tuple[str, bool]:
+def format_of(name: str, given: str | None) -> tuple[str, bool]:
     """The format's suffix and whether the file is gzipped."""
     stem, suffix = os.path.splitext(name.lower())
     zipped = suffix == ".gz"
@@ -252,7 +256,7 @@ def _format(name: str, given: str | None) -> tuple[str, bool]:
         what = f"the suffix {suffix!r}" if suffix else "no suffix"
         raise GraphError(
             f"{name}: expected a name that ends in one of {known}, each perhaps followed by .gz, "
-            f"found {what}; format= says what the file is"
+            f"found {what}; format= (--format) says what the file is"
         )
     return suffix[1:], zipped
 
