@@ -6,7 +6,7 @@ DONE, PAUSED, UNCONVERGED, NEED_IN_EDGES, CLAIMED_TWICE, BAD_VERTEX, RECORD_FULL
 FUNCTOR_FAILED, ABORTED = 16, 32
 
 #: Words of the counters, before the slots, in which the first functor that raises is reported: its number plus 1, why,
-#: and for an index or a number that does not fit, the field's number plus 1, the index, and the number.
+#: and for an index or a number that does not fit, the field's number, the index, and the number.
 FAILED, REASON, FIELD, INDEX, NUMBER = range(1, 6)
 #: The word after these, on the CPU: a worker does not come, so the others do not begin.
 LEFT = 6

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import pickle
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from frontier.backends import codes
@@ -14,7 +14,9 @@ from frontier.functors import location
 __all__ = ["failure"]
 
 
-def failure(functors: Sequence[Callable[..., Any]], words: Sequence[int]) -> FrontierError:
+def failure(
+    functors: Sequence[Callable[..., Any]], words: Sequence[int], fields: Mapping[str, Any] | None = None
+) -> FrontierError:
     """The error for what a run has reported.
 
     Parameters
@@ -23,6 +25,8 @@ def failure(functors: Sequence[Callable[..., Any]], words: Sequence[int]) -> Fro
         Those of the program, by their numbers.
     words : sequence of int
         The counters' first words, see :mod:`frontier.backends.codes`.
+    fields : mapping of str to array, optional
+        Fields whose every access is checked, in the order of their numbers.
     """
     number, reason = words[codes.FAILED], words[codes.REASON]
     if not number:
@@ -30,6 +34,14 @@ def failure(functors: Sequence[Callable[..., Any]], words: Sequence[int]) -> Fro
     where = location(functors[number - 1])
     if reason == codes.NOTHING:
         return FunctorError(f"{where} returned nothing, where a number was expected: return one on every path")
+    if reason in (codes.OUTSIDE, codes.OVERFLOW):
+        name, array = list((fields or {}).items())[words[codes.FIELD]]
+        entry = f"p.{name}[{words[codes.INDEX]}]"
+        if name.endswith("__"):
+            entry = f"fr.neighbours or a sister of it: {name.removesuffix('__')}[{words[codes.INDEX]}]"
+        if reason == codes.OUTSIDE:
+            return FunctorError(f"{where}: {entry}: valid are 0..{len(array) - 1}")
+        return FunctorError(f"{where}: {entry} = {words[codes.NUMBER]}: overflow, the field holds {array.dtype}")
     what = _exception(reason) if reason else ""
     return FunctorError(f"{where} raised {what or 'an exception'}: run it on g.to('python') to see {_open(what)}")
 

@@ -16,6 +16,7 @@ from numba import types
 from numba.core.errors import TypingError
 
 from frontier.backends import codes
+from frontier.backends.checks import noted, with_note
 
 __all__ = ["Call", "Guard"]
 
@@ -51,10 +52,10 @@ class Guard:
 
     def generate(self, call: Call, context: Any, builder: Any, words: list[Any], given: list[Any]) -> Any:
         """Write the call, for arguments of the types that the functor's signature has."""
-        result, failed, reason = call.generate(context, builder, given)
+        result, failed, reason, note = call.generate(context, builder, given)
         counters, number = words[0], words[-1]
         with builder.if_then(failed, likely=False):
-            self._report(builder, counters, number, reason)
+            self._report(builder, counters, number, reason, note)
             for word, value in (self.bits or {}).items():
                 there = builder.gep(counters, [builder.add(words[1], _word(word))])
                 builder.atomic_rmw("or", there, _word(value), "monotonic")
@@ -66,13 +67,18 @@ class Guard:
         """Type of what :meth:`generate` gives."""
         return call.type if self.bits is not None else types.Tuple((call.type, types.boolean))
 
-    def _report(self, builder: Any, counters: Any, number: Any, reason: Any) -> None:
+    def _report(self, builder: Any, counters: Any, number: Any, reason: Any, note: Any) -> None:
         """Note who failed, if nobody has before."""
         there = builder.gep(counters, [_word(codes.FAILED)])
         new = builder.add(number, _word(1))
         pair = builder.cmpxchg(there, _word(0), new, "monotonic", "monotonic")
         first = builder.icmp_unsigned("==", builder.extract_value(pair, 0), _word(0))
         with builder.if_then(first):
+            if note is not None:
+                found, *rest = noted(builder, note)
+                reason = builder.select(builder.icmp_unsigned("!=", found, _word(0)), found, reason)
+                for i, word in enumerate(rest):
+                    builder.store(word, builder.gep(counters, [_word(codes.FIELD + i)]))
             builder.store(reason, builder.gep(counters, [_word(codes.REASON)]))
 
 
@@ -94,8 +100,9 @@ class Call:
             raise TypingError("the functor returns nothing, where a number was expected")
         self.type = returned.type if isinstance(returned, types.Optional) else returned
 
-    def generate(self, context: Any, builder: Any, given: list[Any]) -> tuple[Any, Any, Any]:
-        """The result (0 if it raised), whether it raised, and the reason."""
+    def generate(self, context: Any, builder: Any, given: list[Any]) -> tuple[Any, Any, Any, Any]:
+        """The result (0 if it raised), whether it raised, the reason, and what is noted of checked fields."""
+        given, note = with_note(builder, self.signature.args, given)
         made = self._fn.dispatcher.overloads[tuple(self.signature.args)]
         status, result = context.call_internal_no_propagate(builder, made.fndesc, self.signature, given)
         context.active_code_library.add_linking_library(made.library)
@@ -107,4 +114,4 @@ class Call:
         if self._value and isinstance(self.signature.return_type, types.Optional):
             failed = builder.or_(failed, status.is_none)
             reason = builder.select(status.is_none, _word(codes.NOTHING), reason)
-        return result, failed, reason
+        return result, failed, reason, note

@@ -16,6 +16,7 @@ from numba.core.errors import TypingError
 
 from frontier import adjacency, atomics, numbers
 from frontier.backends import least
+from frontier.backends.checks import Checked
 
 __all__ = ["register", "truth"]
 
@@ -72,6 +73,8 @@ def register(overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: An
 def _atomics(overload: Any, operations: SimpleNamespace) -> None:
     def define(name: str, operation: Any) -> None:
         def implement(field, index, value):  # type: ignore[no-untyped-def]
+            if isinstance(field, Checked):
+                return None
             refusal = _refusal(name, field)
             if refusal is not None:
                 raise TypingError(refusal)
@@ -89,6 +92,8 @@ def _atomics(overload: Any, operations: SimpleNamespace) -> None:
     swap = operations.compare_exchange
 
     def cas(field, index, expected, value):  # type: ignore[no-untyped-def]
+        if isinstance(field, Checked):
+            return None
         refusal = _refusal("cas", field)
         if refusal is not None:
             raise TypingError(refusal)

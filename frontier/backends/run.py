@@ -112,6 +112,8 @@ class LoopExecution:
         words[at["single"]] = self._single
         for name, word in code.arrays:
             words[word] = work.address_of(arrays[name])
+        for name, word in code.lengths:
+            words[word] = len(arrays[name])
         self._prepare_own()
         if "stamps" in self._program.inputs:
             self._set("epoch", work.epoch("stamps", "vertex_stamps"))
@@ -127,6 +129,8 @@ class LoopExecution:
 
     def _input(self, name: str, role: str) -> int:
         g, program, work = self._p.graph, self._program, self._workspace
+        if role.startswith("length "):  # in FRONTIER_CHECK
+            return len(self._p.arrays[role[7:]])
         if role == "n":
             return g.num_vertices
         if role == "m":
@@ -270,7 +274,8 @@ class LoopExecution:
         detail = self._get("detail")
         self.done = code != codes.UNCONVERGED
         if code >= codes.FUNCTOR_FAILED:
-            raise failure(list(self._program.functors), self._report())
+            fields = {name: self._field(name) for name in self._program.checked_fields()}
+            raise failure(list(self._program.functors), self._report(), fields)
         if code == codes.UNCONVERGED:
             raise NotConvergedError(f"{self._step!r} is not done after {detail} passes", self._p)
         if code == codes.BAD_VERTEX:
@@ -287,6 +292,11 @@ class LoopExecution:
                 "run it on the python backend to see which"
             )
         raise FrontierError(f"{self._step!r}: a frontier of the other kind than its pile's")
+
+    def _field(self, name: str) -> Any:
+        """A field, or an array of the graph that functors see."""
+        arrays = self._p.arrays
+        return arrays[name] if name in arrays else getattr(self._p.graph, name.removesuffix("__"))
 
     def _give(self) -> None:
         """Bring back to the problem what the loop function keeps: fields it has swapped, and piles."""

@@ -132,6 +132,8 @@ class Code:
         The loop function, or the kernel.
     at : dict of str to int
         Position of every variable in the table.
+    lengths : list of (str, int)
+        Names of the arrays whose lengths checks ask for, and where these stand in the table.
     arrays, scalars : list of (str, int)
         Names of the problem's fields, and where their addresses stand in the table.
     piles : list of str
@@ -149,6 +151,8 @@ class Code:
         layout, self.at = self.program.layout, words(self.program)
         self.arrays = [(name, self.at[f"a_{name}"]) for name, _ in layout.of_kind("vertex", "edge", "array")]
         self.scalars = [(name, self.at[f"p_{name}"]) for name, _ in layout.of_kind("scalar")]
+        inputs = self.program.inputs.items()
+        self.lengths = [(role[7:], self.at[name]) for name, role in inputs if role.startswith("length ")]
         self.piles = [name for name, _ in layout.of_kind("pile") if f"pile_{name}" in self.at]
         self.given, self.result = self._positions(self.program.given), self._positions(self.program.result)
         self.tables: weakref.WeakKeyDictionary[Workspace, Any] = weakref.WeakKeyDictionary()

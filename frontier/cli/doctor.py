@@ -64,6 +64,7 @@ def _install(extra: str) -> str:
 def _basics() -> Iterator[Finding]:
     import frontier
     from frontier.backends.cpu import threads
+    from frontier.lowering.text import checking
 
     yield Finding("frontier", frontier.__version__, str(Path(frontier.__file__).parent))
     system = f"{platform.system()} {platform.machine()}"
@@ -74,6 +75,7 @@ def _basics() -> Iterator[Finding]:
         yield Finding(name, version or "missing", note, broken=not version)
     count = f"of {os.cpu_count()} processors; FRONTIER_NUM_THREADS or --threads sets it"
     yield Finding("threads", str(threads.num_threads()), count)
+    yield Finding("checks", "on" if checking() else "off", "of indices in compiled code; FRONTIER_CHECK=1 sets them on")
 
 
 def _optional() -> Iterator[Finding]:

@@ -10,17 +10,19 @@ boundary and go on.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from frontier.adjacency import hidden
 from frontier.captures import Captured, capture
 from frontier.functors import arguments
 from frontier.lowering.layout import Layout
 from frontier.lowering.registers import VARIABLES, Register
 from frontier.schedule import Schedule
 
-__all__ = ["NARROW", "VALUE", "Functor", "Text", "plain"]
+__all__ = ["NARROW", "VALUE", "Functor", "Text", "checking", "plain"]
 
 Functor = Callable[..., Any]
 
@@ -29,6 +31,11 @@ NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 
 #: For calls of functors whose value is computed with: to return nothing is an error there, and no otherwise.
 VALUE = "_value"
+
+
+def checking() -> bool:
+    """Whether compiled functors are to check every access: ``FRONTIER_CHECK=1``."""
+    return os.environ.get("FRONTIER_CHECK", "0") not in ("", "0")
 
 
 class Text:
@@ -50,6 +57,8 @@ class Text:
         Names of the steps, for the trace.
     records : dict of str to str
         Name of a record -> kind of its elements.
+    checks : bool
+        Whether functors check every access to a field.
     topology : list of str
         Arrays of the graph that functors ask for, which get them as hidden fields of the problem.
     """
@@ -73,6 +82,7 @@ class Text:
         self.steps: list[str] = []
         self.records: dict[str, str] = {}
         self.topology: list[str] = []
+        self.checks = checking()
         self.blocks: list[list[Any]] = []  # lines, or lists of lines filled in later
         self.want = ""
         self.swaps = False  # whether fields are exchanged
@@ -122,14 +132,41 @@ class Text:
 
     def problem(self) -> str:
         """Text for the problem as functors see it."""
-        fields = []
+        numbers = {name: number for number, name in enumerate(self.checked_fields())}
+        texts = [
+            f"checked_{numbers[name]}({text}, {length})" if name in numbers else text
+            for name, text, length in self._fields()
+        ]
+        return f"P({', '.join(texts)})"
+
+    def checked_fields(self) -> list[str]:
+        """Names of the fields whose every access is checked, by their numbers."""
+        return [name for name, _, length in self._fields() if length] if self.checks else []
+
+    def checkers(self) -> list[str]:
+        """Lines that give the names of what makes checked fields."""
+        return [f"checked_{number} = checked({number})" for number in range(len(self.checked_fields()))]
+
+    def _fields(self) -> list[tuple[str, str, str]]:
+        """Name, text and, where it is an array and they are asked for, text for the length of what functors see."""
+        found = []
         for name, kind, dtype in self.layout.fields:
             if kind == "scalar":
-                fields.append(f"np.int64(s_{name})" if dtype in NARROW else f"s_{name}")
+                found.append((name, f"np.int64(s_{name})" if dtype in NARROW else f"s_{name}", ""))
             elif kind != "pile":
-                fields.append(f"{dtype}_at(a_{name})")
-        fields += [self._of_graph(name) for name in self.topology]
-        return f"P({', '.join(fields)})"
+                found.append((name, f"{dtype}_at(a_{name})", self._length(name, kind)))
+        for name in self.topology:
+            length = self._length(name, "vertex" if name == "offsets" else "edge")
+            more = " + 1" if length and name == "offsets" else ""
+            found.append((hidden(name), self._of_graph(name), length + more))
+        return found
+
+    def _length(self, name: str, kind: str) -> str:
+        if not self.checks:
+            return ""
+        if kind == "array":
+            return self.input(f"len_{name}", f"length {name}")
+        return self.input("n" if kind == "vertex" else "m", "n" if kind == "vertex" else "m")
 
     def _of_graph(self, name: str) -> str:
         """Text for an array of the graph that functors ask for."""

@@ -7,16 +7,24 @@ from __future__ import annotations
 
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-from frontier.backends import flags, overloads
+from frontier.backends import checks, flags, overloads
 from frontier.backends.cpu import intrinsics
 from frontier.backends.least import bits_of, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["bits_of", "key_down", "key_up", "truth"]
+__all__ = ["bits_of", "checked", "key_down", "key_up", "truth"]
 
 _overload = partial(overload, target="cpu")
 overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic)
 flags.register(intrinsic, _overload)
+
+
+def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) -> None:
+    context.call_conv.return_user_exc(builder, kind, arguments)
+
+
+checked = checks.register(intrinsic, _overload, register_model, models, _raises)

@@ -25,7 +25,7 @@ from numba.core.errors import NumbaError
 
 from frontier import _compiler_room, compiling, tracing
 from frontier._jit import cache_folder, write_whole
-from frontier.backends import codes, flags, guards, least, overloads
+from frontier.backends import checks, codes, flags, guards, least, overloads
 from frontier.backends.copies import Copies
 from frontier.backends.cpu import atomics, intrinsics, runtime, texts, translate
 from frontier.backends.cpu import guards as calls
@@ -43,7 +43,7 @@ _IMPORTS = """from collections import namedtuple
 
 from numba import njit
 
-from frontier.backends.cpu.atomics import bits_of, key_down, key_up, truth
+from frontier.backends.cpu.atomics import bits_of, checked, key_down, key_up, truth
 from frontier.backends.cpu.guards import *
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
@@ -73,7 +73,8 @@ def compiled(program: Program) -> Callable[[int, int, int], None]:
     # numba crashes when it loads a recursive function from its cache (0.68), so that is compiled anew.
     parts = {made: program.captured(fn) for fn, made in program.functors.items()}
     kept = not any(part.recursive for part in parts.values())
-    text = module_text(program, _IMPORTS, "@gives()", "@gives()") + _ENTRY.format(kept=kept)
+    imports = "\n".join([_IMPORTS, *program.checkers()])
+    text = module_text(program, imports, "@gives()", "@gives()") + _ENTRY.format(kept=kept)
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())
@@ -240,7 +241,7 @@ def _written(path: Path, text: str) -> Path:
 def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
-    parts = (atomics, calls, codes, flags, guards, intrinsics, least, overloads, runtime, texts, translate)
+    parts = (atomics, calls, checks, codes, flags, guards, intrinsics, least, overloads, runtime, texts, translate)
     for module in parts:
         assert module.__file__ is not None
         made.update(Path(module.__file__).read_bytes())

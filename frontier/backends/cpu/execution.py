@@ -17,6 +17,7 @@ from frontier.captures import captures_of
 from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
+from frontier.lowering.text import checking
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -35,7 +36,7 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     known = step.__dict__.setdefault("_code", {})
     layout = Layout.of(p)
     captures = captures_of(step)
-    key = ("cpu", layout, given, schedule, captures.key)
+    key = ("cpu", layout, given, schedule, captures.key, checking())
     code = known.get(key)
     if code is None:
         program = lower(step, layout, schedule, given)

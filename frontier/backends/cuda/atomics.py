@@ -6,16 +6,25 @@ Import this module before compiling: it tells numba-cuda what they mean.
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 from numba import cuda
-from numba.cuda.extending import intrinsic, overload
+from numba.cuda import models
+from numba.cuda.extending import intrinsic, overload, register_model
 
-from frontier.backends import flags, overloads
+from frontier.backends import checks, flags, overloads
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["bits_of", "key_down", "key_up", "truth"]
+__all__ = ["bits_of", "checked", "key_down", "key_up", "truth"]
 
 overloads.register(overload, SimpleNamespace(**vars(intrinsics)), cuda.jit(device=True), intrinsic)
 flags.register(intrinsic, overload)
+
+
+def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) -> None:
+    context.fndesc.call_conv.return_user_exc(builder, kind, arguments)
+
+
+checked = checks.register(intrinsic, overload, register_model, models, _raises)

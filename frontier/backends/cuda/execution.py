@@ -26,6 +26,7 @@ from frontier.frontiers import Frontier
 from frontier.loop import Loop
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
+from frontier.lowering.text import checking
 from frontier.schedule import Schedule
 from frontier.step import walk
 
@@ -97,7 +98,7 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     known = step.__dict__.setdefault("_code", {})
     layout, build = Layout.of(p), build_of(p.graph, step, schedule)
     captures = captures_of(step)
-    key = (p.graph.backend, layout, given, schedule, build, captures.key)
+    key = (p.graph.backend, layout, given, schedule, build, captures.key, checking())
     code = known.get(key)
     if code is None:
         program = lower(step, layout, schedule, given, lambda a, b: CudaProgram(a, b, build))

@@ -29,7 +29,8 @@ _IMPORTS = """from collections import namedtuple
 import numpy as np
 
 from frontier.backends.cuda.machine import *
-from frontier.backends.cuda.machine import GUARDS, POINTERS, SHARED, bits_of, device, key_down, key_up, phase, truth
+from frontier.backends.cuda.machine import GUARDS, POINTERS, SHARED, bits_of, checked
+from frontier.backends.cuda.machine import device, key_down, key_up, phase, truth
 from frontier.backends.cuda.runtime import *
 from frontier.backends.cuda.appends import *
 from frontier.backends.cuda.queues import *
@@ -210,7 +211,7 @@ def _text(program: CudaProgram) -> str:
     width = "np.int64" if program.layout.offsets == "int64" else "np.int32"
     build = program.build
     calls = [f"{name} = GUARDS[{not program.decides}].{name}" for name in CALLS]
-    constants = [f"I = {width}", f"tracing = {build.traced}", f"single = {build.single}"]
+    constants = [*program.checkers(), f"I = {width}", f"tracing = {build.traced}", f"single = {build.single}"]
     imports = "\n".join([_IMPORTS, *calls, *constants])
     assert CONTROL[0] == "counters"
     if program.decides:

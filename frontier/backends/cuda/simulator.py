@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier.backends import codes
 from frontier.backends.cuda.simulator_threads import WARP, launch, me
 from frontier.backends.least import bits_of, key_down, key_up
 
@@ -25,6 +26,7 @@ __all__ = [
     "bits_of",
     "block_index",
     "block_size",
+    "checked",
     "clock",
     "compare_exchange",
     "device",
@@ -105,6 +107,37 @@ class Pointer:
         if place < 0:
             raise IndexError(f"a kernel writes at {place}")
         self.kind.from_address(self.address + self.size * place).value = number
+
+
+class Outside(IndexError):
+    """A note of a wrong access to a checked field: why it is wrong, the field's number, the index, the value."""
+
+
+class Checked:
+    """A field of a known length; see :mod:`frontier.backends.checks`."""
+
+    __slots__ = ("dtype", "length", "number", "pointer")
+
+    def __init__(self, pointer: Pointer, length: int, number: int) -> None:
+        self.pointer, self.length, self.number, self.dtype = pointer, int(length), number, pointer.dtype
+
+    def __getitem__(self, index: Any) -> Any:
+        if not 0 <= index < self.length:
+            raise Outside(codes.OUTSIDE, self.number, int(index), 0)
+        return self.pointer[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self[index]
+        if self.dtype.kind in "iu" and isinstance(value, (int, np.integer)):
+            limits = np.iinfo(self.dtype)
+            if not limits.min <= value <= limits.max:
+                raise Outside(codes.OVERFLOW, self.number, int(index), int(value))
+        self.pointer[index] = value
+
+
+def checked(number: int) -> Callable[[Pointer, int], Checked]:
+    """What makes the checked field of a number."""
+    return lambda pointer, length: Checked(pointer, length, number)
 
 
 def _at(name: str) -> Callable[[int], Pointer]:

@@ -12,6 +12,7 @@ from typing import Any
 
 from frontier.backends import codes
 from frontier.backends.cuda.runtime_words import ATTENTION, COUNT, ERROR
+from frontier.backends.cuda.simulator import Outside
 
 __all__ = ["GUARDS", "Refused"]
 
@@ -26,7 +27,7 @@ class Refused(Exception):
 
 def _called(fn: Callable[..., Any], C: Any, number: int, args: tuple[Any, ...], value: bool) -> tuple[Any, bool]:
     """The result, and whether it raised."""
-    reason = 0
+    reason, note = 0, [0, 0, 0]
     try:
         result = fn(*args)
         if result is not None or not value:
@@ -36,10 +37,13 @@ def _called(fn: Callable[..., Any], C: Any, number: int, args: tuple[Any, ...], 
         raise
     except (AttributeError, NameError, TypeError) as error:
         raise Refused(number) from error
+    except Outside as error:
+        reason, *note = error.args
     except Exception:  # whatever a functor raises
         pass
     if C[codes.FAILED] == 0:
         C[codes.FAILED], C[codes.REASON] = number + 1, reason
+        C[codes.FIELD], C[codes.INDEX], C[codes.NUMBER] = note
     return 0, True
 
 

@@ -1,0 +1,198 @@
+"""``FRONTIER_CHECK=1``: fields whose every access is checked in compiled functors, on any target.
+
+A checked field is a pointer with a length. An index outside it, or an integer that the field's dtype does not hold, is
+noted where the call of the functor looks for it (:mod:`frontier.backends.guards`), and the functor raises.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+
+from frontier import atomics
+from frontier.backends import codes
+from frontier.backends.cpu.intrinsics import Flags
+
+__all__ = ["Checked", "noted", "register", "with_note"]
+
+_I64 = ir.IntType(64)
+#: What is noted of a wrong access: why it is wrong (0 if none was), the field's number, the index, the value.
+_NOTE = ir.ArrayType(_I64, 4)
+
+
+def _word(number: int) -> Any:
+    return ir.Constant(_I64, number)
+
+
+class Checked(types.Type):
+    """A field: its number in the problem, and the type of the pointer to it."""
+
+    def __init__(self, inner: Any, number: int) -> None:
+        super().__init__(name=f"checked({inner}, {number})")
+        self.inner, self.number = inner, number
+        if not isinstance(inner, Flags):  # which no atomic takes
+            self.dtype = inner.dtype
+
+
+def _members(fe_type: Any) -> list[tuple[str, Any]]:
+    return [("pointer", fe_type.inner), ("length", types.int64), ("note", types.CPointer(types.int64))]
+
+
+def with_note(builder: Any, kinds: Any, given: list[Any]) -> tuple[list[Any], Any]:
+    """A functor's arguments with a place of the calling thread's for notes; None if it has no checked fields."""
+    if not kinds or not any(isinstance(kind, Checked) for kind in getattr(kinds[0], "types", ())):
+        return given, None
+    with builder.goto_entry_block():
+        place = builder.alloca(_NOTE)
+    note = builder.gep(place, [_word(0), _word(0)])
+    builder.store(_word(0), note)
+    problem = given[0]
+    for i, kind in enumerate(kinds[0].types):
+        if isinstance(kind, Checked):
+            problem = builder.insert_value(problem, note, [i, 2])
+    return [problem, *given[1:]], note
+
+
+def noted(builder: Any, note: Any) -> list[Any]:
+    """The words of a note: the reason first."""
+    return [builder.load(builder.gep(note, [_word(i)])) for i in range(_NOTE.count)]
+
+
+def register(
+    intrinsic: Any, overload: Any, register_model: Any, models: Any, raises: Callable[..., Any]
+) -> Callable[[int], Any]:
+    """Tell numba what checked fields are on one target.
+
+    Parameters
+    ----------
+    intrinsic, overload, register_model : callable
+        The target's decorators.
+    models : module
+        Its data models.
+    raises : callable
+        ``raises(context, builder, kind, arguments)`` leaves a function by an exception.
+
+    Returns
+    -------
+    callable
+        From a field's number to a function of compiled code, of a pointer and a length, that gives the checked field.
+    """
+
+    @register_model(Checked)
+    class _Model(models.StructModel):
+        def __init__(self, manager: Any, fe_type: Any) -> None:
+            super().__init__(manager, fe_type, _members(fe_type))
+
+    def refuse(context: Any, builder: Any, field: Any, number: int, words: tuple[Any, ...]) -> None:
+        note = builder.extract_value(field, 2)
+        for i, word in enumerate((words[0], _word(number), *words[1:])):
+            builder.store(word, builder.gep(note, [_word(i)]))
+        raises(context, builder, IndexError, ("outside a field",))
+
+    @intrinsic
+    def inside(typingctx, field, index):  # type: ignore[no-untyped-def]
+        """The pointer to a field, if it has such an index."""
+
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            checked, at = args
+            wrong = builder.icmp_unsigned(">=", at, builder.extract_value(checked, 1))  # negative ones are huge
+            with builder.if_then(wrong, likely=False):
+                refuse(context, builder, checked, field.number, (_word(codes.OUTSIDE), at, _word(0)))
+            return builder.extract_value(checked, 0)
+
+        return field.inner(field, types.int64), generate
+
+    @intrinsic
+    def fitting(typingctx, field, index, value):  # type: ignore[no-untyped-def]
+        """A value, if the field holds it."""
+
+        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            checked, at, given = args
+            wide = context.cast(builder, given, value, types.int64) if value != types.int64 else given
+            low, high = _limits(field.dtype, value)
+            wrong = builder.or_(
+                builder.icmp_signed("<", wide, _word(low)), builder.icmp_signed(">", wide, _word(high))
+            )
+            with builder.if_then(wrong, likely=False):
+                refuse(context, builder, checked, field.number, (_word(codes.OVERFLOW), at, wide))
+            return given
+
+        return value(field, types.int64, value), generate
+
+    def narrows(field: Any, value: Any) -> bool:
+        whole = isinstance(getattr(field, "dtype", None), types.Integer) and isinstance(value, types.Integer)
+        return whole and field.dtype != value and not isinstance(value, types.Boolean)
+
+    def getitem(field, index):  # type: ignore[no-untyped-def]
+        if isinstance(field, Checked) and isinstance(index, types.Integer):
+            return lambda field, index: inside(field, index)[index]
+        return None
+
+    def setitem(field, index, value):  # type: ignore[no-untyped-def]
+        if not isinstance(field, Checked) or not isinstance(index, types.Integer):
+            return None
+        if narrows(field, value):
+
+            def narrow(field, index, value):  # type: ignore[no-untyped-def]
+                inside(field, index)[index] = fitting(field, index, value)
+
+            return narrow
+
+        def plain(field, index, value):  # type: ignore[no-untyped-def]
+            inside(field, index)[index] = value
+
+        return plain
+
+    def atomic(name: str) -> None:
+        public = getattr(atomics, f"atomic_{name}")
+
+        def implement(field, index, value):  # type: ignore[no-untyped-def]
+            if isinstance(field, Checked):
+                return lambda field, index, value: public(inside(field, index), index, value)
+            return None
+
+        overload(public)(implement)
+
+    def cas(field, index, expected, value):  # type: ignore[no-untyped-def]
+        if isinstance(field, Checked):
+            return lambda field, index, expected, value: swap(inside(field, index), index, expected, value)
+        return None
+
+    overload(operator.getitem)(getitem)
+    overload(operator.setitem)(setitem)
+    for name in ("add", "min", "max", "or", "exch"):
+        atomic(name)
+    swap = atomics.atomic_cas
+    overload(swap)(cas)
+
+    def checked(number: int) -> Any:
+        @intrinsic
+        def make(typingctx, pointer, length):  # type: ignore[no-untyped-def]
+            kind = Checked(pointer, number)
+
+            def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+                made = ir.Constant(context.get_value_type(kind), ir.Undefined)
+                null = ir.Constant(_I64.as_pointer(), None)
+                for i, part in enumerate((*args, null)):
+                    made = builder.insert_value(made, part, i)
+                return made
+
+            return kind(pointer, types.int64), generate
+
+        return make
+
+    return checked
+
+
+def _limits(field: Any, value: Any) -> tuple[int, int]:
+    """The least and the greatest integer of 64 bits with a sign that a field holds, for values of a type."""
+    if field.signed:
+        bits = field.bitwidth - 1
+        least = -(1 << bits)
+    else:
+        bits, least = min(field.bitwidth, 63), 0
+    return (0 if not value.signed else least), (1 << bits) - 1
