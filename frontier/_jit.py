@@ -1,46 +1,16 @@
-"""Compiled helper functions of the package itself, and the folder on disk where all generated code is kept.
-
-numba would keep machine code beside the source: in ``site-packages``, where pip would later leave it behind.
-"""
+"""Compiled helper functions of the package itself, kept on disk where all generated code is kept."""
 
 from __future__ import annotations
 
-import os
 import sys
-import tempfile
 from functools import cache
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from frontier import compiling
+from frontier._cache import cache_folder
 
-__all__ = ["cache_folder", "jit", "sparing", "version_of", "write_whole"]
-
-
-@cache
-def cache_folder(target: str = "cpu") -> Path:
-    """Where generated code for a target is kept: in ``FRONTIER_CACHE_DIR``, or in a folder in the user's cache."""
-    chosen = os.environ.get("FRONTIER_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = (Path(chosen) if chosen else Path(home) / "frontier") / target
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK):
-            raise PermissionError
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="frontier-"))
-    return folder
-
-
-def write_whole(path: Path, content: bytes, seconds: float | None = None) -> None:
-    """Write a file whole or not at all, for processes share the folder; ``seconds``: what its time shall be."""
-    handle, name = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    if seconds is not None:
-        os.utime(name, (seconds, seconds))
-    os.replace(name, path)
+__all__ = ["jit", "sparing", "version_of"]
 
 
 def version_of(distribution: str) -> str | None:
@@ -75,16 +45,14 @@ def jit(function: Any) -> Any:
 
     _compiler_room.prepare()
     import numba
-    from numba.core import config as numba_config
+
+    from frontier._numba_cache import keep_code
+    from frontier.captures import capture
 
     _listen()
-    config: Any = numba_config
-    before = config.CACHE_DIR  # empty, unless the user has set NUMBA_CACHE_DIR; read when the decorator runs
-    config.CACHE_DIR = before or str(cache_folder())
-    try:
-        return _compiler_room.guarded(numba.njit(function, nogil=True, cache=True, error_model="numpy"))
-    finally:
-        config.CACHE_DIR = before
+    made = numba.njit(function, nogil=True, error_model="numpy")
+    name = f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
+    return _compiler_room.guarded(keep_code(made, name, cache_folder, lambda: capture(function).fingerprint))
 
 
 #: Modules of such functions -> what they are, for whoever waits for them.

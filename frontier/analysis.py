@@ -12,14 +12,14 @@ import hashlib
 import json
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from frontier import _compiler_room, atomics
-from frontier._jit import cache_folder, version_of, write_whole
+from frontier._cache import cache_folder, keep, kept
+from frontier._jit import version_of
 from frontier.adjacency import NEEDS
 from frontier.captures import Captures
 from frontier.errors import FunctorError
@@ -93,11 +93,10 @@ def effects(fn: Callable[..., Any]) -> Effects:
     part = captures.parts[fn]
     if part.fingerprint not in _found:
         path = _file_of(part.fingerprint)
-        kept = _loaded(path)
-        made = _read(part.frozen()) if kept is None else kept
-        if kept is None:
-            with suppress(OSError):  # a full disk, say: then the next process reads the functor again
-                write_whole(path, _text(made).encode())
+        made = _loaded(path)
+        if made is None:
+            made = _read(part.frozen())
+            keep(path, _text(made).encode())
         _found[part.fingerprint] = made
     return _found[part.fingerprint]
 
@@ -133,12 +132,12 @@ def _text(found: Effects) -> str:
 def _loaded(path: Path) -> Effects | None:
     """What a file says; None if there is none, or it is damaged."""
     try:
-        given = json.loads(path.read_bytes())
+        given = json.loads(kept(path) or "")
         reads, writes, atomic = (
             {name: set(values) for name, values in given[kind].items()} for kind in ("reads", "writes", "atomics")
         )
         return Effects(reads, writes, atomic, set(given["topology"]), exact=given["exact"])
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
 

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 from frontier.errors import FunctorError
 
-__all__ = ["arguments", "constant", "function", "helpers", "location", "names_used"]
+__all__ = ["arguments", "constant", "function", "helpers", "location", "names_used", "plain"]
 
 EDGE = ("src", "dst", "edge", "weight")
 VERTEX = ("v",)
@@ -50,6 +50,11 @@ def location(fn: Callable[..., Any]) -> str:
     code = getattr(fn, "__code__", None)
     name = getattr(fn, "__name__", repr(fn))
     return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
+
+
+def plain(name: str) -> str:
+    """A name that may stand in any text: a user's own name if it is short and plain."""
+    return name if name.isidentifier() and name.isascii() and len(name) <= 60 else "functor"
 
 
 def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:

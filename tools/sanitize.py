@@ -31,7 +31,7 @@ from races import explained, findings  # noqa: E402
 
 import frontier as fr  # noqa: E402
 from frontier import device  # noqa: E402
-from frontier._jit import cache_folder  # noqa: E402
+from frontier._cache import cache_folder  # noqa: E402
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
 REFUSED = "without lines:"

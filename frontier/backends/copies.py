@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from frontier.captures import Captured
-from frontier.lowering.text import plain
+from frontier.functors import plain
 
 __all__ = ["Copies"]
 

@@ -17,12 +17,12 @@ from typing import Any
 
 from frontier.adjacency import hidden
 from frontier.captures import Captured, capture
-from frontier.functors import arguments
+from frontier.functors import arguments, plain
 from frontier.lowering.layout import Layout
 from frontier.lowering.registers import VARIABLES, Register
 from frontier.schedule import Schedule
 
-__all__ = ["NARROW", "VALUE", "Functor", "Text", "checking", "plain"]
+__all__ = ["NARROW", "VALUE", "Functor", "Text", "checking"]
 
 Functor = Callable[..., Any]
 
@@ -304,8 +304,3 @@ class Text:
         head = ", ".join(["p", "C", "slot", "w", "W", *parameters])
         self.functions.append("\n".join([f"def {name}({head}):", *("    " + line for line in body)]))
         return f"{name}({', '.join([self.problem(), 'C', 'slot', 'w', 'W', *parameters.values()])})"
-
-
-def plain(name: str) -> str:
-    """A name that may stand in any text: a user's own name if it is short and plain."""
-    return name if name.isidentifier() and name.isascii() and len(name) <= 60 else "functor"

@@ -1,16 +1,13 @@
 """From a program's text and functors to a compiled loop function, kept on disk.
 
-The text is written to a file named by a hash of all that the code depends on, and numba's own cache
-keeps the machine code beside it: a second process starts without compiling. Files are written whole or
-not at all, so processes may share the folder.
+The machine code lies in a file named by a hash of all that it depends on: a second process starts without compiling.
+The text is written beside it, for people to read; it is never read again.
 """
 
 from __future__ import annotations
 
 import hashlib
-import importlib.util
 import os
-import pickle
 import re
 import sys
 import threading
@@ -24,7 +21,9 @@ from numba import njit, types
 from numba.core.errors import NumbaError
 
 from frontier import _compiler_room, compiling, tracing
-from frontier._jit import cache_folder, write_whole
+from frontier._apart import apart
+from frontier._cache import cache_folder, made_module
+from frontier._numba_cache import keep_code
 from frontier.backends import checks, codes, flags, guards, least, overloads
 from frontier.backends.copies import Copies
 from frontier.backends.cpu import atomics, intrinsics, runtime, texts, translate
@@ -54,7 +53,7 @@ from frontier.backends.cpu.texts import gives
 #: What is called: all before it is translated, not compiled. So this is all that numba sees, and keeps.
 _ENTRY = """
 
-@njit(cache={kept}, **CALLED)
+@njit(**CALLED)
 def entry(address, w, W):
     loop(address, w, W)
 """
@@ -74,13 +73,18 @@ def compiled(program: Program) -> Callable[[int, int, int], None]:
     parts = {made: program.captured(fn) for fn, made in program.functors.items()}
     kept = not any(part.recursive for part in parts.values())
     imports = "\n".join([_IMPORTS, *program.checkers()])
-    text = module_text(program, imports, "@gives()", "@gives()") + _ENTRY.format(kept=kept)
+    text = module_text(program, imports, "@gives()", "@gives()") + _ENTRY
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())
     for name, part in parts.items():
         key.update(f"{name}{part.fingerprint}".encode())
     name = f"loop_{key.hexdigest()[:32]}"
+    made = _made.get(name)
+    return made or apart(lambda: _once(name, text, program, kept))
+
+
+def _once(name: str, text: str, program: Program, kept: bool) -> Callable[[int, int, int], None]:
     with _lock:
         if name not in _made:
             _made[name] = _make(name, text, program, kept)
@@ -99,26 +103,16 @@ def _make(name: str, text: str, program: Program, kept: bool) -> Callable[[int, 
 
 def _entry(name: str, text: str, program: Program, kept: bool) -> Callable[[int, int, int], None]:
     _compiler_room.prepare()
-    path = _written(cache_folder() / f"{name}.py", text)
-    spec = importlib.util.spec_from_file_location(f"frontier_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
     functors = {made: jitted(program.captured(fn)) for fn, made in program.functors.items()}
-    module.__dict__.update(functors)
-    sys.modules[module.__name__] = module  # numba's cache finds it there by name
-    spec.loader.exec_module(module)
+    module = made_module(f"frontier_{name}", cache_folder() / f"{name}.py", text, functors)
+    if kept:
+        keep_code(module.entry, name, cache_folder, str)
     long = text.count("\n") > _LONG
     module.__dict__["loop"] = translated(
         module.run, lambda: compiling.announce(" ".join(program.steps), kept) if long else None
     )
     try:
-        try:
-            module.entry.compile(_SIGNATURE)
-        except (pickle.UnpicklingError, EOFError):  # a file of the cache is damaged
-            for damaged in (path.parent / "__pycache__").glob(f"{name}.*nb?"):
-                damaged.unlink(missing_ok=True)
-            module.entry.compile(_SIGNATURE)
+        module.entry.compile(_SIGNATURE)
     except Exception as error:  # numba raises more than its own errors for code that it cannot type
         for fn in program.functors:
             jitted.forget(program.captured(fn))
@@ -225,16 +219,6 @@ def _hint(reason: str) -> str:
     if "Untyped global" in reason or "not find" in reason:
         return "functors call plain functions, numpy and math"
     return "see what a functor may do in the documentation, and debug it with g.to('python')"
-
-
-# ---- files -------------------------------------------------------------------------------------------------
-
-
-def _written(path: Path, text: str) -> Path:
-    if not path.exists():
-        # numba compares the file's time with the one it has noted; equal text has an equal time.
-        write_whole(path, text.encode(), seconds=0)
-    return path
 
 
 @cache

@@ -66,9 +66,9 @@ def translated(written: Written, begun: Callable[[], None] = lambda: None) -> An
 
 
 @cache
-def _definitions(path: str) -> dict[str, ast.FunctionDef]:
-    """The functions of a module, by name."""
-    tree = ast.parse(Path(path).read_text(encoding="utf-8"))
+def _definitions(path: str, text: str | None) -> dict[str, ast.FunctionDef]:
+    """The functions of a module, by name; ``text`` where the module was not made from a file."""
+    tree = ast.parse(Path(path).read_text(encoding="utf-8") if text is None else text)
     return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
 
 
@@ -101,7 +101,7 @@ class Translator:
             self.module, convention.get_function_type(result, kinds), f"{written.__name__}.{len(self._made)}"
         )
         made.linkage = "internal"
-        definition = _definitions(written.function.__code__.co_filename)[written.__name__]
+        definition = self._definition(written)
         names = [argument.arg for argument in definition.args.args]
         convention.decorate_function(made, names, kinds)
         builder = ir.IRBuilder(made.append_basic_block("entry"))
@@ -113,6 +113,10 @@ class Translator:
         if not builder.block.is_terminated:
             body.leave(types.none, self.context.get_dummy_value())
         return made
+
+    def _definition(self, written: Written) -> ast.FunctionDef:
+        function = written.function
+        return _definitions(function.__code__.co_filename, function.__globals__.get("__text__"))[written.__name__]
 
     def operation(self, builder: Any, function: Any, kinds: list[Any], args: list[Any]) -> tuple[Any, Any]:
         """Call whatever numba knows: an operator, an intrinsic, a functor."""

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import importlib
-import importlib.util
 import re
-import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from frontier import compiling, tracing
-from frontier._jit import cache_folder, write_whole
+from frontier._apart import apart
+from frontier._cache import cache_folder, keep, kept, made_module, once
 from frontier.backends.cuda.environment import environment
 from frontier.backends.cuda.linker import linked
 from frontier.backends.cuda.program import CudaProgram, text
@@ -34,7 +32,7 @@ __all__ = ["ENTRY", "binary", "key_of", "module_of", "ptx_of"]
 #: Name of every kernel.
 ENTRY = "frontier_loop"
 
-_lock = threading.RLock()
+_lock, _compiler = threading.RLock(), threading.RLock()
 _binaries: dict[str, bytes] = {}
 
 
@@ -68,22 +66,26 @@ def binary(
     with _lock:
         if name not in _binaries:
             path = cache_folder("cuda") / f"{name}.cubin"
-            if not path.exists():
-                _make(program, capability, bounds, blame, path)
-            _binaries[name] = path.read_bytes()
+            with once(path):
+                found = kept(path)
+                if found is None:
+                    found = _make(program, capability, bounds, blame)
+                    keep(path, found)
+            _binaries[name] = found
         return _binaries[name]
 
 
 def _make(
-    program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any], path: Path
-) -> None:
+    program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any]
+) -> bytes:
     compiling.begin()
     compiling.announce(" ".join(program.steps))
     try:
-        write_whole(path, _machine_code(program, capability, bounds, blame))
+        made = _machine_code(program, capability, bounds, blame)
     finally:
         took = compiling.end()
     tracing.add_compile(" ".join(program.steps), took, "cuda")
+    return made
 
 
 def _machine_code(
@@ -91,7 +93,7 @@ def _machine_code(
 ) -> bytes:
     steps = ", ".join(program.steps)
     try:
-        code = ptx_of(program, capability, bounds)
+        code = apart(lambda: ptx_of(program, capability, bounds))
     except Exception as error:
         blame()
         raise FunctorError(f"the loop of {steps} cannot be compiled for the GPU: {_reason(error)}") from error
@@ -113,17 +115,7 @@ def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
     """The program's module, made from its text."""
     made = text(program)
     name = f"loop_{hashlib.sha256(made.encode()).hexdigest()[:32]}"
-    path = cache_folder("cuda") / f"{name}.py"
-    if not path.exists():
-        write_whole(path, made.encode())
-    spec = importlib.util.spec_from_file_location(f"frontier_cuda_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    module.__dict__.update(functors)
-    sys.modules[module.__name__] = module
-    spec.loader.exec_module(module)
-    return module
+    return made_module(f"frontier_cuda_{name}", cache_folder("cuda") / f"{name}.py", made, functors)
 
 
 # ---- PTX -------------------------------------------------------------------------------------------------
@@ -131,6 +123,11 @@ def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
 
 def ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> str:
     """The kernel's PTX; needs no GPU."""
+    with _compiler:  # of which another may be at work still, for a run that was interrupted
+        return _ptx_of(program, capability, bounds)
+
+
+def _ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> str:
     from numba import types
 
     cuda = _numba("numba.cuda")

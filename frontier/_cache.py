@@ -1,0 +1,274 @@
+"""The folder on disk where generated code is kept, and how several processes share it.
+
+What lies there is executed. So the folder is used only if nobody else may write to it: it belongs to the user or to
+root, and neither the group nor others may write. Otherwise code is kept in a private temporary folder, which is removed
+when the process ends. Nothing that goes wrong with files ends a run: then code is made again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import errno
+import hashlib
+import os
+import secrets
+import shutil
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["Place", "cache_folder", "keep", "kept", "made_module", "once", "place", "say_once", "write_whole"]
+
+#: How long a process waits for another that makes the same code, in seconds; then it makes it too.
+PATIENCE = 300.0
+
+#: Before the digest with which every file ends that is read again.
+_SEAL = b"\n\0frontier sha256 "
+
+_WRITE = stat.S_IWGRP | stat.S_IWOTH
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where generated code is kept.
+
+    Attributes
+    ----------
+    path : Path
+    state : {"kept", "read only", "temporary"}
+    why : str
+        Why the usual folder is not used, or is not written to.
+    """
+
+    path: Path
+    state: str
+    why: str = ""
+
+
+@cache
+def place() -> Place:
+    """The folder of this process: ``FRONTIER_CACHE_DIR``, or ``frontier`` in the user's cache folder."""
+    chosen = os.environ.get("FRONTIER_CACHE_DIR")
+    usual = os.path.join(os.environ.get("XDG_CACHE_HOME", ""), "frontier")
+    if not os.path.isabs(usual):  # a relative one is not to be used, says the XDG specification
+        usual = os.path.join(os.path.expanduser("~"), ".cache", "frontier")
+    folder = Path(chosen or usual)
+    if not folder.is_absolute():
+        what = "FRONTIER_CACHE_DIR is no absolute path" if chosen else "there is no home folder"
+        return _temporary(what, aloud=bool(chosen))
+    try:
+        with suppress(FileExistsError):
+            folder.parent.mkdir(0o700, parents=True)
+        writable = _made(folder)
+    except OSError as error:
+        return _temporary(f"{folder}: {error.strerror}")
+    refusal = _refusal(folder)
+    if refusal:
+        return _temporary(f"{folder} is not used: {refusal}", aloud=True)
+    return Place(folder, "kept") if writable else Place(folder, "read only", "it may not be written to")
+
+
+@cache
+def cache_folder(target: str = "cpu") -> Path:
+    """Where generated code for a target is kept, see :func:`place`."""
+    folder = place().path / target
+    try:
+        _made(folder)
+    except OSError:  # all that is read there is missing, and what is to be written says so
+        return folder
+    refusal = _refusal(folder) if place().state != "temporary" else ""
+    if refusal:
+        return _temporary(f"{folder} is not used: {refusal}", aloud=True).path / target
+    return folder
+
+
+def _made(folder: Path) -> bool:
+    """Make a folder to which nobody else may write, if there is none; whether it may be written to."""
+    if not folder.is_dir():
+        try:
+            folder.mkdir(0o755)
+        except FileExistsError:
+            if not folder.is_dir():
+                raise
+        except OSError as error:
+            if error.errno == errno.EROFS or (error.errno == errno.EACCES and folder.parent.is_dir()):
+                raise PermissionError(error.errno, "it cannot be made") from None
+            raise
+    return os.access(folder, os.W_OK)
+
+
+def _refusal(folder: Path) -> str:
+    """Why code in a folder is not to be trusted; nothing if it is."""
+    if not hasattr(os, "getuid"):  # Windows: the user's own folders are the user's own
+        return ""
+    found = folder.stat()
+    if found.st_uid not in (os.getuid(), 0):
+        return "it belongs to another user"
+    if found.st_mode & _WRITE:
+        return "others may write to it (chmod go-w)"
+    for above in folder.resolve().parents:
+        mode = above.stat().st_mode
+        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+            return f"others may write to {above}"
+    return ""
+
+
+@cache
+def _private() -> Path:
+    """A folder of this process alone, which is removed at its end."""
+    try:
+        made = Path(tempfile.mkdtemp(prefix="frontier-"))  # of mode 0700
+    except OSError:
+        return Path(os.devnull, "frontier")  # nothing can be kept
+    owner = os.getpid()
+
+    def remove() -> None:
+        if os.getpid() == owner:  # not in a fork of it
+            shutil.rmtree(made, ignore_errors=True)
+
+    atexit.register(remove)
+    return made
+
+
+def _temporary(why: str, aloud: bool = False) -> Place:
+    if aloud:
+        say_once(f"{why}; compiled code is kept until this process ends")
+    return Place(_private(), "temporary", why)
+
+
+@cache
+def say_once(text: str) -> None:
+    """Say something on stderr, once in a process."""
+    if sys.stderr is not None:
+        print(f"frontier: {text}", file=sys.stderr, flush=True)
+
+
+# ---- files -------------------------------------------------------------------------------------------------
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all, for processes share the folder."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+    # With what the user's umask leaves of this mode: others may read, which mkstemp would not allow.
+    handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o644)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        os.replace(beside, path)
+    except BaseException:
+        with suppress(OSError):
+            beside.unlink()
+        raise
+
+
+def keep(path: Path, content: bytes, sealed: bool = True) -> bool:
+    """Keep a file if that is possible; whether it was. ``sealed``: with a digest, for :func:`kept`."""
+    whole = content + _SEAL + hashlib.sha256(content).digest() if sealed else content
+    try:
+        try:
+            write_whole(path, whole)
+        except FileNotFoundError:  # somebody has cleared the cache
+            path.parent.mkdir(0o755, parents=True, exist_ok=True)
+            write_whole(path, whole)
+    except OSError as error:
+        if error.errno not in (errno.EACCES, errno.EROFS):
+            say_once(f"compiled code cannot be kept in {path.parent}: {error.strerror or error}; going on without")
+        return False
+    return True
+
+
+def kept(path: Path) -> bytes | None:
+    """The content of a file that was kept; None if there is none or it is damaged."""
+    try:
+        whole = path.read_bytes()
+    except OSError:
+        return None
+    content, seal, digest = whole[: -len(_SEAL) - 32], whole[-len(_SEAL) - 32 : -32], whole[-32:]
+    return content if seal == _SEAL and hashlib.sha256(content).digest() == digest else None
+
+
+def made_module(name: str, path: Path, text: str, names: Mapping[str, Any]) -> ModuleType:
+    """A module of a text that uses some names; the text is kept in a file for people to read, which is never run."""
+    try:
+        there = path.stat().st_size == len(text)  # texts are ASCII
+    except OSError:
+        there = False
+    if not there:
+        keep(path, text.encode(), sealed=False)
+    made = ModuleType(name)
+    made.__dict__.update(names, __file__=str(path), __text__=text)
+    sys.modules[name] = made  # where what is loaded from disk looks for it
+    exec(compile(text, str(path), "exec"), made.__dict__)
+    return made
+
+
+# ---- one process makes, others wait ---------------------------------------------------------------------------
+
+
+@contextmanager
+def once(path: Path) -> Iterator[None]:
+    """Within it no other process makes the same file.
+
+    One that comes later waits, and finds the file when it enters: so look for it within. The lock goes with the process
+    that holds it, however that ends; where there are no locks, or after :data:`PATIENCE`, nobody waits.
+    """
+    lock = path.with_name(f"{path.name}.lock")
+    handle = None if path.exists() else _locked(lock)
+    try:
+        yield
+    finally:
+        if handle is not None:
+            with suppress(OSError):  # first, while it is ours; on Windows it stays
+                lock.unlink()
+            os.close(handle)
+
+
+def _locked(lock: Path) -> int | None:
+    """The handle of a lock file that this process holds; None if it goes on without."""
+    deadline, pause = time.monotonic() + PATIENCE, 0.01
+    while time.monotonic() < deadline:
+        try:
+            handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o644)
+        except OSError:  # read only, full
+            return None
+        mine = False
+        try:
+            _lock(handle)
+            # Who held it before has removed the file; then there may be another.
+            mine = os.path.samestat(os.fstat(handle), os.stat(lock))
+        except (BlockingIOError, PermissionError):
+            time.sleep(pause)
+            pause = min(2 * pause, 0.1)
+        except FileNotFoundError:
+            continue
+        except OSError:  # a file system without locks
+            return None
+        finally:
+            if not mine:
+                os.close(handle)
+        if mine:
+            return handle
+    return None
+
+
+def _lock(handle: int) -> None:
+    """Lock a file; BlockingIOError or PermissionError if another process holds it."""
+    if fcntl is not None:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    else:
+        import msvcrt
+
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
