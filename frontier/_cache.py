@@ -25,11 +25,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
-
 __all__ = ["Place", "cache_folder", "keep", "kept", "made_module", "once", "place", "say_once", "write_whole"]
 
 #: How long a process waits for another that makes the same code, in seconds; then it makes it too.
@@ -254,7 +249,7 @@ def _locked(lock: Path) -> int | None:
             pause = min(2 * pause, 0.1)
         except FileNotFoundError:
             continue
-        except OSError:  # a file system without locks
+        except (OSError, ImportError):  # a file system, or a Python, without locks
             return None
         finally:
             if not mine:
@@ -266,9 +261,11 @@ def _locked(lock: Path) -> int | None:
 
 def _lock(handle: int) -> None:
     """Lock a file; BlockingIOError or PermissionError if another process holds it."""
-    if fcntl is not None:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    else:
+    if sys.platform == "win32":
         import msvcrt
 
-        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined]
+        msvcrt.locking(handle, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -18,18 +18,14 @@ from dataclasses import dataclass, field
 from enum import Enum, EnumMeta
 from functools import cached_property
 from operator import is_
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from frontier.errors import FunctorError
 from frontier.functors import inner_codes, is_helper, location, names_used
-from frontier.step import walk
 
-if TYPE_CHECKING:
-    from frontier.step import Step
-
-__all__ = ["Captured", "Captures", "capture", "captures_of"]
+__all__ = ["Captured", "Captures", "capture"]
 
 #: Packages whose functions numba knows by name; their modules stay what they are in compiled code.
 _KNOWN = ("builtins", "math", "cmath", "operator", "_operator", "numpy", "numba")
@@ -202,19 +198,6 @@ class Captures:
         """Raise FunctorError if something cannot be a constant of compiled code."""
         for refusal in self.refused:
             raise FunctorError(refusal.text)
-
-
-def captures_of(step: Step) -> Captures:
-    """What the functors of a step, and of steps inside it, take from outside now: the same object if it is equal."""
-    known: Captures | None = step.__dict__.get("_captures")
-    if known is not None and known.unchanged():
-        return known
-    made = Captures(fn for part in walk(step) for fn, _ in part.functors())
-    if known is not None and known.key == made.key:
-        known.take_over(made)
-        return known
-    step.__dict__["_captures"] = made
-    return made
 
 
 def capture(fn: Callable[..., Any]) -> Captured:

@@ -11,11 +11,10 @@ from collections.abc import Callable
 from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
-from frontier.captures import captures_of
 from frontier.errors import BackendUnavailableError, FrontierError
 from frontier.lowering.layout import Layout
 from frontier.schedule import Schedule
-from frontier.step import check_weights, walk
+from frontier.step import captures_of, check_weights, walk
 
 if TYPE_CHECKING:
     from frontier.frontiers import Frontier

@@ -11,16 +11,18 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
 
+from frontier.captures import Captures
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
 
 if TYPE_CHECKING:
-    from frontier.captures import Captures
     from frontier.problem import Problem
     from frontier.schedule import Schedule
 
-__all__ = ["Over", "Step", "check_field", "check_weights", "count_over", "frontier_over", "start_of", "walk"]
+__all__ = [
+    "Over", "Step", "captures_of", "check_field", "check_weights", "count_over", "frontier_over", "start_of", "walk",
+]  # fmt: skip
 
 #: What ``over=`` accepts: "vertices", "edges", a pile, a scalar that holds a vertex or a count, or a count.
 Over = str | int | None
@@ -196,6 +198,19 @@ def walk(step: Step) -> Iterator[Step]:
     yield step
     for part in step.inner():
         yield from walk(part)
+
+
+def captures_of(step: Step) -> Captures:
+    """What the functors of a step, and of steps inside it, take from outside now: the same object if it is equal."""
+    known: Captures | None = step.__dict__.get("_captures")
+    if known is not None and known.unchanged():
+        return known
+    made = Captures(fn for part in walk(step) for fn, _ in part.functors())
+    if known is not None and known.key == made.key:
+        known.take_over(made)
+        return known
+    step.__dict__["_captures"] = made
+    return made
 
 
 def start_of(p: Problem, over: Over, counted: bool = False) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from frontier import device, gpus
+from frontier._cache import place
 from frontier.cli.common import Commands, Stopwatch, dump_json, print_table
 
 __all__ = ["add"]
@@ -73,6 +74,8 @@ def _basics() -> Iterator[Finding]:
         version = version_of(name)
         note = "" if version else f"needed: pip install {name}"
         yield Finding(name, version or "missing", note, broken=not version)
+    kept = place()
+    yield Finding("cache", kept.state, f"{kept.path}{f' ({kept.why})' if kept.why else ''}: generated code")
     count = f"of {os.cpu_count()} processors; FRONTIER_NUM_THREADS or --threads sets it"
     yield Finding("threads", str(threads.num_threads()), count)
     yield Finding("checks", "on" if checking() else "off", "of indices in compiled code; FRONTIER_CHECK=1 sets them on")

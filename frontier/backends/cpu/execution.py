@@ -13,11 +13,11 @@ from frontier.backends.cpu import runtime, threads
 from frontier.backends.cpu.compiler import compiled
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
-from frontier.captures import captures_of
 from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
 from frontier.lowering.text import checking
+from frontier.step import captures_of
 
 if TYPE_CHECKING:
     from frontier.problem import Problem

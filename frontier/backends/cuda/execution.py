@@ -20,7 +20,6 @@ from frontier.backends.cuda import launch, runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
-from frontier.captures import captures_of
 from frontier.errors import DeviceLostError, FrontierError
 from frontier.frontiers import Frontier
 from frontier.loop import Loop
@@ -28,7 +27,7 @@ from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
 from frontier.lowering.text import checking
 from frontier.schedule import Schedule
-from frontier.step import walk
+from frontier.step import captures_of, walk
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
