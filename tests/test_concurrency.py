@@ -126,7 +126,7 @@ print(int(level.sum()), sum(row.step.startswith("compile") for row in t.rows))
 
 
 def run(folder, name="cpu", **more):
-    variables = environment(FRONTIER_CACHE_DIR=str(folder), **more)
+    variables = environment(FRONTIER_CACHE_DIR=str(folder), FRONTIER_QUIET="1", **more)
     script = [sys.executable, "-c", SCRIPT.replace("{name}", name)]
     return subprocess.Popen(script, env=variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
