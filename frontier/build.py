@@ -14,7 +14,7 @@ from frontier._build_sort import DUPLICATES, sorted_rows, take
 from frontier._topology import OF_ROWS, OF_WEIGHTS, Array, id_dtype, offset_dtype
 from frontier.errors import GraphError
 from frontier.graph import Graph
-from frontier.memory import check_room
+from frontier.memory import HINT, check_room
 
 __all__ = ["from_csr", "from_edges"]
 
@@ -121,9 +121,11 @@ def from_edges(
 
 def _rows(place: str, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:
     """Sorted rows, made where the edges are."""
-    if not device.is_cuda(place):
-        return sorted_rows(src, dst, num_vertices, **options)
     both, carry = options.get("both", False), options["need_order"] or options.get("weights") is not None
+    if not device.is_cuda(place):
+        each = 8 + src.itemsize + (8 if carry else 0)  # a key, the target, and what comes with it
+        check_room(len(src) * each * (1 + both), f"building the rows of {len(src):,} edges", HINT)
+        return sorted_rows(src, dst, num_vertices, **options)
     needed = _build_arrays.bytes_for(len(src), both, carry)
     check_room(needed, f"building the rows of {len(src):,} edges", device.HINT, place)
     return _build_arrays.sorted_rows(device.namespace(place), src, dst, num_vertices, **options)
@@ -229,6 +231,8 @@ def transpose(graph: Graph, permutation: bool) -> tuple[Array, Array, Array | No
     sources = graph._topology.built().get("sources")
     if sources is None:  # not graph.sources, which would keep it
         sources = sources_of(place, graph.offsets, graph.targets.dtype)
+    needed = graph.num_slots * (8 + sources.itemsize + (8 if permutation else 0))
+    check_room(needed, f"the in-edges of {graph.num_slots:,} slots", HINT)
     rows = sorted_rows(
         graph.targets,
         sources,

@@ -10,9 +10,11 @@ import stat
 import subprocess
 import sys
 import threading
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from processes import environment
 
@@ -137,22 +139,41 @@ def test_links_stay(tmp_path: Path) -> None:
     assert sorted(each.name for each in folder.iterdir()) == ["new.el", "old.el"]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_file_that_may_not_be_written(tmp_path: Path) -> None:
-    name = tmp_path / "g.el"
-    name.write_text("old")
-    name.chmod(0o444)
-    with pytest.raises(fr.GraphError, match=r"g\.el: cannot be written: Permission denied"):
-        fr.write(fr.path(3), name)
-    name.chmod(0o644)
-    tmp_path.chmod(0o555)  # nothing can stand beside it
-    try:
-        fr.write(fr.path(3), name)
-        with pytest.raises(fr.GraphError, match=r"new\.el: cannot be written: Permission denied"):
-            fr.write(fr.path(3), tmp_path / "new.el")
-    finally:
-        tmp_path.chmod(0o755)
-    assert fr.read(name).num_vertices == 3
+def test_files_that_may_not_be_written(tmp_path: Path) -> None:
+    """As a user for whom something is forbidden, which nothing is for root."""
+    folder = tmp_path / "locked"  # in which nothing can stand beside a file
+    folder.mkdir()
+    for name, mode in (("readonly.el", 0o444), ("locked/g.el", 0o666)):
+        (tmp_path / name).write_text("0 1\n")
+        (tmp_path / name).chmod(mode)
+    tmp_path.chmod(0o777)
+    folder.chmod(0o555)
+    for parent in tmp_path.parents[:2]:  # of pytest's own folders
+        parent.chmod(0o755)
+    code = (
+        "import os, sys\nimport frontier as fr\n"
+        "graph = fr.path(3)\nfr.write(graph, 'before.el')\n"
+        "os.setuid(65534) if os.geteuid() == 0 else None\n"
+        "for name in ('readonly.el', 'locked/g.el', 'locked/new.el'):\n"
+        "    try:\n"
+        "        fr.write(graph, name)\n"
+        "        print(name, 'written')\n"
+        "    except fr.GraphError as error:\n"
+        "        print(error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path, env=environment(), text=True, capture_output=True, check=False, timeout=300,
+    )  # fmt: skip
+    folder.chmod(0o755)
+    assert done.stdout.splitlines() == [
+        "readonly.el: cannot be written: Permission denied",
+        "locked/g.el written",
+        "locked/new.el: cannot be written: Permission denied",
+    ], done.stderr
+    assert (tmp_path / "readonly.el").read_text() == "0 1\n"
+    assert (folder / "g.el").read_text().endswith("0 1\n1 2\n")
+    assert [each.name for each in folder.iterdir()] == ["g.el"]
 
 
 @pytest.mark.parametrize("zipped", [False, True])
@@ -192,3 +213,15 @@ def test_folder_as_a_file(tmp_path: Path) -> None:
     (tmp_path / "g.el").mkdir()
     with pytest.raises(fr.GraphError, match=r"g\.el: cannot be written: Is a directory"):
         fr.write(fr.path(3), tmp_path / "g.el")
+
+
+@pytest.mark.parametrize("suffix", ["npz", "npz.gz"])
+def test_archives_are_not_made_in_memory(tmp_path: Path, suffix: str) -> None:
+    graph = fr.from_csr(np.zeros(2**24, np.int32), np.empty(0, np.int32))
+    tracemalloc.start()
+    try:
+        fr.write(graph, tmp_path / f"g.{suffix}")
+        assert tracemalloc.get_traced_memory()[1] < graph.offsets.nbytes // 2
+    finally:
+        tracemalloc.stop()
+    assert fr.read(tmp_path / f"g.{suffix}").num_vertices == 2**24 - 1

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import gzip
+import itertools
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import IO, Any
 
@@ -207,17 +208,14 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
     given: Any = path if hasattr(path, "write") else None
     name = _name(path)
     suffix, zipped = format_of(name, format)
-    chunks = iter(_written(_on_host(graph), name, suffix))
-    first = next(chunks)  # what the format cannot hold is refused before a pipe is opened
+    put = _saver(_on_host(graph), name, suffix)  # what the format cannot hold is refused before a pipe is opened
     try:
         with contextlib.nullcontext(given) if given is not None else replacing(name) as file:
             if not zipped:
-                file.write(first)
-                file.writelines(chunks)
+                put(file)
                 return
             with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-                packed.write(first)
-                packed.writelines(chunks)
+                put(packed)
     except BrokenPipeError:  # whoever reads has seen enough
         raise
     except OSError as error:
@@ -228,9 +226,17 @@ def _on_host(graph: Graph) -> Graph:
     return graph.to("cpu") if device.is_cuda(graph.backend) else graph
 
 
-def _written(graph: Graph, name: str, suffix: str) -> Iterable[bytes]:
+def _saver(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
+    """What writes a graph to a file that is open."""
     if suffix == "npz":
-        return npz.write(graph, name)
+        arrays = npz.arrays_of(graph, name)
+        return lambda file: npz.save(arrays, file)
+    chunks = iter(_written(graph, name, suffix))
+    first = next(chunks)
+    return lambda file: file.writelines(itertools.chain([first], chunks))
+
+
+def _written(graph: Graph, name: str, suffix: str) -> Iterable[bytes]:
     if suffix == "mtx":
         return matrix_market.write(graph, name)
     if suffix == "gr":

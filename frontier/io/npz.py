@@ -8,13 +8,11 @@ which an undirected edge stands once. Nothing is ever unpickled.
 
 from __future__ import annotations
 
-import io
 import math
 import os
 import struct
 import zipfile
 import zlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -25,7 +23,7 @@ from frontier.graph import Graph
 from frontier.io._edges import Edges
 from frontier.memory import check_room
 
-__all__ = ["read", "write"]
+__all__ = ["arrays_of", "read", "save"]
 
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, KeyError, OSError,
@@ -136,8 +134,8 @@ def _kind(array: Array) -> str:
     return f"{array.dtype} of shape {array.shape}"
 
 
-def write(graph: Graph, path: str) -> Iterator[bytes]:
-    """Give a graph as an archive in our own layout."""
+def arrays_of(graph: Graph, path: str) -> dict[str, Array]:
+    """The arrays of a graph in our own layout, to be saved; refuses those that cannot be."""
     arrays: dict[str, Array] = {
         "offsets": graph.offsets,
         "targets": graph.targets,
@@ -150,9 +148,24 @@ def write(graph: Graph, path: str) -> Iterator[bytes]:
     for kind, columns in (("vertices", graph.vertices), ("edges", graph.edges)):
         for name, column in columns.items():
             arrays[f"{kind}/{name}"] = _plain(column, f"the column {name!r} of {kind}", path)
-    memory = io.BytesIO()
-    np.savez(memory, allow_pickle=False, **arrays)
-    yield memory.getbuffer()  # type: ignore[misc]
+    return arrays
+
+
+def save(arrays: dict[str, Array], file: Any) -> None:
+    """Write an archive, of which nothing is kept in memory."""
+    np.savez(_Forward(file), allow_pickle=False, **arrays)
+
+
+class _Forward:
+    """A file that is only written to, from its beginning to its end: nothing is asked for where it is.
+
+    A pipe cannot go back to the head of a member, and a gzipped file fails when it tries.
+    """
+
+    read = None  # NumPy takes what has this for a file, not a name
+
+    def __init__(self, file: Any) -> None:
+        self.write, self.flush = file.write, file.flush
 
 
 def _plain(array: Array, what: str, path: str) -> Array:
