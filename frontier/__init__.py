@@ -31,6 +31,7 @@ _export(
     "DeviceLostError",
     "DeviceMemoryError",
     "FrontierError",
+    "FrontierWarning",
     "FrontierMemoryError",
     "FunctorError",
     "GraphError",
@@ -193,6 +194,9 @@ if TYPE_CHECKING:
     )
     from frontier.errors import (
         FrontierMemoryError as FrontierMemoryError,
+    )
+    from frontier.errors import (
+        FrontierWarning as FrontierWarning,
     )
     from frontier.errors import (
         FunctorError as FunctorError,

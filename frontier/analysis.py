@@ -10,8 +10,9 @@ from __future__ import annotations
 import builtins
 import hashlib
 import json
+import operator
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -23,7 +24,8 @@ from frontier._jit import version_of
 from frontier.adjacency import NEEDS
 from frontier.captures import Captures
 from frontier.errors import FunctorError
-from frontier.functors import helpers, is_helper, location, names_used
+from frontier.functors import helpers, is_helper, line_of, location, names_used
+from frontier.rules import check_rules, place_of
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -50,6 +52,9 @@ class Effects:
     topology : set of str
         Arrays of the graph that it reads by ``fr.neighbours`` and its sisters: ``offsets``, ``targets``, ``sources``,
         ``weights``.
+    updates : dict of str to set of str
+        Fields of which an element is written that depends on what it was, without an atomic: to the arguments that its
+        index is made of, as ``"dst"`` or ``"i k"``; ``"any"`` where several calls may well meet there.
     exact : bool
         False if the problem went somewhere that the analysis does not follow.
     """
@@ -58,6 +63,7 @@ class Effects:
     writes: dict[str, set[Index]] = field(default_factory=dict)
     atomics: dict[str, set[str]] = field(default_factory=dict)
     topology: set[str] = field(default_factory=set)
+    updates: dict[str, set[str]] = field(default_factory=dict)
     exact: bool = True
 
     @property
@@ -133,10 +139,11 @@ def _loaded(path: Path) -> Effects | None:
     """What a file says; None if there is none, or it is damaged."""
     try:
         given = json.loads(kept(path) or "")
-        reads, writes, atomic = (
-            {name: set(values) for name, values in given[kind].items()} for kind in ("reads", "writes", "atomics")
+        reads, writes, atomic, updates = (
+            {name: set(values) for name, values in given[kind].items()}
+            for kind in ("reads", "writes", "atomics", "updates")
         )
-        return Effects(reads, writes, atomic, set(given["topology"]), exact=given["exact"])
+        return Effects(reads, writes, atomic, set(given["topology"]), updates, exact=given["exact"])
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -147,41 +154,43 @@ def _loaded(path: Path) -> Effects | None:
 def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
     """What a functor touches; raise FunctorError for names that do not exist and uses that no backend allows.
 
-    None on the python backend for functors that use more of Python than compiled ones may.
+    None on the python backend for functors that look at what happens, by ``breakpoint`` for example.
     """
     from frontier.backends.python.view import unknown_field
 
-    for part in (fn, *helpers(fn)):
+    parts = [fn, *helpers(fn)]
+    for part in parts:
         _check_globals(part)
-    if p.graph.backend != "python":
-        Captures((fn,)).check()
+    looking = p.graph.backend == "python"
+    looks = check_rules(fn, parts, looking)
+    looks |= Captures((fn,)).check(looking)
     try:
         found = effects(fn)
     except FunctorError:
-        if p.graph.backend == "python":  # runs what Python runs
+        if looks:
             return None
         raise
     for name in sorted(found.fields):
         if name not in p.fields:
-            raise FunctorError(f"{location(fn)}: {unknown_field(name, p.fields)}")
+            raise FunctorError(f"{place_of(parts, name)}: {unknown_field(name, p.fields)}")
         kind = p.fields[name].kind
         if kind == "pile":
-            raise FunctorError(f"{location(fn)}: p.{name} is a pile; functors do not see piles")
+            raise FunctorError(f"{place_of(parts, name)}: p.{name} is a pile; functors do not see piles")
         if kind == "scalar" and name in found.atomics:
-            raise FunctorError(f"{location(fn)}: p.{name} {atomics.SCALAR_MESSAGE}")
+            raise FunctorError(f"{place_of(parts, name)}: p.{name} {atomics.SCALAR_MESSAGE}")
     for name, operations in found.atomics.items():
         for operation in operations:
             try:
                 atomics.check_atomic(operation, p.fields[name].dtype)
             except FunctorError as error:
-                raise FunctorError(f"{location(fn)}: p.{name}: {error}") from None
+                raise FunctorError(f"{place_of(parts, name)}: p.{name}: {error}") from None
     return found
 
 
 def _check_globals(fn: Callable[..., Any]) -> None:
     for name in names_used(fn.__code__)[0]:
         if name not in fn.__globals__ and not hasattr(builtins, name):
-            raise FunctorError(f"{location(fn)}: name {name!r} is not defined")
+            raise FunctorError(f"{location(fn, line_of(fn.__code__, name))}: name {name!r} is not defined")
 
 
 class _Reader:
@@ -239,17 +248,19 @@ class _Reader:
                 if isinstance(statement, raises):
                     # One worker would leave and the others wait for it at the barrier for ever.
                     raise FunctorError(
-                        f"{location(self.fn)}: functors cannot raise, assert or try: write what is wrong to a field, "
-                        "or use the python backend"
+                        f"{location(self.fn, statement.loc.line)}: functors cannot raise, assert or try: "
+                        "write what is wrong to a field, or use the python backend"
                     )
                 if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
                     self.expression(statement.value)
                 elif isinstance(statement, (ir.SetItem, ir.StaticSetItem)):
                     self.access(statement.target, statement.index, True)
+                    self.update(statement)
                 elif isinstance(statement, ir.SetAttr) and self.meaning(statement.target) == "problem":
+                    where = location(self.fn, statement.loc.line)
                     raise FunctorError(
-                        f"{location(self.fn)}: p.{statement.attr} = ...: scalars are written by Set, Reduce or "
-                        "count=, arrays element by element; return the value and use Reduce"
+                        f"{where}: p.{statement.attr} = ...: scalars are written by Set, Reduce or count=, "
+                        "arrays element by element; return the value and use Reduce"
                     )
         for name in self.named - self.made.fields:  # scalars, for which naming is reading
             self.made.reads.setdefault(name, set()).add("")
@@ -261,6 +272,40 @@ class _Reader:
             where.setdefault(made[1], set()).add(self.index(index))
         else:  # of several fields, perhaps
             self.made.exact = False
+
+    def update(self, statement: Any) -> None:
+        """Note an element that is written by what it was."""
+        made = self.meaning(statement.target)
+        if not (isinstance(made, tuple) and made[0] == "field"):
+            return
+        index = _key(statement.index, self.definitions)
+        for expr in _made_of(statement.value, self.definitions):
+            reads = getattr(expr, "op", "") in ("getitem", "static_getitem") and self.meaning(expr.value) == made
+            if reads and _key(expr.index, self.definitions) == index:
+                base = self.base(statement.index)
+                self.made.updates.setdefault(made[1], set()).add(base)
+
+    def base(self, var: Any) -> str:
+        """The arguments that an index is made of, if calls with others do not meet there; else ``"any"``."""
+        from numba.core import ir
+
+        names = set()
+        for expr in (var, *_made_of(var, self.definitions)):
+            made = self.meaning(expr) if isinstance(expr, ir.Var) else None
+            if isinstance(made, tuple) and made[0] == "index":
+                names.add(made[1])
+            op = getattr(expr, "op", "")
+            if op in ("getitem", "static_getitem"):
+                return "any"
+            if op in ("binop", "inplace_binop") and (expr._kws.get("immutable_fn") or expr.fn) not in _APART:
+                return "any"
+            if op == "call":
+                callee = self.meaning(expr.func)
+                called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
+                known = NEEDS.get(called) == "offsets" if _hashable(called) and called in NEEDS else False
+                if not (known or called in (int, range) or isinstance(called, type)):
+                    return "any"
+        return " ".join(sorted(names)) or "any"
 
     def expression(self, expr: Any) -> None:
         if expr.op in ("getitem", "static_getitem", "typed_getitem"):
@@ -307,6 +352,50 @@ class _Reader:
             self.made.atomics.setdefault(made[1], set()).add(operation)
         else:
             self.made.exact = False
+
+
+#: Operators that keep indices of different elements apart, as a rule.
+_APART = (operator.add, operator.sub, operator.mul, operator.lshift)
+
+
+def _made_of(var: Any, definitions: Mapping[str, Any]) -> Iterator[Any]:
+    """All that a value is made of: expressions, variables and constants, each once."""
+    from numba.core import ir
+
+    seen: set[str] = set()
+    pending = [var]
+    while pending:
+        made = pending.pop()
+        if isinstance(made, ir.Var):
+            yield made
+            if made.name not in seen:
+                seen.add(made.name)
+                pending += definitions.get(made.name, ())
+        elif isinstance(made, ir.Expr):
+            yield made
+            pending += [part for part in made.list_vars() if not (made.op == "call" and part is made.func)]
+
+
+def _key(var: Any, definitions: Mapping[str, Any]) -> Any:
+    """Text that is equal for indices that are made alike."""
+    from numba.core import ir
+
+    if not isinstance(var, ir.Var):
+        return repr(var)
+    found = definitions.get(var.name, ())
+    if len(found) != 1:
+        return var.name
+    made = found[0]
+    if isinstance(made, ir.Var):
+        return _key(made, definitions)
+    if isinstance(made, ir.Arg):
+        return made.name
+    if isinstance(made, (ir.Const, ir.Global, ir.FreeVar)):
+        return repr(made.value)
+    if isinstance(made, ir.Expr) and made.op in ("binop", "getitem", "getattr", "cast", "static_getitem"):
+        own = [part for part in map(made._kws.get, ("fn", "attr", "index")) if not isinstance(part, ir.Var)]
+        return made.op, repr(own), *(_key(part, definitions) for part in made.list_vars())
+    return var.name
 
 
 def _hashable(value: Any) -> bool:

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from frontier.errors import FunctorError
-from frontier.functors import inner_codes, is_helper, location, names_used
+from frontier.functors import inner_codes, is_helper, line_of, location, names_used
 
 __all__ = ["Captured", "Captures", "capture"]
 
@@ -194,10 +194,18 @@ class Captures:
         """Watch other objects of the same values."""
         self._watched = later._watched
 
-    def check(self) -> None:
-        """Raise FunctorError if something cannot be a constant of compiled code."""
+    def check(self, looking: bool = False) -> bool:
+        """Raise FunctorError if something cannot be a constant of compiled code.
+
+        With ``looking``, calls of whatever can be called are let through, as means to look at a program; says whether
+        there are any.
+        """
+        looks = False
         for refusal in self.refused:
-            raise FunctorError(refusal.text)
+            if not (looking and refusal.is_call):
+                raise FunctorError(refusal.text)
+            looks = True
+        return looks
 
 
 def capture(fn: Callable[..., Any]) -> Captured:
@@ -230,6 +238,11 @@ class Refusal:
         return isinstance(self.value, np.ndarray) or hasattr(self.value, "__cuda_array_interface__")
 
     @property
+    def is_call(self) -> bool:
+        """Whether it is something to call that is no plain function."""
+        return callable(self.value) and not isinstance(self.value, type)
+
+    @property
     def is_missing(self) -> bool:
         """Whether it is a variable that has no value yet."""
         return self.value is _MISSING
@@ -238,7 +251,8 @@ class Refusal:
     def text(self) -> str:
         """What is wrong, in a line."""
         field_ = self.name.rpartition(".")[2]
-        where, value = location(self.function), self.value
+        line = line_of(self.function.__code__, self.name.partition(".")[0])
+        where, value = location(self.function, line), self.value
         if self.is_array:
             return (
                 f"{where} captures the array {self.name!r}: pass it in the Problem, "
@@ -247,7 +261,7 @@ class Refusal:
         if self.is_missing:
             return f"{where}: {self.name!r} has no value yet"
         what = f"the class {self.name!r}" if isinstance(value, type) else f"{self.name!r}, of {type(value).__name__},"
-        if callable(value) and not isinstance(value, type):
+        if self.is_call:
             way = "functors call plain functions (def), numpy and math"
         elif isinstance(value, (list, set, frozenset)):
             way = "make it a tuple, or pass it in the Problem"

@@ -14,6 +14,7 @@ __all__ = [
     "DeviceMemoryError",
     "FrontierError",
     "FrontierMemoryError",
+    "FrontierWarning",
     "FunctorError",
     "GraphError",
     "NegativeWeightError",
@@ -24,6 +25,10 @@ __all__ = [
 
 class FrontierError(Exception):
     """Base of all errors raised by Frontier."""
+
+
+class FrontierWarning(UserWarning):
+    """Something that is allowed, and nearly always wrong."""
 
 
 class GraphError(FrontierError, ValueError):

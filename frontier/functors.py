@@ -16,7 +16,9 @@ from typing import Any, TypeVar
 
 from frontier.errors import FunctorError
 
-__all__ = ["arguments", "constant", "function", "helpers", "location", "names_used", "plain"]
+__all__ = [
+    "arguments", "constant", "function", "helpers", "inner_codes", "line_of", "location", "names_used", "plain"
+]  # fmt: skip
 
 EDGE = ("src", "dst", "edge", "weight")
 VERTEX = ("v",)
@@ -45,11 +47,25 @@ def function(fn: Function) -> Function:
     return fn
 
 
-def location(fn: Callable[..., Any]) -> str:
-    """Name, file and line of a functor, for messages."""
+def location(fn: Callable[..., Any], line: int | None = None) -> str:
+    """Name, file and line of a functor, for messages; without a line that where it begins."""
     code = getattr(fn, "__code__", None)
     name = getattr(fn, "__name__", repr(fn))
-    return f"{name} ({code.co_filename}:{code.co_firstlineno})" if code else name
+    return f"{name} ({code.co_filename}:{line or code.co_firstlineno})" if code else name
+
+
+#: Instructions that name what is not a variable of the function's own.
+_NAMING = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLOSURE")
+
+
+@lru_cache(maxsize=4096)
+def line_of(code: types.CodeType, name: str) -> int | None:
+    """The first line in which a function, or one inside it, names a variable or an attribute."""
+    for part in inner_codes(code):
+        for instruction in dis.get_instructions(part):
+            if instruction.argval == name and instruction.opname in _NAMING and instruction.positions is not None:
+                return instruction.positions.lineno
+    return None
 
 
 def plain(name: str) -> str:

@@ -196,6 +196,10 @@ class Loop(Step):
         if self.until is not None:
             yield self.until, "scalars"
 
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        if self.until is not None:
+            yield self.until, "until"
+
     def check(self, p: Problem) -> None:
         super().check(p)
         if self.take is not None:

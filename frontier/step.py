@@ -97,6 +97,10 @@ class Step:
         """(functor, place) of all functors of this step; places as in :func:`functors.arguments`."""
         return iter(())
 
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        """(functor, who wants it) of those whose value is computed with."""
+        return iter(())
+
     def inner(self) -> tuple[Step, ...]:
         """The steps inside this one."""
         return ()
@@ -118,9 +122,15 @@ class Step:
         if isinstance(self.over, str):
             start_of(p, self.over, self.counted)
         from frontier.analysis import check_functor
+        from frontier.races import warn_of_races
+        from frontier.rules import check_value
 
-        for fn, _ in self.functors():
-            check_functor(fn, p)
+        for fn, place in self.functors():
+            found = check_functor(fn, p)
+            if found is not None:
+                warn_of_races(self, fn, place, found, p)
+        for fn, who in self.valued():
+            check_value(fn, who)
 
     def but(self, replaced: Mapping[Functor, Functor]) -> Self:
         """A copy of this step, and of all steps inside it, with some functors replaced by others.

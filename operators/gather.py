@@ -79,6 +79,9 @@ class Gather(Step):
         if self.where is not None:
             yield self.where, self.far
 
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "Gather"
+
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("vertex",), "into")

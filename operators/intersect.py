@@ -71,6 +71,10 @@ class Intersect(Step):
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "common"
 
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        if self.op is not None:
+            yield self.fn, "Intersect"
+
     def check(self, p: Problem) -> None:
         super().check(p)
         if self.op is not None and self.into is not None:

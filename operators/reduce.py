@@ -51,6 +51,9 @@ class Reduce(Step):
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "element"
 
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "Reduce"
+
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("scalar",), "into")

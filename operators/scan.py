@@ -60,6 +60,9 @@ class Scan(Step):
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "element"
 
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "Scan"
+
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("vertex", "edge"), "into")

@@ -48,6 +48,11 @@ class Set(Step):
             if callable(value):
                 yield value, "scalars"
 
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        for name, value in self.values.items():
+            if callable(value):
+                yield value, f"Set({name}=...)"
+
     def check(self, p: Problem) -> None:
         super().check(p)
         for name in self.values:

@@ -33,7 +33,8 @@ settings.load_profile("simulator" if device.simulated() else "ci" if os.environ.
 CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
 
 
-def pytest_configure() -> None:
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("filterwarnings", "error::frontier.FrontierWarning")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for jobs in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
