@@ -13,6 +13,7 @@ import numpy as np
 import pool
 import programs
 import pytest
+import raising
 import strict_cupy
 from compare import workers
 from pages import ROOT
@@ -126,6 +127,17 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "betweenness, batched": fr.betweenness,
 } | {name: lambda g, name=name: search(g, direction="push", balance=name) for name in BALANCES}
 
+
+
+def failing(kind: str) -> Callable[[fr.Graph], Any]:
+    """Some steps with functors that raise."""
+    names = ("reduce value", "set value") if kind == "nothing" else ("where", "split", "gather value", "until")
+    steps = [raising.PLACES[name](raising.functors(kind)) for name in names]
+    return lambda g: execution.run(fr.Sequence(*steps, over="vertices"), raising.problem(g))
+
+
+RUNS |= {f"raising, {kind}": failing(kind) for kind in ("tuple", "nothing")}
+
 #: Whole examples, of which the loop is the first program that runs.
 EXAMPLES = ("bidirectional_bfs", "boruvka", "cdlp", "hits", "jones_plassmann", "kcore", "luby", "message_passing")
 EXAMPLES += ("random_walks", "scc", "temporal_bfs", "triangles", "two_hop", "widest_path")
@@ -179,6 +191,17 @@ def test_kernels_compile(name: str, build: str, capability: tuple[int, int], mon
     assert f".target {architecture}" in code
     assert f".entry {ENTRY}" in code
     assert len(linked(code, architecture)) > 1000
+
+
+@pytest.mark.parametrize("build", BUILDS)
+@pytest.mark.parametrize("name", ["functors", "operators"])
+def test_kernels_with_checks_compile(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from frontier.backends.cuda.compiler import ptx_of
+
+    monkeypatch.setenv("FRONTIER_CHECK", "1")
+    program = program_of(name, build, monkeypatch)
+    assert program.checked_fields()
+    assert len(linked(ptx_of(program, (8, 0), launch.bounds_of(program)), "sm_80")) > 1000
 
 
 def linked(code: str, architecture: str) -> bytes:
