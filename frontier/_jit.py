@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import sys
 from functools import cache
 from importlib import metadata
@@ -47,12 +48,25 @@ def jit(function: Any) -> Any:
     import numba
 
     from frontier._numba_cache import keep_code
-    from frontier.captures import capture
 
     _listen()
     made = numba.njit(function, nogil=True, error_model="numpy")
     name = f"{function.__module__.rpartition('.')[2]}_{function.__name__}"
-    return _compiler_room.guarded(keep_code(made, name, cache_folder, lambda: capture(function).fingerprint))
+    return _compiler_room.guarded(keep_code(made, name, cache_folder, lambda: _stamp(function)))
+
+
+def _stamp(function: Any) -> str:
+    """What a function of the package is and takes from outside, tables too, which functors may not take."""
+    from frontier.captures import Captures
+
+    found = Captures((function,))
+    made = hashlib.sha256(found.parts[function].fingerprint.encode())
+    for each in found.refused:
+        if not each.is_array:
+            found.check()
+        made.update(f"{each.name} {each.value.dtype} {each.value.shape}".encode())
+        made.update(each.value.tobytes())
+    return made.hexdigest()
 
 
 #: Modules of such functions -> what they are, for whoever waits for them.
