@@ -35,31 +35,36 @@ def _old(name: str, field: Any, index: Any) -> Any:
     return field[index]
 
 
+def _number(value: Any, field: Any) -> Any:
+    """A value as the field keeps it: that is what is added and compared."""
+    return field.dtype.type(value) if field.dtype.kind == "f" or field.dtype == np.uint64 else value
+
+
 def atomic_add(field: Any, index: Any, value: Any) -> Any:
     """``field[index] += value``; returns the old value."""
     old = _old("add", field, index)
-    field[index] = old + value
+    field[index] = old + _number(value, field)
     return old
 
 
 def atomic_min(field: Any, index: Any, value: Any) -> Any:
-    """``field[index] = min(field[index], value)``; returns the old value."""
+    """``field[index] = min(field[index], value)``; returns the old value. NaN is no value."""
     old = _old("min", field, index)
-    field[index] = min(old, value)
+    field[index] = np.fmin(old, _number(value, field))
     return old
 
 
 def atomic_max(field: Any, index: Any, value: Any) -> Any:
-    """``field[index] = max(field[index], value)``; returns the old value."""
+    """``field[index] = max(field[index], value)``; returns the old value. NaN is no value."""
     old = _old("max", field, index)
-    field[index] = max(old, value)
+    field[index] = np.fmax(old, _number(value, field))
     return old
 
 
 def atomic_or(field: Any, index: Any, value: Any) -> Any:
     """``field[index] |= value``; returns the old value."""
     old = _old("or", field, index)
-    field[index] = old | value
+    field[index] = old | _number(value, field)
     return old
 
 

@@ -8,7 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["hash", "random"]
+import numpy as np
+
+__all__ = ["hash", "random", "refused_float"]
+
+#: How a message begins that refuses a float.
+WHOLE_ONLY = "a float does not go into"
 
 _MASK = (1 << 64) - 1
 
@@ -20,12 +25,17 @@ def _mix(x: int) -> int:
     return x ^ (x >> 31)
 
 
-def hash(x: Any) -> int:
+def hash(x: Any) -> Any:
     """A well-mixed non-negative 63-bit integer from an integer."""
-    return _mix(int(x) & _MASK) >> 1
+    return np.int64(_mix(int(x) & _MASK) >> 1)
 
 
-def random(seed: Any, i: Any) -> float:
+def random(seed: Any, i: Any) -> Any:
     """The i-th of a sequence of numbers uniform in [0, 1), chosen by ``seed``."""
     bits = _mix((_mix(int(seed) & _MASK) + int(i)) & _MASK)
-    return (bits >> 11) * (1.0 / (1 << 53))
+    return np.float64((bits >> 11) * (1.0 / (1 << 53)))
+
+
+def refused_float(dtype: Any) -> str:
+    """Why a float cannot go where integers are kept, and what to do."""
+    return f"{WHOLE_ONLY} {dtype}; say int(...), or use a float field"

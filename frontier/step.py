@@ -101,6 +101,11 @@ class Step:
         """(functor, who wants it) of those whose value is computed with."""
         return iter(())
 
+    def into_fields(self) -> Iterator[tuple[Functor, str]]:
+        """(functor, field) where a field or scalar gets what the functor returns, alone or with other values."""
+        if isinstance(into := getattr(self, "into", None), str):
+            yield self.fn, into  # type: ignore[attr-defined]
+
     def inner(self) -> tuple[Step, ...]:
         """The steps inside this one."""
         return ()

@@ -125,7 +125,7 @@ class Gather(Step):
             if self.op in ENDS:
                 result = least(self.op, ((value(e), e[self.far]) for e in seen))
             else:
-                result = reduced(self.op, (value(e) for e in seen), field.dtype)
+                result = reduced(self.op, (value(e) for e in seen), field.dtype, location(self.fn))
             field[v] = stored(f"p.{self.into}[{v}]", result, field.dtype)
         context.note(edges=edges, direction="pull" if self.edges == "in" else "push")
         return f

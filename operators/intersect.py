@@ -9,7 +9,7 @@ import numpy as np
 
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
-from frontier.functors import arguments
+from frontier.functors import arguments, location
 from frontier.operators.kernels import kernels
 from frontier.operators.reductions import OPS, check_into, check_op, reduced
 from frontier.step import Functor, Over, Step, check_field
@@ -94,7 +94,7 @@ class Intersect(Step):
                 pass
             return f
         scalar = context.problem.scalars[self.into]
-        result = reduced(self.op, values, scalar.dtype)
+        result = reduced(self.op, values, scalar.dtype, location(self.fn))
         scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
         return f
 

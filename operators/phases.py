@@ -61,7 +61,7 @@ def element(
 def accumulate(op: str, call: str, dtype: str) -> list[str]:
     """Lines that bring one value into ``result``, for a field or scalar of this dtype."""
     if op in ("sum", "min", "max") and not dtype.startswith("float"):
-        call = f"np.int64({call})"
+        call = f"integer({call})"
     if op == "sum":
         return [f"result += {call}"]
     if op == "or":

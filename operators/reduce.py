@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from frontier.frontiers import Frontier
-from frontier.functors import arguments, constant
+from frontier.functors import arguments, constant, location
 from frontier.operators.kernels import kernels
 from frontier.operators.reductions import OPS, check_into, check_op, reduced
 from frontier.step import Functor, Over, Step, check_field
@@ -64,7 +64,7 @@ class Reduce(Step):
         from frontier.backends.python.view import stored
 
         scalar = context.problem.scalars[self.into]
-        result = reduced(self.op, context.each(self.fn, f), scalar.dtype)
+        result = reduced(self.op, context.each(self.fn, f), scalar.dtype, location(self.fn))
         scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
         return f
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from frontier.backends.least import bits_of, key_down, key_up
 from frontier.errors import FrontierError, FunctorError
+from frontier.numbers import refused_float
 
 __all__ = ["ENDS", "OPS", "check_into", "check_op", "identity", "least", "reduced"]
 
@@ -50,28 +51,26 @@ def identity(op: str, dtype: np.dtype[Any]) -> Any:
     return min(int(limits.max), 2**63 - 1) if op == "min" else int(limits.min)
 
 
-def _as(number: Callable[[Any], Any], value: Any, dtype: np.dtype[Any]) -> Any:
-    try:
-        return number(value)
-    except (OverflowError, ValueError):
-        raise FunctorError(f"a reduction into {dtype} met {value}") from None
+def reduced(op: str, values: Iterable[Any], dtype: np.dtype[Any], what: str = "the functor of a reduction") -> Any:
+    """The reduction of some values for a field or scalar of this dtype; ``what`` gives them, for messages.
 
-
-def reduced(op: str, values: Iterable[Any], dtype: np.dtype[Any]) -> Any:
-    """The reduction of some values for a field or scalar of this dtype."""
-    total: Any = identity(op, dtype)
-    number = float if dtype.kind == "f" else int
+    It is made in float64 for floats, in int64 for all others, whose sums wrap. For min and max, NaN is no value.
+    """
+    number = np.float64 if dtype.kind == "f" else np.int64
+    total: Any = number(identity(op, dtype))
     for value in values:
         if value is None:
             raise FunctorError("the functor of a reduction returned no value")
         if op in ("sum", "min", "max"):
-            value = _as(number, value, dtype)
+            if number is np.int64 and isinstance(value, (float, np.floating)):
+                raise FunctorError(f"{what} gave {value}: {refused_float(dtype)}")
+            value = number(value)
         if op == "sum":
             total = total + value
         elif op == "min":
-            total = min(total, value)
+            total = value if value < total else total
         elif op == "max":
-            total = max(total, value)
+            total = value if value > total else total
         elif op == "any":
             total = bool(total) or bool(value)
         elif op == "or":

@@ -10,6 +10,7 @@ import numpy as np
 from frontier.errors import FrontierError, FunctorError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
+from frontier.numbers import refused_float
 from frontier.operators.kernels import kernels
 from frontier.operators.reductions import reduced
 from frontier.step import Functor, Over, Step, check_field
@@ -71,6 +72,10 @@ class Scan(Step):
         for name in (self.into, self.total):
             if name is not None and p.fields[name].dtype == np.bool_:
                 raise FrontierError(f"Scan: field {name!r} holds bool, which no sum fits")
+        if self.total is not None and p.arrays[self.into].dtype.kind == "f":
+            dtype = p.scalars[self.total].dtype
+            if dtype.kind in "iu":
+                raise FrontierError(f"Scan(total={self.total!r}): {refused_float(dtype)}")
         from frontier.analysis import check_functor
 
         found = check_functor(self.fn, p)
@@ -98,10 +103,10 @@ class Scan(Step):
         self.check_kind(frozenset({f.kind}), p.fields[self.into].kind)
         field = p.arrays[self.into]
         ordered = Frontier._of(f.graph, f.kind, ids=np.sort(f.ids))
-        total: Any = reduced("sum", (), field.dtype)
+        total: Any = reduced("sum", (), field.dtype, location(self.fn))
         for x, value in zip(ordered.ids.tolist(), context.each(self.fn, ordered), strict=True):
             field[x] = stored(f"p.{self.into}[{x}]", total, field.dtype)
-            total += reduced("sum", (value,), field.dtype)
+            total += reduced("sum", (value,), field.dtype, location(self.fn))
         if self.total is not None:
             scalar = p.scalars[self.total]
             scalar[0] = stored(f"p.{self.total}", total, scalar.dtype)

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
-from frontier.functors import arguments
+from frontier.functors import arguments, location
+from frontier.numbers import refused_float
 from frontier.step import Functor, Step, check_field
 
 if TYPE_CHECKING:
@@ -17,6 +20,17 @@ if TYPE_CHECKING:
     from frontier.problem import Problem
 
 __all__ = ["Set"]
+
+
+def check_number(value: Any, dtype: np.dtype[Any], what: str) -> None:
+    """Raise FrontierError unless a scalar of this dtype holds a number."""
+    if dtype.kind not in "iu":
+        return
+    if isinstance(value, float):
+        raise FrontierError(f"{what}: {refused_float(dtype)}")
+    limits = np.iinfo(dtype)
+    if not limits.min <= value <= limits.max:
+        raise FrontierError(f"{what}: the scalar of {dtype} holds {limits.min}..{limits.max}")
 
 
 class Set(Step):
@@ -36,11 +50,13 @@ class Set(Step):
         super().__init__()
         if not values:
             raise FrontierError("Set(name=function, ...) needs at least one scalar to set")
-        self.values = values
+        self.values = {
+            name: value.item() if isinstance(value, np.generic) else value for name, value in values.items()
+        }
         for name, value in values.items():
             if callable(value):
                 arguments(value, "scalars")
-            elif not isinstance(value, (int, float)):
+            elif not isinstance(value, (int, float, np.number, np.bool_)) or isinstance(value, complex):
                 raise FrontierError(f"Set({name}=...): a function of the problem or a number, not {value!r}")
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
@@ -53,10 +69,17 @@ class Set(Step):
             if callable(value):
                 yield value, f"Set({name}=...)"
 
+    def into_fields(self) -> Iterator[tuple[Functor, str]]:
+        for name, value in self.values.items():
+            if callable(value):
+                yield value, name
+
     def check(self, p: Problem) -> None:
         super().check(p)
-        for name in self.values:
+        for name, value in self.values.items():
             check_field(p, name, ("scalar",), "Set")
+            if not callable(value):
+                check_number(value, p.scalars[name].dtype, f"Set({name}={value!r})")
 
     def interpret(self, context: Context, f: Frontier | None) -> Frontier | None:
         """Run on the python backend."""
@@ -68,7 +91,9 @@ class Set(Step):
             for name, value in self.values.items()
         }
         for name, value in made.items():
-            p.scalars[name][0] = stored(f"p.{name}", value, p.scalars[name].dtype)
+            fn = self.values[name]
+            what = f"{location(fn)}: p.{name}" if callable(fn) else f"p.{name}"
+            p.scalars[name][0] = stored(what, value, p.scalars[name].dtype)
         return f
 
     def lower(self, builder: Builder, register: Register) -> None:

@@ -73,7 +73,6 @@ def sssp_problem(
     delta = first_delta(g) if delta is None else delta
     made, cuda = _dtype(g, dtype), device.is_cuda(g.backend)
     whole = made.kind == "i"
-    # What loops compute with is wide, so that sums of limits lose nothing.
     wide = np.dtype(np.int64 if whole else np.float64)
     unreached = np.iinfo(np.int64).max if whole else np.inf
     if whole:  # for floats would round large distances; and far below where sums wrap
@@ -83,11 +82,11 @@ def sssp_problem(
         distance=fr.vertex(made, unreached, combine="min"),
         parent=fr.vertex(g.targets.dtype, -1, combine="claim"),
         lowest=fr.scalar(wide, 0),
-        limit=fr.scalar(wide, 0),
-        delta=fr.scalar(wide, delta),
-        first=fr.scalar(wide, delta),
-        widest=fr.scalar(wide, delta * (WIDER_GPU if cuda else WIDER)),
-        least=fr.scalar(wide, 1 if whole else 0),
+        limit=fr.scalar("float64", 0),
+        delta=fr.scalar("float64", delta),
+        first=fr.scalar("float64", delta),
+        widest=fr.scalar("float64", delta * (WIDER_GPU if cuda else WIDER)),
+        least=fr.scalar("float64", 1 if whole else 0),
         rounds=fr.scalar("int64"),
         work=fr.scalar("int64"),
         batch=fr.scalar("int64"),
@@ -96,7 +95,8 @@ def sssp_problem(
         enough=fr.scalar("int64", FEW_GPU if cuda else NEVER),
         few=fr.scalar("int64", FEW_GPU if cuda else FEW),
         many=fr.scalar("int64", NEVER if cuda else MANY),
-        rounding=fr.scalar(wide, 0 if whole else 2 * np.finfo(made).eps),
+        # of distances, and of limits that are compared with them
+        rounding=fr.scalar("float64", 2 * np.finfo(np.float64 if whole else made).eps),
         unreached=fr.scalar(wide, unreached),
         source=fr.scalar(g.targets.dtype, source),
         orphans=fr.scalar("int64", 0),

@@ -186,8 +186,12 @@ def three_halves(p):
     return 1.5
 
 
+def one(p):
+    return 1
+
+
 SET = fr.Set(
-    s_int64=from_array, s_float64=three_halves, s_float32=other, s_bool=is_big, s_uint8=200, s_int8=three_halves
+    s_int64=from_array, s_float64=three_halves, s_float32=other, s_bool=is_big, s_uint8=200, s_int8=one
 )
 
 

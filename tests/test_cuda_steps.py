@@ -72,7 +72,7 @@ def third(p, v):
 
 
 def cheap(p, src, dst, edge):
-    return p.price[edge] * (1 + (src < dst))
+    return int(p.price[edge]) * (1 + (src < dst))
 
 
 SCANS = {

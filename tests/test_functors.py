@@ -104,7 +104,7 @@ def test_helpers_globals_modules_builtins(agree):
 
 def adder(number):
     def add(p, v):
-        p.out[v] += number
+        p.out[v] += int(number)
 
     return add
 
@@ -183,7 +183,7 @@ def bool_of_number(p, v):
 
 def count_true(p, v):
     p.out[v] = 1 if p.f_bool[v] == True else 0  # noqa: E712
-    p.out[v] += p.f_bool[v] + p.f_bool[v]
+    p.out[v] += int(p.f_bool[v]) + int(p.f_bool[v])
 
 
 def read_scalars(p, v):
@@ -252,7 +252,7 @@ def problem_of_numbers(g):
 
 def divide(p, v):
     p.real[v] = (v - 5) / p.s_int64
-    p.out[v] = (v - 5) // p.s_float64
+    p.out[v] = int((v - 5) // p.s_float64)
 
 
 @pytest.mark.unsimulated("Python divides otherwise")

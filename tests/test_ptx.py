@@ -5,6 +5,7 @@ NVVM makes PTX of them and nvJitLink machine code of that, which also reads the 
 
 from __future__ import annotations
 
+import math
 import runpy
 from collections.abc import Callable
 from typing import Any
@@ -51,6 +52,18 @@ def numbers(p, v):
     p.real[v] += np.floor(x) + np.nextafter(x, 1.0) + np.minimum(x, 2.0) + np.sin(x)
 
 
+def arithmetic(p, v):
+    """What numba computes otherwise than NumPy."""
+    w, x, k = p.narrow[v], p.real[v], p.index[v]
+    total = 0.0
+    for part in (0.1, 0.2):
+        total += w * part
+    p.narrow[v] = (total + 1) / 3 + min(w, 0.5) + w // 0.3 + w % 0.3 + w**0.5 + np.maximum(w, 0.1)
+    p.real[v] = x // w + x % 0.1 + x**w + float(w)
+    p.index[v] = (k << v) + (k >> v) + k // v + k % v + k**v + int(x) + round(x) + math.floor(w) + int(~p.flag[v])
+    p.index[v] += np.int32(k) * np.int32(3) + np.int64(p.big[v] + 1)
+
+
 def tuples(p, v):
     p.index[v] += p.count
 
@@ -60,7 +73,7 @@ def counted(p, i):
 
 
 #: What functors may use of NumPy; fields named as a tuple's methods are.
-FUNCTORS = fr.Sequence(fr.Compute(numbers), fr.Compute(tuples), over="vertices")
+FUNCTORS = fr.Sequence(fr.Compute(numbers), fr.Compute(arithmetic), fr.Compute(tuples), over="vertices")
 
 
 def nearest(p, src, weight):
@@ -109,6 +122,9 @@ def numbered(g: fr.Graph) -> fr.Problem:
     return fr.Problem(
         g,
         real=fr.vertex("float64"),
+        narrow=fr.vertex("float32"),
+        flag=fr.vertex("bool"),
+        big=fr.vertex("uint64"),
         index=fr.vertex("int64"),
         other=fr.vertex("int32"),
         count=fr.scalar("int64", 2),

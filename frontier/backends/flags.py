@@ -1,11 +1,10 @@
-"""Arrays of bools and of narrow unsigned integers inside compiled functors, on any target.
+"""Arrays of bools and of narrow integers inside compiled functors, on any target.
 
 NumPy keeps a bool in a byte that must be 0 or 1. Were these plain bytes, ``p.flag[v] = p.level[v] & 4``
 would leave a 4 there, and a number divisible by 256 would be false. So what is read is a bool, and what is
 stored is the truth of a value.
 
-Unsigned integers of fewer than 64 bits are read as signed ones of 64 bits, as all other integers are computed with:
-by numba's own rule ``p.a[u] - p.a[v]`` would be a huge number where it should be negative.
+Integers of fewer than 64 bits are read as signed ones of 64 bits, in which functors compute.
 """
 
 from __future__ import annotations
@@ -52,7 +51,8 @@ def register(intrinsic: Any, overload: Any) -> None:
     @intrinsic
     def load_wide(typingctx, narrow, index):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            return builder.zext(builder.load(_there(builder, args)), ir.IntType(64))
+            extended = builder.sext if signature.args[0].dtype.signed else builder.zext
+            return extended(builder.load(_there(builder, args)), ir.IntType(64))
 
         return types.int64(narrow, types.intp), generate
 

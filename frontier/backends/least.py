@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from frontier.errors import FunctorError
+from frontier.numbers import refused_float
 
-__all__ = ["FLOATS", "LAST", "bits_of", "key_down", "key_up"]
+__all__ = ["FLOATS", "LAST", "bits_of", "integer", "key_down", "key_up"]
 
 #: The last of all keys and of all ids: what nothing is.
 LAST = 2**63 - 1
@@ -25,6 +26,13 @@ def bits_of(value: Any) -> int:
     if isinstance(value, (float, np.floating)):
         raise FunctorError(FLOATS)
     return _signed(value)
+
+
+def integer(value: Any) -> Any:
+    """An integer or a bool as a sum of integers takes it, or a scalar that holds integers."""
+    if isinstance(value, (float, np.floating)):
+        raise FunctorError(refused_float("integers"))
+    return np.int64(_signed(value))
 
 
 def key_up(value: Any) -> int:

@@ -17,6 +17,7 @@ from numba.core.errors import TypingError
 from frontier import adjacency, atomics, numbers
 from frontier.backends import least
 from frontier.backends.checks import Checked
+from frontier.numbers import refused_float
 
 __all__ = ["register", "truth"]
 
@@ -28,7 +29,7 @@ def truth(value: Any) -> bool:
     return bool(value)
 
 
-def _refusal(name: str, field: Any) -> str | None:
+def _refusal(name: str, field: Any, *values: Any) -> str | None:
     """Why an atomic on something is refused, or None."""
     number: Any = getattr(field, "dtype", None)
     if number is None or not hasattr(number, "bitwidth") or isinstance(field, types.Array):
@@ -38,6 +39,8 @@ def _refusal(name: str, field: Any) -> str | None:
     if wrong_kind or bits not in (32, 64):
         numbers_ = "integers" if name in _INTEGERS else "numbers"
         return f"atomic_{name} works on {numbers_} of 32 or 64 bits, not on {number}"
+    if isinstance(number, types.Integer) and any(isinstance(value, types.Float) for value in values):
+        return f"atomic_{name}: {refused_float(number)}"
     return None
 
 
@@ -75,7 +78,7 @@ def _atomics(overload: Any, operations: SimpleNamespace) -> None:
         def implement(field, index, value):  # type: ignore[no-untyped-def]
             if isinstance(field, Checked):
                 return None
-            refusal = _refusal(name, field)
+            refusal = _refusal(name, field, value)
             if refusal is not None:
                 raise TypingError(refusal)
             if _narrow(field):  # as a read gives it
@@ -94,7 +97,7 @@ def _atomics(overload: Any, operations: SimpleNamespace) -> None:
     def cas(field, index, expected, value):  # type: ignore[no-untyped-def]
         if isinstance(field, Checked):
             return None
-        refusal = _refusal("cas", field)
+        refusal = _refusal("cas", field, expected, value)
         if refusal is not None:
             raise TypingError(refusal)
         if _narrow(field):
@@ -182,6 +185,13 @@ def _keys(overload: Any, intrinsic: Any) -> None:
             return lambda value: np.int64(value)
         return None
 
+    def integer(value):  # type: ignore[no-untyped-def]
+        if isinstance(value, types.Float):
+            raise TypingError(refused_float("integers"))
+        if isinstance(value, (types.Integer, types.Boolean)):
+            return lambda value: np.int64(value)
+        return None
+
     def key_up(value):  # type: ignore[no-untyped-def]
         if isinstance(value, (types.Integer, types.Boolean)):
             return lambda value: np.int64(value)
@@ -208,6 +218,7 @@ def _keys(overload: Any, intrinsic: Any) -> None:
 
         return of_float
 
+    overload(least.integer)(integer)
     overload(least.bits_of)(bits_of)
     overload(least.key_up)(key_up)
     overload(least.key_down)(key_down)

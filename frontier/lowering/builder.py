@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,6 +10,13 @@ from frontier.lowering.registers import ALL, BITS, IN, OUT, QUEUE, Register
 from frontier.lowering.text import VALUE, Functor, Text
 
 __all__ = ["Builder", "Functor"]
+
+
+def _number(value: float) -> str:
+    """Text of a number, also of one that Python has no literal for."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return "np.nan" if math.isnan(value) else "np.inf" if value > 0 else "-np.inf"
+    return repr(value)
 
 
 class Builder(Text):
@@ -158,14 +166,17 @@ class Builder(Text):
     def assign(self, scalar: str, text: str) -> str:
         """Line that gives a scalar a value, in its own dtype."""
         dtype = self.layout.dtype(scalar)
-        return f"s_{scalar} = truth({text})" if dtype == "bool" else f"s_{scalar} = np.{dtype}({text})"
+        if dtype == "bool":
+            return f"s_{scalar} = truth({text})"
+        value = text if dtype.startswith("float") else f"integer({text})"
+        return f"s_{scalar} = np.{dtype}({value})"
 
     def set_scalars(self, values: dict[str, Any]) -> None:
         """All values are computed before any is assigned."""
         names = {name: self.unique("value") for name in values}
         for name, value in values.items():
             wants = "" if self.layout.dtype(name) == "bool" else VALUE
-            text = self.decided(value, wants) if callable(value) else repr(value)
+            text = self.decided(value, wants) if callable(value) else _number(value)
             self.line(self.assign(name, text).replace(f"s_{name} = ", f"{names[name]} = ", 1))
         for name, made in names.items():
             self.line(f"s_{name} = {made}")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from frontier.analysis import effects
 from frontier.errors import FrontierError
 from frontier.loop import Loop, Sequence, wanted
-from frontier.lowering.builder import Builder
+from frontier.lowering.builder import Builder, Functor
 from frontier.lowering.layout import Layout
 from frontier.lowering.registers import ALL, QUEUE, Register
 from frontier.schedule import Schedule
@@ -23,11 +23,14 @@ class Program(Builder):
     ----------
     given, result : Register
         The frontier that the program starts with, and the one that it gives.
+    into : dict
+        Functor -> the field or scalar that gets its values.
     """
 
     given: Register
     result: Register
     made: Register  # of the scope lowered last
+    into: dict[Functor, str]
 
 
 def lower(
@@ -44,6 +47,7 @@ def lower(
     program = make(layout, schedule)
     functors = [fn for part in walk(step) for fn, _ in part.functors()]
     program.topology = sorted({name for fn in functors for name in effects(fn).topology})
+    program.into = dict(pair for part in walk(step) for pair in part.into_fields())
     resets: list[str] = []
     program.blocks[-1].append(resets)
     program.loops.append(resets)

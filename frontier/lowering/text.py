@@ -38,6 +38,11 @@ def checking() -> bool:
     return os.environ.get("FRONTIER_CHECK", "0") not in ("", "0")
 
 
+def _wide(array: str) -> str:
+    """Text for an array as functors see it: narrow integers are read as int64."""
+    return f"wide_{array}" if array.startswith(("int8", "int16", "int32")) else array
+
+
 class Text:
     """Text of one loop function in the making.
 
@@ -154,11 +159,11 @@ class Text:
             if kind == "scalar":
                 found.append((name, f"np.int64(s_{name})" if dtype in NARROW else f"s_{name}", ""))
             elif kind != "pile":
-                found.append((name, f"{dtype}_at(a_{name})", self._length(name, kind)))
+                found.append((name, _wide(f"{dtype}_at(a_{name})"), self._length(name, kind)))
         for name in self.topology:
             length = self._length(name, "vertex" if name == "offsets" else "edge")
             more = " + 1" if length and name == "offsets" else ""
-            found.append((hidden(name), self._of_graph(name), length + more))
+            found.append((hidden(name), _wide(self._of_graph(name)), length + more))
         return found
 
     def _length(self, name: str, kind: str) -> str:
@@ -191,6 +196,8 @@ class Text:
 
     def call(self, fn: Functor, place: str, ends: dict[str, str], wants: str = "") -> str:
         """Text for a call of a functor inside a phase, with what its arguments are there."""
+        if "weight" in ends and (self.layout.weights or "float").lstrip("u").startswith("int"):
+            ends = ends | {"weight": f"np.int64({ends['weight']})"}
         inner = "".join(f", {ends[name]}" for name in arguments(fn, place))
         return f"guarded{wants}({self.functor(fn)}, C, slot, {self.number(fn)}, p{inner})"
 

@@ -141,22 +141,28 @@ class Writer:
             return (f"abs({a})" if kind == "abs" else f"(-{a})"), m
         if kind == "float":
             text = self.real(depth - 1)[0]
+            if self.wild:
+                return f"{self.pick(['int', 'round', 'math.floor', 'np.int64'])}({text})", 2 * MOST
             return f"int(min(max({text}, -1000.0), 1000.0))", 1000
         if kind == "hash":
             return f"(fr.hash({a}) % 97)", 97
         if kind == "bool":
-            return f"(({self.truth(depth - 1)}) + ({a}))", m + 1
+            return f"(int({self.truth(depth - 1)}) + ({a}))", m + 1
         b, n = self.integer(depth - 1)
         if kind in "+-":
             return f"({a} {kind} {b})", m + n
         if kind == "*":
             return f"({a} * {b})", m * n + 1
         if kind in ("//", "%"):
+            if self.wild:
+                return f"({a} {kind} {b})", 2 * MOST
             by = self.pick([f"{self.pick([2, 3, 7, 64, -5])}", f"(abs({b}) + 1)"])
             return f"({a} {kind} {by})", (m if kind == "//" else n + 64)
         if kind == "bit":
             return f"({a} {self.pick('&|^')} {b})", 2 * max(m, n) + 2
         if kind == "shift":
+            if self.wild:
+                return f"({a} {self.pick(['<<', '>>'])} {self.pick([b, f'({b} % 80)', '3'])})", 2 * MOST
             if self.chance(0.5):
                 return f"({a} >> {self.pick(range(6))})", m + 1
             return f"({a} << {self.pick(range(5))})", m * 16 + 1
@@ -164,7 +170,8 @@ class Writer:
             return f"{kind}({a}, {b})", max(m, n)
         if kind == "helper":
             return self.helped(a, m, b, n)
-        return f"({a} if {self.truth(depth - 1)} else {b})", max(m, n)
+        # A variable has one type: literals would be Python's numbers on one path only.
+        return f"(int({a}) if {self.truth(depth - 1)} else int({b}))", max(m, n)
 
     def _integer_leaf(self) -> tuple[str, int]:
         kind = self.pick(["literal", "end", "field", "field", "name", "weight", "outside"])
@@ -206,30 +213,32 @@ class Writer:
         kind = self.pick(["+", "-", "*", "/", "//", "min", "max", "neg", "abs", "sqrt", "floor", "if", "integer",
                           "float"])  # fmt: skip
         if kind in ("neg", "abs", "sqrt", "floor", "float"):
-            forms = {"neg": "(-{})", "abs": "abs({})", "sqrt": "math.sqrt(abs({}))", "floor": "np.floor({})",
+            forms = {"neg": "(-{})", "abs": "abs({})", "sqrt": "math.sqrt({})", "floor": "np.floor({})",
                      "float": "float({})"}  # fmt: skip
             return forms[kind].format(a), ""
         b = self.real(depth - 1)[0] if self.chance(0.7) else self.integer(depth - 1)[0]
         if kind == "integer":
             return f"({a} + {self.integer(depth - 1)[0]})", ""
         if kind == "//":
+            if self.wild:
+                return f"({a} {self.pick(['//', '%'])} {b})", ""
             return f"({a} // (abs({b}) + 1.0))", ""
         if kind == "/":
             return f"({a} / {b if self.wild else f'(abs({b}) + 1.0)'})", ""
         if kind in ("min", "max"):
             return f"{kind}({a}, {self.real(depth - 1)[0]})", ""
         if kind == "if":
-            return f"({a} if {self.truth(depth - 1)} else {self.real(depth - 1)[0]})", ""
+            return f"(float({a}) if {self.truth(depth - 1)} else float({self.real(depth - 1)[0]}))", ""
         return f"({a} {kind} {b})", ""
 
     def _real_leaf(self) -> str:
         kind = self.pick(["literal", "field", "field", "field", "name", "weight", "random"])
         if kind == "weight" and self.place == "edge" and (self.weights or "i").startswith("float"):
-            return self.cast(self.end("weight"), self.weights)
+            return self.end("weight")
         if kind == "field":
             found = self.read(FLOATS)
             if found is not None:
-                return self.cast(found[0], found[1].dtype)
+                return found[0]
         if kind == "name":
             names = [name for name, (kind, _) in self.names.items() if kind == "f"]
             if names:
@@ -237,9 +246,6 @@ class Writer:
         if kind == "random":
             return f"fr.random({self.integer(0)[0]}, {self.integer(0)[0]})"
         return str(self.pick(["0.5", "0.1", "2.0", "(-1.5)", "1e3", "HALF", "0.0"]))
-
-    def cast(self, text: str, dtype: str | None) -> str:
-        return text if self.wild or dtype != "float32" else f"np.float64({text})"
 
     def truth(self, depth: int) -> str:
         """Text of a bool."""
@@ -276,7 +282,7 @@ class Writer:
         if field.dtype in FLOATS:
             return self.bounded(depth)
         text, bound = self.integer(depth)
-        if bound <= min(-field.low, field.high):
+        if bound <= min(-field.low, field.high) or (self.wild and field.dtype == "int64"):
             return text
         return f"({text}) % {field.high - field.low} + ({field.low})"
 
@@ -294,8 +300,7 @@ class Writer:
             real = self.chance(0.4)
             text, bound = (self.bounded(2), 0) if real else self.integer(2)
             self.line(f"{name} = {text}")
-            if real and not self.wild:
-                self.lines[-1] = self.lines[-1].replace(f"{name} = ", f"{name} = 1.0 * ")
+            self.lines[-1] = f"    {name} = {'float' if real else 'int'}({text})"
             form = self.pick(["", "", "loop", "if"])
             if form == "loop":
                 self.line(f"for j in range({self.pick([0, 1, 3])}):")
@@ -304,7 +309,7 @@ class Writer:
             elif form == "if":
                 more, much = (self.bounded(1), 0) if real else self.integer(1)
                 self.line(f"if {self.truth(1)}:")
-                self.line(f"{name} = {more}", 1)
+                self.line(f"{name} = {'float' if real else 'int'}({more})", 1)
                 bound = max(bound, much)
             self.names[name] = ("f" if real else "i", bound)
 

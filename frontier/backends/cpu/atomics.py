@@ -11,16 +11,18 @@ from typing import Any
 
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-from frontier.backends import checks, flags, overloads
+from frontier.backends import arithmetic, checks, flags, overloads
 from frontier.backends.cpu import intrinsics
-from frontier.backends.least import bits_of, key_down, key_up
+from frontier.backends.cpu.runtime import OPTIONS
+from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["bits_of", "checked", "key_down", "key_up", "truth"]
+__all__ = ["bits_of", "checked", "integer", "key_down", "key_up", "truth"]
 
 _overload = partial(overload, target="cpu")
 overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic)
 flags.register(intrinsic, _overload)
+arithmetic.register(partial(_overload, jit_options=OPTIONS))
 
 
 def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) -> None:

@@ -24,10 +24,11 @@ from frontier import _compiler_room, compiling, tracing
 from frontier._apart import apart
 from frontier._cache import cache_folder, made_module
 from frontier._numba_cache import keep_code
-from frontier.backends import checks, codes, flags, guards, least, overloads
+from frontier.backends import arithmetic, checks, codes, flags, guards, least, overloads, promotion
 from frontier.backends.copies import Copies
-from frontier.backends.cpu import atomics, intrinsics, runtime, texts, translate
+from frontier.backends.cpu import atomics, functors, intrinsics, runtime, texts, translate
 from frontier.backends.cpu import guards as calls
+from frontier.backends.cpu.functors import FunctorCompiler
 from frontier.backends.cpu.translate import translated
 from frontier.errors import FunctorError
 from frontier.functors import location
@@ -35,6 +36,7 @@ from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 from frontier.lowering.text import NARROW
 from frontier.memory import explained
+from frontier.numbers import WHOLE_ONLY, refused_float
 
 __all__ = ["compiled"]
 
@@ -42,7 +44,7 @@ _IMPORTS = """from collections import namedtuple
 
 from numba import njit
 
-from frontier.backends.cpu.atomics import bits_of, checked, key_down, key_up, truth
+from frontier.backends.cpu.atomics import bits_of, checked, integer, key_down, key_up, truth
 from frontier.backends.cpu.guards import *
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
@@ -118,7 +120,7 @@ def _entry(name: str, text: str, program: Program, kept: bool) -> Callable[[int,
             jitted.forget(program.captured(fn))
         if _compiler_room.out_of_memory(error):
             raise explained(error, "compiling") from None
-        _blame(program, module, functors)
+        _blame(program, module, functors, str(error))
         if not isinstance(error, NumbaError):
             raise
         raise FunctorError(f"the loop of {', '.join(program.steps)} cannot be compiled: {_reason(error)}") from None
@@ -128,18 +130,19 @@ def _entry(name: str, text: str, program: Program, kept: bool) -> Callable[[int,
 # ---- functors ------------------------------------------------------------------------------------------
 
 
-jitted = Copies(lambda fn, recursive: njit(**runtime.OPTIONS)(fn))
+jitted = Copies(lambda fn, recursive: njit(pipeline_class=FunctorCompiler, **runtime.OPTIONS)(fn))
 
 
 # ---- errors ----------------------------------------------------------------------------------------------
 
 
-def _blame(program: Program, module: Any, functors: dict[str, Any]) -> None:
+def _blame(program: Program, module: Any, functors: dict[str, Any], reason: str) -> None:
     """Raise FunctorError for the functor that cannot be typed, if it is one."""
     problem = _problem_type(program, module)
     for fn, name in program.functors.items():
         count = fn.__code__.co_argcount - 1
-        weight = getattr(types, program.layout.weights or "int64")
+        weights = program.layout.weights or "int64"
+        weight = getattr(types, weights) if weights.startswith("float") else types.int64
         names = fn.__code__.co_varnames[1 : count + 1]
         arguments = [weight if argument == "weight" else types.int64 for argument in names]
         try:
@@ -148,10 +151,19 @@ def _blame(program: Program, module: Any, functors: dict[str, Any]) -> None:
             raise FunctorError(f"{location(fn)} cannot be compiled: {_reason(error)}") from None
         given = functors[name].overloads[(problem, *arguments)].signature.return_type
         inner = given.type if isinstance(given, types.Optional) else given
+        if isinstance(inner, types.Float) and fn in program.into and WHOLE_ONLY in reason:
+            name = program.into[fn]
+            raise FunctorError(
+                f"{location(fn)} returns {inner} into p.{name}: {refused_float(program.layout.dtype(name))}"
+            ) from None
         if not isinstance(inner, (types.Number, types.Boolean, types.NoneType)):
             raise FunctorError(
                 f"{location(fn)} returns {given}: a functor returns True, False, a number or nothing"
             ) from None
+
+
+def _field_type(dtype: str) -> Any:
+    return intrinsics.pointer_type(f"wide_{dtype}" if dtype in ("int8", "int16", "int32") else dtype)
 
 
 def _problem_type(program: Program, module: Any) -> Any:
@@ -160,14 +172,14 @@ def _problem_type(program: Program, module: Any) -> Any:
         if kind == "pile":
             continue
         if kind != "scalar":
-            made.append(intrinsics.pointer_type(dtype))
+            made.append(_field_type(dtype))
         elif dtype == "bool":
             made.append(types.boolean)
         else:
             made.append(types.int64 if dtype in NARROW else getattr(types, dtype))
     layout = program.layout
     dtypes = {"offsets": layout.offsets, "targets": layout.ids, "sources": layout.ids, "weights": layout.weights}
-    made += [intrinsics.pointer_type(dtypes[name] or "int64") for name in program.topology]
+    made += [_field_type(dtypes[name] or "int64") for name in program.topology]
     return types.NamedTuple(made or [types.int64], module.P)
 
 
@@ -199,7 +211,7 @@ def _reason(error: Exception) -> str:
 #: Words of messages of our own, which numba wraps into its own.
 _OURS = (
     "op='or' works on", "works on integers of", "works on numbers of", "scalars take no atomics", "fr.hash takes",
-    "fr.random takes",
+    "fr.random takes", *promotion.REFUSALS,
 )  # fmt: skip
 
 
@@ -225,8 +237,8 @@ def _hint(reason: str) -> str:
 def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
-    parts = (atomics, calls, checks, codes, flags, guards, intrinsics, least, overloads, runtime, texts, translate)
-    for module in parts:
+    shared = (arithmetic, checks, codes, flags, guards, least, overloads, promotion)
+    for module in (*shared, atomics, calls, functors, intrinsics, runtime, texts, translate):
         assert module.__file__ is not None
         made.update(Path(module.__file__).read_bytes())
     return f"{sys.version_info[:2]} {numba.__version__} {made.hexdigest()}"

@@ -42,7 +42,7 @@ class _FlagsModel(models.PrimitiveModel):  # type: ignore[misc]
 
 
 class Narrow(types.Type):  # type: ignore[misc]
-    """Pointer to unsigned integers of fewer than 64 bits; see :mod:`frontier.backends.flags`."""
+    """Pointer to integers of fewer than 64 bits that are read as int64; see :mod:`frontier.backends.flags`."""
 
     def __init__(self, dtype: Any) -> None:
         super().__init__(name=f"narrow({dtype})")
@@ -56,12 +56,11 @@ class _NarrowModel(models.PrimitiveModel):  # type: ignore[misc]
 
 
 def pointer_type(dtype: str) -> Any:
-    """Type of the memory of a field."""
+    """Type of an array's memory in the texts of loop functions, or of a field's as functors see it: ``wide_int32``."""
     if dtype == "bool":
         return Flags()
-    number = getattr(types, dtype)
-    unsigned = isinstance(number, types.Integer) and not number.signed
-    return Narrow(number) if unsigned and number.bitwidth < 64 else types.CPointer(number)
+    number = getattr(types, dtype.removeprefix("wide_"))
+    return Narrow(number) if dtype.startswith(("wide_", "uint")) and number.bitwidth < 64 else types.CPointer(number)
 
 
 def _pointer_to(made: Any) -> Any:
@@ -77,9 +76,9 @@ def _pointer_to(made: Any) -> Any:
     return pointer
 
 
-_DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+_DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 wide_int8 wide_int16 wide_int32"
 
-#: dtype name -> function from an address (int64) to a pointer.
+#: dtype name -> function from an address (int64) to a pointer; see :func:`pointer_type`.
 POINTERS = {name: _pointer_to(pointer_type(name)) for name in _DTYPES.split()}
 
 

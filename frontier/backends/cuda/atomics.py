@@ -12,15 +12,16 @@ from numba import cuda
 from numba.cuda import models
 from numba.cuda.extending import intrinsic, overload, register_model
 
-from frontier.backends import checks, flags, overloads
+from frontier.backends import arithmetic, checks, flags, overloads
 from frontier.backends.cuda import intrinsics
-from frontier.backends.least import bits_of, key_down, key_up
+from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["bits_of", "checked", "key_down", "key_up", "truth"]
+__all__ = ["bits_of", "checked", "integer", "key_down", "key_up", "truth"]
 
 overloads.register(overload, SimpleNamespace(**vars(intrinsics)), cuda.jit(device=True), intrinsic)
 flags.register(intrinsic, overload)
+arithmetic.register(overload)
 
 
 def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) -> None:

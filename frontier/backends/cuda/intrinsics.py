@@ -6,6 +6,7 @@ a third of a loop over edges. ``frontier.backends.cuda.simulator`` has the same 
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from llvmlite import ir
@@ -101,7 +102,7 @@ def _shared(made: Any) -> Any:
     return shared
 
 
-_DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64"
+_DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 wide_int8 wide_int16 wide_int32"
 
 #: dtype name -> function from an address (int64) to a pointer.
 POINTERS = {name: _pointer_to(pointer_type(name)) for name in _DTYPES.split()}
@@ -135,11 +136,14 @@ def _add_float(builder: Any, number: Any, args: Any) -> Any:
 def _extreme_float(builder: Any, number: Any, args: Any, least: bool) -> Any:
     """Minimum or maximum of floats by integer atomics.
 
-    Without the sign bit floats are ordered as signed integers are; with it, in reverse as unsigned ones.
+    Without the sign bit floats are ordered as signed integers are; with it, in reverse as unsigned ones. NaN, which
+    would be beyond all of them, is taken for the infinity that changes nothing.
     """
     whole = ir.IntType(number.bitwidth)
     pointer = builder.bitcast(_element(builder, args), whole.as_pointer())
-    bits = builder.bitcast(args[2], whole)
+    value = args[2]
+    nothing = ir.Constant(value.type, math.inf if least else -math.inf)
+    bits = builder.bitcast(builder.select(builder.fcmp_unordered("uno", value, value), nothing, value), whole)
     positive = builder.icmp_signed(">=", bits, ir.Constant(whole, 0))
     first, second = ("min", "umax") if least else ("max", "umin")
     with builder.if_else(positive) as (then, otherwise):

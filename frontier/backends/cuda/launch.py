@@ -170,7 +170,10 @@ class SimulatedKernel:
 
     def __init__(self, program: CudaProgram, blame: Callable[[], Any]) -> None:
         self._blame, self._functors = blame, list(program.functors)
-        functors = {made: fn for fn, made in program.functors.items()}
+        from frontier.backends.python.arithmetic import numbered
+
+        known: dict[Any, Any] = {}
+        functors = {made: numbered(fn, known) for fn, made in program.functors.items()}
         self._run = module_of(program, functors).run
 
     def __call__(self, exchange: Exchange) -> None:
@@ -181,6 +184,9 @@ class SimulatedKernel:
         values = exchange.values()
         try:
             launch(self._run, self.blocks, self.threads, scratch(8, 8), values)
+        except FunctorError:
+            self._blame()
+            raise
         except Refused as error:
             self._blame()  # what a compiler would have refused
             where = location(self._functors[error.number])

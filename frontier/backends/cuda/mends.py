@@ -13,15 +13,23 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
+from numba import types
+from numba.core import errors
 from numba.cuda import cgutils, ufuncs
+from numba.cuda.compiler import CUDACompiler
+from numba.cuda.core import ir as cuda_ir
+from numba.cuda.core.compiler_machinery import register_pass
+from numba.cuda.core.typed_passes import NopythonTypeInference
 from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
 from numba.cuda.np import ufunc_db
 from numba.cuda.typing.collections import NamedTupleAttribute
 
+from frontier.backends.promotion import promoting
+
 __all__: list[str] = []
 
 #: In the library under another name than Python's, or not in Python at all.
-_LIBRARY = {np.rint: "rint", np.exp2: "exp2", np.nextafter: "nextafter"}
+_LIBRARY = {np.rint: "rint", np.fmod: "fmod", np.exp2: "exp2", np.nextafter: "nextafter"}
 
 #: Of the table shared with the CPU, those that would call the CPU's library.
 _NOT_THERE = (np.ldexp, np.spacing)
@@ -59,6 +67,35 @@ def _register() -> None:
 
 
 _register()
+
+
+# ---- NumPy's arithmetic in functors ----------------------------------------------------------------------
+
+_Promotion = register_pass(mutates_CFG=True, analysis_only=False)(
+    promoting(NopythonTypeInference, cuda_ir, types, errors)
+)
+
+
+def _with_promotion(pipelines: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
+    """Functors, and nothing else, get another inference of types; dispatchers take no compiler of one's own."""
+
+    def define(compiler: Any) -> list[Any]:
+        made = pipelines(compiler)
+        if compiler.state.func_id.func.__module__ != "frontier.functors":
+            return made
+        for each in made:
+            each.passes = [
+                (_Promotion if implementation is NopythonTypeInference else implementation, said)
+                for implementation, said in each.passes
+            ]
+            each._finalized = False
+            each.finalize()
+        return made
+
+    return define
+
+
+CUDACompiler.define_pipelines = _with_promotion(CUDACompiler.define_pipelines)
 
 # Attributes of a problem come before what is said of all tuples for this target.
 NamedTupleAttribute.metadata = {"target": "cuda"}

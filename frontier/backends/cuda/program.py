@@ -29,7 +29,7 @@ _IMPORTS = """from collections import namedtuple
 import numpy as np
 
 from frontier.backends.cuda.machine import *
-from frontier.backends.cuda.machine import GUARDS, POINTERS, SHARED, bits_of, checked
+from frontier.backends.cuda.machine import GUARDS, POINTERS, SHARED, bits_of, checked, integer
 from frontier.backends.cuda.machine import device, key_down, key_up, phase, truth
 from frontier.backends.cuda.runtime import *
 from frontier.backends.cuda.appends import *
@@ -41,6 +41,7 @@ from frontier.backends.cuda.collectives import *
     f"{name}_at = POINTERS[{name!r}]"
     for name in (
         "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
+        "wide_int8", "wide_int16", "wide_int32",
     )
 ) + "\n" + "\n".join(f"{name}_shared = SHARED[{name!r}]" for name in ("int32", "uint32", "int64", "float64"))
 

@@ -16,14 +16,14 @@ import numpy as np
 
 from frontier.backends import codes
 from frontier.backends.cuda.simulator_threads import WARP, launch, me
-from frontier.backends.least import bits_of, key_down, key_up
+from frontier.errors import FunctorError
+from frontier.numbers import refused_float
 
 __all__ = [
     "POINTERS",
     "SHARED",
     "any_lane",
     "ballot",
-    "bits_of",
     "block_index",
     "block_size",
     "checked",
@@ -36,8 +36,6 @@ __all__ = [
     "fetch_min",
     "fetch_or",
     "find_first",
-    "key_down",
-    "key_up",
     "launch",
     "load_acquire",
     "load_relaxed",
@@ -83,26 +81,30 @@ _CTYPES: dict[str, Any] = {
 class Pointer:
     """Memory at an address as numbers of one type."""
 
-    __slots__ = ("address", "dtype", "kind", "size")
+    __slots__ = ("address", "dtype", "kind", "number", "size")
 
     def __init__(self, address: int, dtype: str) -> None:
         self.address, self.dtype, self.kind = int(address), np.dtype(dtype), _CTYPES[dtype]
         self.size = ctypes.sizeof(self.kind)
+        # As compiled functors see it: integers have 64 bits, but for uint64.
+        wide = self.dtype.kind in "iu" and self.dtype != np.uint64
+        self.number = np.int64 if wide else self.dtype.type
 
     def __getitem__(self, index: Any) -> Any:
         place = int(index)
         if place < 0:
             raise IndexError(f"a kernel reads at {place}")  # where an array ends is not known
-        value = self.kind.from_address(self.address + self.size * place).value
-        return np.int64(value) if self.kind is ctypes.c_int64 else value  # which wraps
+        return self.number(self.kind.from_address(self.address + self.size * place).value)
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if self.kind is ctypes.c_bool:
             number: bool | int | float = bool(value)
         elif self.dtype.kind == "f":
             number = float(value)
+        elif isinstance(value, (float, np.floating)):
+            raise FunctorError(refused_float(self.dtype))
         else:
-            number = int(value) if np.isfinite(value) else -(2**63)
+            number = int(value)
         place = int(index)
         if place < 0:
             raise IndexError(f"a kernel writes at {place}")
@@ -148,7 +150,7 @@ def _shared(name: str) -> Callable[[int], Pointer]:
     return lambda offset: Pointer(me.block.scratch + int(offset), name)
 
 
-POINTERS = {name: _at(name) for name in _CTYPES}
+POINTERS = {name: _at(name) for name in _CTYPES} | {f"wide_int{bits}": _at(f"int{bits}") for bits in (8, 16, 32)}
 SHARED = {name: _shared(name) for name in ("int32", "uint32", "int64", "float64")}
 
 
@@ -165,14 +167,14 @@ def fetch_add(pointer: Any, index: Any, value: Any) -> Any:
 def fetch_min(pointer: Any, index: Any, value: Any) -> Any:
     """Minimum; gives the old value."""
     old = pointer[index]
-    pointer[index] = min(old, value)
+    pointer[index] = np.fmin(old, value)
     return old
 
 
 def fetch_max(pointer: Any, index: Any, value: Any) -> Any:
     """Maximum; gives the old value."""
     old = pointer[index]
-    pointer[index] = max(old, value)
+    pointer[index] = np.fmax(old, value)
     return old
 
 

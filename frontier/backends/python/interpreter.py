@@ -14,6 +14,7 @@ import numpy as np
 
 from frontier import tracing
 from frontier.backends.interrupts import deferred
+from frontier.backends.python.arithmetic import numbered
 from frontier.backends.python.view import View, stored
 from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.frontiers import Frontier
@@ -32,6 +33,10 @@ __all__ = ["Context", "Interpretation", "start"]
 Run = Generator[NotConvergedError | None, None, Frontier | None]
 
 
+#: How NumPy begins to say what it does not compute.
+_OF_NUMPY = ("Integers to negative", "numpy boolean", "The numpy boolean", "ufunc '")
+
+
 class Context:
     """What a step needs to run: the problem as functors see it, and the trace."""
 
@@ -40,6 +45,7 @@ class Context:
         self.records: dict[str, list[Frontier]] = {}
         self.passes = 0
         self._noted: dict[str, Any] = {}
+        self._numbered: dict[Any, Any] = {}
         self.refresh()
 
     def refresh(self) -> None:
@@ -48,12 +54,19 @@ class Context:
 
     def functor(self, fn: Functor, names: tuple[str, ...]) -> Callable[[dict[str, Any]], Any]:
         """The functor as a function of a dict of its arguments."""
+        copy, place = numbered(fn, self._numbered), location(fn)
 
         def call(ends: dict[str, Any]) -> Any:
             try:
-                return fn(self._view, **{name: ends[name] for name in names})
-            except NameError as error:
-                raise FunctorError(f"{location(fn)}: {error}") from None
+                return copy(self._view, **{name: ends[name] for name in names})
+            except FunctorError as error:
+                raise error if str(error).startswith(place) else FunctorError(f"{place}: {error}") from error
+            except (NameError, ArithmeticError) as error:
+                raise FunctorError(f"{place}: {error}") from error
+            except (TypeError, ValueError) as error:
+                if not str(error).startswith(_OF_NUMPY):
+                    raise
+                raise FunctorError(f"{place}: {error}") from error
 
         return call
 

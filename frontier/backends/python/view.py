@@ -9,6 +9,7 @@ import numpy as np
 
 from frontier.adjacency import ARRAYS
 from frontier.errors import FunctorError
+from frontier.numbers import refused_float
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,10 +28,12 @@ def unknown_field(name: str, fields: Any) -> str:
 
 def stored(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
     """A value as a field or scalar of this dtype takes it; raises where it does not fit."""
+    if value is None:
+        raise FunctorError(f"{name} = None: the field holds {dtype}")
     if dtype.kind not in "iu":
         return value
-    if value is None or (isinstance(value, (float, np.floating)) and not np.isfinite(value)):
-        raise FunctorError(f"{name} = {value}: the field holds {dtype}")
+    if isinstance(value, (float, np.floating)):
+        raise FunctorError(f"{name} = {value}: {refused_float(dtype)}")
     try:
         value, limits = int(value), np.iinfo(dtype)
     except (ValueError, TypeError):
@@ -41,9 +44,7 @@ def stored(name: str, value: Any, dtype: np.dtype[Any]) -> Any:
 
 
 def _read(value: Any) -> Any:
-    """A value as compiled functors compute with it: integers have 64 bits, bools add up as numbers."""
-    if value.dtype.kind == "b":
-        return bool(value)
+    """A value as functors compute with it: integers have 64 bits, but for uint64."""
     return np.int64(value) if value.dtype.kind in "iu" and value.dtype != np.uint64 else value
 
 
