@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from frontier.errors import FrontierError, NotConvergedError
 from frontier.execution import Execution, start
 from frontier.loop import Sequence
+from frontier.memory import explained
 from frontier.step import Step
 
 if TYPE_CHECKING:
@@ -107,6 +108,8 @@ class Enactor:
                 left = 1
             try:
                 begun = execution.proceed(left)
+            except MemoryError as error:
+                raise explained(error, f"running {type(self).__name__}") from None
             finally:
                 self.passes = execution.passes
             stop = on_step is not None and begun > 0 and on_step(self) is True

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from frontier.errors import BackendUnavailableError, FrontierError
 from frontier.lowering.layout import Layout
+from frontier.memory import explained
 from frontier.schedule import Schedule
 from frontier.step import captures_of, check_weights, walk
 
@@ -118,7 +119,10 @@ def run(step: Step, p: Problem, f: Frontier | None = None, schedule: Schedule | 
     An equal step that ran on the problem before is taken instead, for its compiled code is known.
     """
     step = p.workspace.setdefault(("step", step.key()), step)
-    execution = start(step, p, f, schedule)
-    while not execution.done:
-        execution.proceed()
-    return execution.frontier
+    try:
+        execution = start(step, p, f, schedule)
+        while not execution.done:
+            execution.proceed()
+        return execution.frontier
+    except MemoryError as error:
+        raise explained(error, f"running {step!r}") from None

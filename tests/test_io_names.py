@@ -234,3 +234,46 @@ def test_tables_written_before_are_read(tmp_path: Path) -> None:
     text = "# frontier: vertices=5 directed=no weighted=yes\nsource,target,weight\n0,1,7\n"
     graph = read(tmp_path, "g.csv", text)
     assert (graph.num_vertices, graph.directed, graph.weights.tolist()) == (5, False, [7, 7])
+
+
+# -- whatever stands in it ------------------------------------------------------------------
+
+WORDS = (
+    "0", "1", "2", "7", "-1", "1.5", "nan", "inf", "1e9", "alice", "bob", "source", "target", "u", "v", "weight", '"a b"',
+    '"a', '""', "#", "%", "", "1_0", "\u00b2", "\u0660", "\x00", "\r", "9" * 21, "+3", "00", "\u00e9",
+)  # fmt: skip
+
+
+def table(rng: np.random.Generator) -> str:
+    separators = [",", ";", "\t", " ", ", ", ",,"]
+    mark = rng.choice(separators)
+    lines = [
+        (mark if rng.random() < 0.9 else rng.choice(separators)).join(
+            rng.choice(WORDS[:12] if rng.random() < 0.7 else WORDS) for _ in range(rng.integers(5))
+        )
+        for _ in range(rng.integers(6))
+    ]
+    return str(rng.choice(["\n", "\r\n"]).join(lines) + rng.choice(["\n", ""]))
+
+
+def test_any_table_is_read_or_refused() -> None:
+    """What is read is written and read again as it is; what is not is an error of ours, in one line."""
+    rng, good, messages = np.random.default_rng(1), 0, []
+    for _ in range(3000):
+        data, suffix = table(rng).encode(), str(rng.choice(["csv", "tsv", "txt", "el", "wel", "edges"]))
+        labels, header = (True if rng.random() < 0.5 else None), (None, None, True, False)[rng.integers(4)]
+        try:
+            graph = fr.read(io.BytesIO(data), suffix, labels=labels, header=header)
+        except fr.GraphError as error:
+            messages.append(str(error))
+            continue
+        good += 1
+        for again in ("csv", "tsv", "txt") if graph.num_vertices < 1000 else ():
+            out = io.BytesIO()
+            fr.write(graph, out, again)
+            same = fr.read(io.BytesIO(out.getvalue()), again, duplicates="keep")
+            assert (same.num_vertices, same.directed) == (graph.num_vertices, graph.directed), data
+            assert same.targets.tolist() == graph.targets.tolist(), data
+            assert (same.weights is None) == (graph.weights is None), data
+    assert good > 30
+    assert not any("\n" in message for message in messages)

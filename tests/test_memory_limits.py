@@ -147,6 +147,20 @@ def test_arrays_that_nobody_asked_for_first(monkeypatch: pytest.MonkeyPatch) -> 
         fail(fr.DeviceMemoryError("of a GPU"))
 
 
+@pytest.mark.parametrize("declared", [False, True])
+def test_runs_that_nobody_asked_for_first(monkeypatch: pytest.MonkeyPatch, declared: bool) -> None:
+    def greedy(p: Any, v: Any) -> bool:
+        raise MemoryError
+
+    monkeypatch.setattr(_host, "free", lambda: (100, " here"))
+    g = fr.path(3).to("python")
+    p = fr.Problem(g, x=fr.vertex("int32"))
+    step = fr.Filter(greedy)
+    run = type("Greedy", (fr.Enactor,), {"loop": step})(p).run if declared else lambda f: step(p, f)
+    with pytest.raises(fr.FrontierMemoryError, match=r"running .*: memory ran out, 100 bytes are free here"):
+        run(fr.Frontier(g, [0]))
+
+
 def test_what_numba_wraps() -> None:
     outer = RuntimeError("while lowering")
     outer.__cause__ = MemoryError("no room")

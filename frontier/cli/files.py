@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
+from frontier._replacing import STREAMS
 from frontier.cli import graphs
 from frontier.cli.common import Commands, Parser, Stopwatch, UsageError, check_folder, dump_json, print_pairs
 
@@ -143,5 +144,7 @@ def _write(graph: Graph, out: str, to: str | None) -> int:
         write(graph, sys.stdout.buffer, to)
         return 0
     write(graph, out, to)
+    if out.startswith(STREAMS):
+        return 0  # what is printed might come after the graph
     print(f"{out}: {graph.num_vertices:,} vertices, {graph.num_edges:,} edges")
     return 0
