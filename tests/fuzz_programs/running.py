@@ -26,6 +26,10 @@ from .steps import Program, smaller
 __all__ = ["Case", "Found", "compare", "corners", "load", "reproduction", "shrunk"]
 
 
+#: What the python backend may refuse: what does not fit a field, and what Python's own numbers do not do.
+_REFUSED = ("overflow", "by zero", "negative shift count", "too large to convert", "out of bounds", "must be in range")
+
+
 @dataclass(frozen=True)
 class Case:
     """One run: a seed for graph, values and frontier, the backend and its number of workers, and whether it pauses."""
@@ -141,7 +145,8 @@ def compare(program: Program, module: ModuleType, case: Case, expected: dict[str
         try:
             expected = _run(module, program, case, "python")
         except FrontierError as error:
-            return None, None if "overflow" in str(error) else Found(case, f"python refuses: {error}")
+            expected_of = any(words in str(error) for words in _REFUSED)
+            return None, None if expected_of else Found(case, f"python refuses: {error}")
         except Exception:
             return None, Found(case, f"python raises: {traceback.format_exc(limit=-3)}")
     fr.set_num_threads(case.workers)
