@@ -239,8 +239,8 @@ def test_tables_written_before_are_read(tmp_path: Path) -> None:
 # -- whatever stands in it ------------------------------------------------------------------
 
 WORDS = (
-    "0", "1", "2", "7", "-1", "1.5", "nan", "inf", "1e9", "alice", "bob", "source", "target", "u", "v", "weight", '"a b"',
-    '"a', '""', "#", "%", "", "1_0", "\u00b2", "\u0660", "\x00", "\r", "9" * 21, "+3", "00", "\u00e9",
+    "0", "1", "2", "7", "-1", "1.5", "nan", "inf", "1e9", "alice", "bob", "source", "target", "u", "v", "weight",
+    '"a b"', '"a', '""', "#", "%", "", "1_0", "\u00b2", "\u0660", "\x00", "\r", "9" * 21, "+3", "00", "\u00e9",
 )  # fmt: skip
 
 
