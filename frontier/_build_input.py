@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = [
     "end_points",
     "label_array",
     "one_dimensional",
+    "pairs",
     "vertex_count",
     "vertex_ids",
     "weights_of",
@@ -51,6 +52,28 @@ def one_dimensional(values: Any, what: str, place: str = "cpu") -> Array:
     if array.ndim != 1:
         raise GraphError(f"{what} must have one dimension, not {array.ndim}")
     return array
+
+
+def pairs(edges: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Sources, targets and weights of a list of edges, each a pair, or a triple with its weight."""
+    if getattr(edges, "ndim", 0) == 2 and edges.shape[1] in (2, 3):
+        columns: list[Any] = [edges[:, i] for i in range(edges.shape[1])]
+        if edges.dtype.kind == "f" and (edges[:, :2] == edges[:, :2].astype(np.int64)).all():
+            columns[:2] = [column.astype(np.int64) for column in columns[:2]]
+    else:
+        listed = list(edges) if isinstance(edges, Iterable) and not isinstance(edges, (str, bytes)) else [edges]
+        wide = {len(edge) if isinstance(edge, (tuple, list, np.ndarray)) else 0 for edge in listed}
+        if wide - {2} and wide != {3}:
+            raise GraphError(
+                "from_edges takes the ends of the edges, from_edges(src, dst), or one list of pairs, or triples with a "
+                "weight: from_edges([(0, 1), (1, 2)])"
+            )
+        columns = [list(column) for column in zip(*listed, strict=True)] or [[], []]
+    if len(columns) == 2:
+        return columns[0], columns[1], weights
+    if weights is not None:
+        raise GraphError("the weights of the edges are given twice: as the third of each, and by weights=")
+    return columns[0], columns[1], columns[2]
 
 
 # -- vertices -------------------------------------------------------------------------------

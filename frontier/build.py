@@ -21,7 +21,7 @@ __all__ = ["from_csr", "from_edges"]
 
 def from_edges(
     src: Any,
-    dst: Any,
+    dst: Any = None,
     weights: Any = None,
     *,
     num_vertices: int | None = None,
@@ -40,7 +40,8 @@ def from_edges(
         The ends of each edge. Integers are vertex ids, from 0. Strings, tuples and other objects
         are names: vertices are numbered in the order of first appearance, edge by edge, and the
         names become the graph's labels. Arrays on a GPU (of CuPy, or by the CUDA array interface
-        or DLPack) make a graph on that GPU.
+        or DLPack) make a graph on that GPU. Without ``dst``, ``src`` is a list of pairs, ``[(0, 1), (1, 2)]``, or of
+        triples with weights, or an array of two or three columns.
     weights : array_like, shape (k,), optional
         Edge weights: integers or floats, which keep their dtype. No NaN.
     num_vertices : int, optional
@@ -83,6 +84,8 @@ def from_edges(
     """
     _check_choice("duplicates", duplicates, DUPLICATES)
     _check_choice("self_loops", self_loops, ("keep", "drop", "error"))
+    if dst is None:
+        src, dst, weights = given.pairs(src, weights)
     place = device.place_of(src, dst)
     with device.using(place, "building the graph"):
         src_ids, dst_ids, names = given.end_points(src, dst, labels, place)

@@ -375,11 +375,19 @@ class using:
 
 
 def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a function of a graph run with the graph's GPU current: a decorator."""
+    """Let a function of a graph take what graphs are made of, and run with the graph's GPU current: a decorator."""
 
     @wraps(function)
     def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
-        graph = given[0] if given else named.get("g")
+        graph: Any = given[0] if given else named.get("g")
+        if type(getattr(graph, "num_slots", None)) is not int and (given or "g" in named):
+            from frontier.taking import graph_of
+
+            graph = graph_of(graph, function.__name__)
+            if given:
+                given = (graph, *given[1:])  # type: ignore[assignment]
+            else:
+                named["g"] = graph
         with using(getattr(graph, "backend", "cpu"), function.__name__):
             return function(*given, **named)
 

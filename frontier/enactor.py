@@ -11,6 +11,7 @@ from frontier.execution import Execution, start
 from frontier.loop import Sequence
 from frontier.memory import explained
 from frontier.step import Step
+from frontier.taking import Elements, check_problem, frontier_of
 
 if TYPE_CHECKING:
     from frontier.frontiers import Frontier
@@ -42,6 +43,7 @@ class Enactor:
     _program: ClassVar[Sequence]
 
     def __init__(self, problem: Problem, schedule: Schedule | None = None) -> None:
+        check_problem(problem, f"{type(self).__name__}(problem)")
         self.problem = problem
         self.schedule = schedule
         self.passes = 0
@@ -65,7 +67,7 @@ class Enactor:
 
     def run(
         self,
-        frontier: Frontier | None = None,
+        frontier: Elements | None = None,
         *,
         on_step: Callable[[Enactor], Any] | None = None,
         max_steps: int | None = None,
@@ -74,7 +76,7 @@ class Enactor:
 
         Parameters
         ----------
-        frontier : Frontier, optional
+        frontier : Frontier, or a list of vertices, optional
             What the first pass starts with, where the loop does not say it (``over``, ``take``).
         on_step : function of the enactor, optional
             Called after every pass; if it returns True the run pauses there (see :meth:`resume`).
@@ -88,6 +90,8 @@ class Enactor:
         KeyboardInterrupt
             Ctrl-C stops at the next pass boundary; the run can go on with :meth:`resume`.
         """
+        if not isinstance(self, Enactor):
+            raise FrontierError("an enactor runs on a problem: BFS(problem).run(frontier), not BFS.run(frontier)")
         self.passes = 0
         if type(self).step is not Enactor.step:
             return self._run_steps(frontier, on_step, max_steps)
@@ -132,10 +136,11 @@ class Enactor:
 
     def _run_steps(
         self,
-        frontier: Frontier | None,
+        given: Elements | None,
         on_step: Callable[[Enactor], Any] | None,
         max_steps: int | None,
     ) -> Problem:
+        frontier: Frontier | None = frontier_of(self.problem, given)
         if frontier is None:
             raise FrontierError(f"{type(self).__name__}.run needs a frontier to start with")
         while frontier:

@@ -12,13 +12,14 @@ from functools import cache
 from typing import TYPE_CHECKING, Protocol
 
 from frontier.errors import BackendUnavailableError, FrontierError
+from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
 from frontier.memory import explained
 from frontier.schedule import Schedule
 from frontier.step import captures_of, check_weights, walk
+from frontier.taking import Elements, check_problem, frontier_of
 
 if TYPE_CHECKING:
-    from frontier.frontiers import Frontier
     from frontier.problem import Problem
     from frontier.step import Step
 
@@ -48,7 +49,7 @@ class Execution(Protocol):
 
 
 def start(
-    step: Step, p: Problem, f: Frontier | None = None, schedule: Schedule | None = None
+    step: Step, p: Problem, f: Elements | None = None, schedule: Schedule | None = None
 ) -> Execution:
     """Begin to run a step on a problem.
 
@@ -57,7 +58,7 @@ def start(
     step : Step
     p : Problem
     f : Frontier, optional
-        The current frontier; needed unless the step has its own.
+        The current frontier, or a list of ids or a mask; needed unless the step has its own.
     schedule : Schedule, optional
 
     Raises
@@ -69,6 +70,9 @@ def start(
     """
     begin = _begin_of(p.graph.backend)
     if f is not None:
+        if not isinstance(f, Frontier):
+            f = frontier_of(p, f)
+            assert isinstance(f, Frontier)
         f.check(p.graph)
     elif step.needs_frontier():
         raise FrontierError(step.lacks())
@@ -113,11 +117,12 @@ def _check(step: Step, p: Problem) -> None:
 _DEFAULT = Schedule()
 
 
-def run(step: Step, p: Problem, f: Frontier | None = None, schedule: Schedule | None = None) -> Frontier:
+def run(step: Step, p: Problem, f: Elements | None = None, schedule: Schedule | None = None) -> Frontier:
     """Run a step on a problem to its end: the next frontier (``f`` itself where it is unchanged).
 
     An equal step that ran on the problem before is taken instead, for its compiled code is known.
     """
+    check_problem(p, step)
     step = p.workspace.setdefault(("step", step.key()), step)
     try:
         execution = start(step, p, f, schedule)

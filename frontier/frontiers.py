@@ -49,6 +49,10 @@ class Frontier:
     def __init__(self, graph: Graph, ids: Any = (), kind: str = "vertex") -> None:
         if kind not in KINDS:
             raise FrontierError(f"a frontier holds 'vertex' or 'edge', not {kind!r}")
+        if type(getattr(graph, "num_slots", None)) is not int:
+            raise GraphError(
+                f"a frontier is of a Graph, not of {type(graph).__name__}: take that of the problem, p.graph"
+            )
         self.graph, self.kind = graph, kind
         self._all = False
         self._mask: NDArray[np.bool_] | None = None

@@ -75,20 +75,24 @@ def plain(name: str) -> str:
 
 def _parameters(fn: Callable[..., Any]) -> tuple[str, ...]:
     if not isinstance(fn, types.FunctionType):
-        raise FunctorError(
-            f"a functor is a plain Python function, not {type(fn).__name__}: {fn!r}"
-        )
+        hint = "; a def may call it" if callable(fn) else ""
+        raise FunctorError(f"a functor is a plain Python function, not {type(fn).__name__}: {fn!r}{hint}")
     if fn.__code__.co_flags & (inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR):
         raise FunctorError(f"{location(fn)}: a functor returns its value; it cannot yield or await")
     parameters = list(inspect.signature(fn).parameters.values())
     plain = inspect.Parameter.POSITIONAL_OR_KEYWORD
     if not parameters:
         raise FunctorError(f"{location(fn)}: a functor takes the problem as its first argument")
+    if any(parameters[0].name in offered for offered in PLACES.values()):
+        given = ", ".join(parameter.name for parameter in parameters)
+        raise FunctorError(
+            f"{location(fn)}: the problem comes first, under another name: def {fn.__name__}(p, {given})"
+        )
     for parameter in parameters:
         if parameter.kind is not plain or parameter.default is not inspect.Parameter.empty:
             raise FunctorError(
                 f"{location(fn)}: argument {parameter.name!r} must be plain: "
-                "no default, no * and no keyword-only"
+                "no default, no * and no keyword-only; numbers from outside are found by their names"
             )
     return tuple(parameter.name for parameter in parameters[1:])
 
@@ -108,6 +112,8 @@ def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
     FunctorError
         If it has an argument that the place does not offer, or captures an array.
     """
+    if not isinstance(fn, types.FunctionType):
+        _parameters(fn)  # which says what is wrong; some such objects cannot be remembered
     return _arguments(fn, place, getattr(fn, "__code__", None), bool(getattr(fn, "__defaults__", None)))
 
 

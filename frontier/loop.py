@@ -23,6 +23,9 @@ __all__ = ["Loop", "Sequence", "kinds_after", "wanted"]
 
 def _steps(steps: tuple[Step, ...], where: str) -> tuple[Step, ...]:
     for step in steps:
+        if hasattr(step, "program"):  # an enactor, or its class
+            name = getattr(step, "__name__", type(step).__name__)
+            raise FrontierError(f"{where} is made of steps; to run what {name} does, put its loop there: {name}.loop")
         if not isinstance(step, Step):
             raise FrontierError(f"{where} is made of steps such as fr.Advance(fn), not of {step!r}")
     if not steps:

@@ -167,6 +167,7 @@ class Problem:
     Parameters
     ----------
     graph : Graph
+        Or what one is made of: a NetworkX graph, a SciPy sparse matrix, a list of edges; ``p.graph`` is the graph then.
     **fields : Field
         Made by ``fr.vertex``, ``fr.edge``, ``fr.scalar``, ``fr.array``, ``fr.pile``.
 
@@ -177,6 +178,10 @@ class Problem:
     """
 
     def __init__(self, graph: Graph, /, **fields: Field) -> None:
+        if type(getattr(graph, "num_slots", None)) is not int:
+            from frontier.taking import graph_of
+
+            graph = graph_of(graph, "Problem")
         store = self.__dict__
         store["graph"] = graph
         store["fields"] = fields

@@ -19,6 +19,7 @@ from frontier.functors import arguments
 if TYPE_CHECKING:
     from frontier.problem import Problem
     from frontier.schedule import Schedule
+    from frontier.taking import Elements
 
 __all__ = [
     "Over", "Step", "captures_of", "check_field", "check_weights", "count_over", "frontier_over", "start_of", "walk",
@@ -67,9 +68,13 @@ class Step:
         self.over = over
         self.schedule = schedule
 
-    def __call__(self, p: Problem, f: Frontier | None = None) -> Frontier:
+    def __call__(self, p: Problem, f: Elements | None = None) -> Frontier:
         """Run this step by itself: the next frontier. Without ``f`` it needs ``over=``."""
         return _run()(self, p, f)
+
+    def run(self, *_: Any, **__: Any) -> Any:
+        """Steps do not run by this name: raises FrontierError."""
+        raise FrontierError(f"{self!r} is a step: call it, step(p, f); an Enactor, whose loop it may be, has run()")
 
     @property
     def own(self) -> bool:
@@ -174,7 +179,7 @@ class Step:
 
 
 @cache
-def _run() -> Callable[[Step, Problem, Frontier | None], Frontier]:
+def _run() -> Callable[[Step, Problem, Elements | None], Frontier]:
     """``frontier.execution.run``, which needs steps itself."""
     from frontier.execution import run
 

@@ -19,6 +19,7 @@ from frontier.operators.set import Set
 from frontier.operators.swap import Swap
 from frontier.operators.take import Take
 from frontier.operators.unique import Unique
+from frontier.taking import Elements, frontier_of
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -41,63 +42,68 @@ __all__ = [
 ]
 
 
-def advance(p: Problem, f: Frontier, fn: Functor, **options: Any) -> Frontier:
+def advance(p: Problem, f: Elements, fn: Functor, **options: Any) -> Frontier:
     """Visit the edges of a frontier: the next frontier. Options as of :class:`Advance`."""
     return run(Advance(fn, **options), p, f)
 
 
-def filter(p: Problem, f: Frontier, fn: Functor, **options: Any) -> Frontier:
+def filter(p: Problem, f: Elements, fn: Functor, **options: Any) -> Frontier:
     """The elements for which the functor is true. Options as of :class:`Filter`."""
     return run(Filter(fn, **options), p, f)
 
 
-def compute(p: Problem, f: Frontier | None, fn: Functor, **options: Any) -> Frontier | None:
+def compute(p: Problem, f: Elements | None, fn: Functor, **options: Any) -> Frontier | None:
     """Call the functor once for every element; gives ``f``. Options as of :class:`Compute`."""
-    run(Compute(fn, **options), p, f)
-    return f
+    given: Frontier | None = frontier_of(p, f)
+    run(Compute(fn, **options), p, given)
+    return given
 
 
-def gather(p: Problem, f: Frontier, fn: Functor, op: str, into: str, **options: Any) -> Frontier:
+def gather(p: Problem, f: Elements, fn: Functor, op: str, into: str, **options: Any) -> Frontier:
     """Reduce over the edges of every vertex, into a field; gives ``f``. Options as of :class:`Gather`."""
-    run(Gather(fn, op, into, **options), p, f)
-    return f
+    given: Frontier = frontier_of(p, f)
+    run(Gather(fn, op, into, **options), p, given)
+    return given
 
 
-def reduce(p: Problem, f: Frontier | None, fn: Functor, op: str, into: str, **options: Any) -> Any:
+def reduce(p: Problem, f: Elements | None, fn: Functor, op: str, into: str, **options: Any) -> Any:
     """Reduce over the frontier, into a scalar; gives its value. Options as of :class:`Reduce`."""
     run(Reduce(fn, op, into, **options), p, f)
     return getattr(p, into)
 
 
-def split(p: Problem, f: Frontier, fn: Functor, rest: str | None = None) -> tuple[Frontier, Frontier]:
+def split(p: Problem, f: Elements, fn: Functor, rest: str | None = None) -> tuple[Frontier, Frontier]:
     """Two frontiers: the elements for which the functor is true, and the others.
 
     With ``rest=`` the others are also added to that pile, as :class:`Split` does.
     """
-    near = run(Filter(fn), p, f)
-    far = f - near
+    given: Frontier = frontier_of(p, f)
+    near = run(Filter(fn), p, given)
+    far = given - near
     if rest is not None:
         setattr(p, rest, getattr(p, rest) | far)
     return near, far
 
 
-def buckets(p: Problem, f: Frontier, fn: Functor, piles: Sequence[str], **options: Any) -> Frontier:
+def buckets(p: Problem, f: Elements, fn: Functor, piles: Sequence[str], **options: Any) -> Frontier:
     """The elements of bucket 0; the others are added to the piles. Options as of :class:`Buckets`."""
     return run(Buckets(fn, piles, **options), p, f)
 
 
 def intersect(
-    p: Problem, f: Frontier, fn: Functor, op: str | None = None, into: str | None = None, **options: Any
+    p: Problem, f: Elements, fn: Functor, op: str | None = None, into: str | None = None, **options: Any
 ) -> Any:
     """Visit the common neighbours of every edge's ends; gives the scalar ``into``, or ``f`` without it."""
-    run(Intersect(fn, op, into, **options), p, f)
-    return f if into is None else getattr(p, into)
+    given = frontier_of(p, f)
+    run(Intersect(fn, op, into, **options), p, given)
+    return given if into is None else getattr(p, into)
 
 
-def scan(p: Problem, f: Frontier, fn: Functor, into: str, total: str | None = None, **options: Any) -> Frontier:
+def scan(p: Problem, f: Elements, fn: Functor, into: str, total: str | None = None, **options: Any) -> Frontier:
     """Running sums over the frontier, into a field; gives ``f``. Options as of :class:`Scan`."""
-    run(Scan(fn, into, total, **options), p, f)
-    return f
+    given: Frontier = frontier_of(p, f)
+    run(Scan(fn, into, total, **options), p, given)
+    return given
 
 
 def take(p: Problem, pile: str) -> Frontier:
@@ -115,6 +121,6 @@ def swap(p: Problem, first: str, second: str) -> None:
     run(Swap(first, second), p)
 
 
-def unique(p: Problem, f: Frontier) -> Frontier:
+def unique(p: Problem, f: Elements) -> Frontier:
     """The frontier without duplicates."""
     return run(Unique(), p, f)

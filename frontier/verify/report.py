@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from frontier import device
 from frontier.errors import VerificationError
 from frontier.memory import telling
+from frontier.taking import graph_of
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -133,7 +134,7 @@ class Checks:
 @telling("verifying a result")
 def examine(primitive: str, properties: Callable[[Graph, Any, Checks], None], g: Graph, result: Any) -> Report:
     """Check the properties of a result, up to the first that does not hold."""
-    g = on_host(g)
+    g = on_host(graph_of(g, f"verify.{primitive}"))
     checks = Checks()
     checks.begin("the result has its fields, of the right shapes and dtypes")
     try:
