@@ -1,4 +1,4 @@
-"""Functors whose constants and helpers change: a few here, minutes by ``python -m tests.fuzz_functors --minutes 10``."""
+"""Functors whose constants and helpers change: a few; minutes of them by ``python -m tests.fuzz_functors``."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def fuzzed(capfd: Any, *options: str) -> str:
 
 @pytest.mark.skipif(device.simulated(), reason="the cpu backend is what is tested")
 def test_no_stale_code_runs_on_cpu(capfd: Any) -> None:
-    said = fuzzed(capfd, "--worlds=6", "--seed=100")
+    said = fuzzed(capfd, "--worlds=4", "--seed=100")
     runs, differences = re.findall(r"(\d+) runs, (\d+) differences", said)[-1]
-    assert int(runs) > 150
+    assert int(runs) > 100
     assert differences == "0"
 
 
@@ -42,7 +42,7 @@ def test_stale_code_is_found(blind: str, monkeypatch: pytest.MonkeyPatch) -> Non
         monkeypatch.setattr(
             captures, "_constant", lambda value: value.co_code if hasattr(value, "co_code") else described(value)
         )
-    found = (fuzz_functors.fuzz(seed, 8, "cpu") for seed in range(60))
+    found = (fuzz_functors.fuzz(seed, 8, "cpu") for seed in range(8, 60))
     assert any("differs" in one for one in found)
 
 
