@@ -273,9 +273,11 @@ class LoopExecution:
             return False
         detail = self._get("detail")
         self.done = code != codes.UNCONVERGED
-        if code >= codes.FUNCTOR_FAILED:
-            fields = {name: self._field(name) for name in self._program.checked_fields()}
-            raise failure(list(self._program.functors), self._report(), fields)
+        if code >= codes.FUNCTOR_FAILED or code == codes.CLAIMED_TWICE:  # which may have been stored over the other
+            report = self._report()
+            if code >= codes.FUNCTOR_FAILED or report[codes.FAILED]:
+                fields = {name: self._field(name) for name in self._program.checked_fields()}
+                raise failure(list(self._program.functors), report, fields)
         if code == codes.UNCONVERGED:
             raise NotConvergedError(f"{self._step!r} is not done after {detail} passes", self._p)
         if code == codes.BAD_VERTEX:

@@ -74,9 +74,6 @@ class Text:
     #: Whether all lists are known to be short, so that a pull is not worth while.
     narrow = False
 
-    #: Whether a phase's own error ends the run, as that of a functor does.
-    errors = True
-
     def __init__(self, layout: Layout, schedule: Schedule) -> None:
         self.layout, self.schedule = layout, schedule
         self.inputs: dict[str, str] = {}
@@ -296,7 +293,7 @@ class Text:
             f"stop |= {self.counter('STOP')}",
         )
         found = self.counter("ERROR")
-        self.line(f"if {found} {'!= 0' if self.errors else '>= FUNCTOR_FAILED'}:", f"    code = {found}", "    break")
+        self.line(f"if {found} != 0:", f"    code = {found}", "    break")
         self.line(*after)
         rest = self.label()
         self.line("if single:", f"    pc = {rest}", "    code = SINGLE", "    break")

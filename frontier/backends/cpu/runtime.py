@@ -135,7 +135,7 @@ def flush(C, slot, queue, capacity, ids, fill):
         return
     at, _ = room(C, slot + LOCK, fill, 0)
     if at + fill > capacity:
-        fetch_or(C, slot + ERROR, CLAIMED_TWICE)  # besides what a functor may have left there
+        C[slot + ERROR] = CLAIMED_TWICE
         return
     for i in range(fill):
         queue[at + i] = ids[i]
@@ -148,7 +148,7 @@ def flush_scanned(C, slot, queue, scan, capacity, ids, prefix, fill, edges):
         return
     at, before = room(C, slot + LOCK, fill, edges)
     if at + fill > capacity:
-        fetch_or(C, slot + ERROR, CLAIMED_TWICE)  # besides what a functor may have left there
+        C[slot + ERROR] = CLAIMED_TWICE
         return
     for i in range(fill):
         queue[at + i] = ids[i]

@@ -50,8 +50,8 @@ int32_shared, int64_shared = SHARED["int32"], SHARED["int64"]
 
 
 @device
-def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item):
-    """Append the items of the lanes that have one. All lanes call it."""
+def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item, strict):
+    """Append the items of the lanes that have one; if ``strict``, too many are an error. All lanes call it."""
     votes = ballot(ok)
     if votes == u32(0):
         return
@@ -74,7 +74,8 @@ def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item):
         before = i64(shuffle(before, 31))
     if ok:
         if at >= capacity:
-            fetch_or(C, slot + ERROR, CLAIMED_TWICE)  # besides what a functor may have left there
+            if strict:
+                C[slot + ERROR] = CLAIMED_TWICE
         else:
             out[at] = item
             if mode == PREFIX:
@@ -216,8 +217,11 @@ def put(buffer, ok, item):
 
 
 @device
-def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer):
-    """Append the block's buffer to the next queue, an atomic for as many items as there are threads. All call it."""
+def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer, strict):
+    """Append the block's buffer to the next queue, an atomic for as many items as there are threads. All call it.
+
+    ``strict`` is as in :func:`append`.
+    """
     t = thread_index()
     lane = i32(t & i32(31))
     T = block_size()
@@ -254,7 +258,8 @@ def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer):
         if k < full:
             at = base[0] + t
             if at >= capacity:
-                C[slot + ERROR] = CLAIMED_TWICE
+                if strict:
+                    C[slot + ERROR] = CLAIMED_TWICE
             else:
                 out[at] = item
                 if mode == PREFIX:

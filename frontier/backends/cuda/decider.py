@@ -51,7 +51,7 @@ def phase(program: CudaProgram, call: tuple[str, ...], after: tuple[str, ...]) -
     program.line(
         "t += 1",
         "stop |= K[STOP]",
-        f"if K[ERROR] {'!= 0' if program.errors else '>= FUNCTOR_FAILED'}:",
+        "if K[ERROR] != 0:",
         "    code = K[ERROR]",
         "    break",
         *decided,

@@ -114,7 +114,8 @@ def append(step: Advance, b: CudaProgram, want: str) -> list[str]:
     if b.mode(want) == "START":
         return ["append_start(C, slot, out, out_scan, capacity, ok, item, begun)"]
     where = f"out, out_scan, {b.mode(want)}, degrees, capacity"
-    return [*converged(step, b), f"append(C, slot, {b.big}, {where}, ok, item)"]
+    strict = way(step, b) != "cull"
+    return [*converged(step, b), f"append(C, slot, {b.big}, {where}, ok, item, {strict})"]
 
 
 def finish(
@@ -140,9 +141,7 @@ def finish(
     if kept != "cull":
         b.phase(made, after=after)
         return
-    b.errors = False  # a queue that overflows is no error here
     b.phase(made, after=after)
-    b.errors = True
     m = b.capacity("edge")
     # More than there is room for: the stamps have the same set without duplicates.
     with b.when(f"{target.count} > {n} or {target.edges} > {m} or {target.edges} < 0"):
@@ -202,7 +201,7 @@ def unique(b: CudaProgram, register: Register) -> None:
             "    if first + (w & 31) < total:",
             "        item = np.int64(queue[first + (w & 31)])",
             "        ok = exchange(stamps, item, epoch) != epoch",
-            f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, ok, item)",
+            f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, ok, item, True)",
             "    first += W",
         ]
         b.line("epoch += 1")

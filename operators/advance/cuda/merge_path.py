@@ -46,7 +46,8 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         "ends": ends,
     }
     inner, want = accept(step, b, target, want, parameters)
-    append = step.output is not None and way(step, b) != "mark"
+    append, strict = step.output is not None and way(step, b) != "mark", way(step, b) != "cull"
+    where = f"out, out_scan, {b.mode(want)}, degrees, capacity, buffer, {strict}"
     inside = [*converged(step, b), "put(buffer, ok, item)"] if append else []
     body = [
         *_scratch(b),
@@ -62,7 +63,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         *indented(_edges(inner, inside), 2),
         "        low += many",
         "        sync()",
-        *([f"    flush(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, buffer)"] if append else []),
+        *([f"    flush(C, slot, {b.big}, {where})"] if append else []),
         "    first += tile * num_blocks()",
     ]
     made = b.function(f"push_{step.fn.__name__}", parameters, body)

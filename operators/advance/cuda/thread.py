@@ -219,7 +219,7 @@ def far_ends(step: Advance, b: CudaProgram, edges: Register, vertices: Register)
         "        if stamps[far] != epoch and exchange(stamps, far, epoch) != epoch:",
         "            ok = True",
         "            item = far",
-        f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, ok, item)",
+        f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, ok, item, True)",
         "    first += W",
     ]
     b.line("epoch += 1")
