@@ -19,18 +19,25 @@ from frontier.errors import FrontierMemoryError
 
 __all__ = ["guarded", "out_of_memory", "prepare"]
 
-#: Bytes of address space that numba with LLVM and OpenBLAS takes, and that compiling takes. (Measured on Linux, x86-64:
-#: all that is loaded takes 270 MiB, and with 24 to begin with betweenness compiled. LLVM cannot be held to it: a much
-#: larger loop of a user's own may still end the process, with a message of LLVM's.)
-LOADING, COMPILING = 304 << 20, 40 << 20
+#: Bytes of address space that numba with LLVM takes, that OpenBLAS takes, and that compiling takes. (Measured on Linux,
+#: x86-64: 186 MiB, 84 MiB, and with 24 to begin with betweenness compiled. LLVM cannot be held to it: a much larger
+#: loop of a user's own may still end the process, with a message of LLVM's.)
+NUMBA, OPENBLAS, COMPILING = 200 << 20, 88 << 20, 40 << 20
 
 _HINT = "allow it more, or use the python backend: g.to('python')"
 
 _loaded = False
+_BLAS = "scipy.linalg.cython_blas"
 
 
-def prepare() -> None:
-    """Make sure that the compiler can be loaded and used; load it if that has not been done.
+def prepare(*, compiling: bool = True) -> None:
+    """Make sure that numba can be loaded and used.
+
+    Parameters
+    ----------
+    compiling : bool
+        Whether it shall compile, for which more of it is loaded here; else it only looks at a function, as the python
+        backend has it do too.
 
     Raises
     ------
@@ -41,18 +48,20 @@ def prepare() -> None:
     left = _host.address_space_left()
     if left is None:
         return
-    needed = COMPILING if _loaded or "scipy.linalg.cython_blas" in sys.modules else LOADING
+    blas = compiling and not _loaded and _BLAS not in sys.modules
+    needed = 0 if "numba" in sys.modules else NUMBA
+    if compiling:
+        needed += COMPILING + (OPENBLAS if blas else 0)
     if left < needed:
-        what = "compiling" if needed == COMPILING else "loading the compiler"
         raise FrontierMemoryError(
-            f"{what}: at least {needed:,} bytes are needed, {left:,} are free in the address space of this process, "
-            f"which ulimit -v limits; {_HINT}"
+            f"{'compiling' if compiling else 'loading numba'}: at least {needed:,} bytes are needed, {left:,} are free "
+            f"in the address space of this process, which ulimit -v limits{'; ' + _HINT if compiling else ''}"
         )
-    if not _loaded:
+    if blas:
         with _one_thread(), contextlib.suppress(ImportError):  # numba does without SciPy
             import numba  # noqa: F401
             import scipy.linalg.cython_blas  # noqa: F401
-    _loaded = True
+        _loaded = True
 
 
 @contextlib.contextmanager

@@ -199,7 +199,7 @@ class _Reader:
     def __init__(
         self, fn: Callable[..., Any], given: Mapping[int, Any], made: Effects, stack: tuple[Any, ...]
     ) -> None:
-        _compiler_room.prepare()
+        _compiler_room.prepare(compiling=False)
         from numba.core import compiler, errors
 
         self.fn, self.given, self.made, self.stack = fn, given, made, (*stack, fn)
