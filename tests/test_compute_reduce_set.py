@@ -302,6 +302,6 @@ def test_a_reduction_of_nothing_returned(backend):
 
 
 def test_an_operation_that_is_not_there():
-    for make in (lambda: fr.Reduce(pool.value, "mean", into="total"), lambda: fr.Gather(pool.heavy, "or", into="sum")):
+    for make in (lambda: fr.Reduce(pool.value, "mean", into="total"), lambda: fr.Gather(pool.heavy, "xor", into="sum")):
         with pytest.raises(fr.FrontierError, match="choose from sum, min, max, any, all"):
             make()

@@ -10,6 +10,7 @@ Integers of fewer than 64 bits are read as signed ones of 64 bits, in which func
 from __future__ import annotations
 
 import operator
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -28,8 +29,11 @@ def _there(builder: Any, args: Any) -> Any:
     return builder.gep(args[0], [args[1]])
 
 
-def register(intrinsic: Any, overload: Any) -> None:
-    """Tell numba how such arrays are read and written on one target, by that target's own decorators."""
+def register(intrinsic: Any, overload: Any) -> SimpleNamespace:
+    """Tell numba how such arrays are read and written on one target, by that target's own decorators.
+
+    Gives the intrinsics: ``load``, ``store`` for bools, ``load_wide``, ``store_narrow`` for narrow integers.
+    """
     # numba compares signatures literally, so what it reads has no annotations.
 
     @intrinsic
@@ -80,3 +84,4 @@ def register(intrinsic: Any, overload: Any) -> None:
 
     overload(operator.getitem)(getitem)
     overload(operator.setitem)(setitem)
+    return SimpleNamespace(load=load, store=store, load_wide=load_wide, store_narrow=store_narrow)

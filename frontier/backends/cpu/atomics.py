@@ -17,12 +17,14 @@ from frontier.backends.cpu.runtime import OPTIONS
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["bits_of", "checked", "integer", "key_down", "key_up", "truth"]
+__all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth"]
 
 _overload = partial(overload, target="cpu")
 overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic)
-flags.register(intrinsic, _overload)
 arithmetic.register(partial(_overload, jit_options=OPTIONS))
+
+#: How elements of bools and of narrow integers are loaded and stored.
+arrays = flags.register(intrinsic, _overload)
 
 
 def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) -> None:

@@ -26,7 +26,7 @@ from frontier._cache import cache_folder, made_module
 from frontier._numba_cache import keep_code
 from frontier.backends import arithmetic, checks, codes, flags, guards, least, overloads, promotion
 from frontier.backends.copies import Copies
-from frontier.backends.cpu import atomics, functors, intrinsics, runtime, texts, translate
+from frontier.backends.cpu import atomics, expressions, functors, intrinsics, runtime, statements, texts, translate
 from frontier.backends.cpu import guards as calls
 from frontier.backends.cpu.functors import FunctorCompiler
 from frontier.backends.cpu.translate import translated
@@ -238,7 +238,8 @@ def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
     shared = (arithmetic, checks, codes, flags, guards, least, overloads, promotion)
-    for module in (*shared, atomics, calls, functors, intrinsics, runtime, texts, translate):
+    ours = (atomics, calls, expressions, functors, intrinsics, runtime, statements, texts, translate)
+    for module in (*shared, *ours):
         assert module.__file__ is not None
         made.update(Path(module.__file__).read_bytes())
     return f"{sys.version_info[:2]} {numba.__version__} {made.hexdigest()}"
