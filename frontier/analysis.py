@@ -25,6 +25,7 @@ from frontier.adjacency import NEEDS
 from frontier.captures import Captures
 from frontier.errors import FunctorError
 from frontier.functors import helpers, is_helper, line_of, location, names_used
+from frontier.numbers import OF_BOOLS
 from frontier.rules import check_rules, place_of
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Effects:
     updates : dict of str to set of str
         Fields of which an element is written that depends on what it was, without an atomic: to the arguments that its
         index is made of, as ``"dst"`` or ``"i k"``; ``"any"`` where several calls may well meet there.
+    sums : set of str
+        Names of the fields, one after another, that all hold bools where the functor computes with two bools.
     exact : bool
         False if the problem went somewhere that the analysis does not follow.
     """
@@ -64,6 +67,7 @@ class Effects:
     atomics: dict[str, set[str]] = field(default_factory=dict)
     topology: set[str] = field(default_factory=set)
     updates: dict[str, set[str]] = field(default_factory=dict)
+    sums: set[str] = field(default_factory=set, repr=False)
     exact: bool = True
 
     @property
@@ -71,6 +75,12 @@ class Effects:
         """All fields named."""
         return {*self.reads, *self.writes}
 
+
+_COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+
+#: Operations that two bools do not have.
+_OF_NUMBERS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+               operator.pow, operator.lshift, operator.rshift)  # fmt: skip
 
 #: By fingerprint.
 _found: dict[str, Effects] = {}
@@ -143,7 +153,7 @@ def _loaded(path: Path) -> Effects | None:
             {name: set(values) for name, values in given[kind].items()}
             for kind in ("reads", "writes", "atomics", "updates")
         )
-        return Effects(reads, writes, atomic, set(given["topology"]), updates, exact=given["exact"])
+        return Effects(reads, writes, atomic, set(given["topology"]), updates, set(given["sums"]), exact=given["exact"])
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -178,6 +188,9 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
             raise FunctorError(f"{place_of(parts, name)}: p.{name} is a pile; functors do not see piles")
         if kind == "scalar" and name in found.atomics:
             raise FunctorError(f"{place_of(parts, name)}: p.{name} {atomics.SCALAR_MESSAGE}")
+    for names in found.sums:
+        if all(p.fields[name].dtype == bool for name in names.split()):
+            raise FunctorError(f"{location(fn)}: {OF_BOOLS}")
     for name, operations in found.atomics.items():
         for operation in operations:
             try:
@@ -313,10 +326,30 @@ class _Reader:
         elif expr.op == "inplace_binop" or expr.op == "binop":
             for side in (expr.lhs, expr.rhs):
                 self.plain(side)
+            bools = self.bools(expr.lhs), self.bools(expr.rhs)
+            if (expr.fn if expr.op == "binop" else expr.immutable_fn) in _OF_NUMBERS and None not in bools:
+                self.made.sums.add(" ".join(sorted(bools[0] | bools[1])))
         elif expr.op == "call":
             self.call(expr)
         elif expr.op == "getattr" and self.meaning(expr.value) == "problem":
             self.named.add(expr.attr)
+
+    def bools(self, var: Any, depth: int = 0) -> Any:
+        """Names of the fields that must hold bools so that a variable is one; None if it is not plainly one."""
+        from numba.core import ir
+
+        found = self.definitions.get(getattr(var, "name", None), ())
+        made = found[0] if len(found) == 1 and depth < 20 else None
+        if isinstance(made, ir.Var):
+            return self.bools(made, depth + 1)
+        if isinstance(made, (ir.Const, ir.Global, ir.FreeVar)):
+            return frozenset() if isinstance(made.value, bool) else None
+        if not isinstance(made, ir.Expr):
+            return None
+        if (made.op == "binop" and made.fn in _COMPARISONS) or (made.op == "unary" and made.fn is operator.not_):
+            return frozenset()
+        named = self.meaning(made.value if made.op in ("getitem", "static_getitem") else var)
+        return frozenset({named[1]}) if isinstance(named, tuple) and named[0] == "field" else None
 
     def plain(self, var: Any) -> None:
         made = self.meaning(var)

@@ -15,6 +15,9 @@ __all__ = ["hash", "random", "refused_float"]
 #: How a message begins that refuses a float.
 WHOLE_ONLY = "a float does not go into"
 
+#: Why the sum of two bools is refused.
+OF_BOOLS = "bools do not add up: say int(a) + int(b), or combine them with and, or, not, &, |, ^, ~"
+
 _MASK = (1 << 64) - 1
 
 

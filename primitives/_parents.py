@@ -13,8 +13,9 @@ __all__ = ["Parents", "PushedParents"]
 
 
 def nearer(p, src, dst, weight):  # type: ignore[no-untyped-def]
-    """Whether an edge from a strictly nearer vertex is tight."""
-    return p.distance[src] < p.distance[dst] and p.distance[src] + weight == p.distance[dst]
+    """Whether an edge from a strictly nearer vertex is tight; one of infinite weight leads nowhere."""
+    there = p.distance[dst]
+    return p.distance[src] < there and p.distance[src] + weight == there and there < p.unreached
 
 
 def parent(p, src, dst, weight):  # type: ignore[no-untyped-def]

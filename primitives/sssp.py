@@ -141,7 +141,8 @@ def first_delta(g: Graph) -> float:
 
 def _first_delta(g: Graph) -> float:
     assert g.weights is not None
-    average = float(np.abs(g.weights[:: max(1, g.num_slots // 65536)]).mean())
+    with np.errstate(over="ignore"):  # an infinite width has no limits
+        average = float(np.abs(g.weights[:: max(1, g.num_slots // 65536)]).mean())
     degree = g.num_slots / max(1, g.num_vertices)
     if degree >= 8 and device.is_cuda(g.backend):
         return max(average / 4, 1e-300)  # and widens while few wait: see ``_limits.width``

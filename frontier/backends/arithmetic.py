@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numba import types
 
+from frontier.numbers import OF_BOOLS
+
 __all__ = [
     "CALLS",
     "MIXED",
@@ -22,6 +24,7 @@ __all__ = [
     "greatest",
     "least",
     "negated",
+    "order",
     "power",
     "real",
     "real_power",
@@ -36,7 +39,6 @@ __all__ = [
 ]
 
 #: Why an operation is refused. The text of such messages reaches the user.
-OF_BOOLS = "bools do not add up: say int(a) + int(b), or combine them with and, or, not, &, |, ^, ~"
 OF_UNSIGNED = "a negative number does not go together with uint64: say np.int64(...)"
 MIXED = "NumPy has no such operation of {} and {}: convert one of them"
 
@@ -58,6 +60,7 @@ floor_divided, remainder = _stub("floor_divided"), _stub("remainder")
 power, real_power = _stub("power"), _stub("real_power")
 negated = _stub("negated")
 least, greatest = _stub("least"), _stub("greatest")
+order = _stub("order")
 whole, real, rounded = _stub("whole"), _stub("real"), _stub("rounded")
 rounded_down, rounded_up = _stub("rounded_down"), _stub("rounded_up")
 
@@ -89,6 +92,12 @@ def register(overload: Callable[..., Any]) -> None:
     def more(a, b):  # type: ignore[no-untyped-def]
         return lambda a, b: b if b > a else a
 
+    def compare(a, b):  # type: ignore[no-untyped-def]
+        if a.signed:
+            return lambda a, b: -1 if a < 0 or np.uint64(a) < b else 1 if np.uint64(a) > b else 0
+        return lambda a, b: 1 if b < 0 or a > np.uint64(b) else -1 if a < np.uint64(b) else 0
+
+    overload(order)(compare)
     overload(negated)(invert)
     overload(least)(less)
     overload(greatest)(more)
@@ -194,18 +203,26 @@ def _conversions(overload: Callable[..., Any]) -> None:
     """To integers: without the fraction; what does not fit, and NaN, gives the least, as on x86."""
 
     def to_whole(x):  # type: ignore[no-untyped-def]
+        if isinstance(x, types.Integer):
+            return lambda x: np.int64(x)
         return _to_whole
 
     def to_real(x):  # type: ignore[no-untyped-def]
         return lambda x: np.float64(x)
 
     def to_nearest(x):  # type: ignore[no-untyped-def]
+        if isinstance(x, types.Integer):
+            return lambda x: np.int64(x)
         return lambda x: whole(np.rint(x))
 
     def down(x):  # type: ignore[no-untyped-def]
+        if isinstance(x, types.Integer):
+            return lambda x: np.int64(x)
         return lambda x: whole(np.floor(x))
 
     def up(x):  # type: ignore[no-untyped-def]
+        if isinstance(x, types.Integer):
+            return lambda x: np.int64(x)
         return lambda x: whole(np.ceil(x))
 
     overload(whole)(to_whole)

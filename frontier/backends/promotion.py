@@ -12,6 +12,7 @@ nothing.
 
 from __future__ import annotations
 
+import math
 import operator
 from functools import lru_cache
 from types import ModuleType, SimpleNamespace
@@ -267,6 +268,9 @@ class _Promoter:
         if expected is None:
             raise self.refuse(arithmetic.MIXED.format(*kinds), loc=expr.loc)
         if fn in _COMPARISONS:
+            if "uint64" in kinds and any(kind in ("int8", "int16", "int32", "int64") for kind in kinds):
+                self._compare(statement, expr, made, scope)
+                return
             common = _common(kinds)
             if "float32" in kinds and common == "float32":
                 self._cast_operands(expr, common, made, scope)
@@ -289,6 +293,13 @@ class _Promoter:
             self._replace(statement, special, [expr.lhs, expr.rhs], made, scope)
         if not same:
             self._cast_result(statement, expected, made, scope)
+
+    def _compare(self, statement: Any, expr: Any, made: list[Any], scope: Any) -> None:
+        """uint64 with an integer that has a sign: numba would compare floats."""
+        args = [expr.lhs, expr.rhs]
+        order = self._new(self._applied(arithmetic.order, args, made, scope, expr.loc), made, scope, expr.loc)
+        zero = self._new(self.ir.Const(0, expr.loc), made, scope, expr.loc)
+        expr.lhs, expr.rhs = order, zero
 
     def _harmless(self, fn: Any, whole: bool, number: Any) -> bool:
         """Whether numba does what NumPy does if this is the right operand."""
@@ -330,9 +341,10 @@ class _Promoter:
         if instead is None or expr.kws or not expr.args:
             return
         kinds = self._kinds(*expr.args)
-        if any(kind in ("float32", "float64", "float") for kind in kinds) and "unknown" not in kinds:
-            if called is round and len(expr.args) > 1:
-                return
+        if "unknown" in kinds or None in kinds or (called is round and len(expr.args) > 1):
+            return
+        real = any(kind in ("float32", "float64", "float") for kind in kinds)
+        if real or called in (round, math.floor, math.ceil, math.trunc):
             expr.func = self._global(instead, made, scope, expr.loc)
             self.changed = True
 

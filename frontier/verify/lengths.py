@@ -109,8 +109,9 @@ class Lengths:
             total = lengths + weights.astype(np.int64, copy=False)
             total[total < lengths] = self.far  # past int64: longer than anything
             return total
-        total = lengths + weights
-        return total.astype(lengths.dtype, copy=False) if lengths.dtype.kind == "f" else total
+        with np.errstate(over="ignore"):  # infinitely long, then
+            total = lengths + weights
+            return total.astype(lengths.dtype, copy=False) if lengths.dtype.kind == "f" else total
 
     def _rises(self, here: NDArray[Any], there: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which edges that support their far end rise: see the head of this module."""

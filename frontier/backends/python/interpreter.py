@@ -34,7 +34,7 @@ Run = Generator[NotConvergedError | None, None, Frontier | None]
 
 
 #: How NumPy begins to say what it does not compute.
-_OF_NUMPY = ("Integers to negative", "numpy boolean", "The numpy boolean", "ufunc '")
+_OF_NUMPY = ("Integers to negative", "numpy boolean", "The numpy boolean", "ufunc '", "negative shift")
 
 
 class Context:
