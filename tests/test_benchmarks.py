@@ -48,6 +48,13 @@ def test_run(tmp_path: Path) -> None:
     assert {row["system"] for row in rows} == {name for name, kind in SYSTEMS.items() if kind.version()}
 
 
+def test_beside_another_checkout() -> None:
+    words = (str(ROOT), "--rounds", "1", "--calls", "1", "--rmat", "8", "--grid", "10")
+    head, *rows = printed("benchmarks.beside", *words).splitlines()
+    assert head.split()[-1] == "this/other"
+    assert [row.split()[0] for row in rows] == ["bfs", "sssp", "pagerank"] * 2
+
+
 def test_weights_are_the_same_both_ways() -> None:
     g = graphs.load("karate")
     w = {(u, v): x for u, v, x in zip(g.sources.tolist(), g.targets.tolist(), g.weights.tolist(), strict=True)}
