@@ -149,8 +149,8 @@ def test_a_loop_is_called_once(compiled: Any, monkeypatch: pytest.MonkeyPatch) -
 # -- Ctrl-C --------------------------------------------------------------------------------------------------
 
 
-def press(times: int, seen: list[bool], error: Exception | None = None) -> None:
-    with deferred() as pending:
+def press(times: int, seen: list[bool], error: Exception | None = None, patient: bool = False) -> None:
+    with deferred(patient) as pending:
         for _ in range(times):
             signal.raise_signal(signal.SIGINT)
             seen.append(pending.pressed)
@@ -166,6 +166,15 @@ def test_ctrl_c_waits_and_the_second_one_does_not() -> None:
         assert seen == [True]
     with pytest.raises(ValueError, match="of its own"):
         press(1, seen, ValueError("an error of its own"))
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_patient_one_waits_as_often_as_it_is_pressed() -> None:
+    """For what runs cannot be left between two boundaries."""
+    seen: list[bool] = []
+    with pytest.raises(KeyboardInterrupt):
+        press(3, seen, patient=True)
+    assert seen == [True] * 3
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

@@ -15,7 +15,7 @@ from compare import workers
 from processes import environment
 
 import frontier as fr
-from frontier import device, execution
+from frontier import execution
 
 SCRIPT = Path(raising.__file__)
 
@@ -39,8 +39,14 @@ def test_every_kind_of_exception_in_every_place(kind):
 @pytest.mark.parametrize("kind", raising.KINDS)
 def test_every_kind_of_exception_in_every_place_of_a_kernel(kind):
     """In both builds; the GPU is as good as before, for each run is followed by one that is right."""
-    scale = "4" if device.simulated() else "14"
-    run_script("--kind", kind, "--limit", "120", "--backend", "cuda", "--scale", scale, "--workers", "1", "2")
+    run_script("--kind", kind, "--limit", "120", "--backend", "cuda", "--scale", "4", "--workers", "1", "2")
+
+
+@pytest.mark.gpu
+@pytest.mark.unsimulated("a large graph")
+def test_many_threads_of_a_gpu_raise_at_once():
+    places = [word for name in ("push", "where, pull", "compute", "reduce value") for word in ("--place", name)]
+    run_script("--kind", "tuple", "--limit", "120", "--backend", "cuda", "--scale", "18", "--seconds", "10", *places)
 
 
 def test_ctrl_c_while_functors_raise():
