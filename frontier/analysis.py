@@ -186,6 +186,9 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
         kind = p.fields[name].kind
         if kind == "pile":
             raise FunctorError(f"{place_of(parts, name)}: p.{name} is a pile; functors do not see piles")
+        indexed = {*found.reads.get(name, ()), *found.writes.get(name, ())} - {""}
+        if kind == "scalar" and indexed and name not in found.atomics:
+            raise FunctorError(f"{place_of(parts, name)}: p.{name}[...]: p.{name} is a scalar, without an index")
         if kind == "scalar" and name in found.atomics:
             raise FunctorError(f"{place_of(parts, name)}: p.{name} {atomics.SCALAR_MESSAGE}")
     for names in found.sums:
@@ -223,6 +226,7 @@ class _Reader:
             raise FunctorError(f"{location(fn)}: functors cannot do this: {reason}") from None
         self.definitions = self.ir._definitions
         self.named: set[str] = set()
+        self.line = 0  # of the statement at hand
 
     def meaning(self, var: Any, depth: int = 0) -> Any:
         """"problem", ("index", name), ("field", name), ("value", object), or None."""
@@ -258,6 +262,7 @@ class _Reader:
         raises = (ir.Raise, ir.StaticRaise, ir.DynamicRaise, ir.TryRaise, ir.StaticTryRaise, ir.DynamicTryRaise)
         for block in self.ir.blocks.values():
             for statement in block.body:
+                self.line = statement.loc.line
                 if isinstance(statement, raises):
                     # One worker would leave and the others wait for it at the barrier for ever.
                     raise FunctorError(
@@ -280,11 +285,29 @@ class _Reader:
 
     def access(self, target: Any, index: Any, write: bool) -> None:
         made = self.meaning(target)
+        if made == "problem":
+            self.wrong("p[...]")
+        if isinstance(made, tuple) and made[0] == "field" and self.several(index):
+            self.wrong(f"p.{made[1]}[...] with a slice or several indices")
         if isinstance(made, tuple) and made[0] == "field":
             where = self.made.writes if write else self.made.reads
             where.setdefault(made[1], set()).add(self.index(index))
         else:  # of several fields, perhaps
             self.made.exact = False
+
+    def several(self, index: Any) -> bool:
+        """Whether an index is a slice or a tuple."""
+        from numba.core import ir
+
+        if isinstance(index, (slice, tuple)):
+            return True
+        found = self.definitions.get(getattr(index, "name", None), ())
+        made = found[0] if len(found) == 1 else None
+        if isinstance(made, ir.Expr) and made.op == "call":
+            callee = self.meaning(made.func)
+            return isinstance(callee, tuple) and callee == ("value", slice)
+        constant = isinstance(made, (ir.Const, ir.Global, ir.FreeVar)) and isinstance(made.value, (slice, tuple))
+        return constant or (isinstance(made, ir.Expr) and made.op == "build_tuple")
 
     def update(self, statement: Any) -> None:
         """Note an element that is written by what it was."""
@@ -333,6 +356,21 @@ class _Reader:
             self.call(expr)
         elif expr.op == "getattr" and self.meaning(expr.value) == "problem":
             self.named.add(expr.attr)
+        elif expr.op in ("getattr", "getiter"):
+            name = self.field(expr.value)
+            if name and name != "graph":  # which is said to be no field
+                self.wrong(f"p.{name}.{expr.attr}" if expr.op == "getattr" else f"for ... in p.{name}")
+
+    def field(self, var: Any) -> str:
+        """The name of the field that a variable is, or ""."""
+        made = self.meaning(var)
+        return made[1] if isinstance(made, tuple) and made[0] == "field" else ""
+
+    def wrong(self, what: str) -> None:
+        """Refuse what is done with a whole field."""
+        raise FunctorError(
+            f"{location(self.fn, self.line)}: {what}: functors use a field one element at a time, p.name[index]"
+        )
 
     def bools(self, var: Any, depth: int = 0) -> Any:
         """Names of the fields that must hold bools so that a variable is one; None if it is not plainly one."""
@@ -358,7 +396,11 @@ class _Reader:
 
     def call(self, expr: Any) -> None:
         callee = self.meaning(expr.func)
+        if self.field(expr.func):
+            self.wrong(f"p.{self.field(expr.func)}(...)")
         called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
+        if called is len and expr.args and self.field(expr.args[0]):
+            self.wrong(f"len(p.{self.field(expr.args[0])})")
         arguments = [*expr.args, *(value for _, value in expr.kws)]
         known = _hashable(called)
         if known and called in _ATOMICS:

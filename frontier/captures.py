@@ -239,8 +239,8 @@ class Refusal:
 
     @property
     def is_call(self) -> bool:
-        """Whether it is something to call that is no plain function."""
-        return callable(self.value) and not isinstance(self.value, type)
+        """Whether it is something to call that is no plain function, or to print to."""
+        return not isinstance(self.value, type) and (callable(self.value) or hasattr(self.value, "write"))
 
     @property
     def is_missing(self) -> bool:
@@ -261,7 +261,7 @@ class Refusal:
         if self.is_missing:
             return f"{where}: {self.name!r} has no value yet"
         what = f"the class {self.name!r}" if isinstance(value, type) else f"{self.name!r}, of {type(value).__name__},"
-        if self.is_call:
+        if callable(value) and not isinstance(value, type):
             way = "functors call plain functions (def), numpy and math"
         elif isinstance(value, (list, set, frozenset)):
             way = "make it a tuple, or pass it in the Problem"

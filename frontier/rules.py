@@ -254,6 +254,11 @@ def check_rules(fn: Callable[..., Any], parts: list[Callable[..., Any]], looking
             if RULES[rule].looking and looking:
                 looks = True
                 continue
+            if part is not fn and (part.__module__ or "").startswith("frontier."):
+                where = location(fn, line_of(fn.__code__, part.__name__))
+                raise FunctorError(
+                    f"{where} calls {part.__name__}, which no functor can: it runs on the host, between runs"
+                )
             whose = "" if part is fn else f", called by {fn.__name__},"
             raise FunctorError(
                 f"{location(part, line)}{whose} uses {RULES[rule].what}, which no functor can: {RULES[rule].instead}"

@@ -131,7 +131,7 @@ def calls_helper(p, v):
         (no_such_math, ["math", "floof"]),
         (no_such_attribute, ["size_of"]),
         (adds_text, ["add(int64"]),
-        (two_indices, ["getitem"]),
+        (two_indices, ["several indices"]),
         (uses_dict, ["NAMES", "dict"]),
         (two_kinds, ["same kind of value on every path"]),
         (gives_text, ["returns", "True, False"]),

@@ -347,3 +347,70 @@ def test_the_docs_list_the_rules():
     assert [row for row in table if row in [(rule.what, rule.instead) for rule in RULES.values()]] == [
         (rule.what, rule.instead) for rule in RULES.values()
     ]
+
+
+# -- whole fields, by one message on every backend -----------------------------------------------------------
+
+
+def attribute(p, v):
+    p.x[v] = p.x.sum()
+
+
+def sliced(p, v):
+    p.x[1:3] = 4
+
+
+def two_indices(p, v):
+    p.x[v, 0] = 4
+
+
+def of_the_problem(p, v):
+    p[v] = 4
+
+
+def called(p, v):
+    p.x(v)
+
+
+def length(p, v):
+    p.x[v] = len(p.x)
+
+
+def walked(p, v):
+    for u in p.x:
+        p.x[v] += u
+
+
+def indexed_scalar(p, v):
+    p.x[v] = p.total[0]
+
+
+def of_the_graph(p, v):
+    p.x[v] = p.graph.num_vertices
+
+
+def on_the_host(p, v):
+    fr.bfs(p, v)
+
+
+@pytest.mark.parametrize(
+    ("fn", "message"),
+    [
+        (attribute, r"p\.x\.sum: functors use a field one element at a time"),
+        (sliced, r"p\.x\[...\] with a slice or several indices: functors use a field"),
+        (two_indices, r"p\.x\[...\] with a slice or several indices: functors use a field"),
+        (of_the_problem, r"p\[...\]: functors use a field one element at a time, p\.name\[index\]"),
+        (called, r"p\.x\(...\): functors use a field"),
+        (length, r"len\(p\.x\): functors use a field"),
+        (walked, r"for ... in p\.x: functors use a field"),
+        (indexed_scalar, r"p\.total\[...\]: p\.total is a scalar, without an index"),
+        (of_the_graph, r"no field 'graph'; functors read the graph by fr\.neighbours"),
+        (on_the_host, "calls bfs, which no functor can: it runs on the host"),
+    ],
+)
+def test_whole_fields(backend, fn, message):
+    p = problem(backend(fr.path(5)))
+    first = inspect.getsourcelines(fn)[1]
+    with pytest.raises(fr.FunctorError, match=message) as caught:
+        fr.compute(p, fr.Frontier.all(p.graph), fn)
+    assert re.search(rf"{fn.__name__} \(.*test_rules\.py:({first + 1}|{first + 2})\)", sole_line(str(caught.value)))

@@ -205,7 +205,27 @@ def _reason(error: Exception) -> str:
         reason = "no such operation on these types: " + next(line[4:] for line in lines if line.startswith(">>> "))
     else:
         reason = (plain or lines or [type(error).__name__])[0]
+    reason = _readable(reason)
     return f"{reason}{_place(text)} ({_hint(reason)})"
+
+
+#: numba's words for types, and ours.
+_WORDS = (
+    (r"\bP\((?:[^()]|\([^()]*\))*\)", "the problem"),
+    (r"\bnarrow\((\w+)\)", r"a field of \1"),
+    (r"\bflags\b", "a field of bool"),
+    (r"\b(\w+\d)\*", r"a field of \1"),
+    (r"Literal\[str\]\(([^()]*)\)", r"the str '\1'"),
+    (r"Literal\[\w+\]\(([^()]*)\)", r"\1"),
+    (r"^(Cannot cast .*? to [^:]*):.*", r"\1"),
+)
+
+
+def _readable(reason: str) -> str:
+    """A reason of numba's without the names of its types and ours."""
+    for pattern, word in _WORDS:
+        reason = re.sub(pattern, word, reason)
+    return reason
 
 
 #: Words of messages of our own, which numba wraps into its own.

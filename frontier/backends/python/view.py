@@ -22,6 +22,8 @@ __all__ = ["Checked", "View", "stored", "unknown_field"]
 def unknown_field(name: str, fields: Any) -> str:
     """Message for a field that a problem does not have, with the nearest name there is."""
     near = get_close_matches(name, list(fields), 1)
+    if name == "graph":
+        return "the problem has no field 'graph'; functors read the graph by fr.neighbours(p, v), fr.degree(p, v), ..."
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"the problem has no field {name!r}; {hint}it has {', '.join(fields) or 'none'}"
 
@@ -83,8 +85,20 @@ class Checked:
 
     __len__ = __iter__ = __contains__ = __array__ = _refused
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise FunctorError(f"p.{self._name}.{name}: functors use a field one element at a time, p.{self._name}[index]")
+
     def __repr__(self) -> str:
         return f"p.{self._name} = {self._array!r}"
+
+
+for _name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
+    setattr(Checked, f"__{_name}__", Checked._refused)
+    setattr(Checked, f"__r{_name}__", Checked._refused)
+for _name in ("lt", "le", "gt", "ge", "neg", "abs", "invert", "bool", "int", "float", "call"):
+    setattr(Checked, f"__{_name}__", Checked._refused)
 
 
 class View:
