@@ -9,12 +9,14 @@ than compiling takes is an error of ours. Where nothing is limited nothing is do
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import sys
 from collections.abc import Iterator
 from typing import Any
 
 from frontier import _host
+from frontier._apart import apart
 from frontier.errors import FrontierMemoryError
 
 __all__ = ["guarded", "out_of_memory", "prepare"]
@@ -47,6 +49,9 @@ def prepare(*, compiling: bool = True) -> None:
     global _loaded
     left = _host.address_space_left()
     if left is None:
+        if not _loaded:
+            apart(lambda: importlib.import_module("numba"))  # Ctrl-C would leave half of it
+        _loaded = True
         return
     blas = compiling and not _loaded and _BLAS not in sys.modules
     needed = 0 if "numba" in sys.modules else NUMBA

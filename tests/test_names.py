@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import enum
 import re
 import types
 from typing import Any
 
+import numpy as np
 import pool
 import pytest
 
@@ -96,6 +98,23 @@ def test_any_name_runs(backend: Any, name: str) -> None:
         assert str(t)
         found.append([*p.seen.tolist(), *p.sum.tolist(), p.total])
     assert found[0] == found[1]
+
+
+class Word(enum.IntEnum):
+    SEVEN = 7
+
+
+class Number(float):
+    def __repr__(self) -> str:
+        return "exit(3)"
+
+    __str__ = __repr__
+
+
+def test_numbers_that_write_themselves_otherwise(backend: Any) -> None:
+    p = fr.Problem(backend(fr.path(2)), a=fr.scalar("int64"), b=fr.scalar("float64"), c=fr.scalar("float64"))
+    fr.Set(a=Word.SEVEN, b=Number(1.5), c=np.float64(2.5))(p)
+    assert [p.a, p.b, p.c] == [7, 1.5, 2.5]
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name], ids=range(len(NAMES) - 1))

@@ -16,7 +16,8 @@ def _number(value: float) -> str:
     """Text of a number, also of one that Python has no literal for."""
     if isinstance(value, float) and not math.isfinite(value):
         return "np.nan" if math.isnan(value) else "np.inf" if value > 0 else "-np.inf"
-    return repr(value)
+    kind = bool if isinstance(value, bool) else float if isinstance(value, float) else int
+    return kind.__repr__(value)  # not that of a class of the user's, which may be any text
 
 
 class Builder(Text):

@@ -7,10 +7,12 @@ queues, ``execution`` runs a loop function and carries its state.
 
 from __future__ import annotations
 
+import importlib
 from functools import cache
 from typing import TYPE_CHECKING
 
 from frontier import _compiler_room
+from frontier._apart import apart
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.execution import CpuExecution
@@ -31,6 +33,6 @@ def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> Cpu
 def _execution() -> type[CpuExecution]:
     """Kept, for to import a name takes half a microsecond each time."""
     _compiler_room.prepare()
-    from frontier.backends.cpu.execution import CpuExecution
-
-    return CpuExecution
+    # It tells numba much, which must not be told twice because Ctrl-C ended it half-way.
+    made: type[CpuExecution] = apart(lambda: importlib.import_module("frontier.backends.cpu.execution")).CpuExecution
+    return made

@@ -20,11 +20,11 @@ import numba
 from numba import njit, types
 from numba.core.errors import NumbaError
 
-from frontier import _compiler_room, compiling, tracing
+from frontier import _compiler_room, captures, compiling, tracing
 from frontier._apart import apart
 from frontier._cache import cache_folder, made_module
 from frontier._numba_cache import keep_code
-from frontier.backends import arithmetic, checks, codes, flags, guards, least, overloads, promotion
+from frontier.backends import arithmetic, checks, codes, copies, flags, guards, least, overloads, promotion
 from frontier.backends.copies import Copies
 from frontier.backends.cpu import atomics, expressions, functors, intrinsics, runtime, statements, texts, translate
 from frontier.backends.cpu import guards as calls
@@ -257,7 +257,7 @@ def _hint(reason: str) -> str:
 def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
-    shared = (arithmetic, checks, codes, flags, guards, least, overloads, promotion)
+    shared = (arithmetic, captures, checks, codes, copies, flags, guards, least, overloads, promotion)
     ours = (atomics, calls, expressions, functors, intrinsics, runtime, statements, texts, translate)
     for module in (*shared, *ours):
         assert module.__file__ is not None
