@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from frontier.errors import FunctorError
+from frontier.numbers import Range
 
 __all__ = ["ARRAYS", "NEEDS", "degree", "hidden", "neighbours", "source", "target", "weight"]
 
@@ -30,13 +31,13 @@ def _array(p: Any, name: str) -> Any:
         raise FunctorError("fr.neighbours and its sisters take the problem first, and work in functors only") from None
 
 
-def neighbours(p: Any, v: Any) -> range:
+def neighbours(p: Any, v: Any) -> Range:
     """The slots of a vertex's edges: ``for e in fr.neighbours(p, v): u = fr.target(p, e)``.
 
     Of a directed graph those that leave it. Slots are in the order of the far ends.
     """
     offsets = _array(p, "offsets")
-    return range(int(offsets[v]), int(offsets[v + 1]))
+    return Range(int(offsets[v]), int(offsets[v + 1]))
 
 
 def degree(p: Any, v: Any) -> Any:

@@ -6,11 +6,13 @@ number generators, OOPSLA 2014): multiplications and shifts of 64-bit integers, 
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-__all__ = ["hash", "random", "refused_float"]
+__all__ = ["Range", "hash", "random", "refused_float"]
 
 #: How a message begins that refuses a float.
 WHOLE_ONLY = "a float does not go into"
@@ -42,3 +44,30 @@ def random(seed: Any, i: Any) -> Any:
 def refused_float(dtype: Any) -> str:
     """Why a float cannot go where integers are kept, and what to do."""
     return f"{WHOLE_ONLY} {dtype}; say int(...), or use a float field"
+
+
+class Range:
+    """A ``range`` as functors see it: its numbers are int64."""
+
+    __slots__ = ("_range",)
+
+    def __init__(self, *limits: Any) -> None:
+        self._range = range(*map(operator.index, limits))
+
+    def __iter__(self) -> Iterator[Any]:
+        return map(np.int64, self._range)
+
+    def __reversed__(self) -> Iterator[Any]:
+        return map(np.int64, reversed(self._range))
+
+    def __len__(self) -> int:
+        return len(self._range)
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self._range
+
+    def __getitem__(self, index: Any) -> Any:
+        return np.int64(self._range[index])
+
+    def __repr__(self) -> str:
+        return repr(self._range)

@@ -290,6 +290,27 @@ def test_swap_refuses(backend, first, second):
         fr.swap(p, first, second)
 
 
+def halved(p, v):
+    return p.value[v] * 0.5
+
+
+MINIMA = fr.Sequence(
+    fr.Reduce(pool.value, "max", into="total"), fr.Reduce(halved, "min", into="half"),
+    fr.Reduce(pool.value, "min", into="least"), over="vertices",
+)  # fmt: skip
+
+
+def test_reductions_of_integers_and_of_floats_in_one_loop(agree):
+    def make(g):
+        return fr.Problem(
+            g, value=fr.vertex("int32", np.arange(g.num_vertices) - 2), total=fr.scalar("int32"),
+            least=fr.scalar("int64"), half=fr.scalar("float32"),
+        )  # fmt: skip
+
+    p, _ = agree(fr.path(9), make, lambda p: MINIMA(p), 2)
+    assert (p.total, p.least, p.half) == (6, -2, -1.0)
+
+
 def silent(p, v):
     p.a[v] += 1
 

@@ -115,7 +115,7 @@ class _Maker:
         # A value is made after the writes, and may see those of the functor's own element.
         kept = FIELDS.get(returns)
         if returns == "truth":
-            result = None if self.chance(0.03) else writer.truth(2)
+            result = writer.truth(2)
         elif returns == "none":
             result = None
         elif returns == "bucket":
@@ -251,7 +251,7 @@ class _Maker:
         return kind, [text], fields
 
     def _filter(self, kind: str) -> Node:
-        fn = self.functor(kind, "truth")
+        fn = self.functor(kind, "none" if self.chance(0.03) else "truth")  # nothing means no
         return self.node("Filter", [fn.name], fn)
 
     def _split(self, kind: str) -> Node:

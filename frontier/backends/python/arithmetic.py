@@ -12,13 +12,14 @@ import builtins
 import functools
 import math
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from frontier.functors import is_helper
+from frontier.numbers import Range
 
 __all__ = ["numbered", "whole"]
 
@@ -42,10 +43,6 @@ def whole(x: Any = 0) -> Any:
 
 def _real(x: Any = 0.0) -> Any:
     return np.float64(x)
-
-
-def _range(*limits: Any) -> Iterator[Any]:
-    return map(np.int64, range(*limits))
 
 
 def _rounded(x: Any, digits: Any = None) -> Any:
@@ -125,7 +122,7 @@ _INSTEAD: dict[Any, Any] = {
     **{getattr(math, name): made for name, made in vars(_MATH).items() if name not in _CONSTANTS},
     int: whole,
     float: _real,
-    range: _range,
+    range: Range,
     round: _rounded,
     min: _chosen(lambda value, best: value < best),
     max: _chosen(lambda value, best: value > best),
