@@ -130,3 +130,14 @@ print(fr.read("two.txt").weights.tolist(), fr.read("two.graph").num_slots)
 print("numba" in sys.modules)
 """
     assert run(["-c", program], tmp_path / "cache").stdout.splitlines() == ["[0.5, 3.0] 4", "False"]
+
+
+def test_loops_on_equal_problems_share_their_functors(tmp_path):
+    declared = """
+class Search(fr.Enactor):
+    loop = fr.Loop(fr.Advance(visit, where=unvisited))
+Search(p).run(fr.Frontier(g, [0]))
+"""
+    done = run(["-c", WATCHED + WHERE + declared], tmp_path)
+    names = [line.split()[1].split("_")[0] for line in done.stdout.splitlines() if line.startswith("#")]
+    assert (names.count("entry"), names.count("visit"), names.count("unvisited")) == (2, 1, 1)

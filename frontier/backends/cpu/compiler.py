@@ -40,15 +40,13 @@ from frontier.numbers import WHOLE_ONLY, refused_float
 
 __all__ = ["compiled"]
 
-_IMPORTS = """from collections import namedtuple
-
-from numba import njit
+_IMPORTS = """from numba import njit
 
 from frontier.backends.cpu.atomics import bits_of, checked, integer, key_down, key_up, truth
 from frontier.backends.cpu.guards import *
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
-from frontier.backends.cpu.texts import gives
+from frontier.backends.cpu.texts import gives, namedtuple
 
 """ + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in intrinsics.POINTERS)
 

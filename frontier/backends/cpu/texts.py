@@ -1,14 +1,19 @@
 """What marks the functions of loop texts, and of the runtime that they call: they are translated, not compiled.
 
+And the tuples that these texts make, of one class for equal fields: so numba compiles a functor once in a process,
+in however many loops on problems with equal fields it stands.
+
 See :mod:`frontier.backends.cpu.translate`.
 """
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
-__all__ = ["Written", "gives"]
+__all__ = ["Written", "gives", "namedtuple"]
 
 
 class Written:
@@ -26,3 +31,13 @@ class Written:
 def gives(*types: str) -> Callable[[Any], Written]:
     """Mark a function that returns values of these types, or nothing."""
     return lambda function: Written(function, types)
+
+
+def namedtuple(name: str, fields: list[str]) -> Any:
+    """As in ``collections``, but the same class for the same fields."""
+    return _class(name, tuple(fields))
+
+
+@cache
+def _class(name: str, fields: tuple[str, ...]) -> Any:
+    return collections.namedtuple(name, fields)
