@@ -312,6 +312,13 @@ class Writer:
                 self.line(f"{name} = {'float' if real else 'int'}({more})", 1)
                 bound = max(bound, much)
             self.names[name] = ("f" if real else "i", bound)
+        vertices = [end for end in PLACES[self.place] if end in _VERTICES]
+        if vertices and self.chance(0.15):  # the graph around a vertex
+            name = f"t{len(self.names)}"
+            self.line(f"{name} = int(fr.degree(p, {self.end(self.pick(vertices))}))")
+            self.line(f"for s in fr.neighbours(p, {self.end(self.pick(vertices))}):")
+            self.line(f"{name} += {self.pick(['fr.target(p, s)', 's', 'fr.source(p, s) * s % 7'])}", 1)
+            self.names[name] = ("i", 10**6)
 
     def store(self, name: str) -> None:
         """A write: to the functor's own element, or an atomic."""

@@ -145,6 +145,7 @@ class _Maker:
             ("'later'", "edge", {"later"}),
             ("'source'", "vertex", {"source"}),
             (str(self.pick(range(LENGTH + 1))), "count", set()),
+            ("'times'", "count", {"times"}),
         ]
         text, kind, fields = self.pick([made for made in some if made[1] in kinds])
         return f"over={text}", kind, fields
@@ -273,11 +274,11 @@ class _Maker:
         """An operation into a field, and what its functor returns."""
         kept = FIELDS[into]
         if kept.dtype == "bool":
-            return self.pick(["any", "all"]), "truth"
+            return self.pick(["any", "all", "or"]), "truth"
         if kept.dtype in FLOATS:
             op = self.pick(["sum", "min", "max"])
             return op, "quarters" if op == "sum" else into
-        op = self.pick(["sum", "min", "max", "any", "all"])
+        op = self.pick(["sum", "min", "max", "any", "all", "or"])
         if kept.high < 100000 and op == "sum":
             op = "max"
         return op, "truth" if op in ("any", "all") else "sum" if op == "sum" else into
@@ -293,6 +294,8 @@ class _Maker:
         kind, options, fields = self._own(kind, ("vertex",))
         into = self.pick(["a", "b", "x", "y", "f", "d", "e", "flag", "unsigned", "tiny", "sum64", "least", "most"])
         op, returns = self._reduced(into)
+        if into in ("a", "b", "x", "y") and self.chance(0.4):
+            op, returns = self.pick(["argmin", "argmax"]), self.pick(["x", "d", "f"])
         fn = self.functor("edge", returns, {into}, quiet=True)
         writers = [fn]
         edges = self.pick(["in", "out"])
@@ -362,7 +365,7 @@ class _Maker:
             return self._filter(kind), kind
         count, limit = f"c{self.counters}", self.pick([1, 2, 4])
         self.counters += 1
-        form = self.pick(["default", "default", "over", "take", "times", "record"])
+        form = self.pick(["default", "default", "over", "take", "times", "record", "until"])
         clear = Node("Set", (f"{count}=0",), (), frozenset({count}))
         options, fields = [f"count={count!r}"], {count}
         end = self.writer("scalars")
@@ -390,7 +393,10 @@ class _Maker:
             writers.append(end)
         if self.chance(0.1):
             options.append("max_steps=2")
-        made, after = self.steps(start)
+        if form == "until":  # all steps have frontiers of their own
+            made, after = (self._compute(""), self._reduce(""), self._gather(""))[: self.pick([1, 2, 3])], start
+        else:
+            made, after = self.steps(start)
         loop = self.node("Loop", options, *writers, fields=fields)
         loop = replace(loop, inner=self.back(made, after, start))
         return Node("Sequence", (), (), frozenset(), (clear, loop)), kind
