@@ -54,6 +54,21 @@ class Range:
     def __init__(self, *limits: Any) -> None:
         self._range = range(*map(operator.index, limits))
 
+    @property
+    def start(self) -> Any:
+        """The first number, if there is any."""
+        return np.int64(self._range.start)
+
+    @property
+    def stop(self) -> Any:
+        """Where it ends; not one of its numbers."""
+        return np.int64(self._range.stop)
+
+    @property
+    def step(self) -> Any:
+        """From one number to the next."""
+        return np.int64(self._range.step)
+
     def __iter__(self) -> Iterator[Any]:
         return map(np.int64, self._range)
 
