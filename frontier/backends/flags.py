@@ -29,10 +29,11 @@ def _there(builder: Any, args: Any) -> Any:
     return builder.gep(args[0], [args[1]])
 
 
-def register(intrinsic: Any, overload: Any) -> SimpleNamespace:
+def register(intrinsic: Any, overload: Any, narrow: bool = True) -> SimpleNamespace:
     """Tell numba how such arrays are read and written on one target, by that target's own decorators.
 
-    Gives the intrinsics: ``load``, ``store`` for bools, ``load_wide``, ``store_narrow`` for narrow integers.
+    ``narrow`` says whether to tell it of narrow integers too. Gives the intrinsics: ``load``, ``store`` for bools,
+    ``load_wide``, ``store_narrow`` for narrow integers.
     """
     # numba compares signatures literally, so what it reads has no annotations.
 
@@ -71,14 +72,14 @@ def register(intrinsic: Any, overload: Any) -> SimpleNamespace:
     def getitem(flags, index):  # type: ignore[no-untyped-def]
         if isinstance(flags, Flags) and isinstance(index, types.Integer):
             return lambda flags, index: load(flags, index)
-        if isinstance(flags, Narrow) and isinstance(index, types.Integer):
+        if narrow and isinstance(flags, Narrow) and isinstance(index, types.Integer):
             return lambda flags, index: load_wide(flags, index)
         return None
 
     def setitem(flags, index, value):  # type: ignore[no-untyped-def]
         if isinstance(flags, Flags) and isinstance(index, types.Integer):
             return lambda flags, index, value: store(flags, index, np.int32(truth(value)))
-        if isinstance(flags, Narrow) and isinstance(index, types.Integer):
+        if narrow and isinstance(flags, Narrow) and isinstance(index, types.Integer):
             return lambda flags, index, value: store_narrow(flags, index, np.int64(value))
         return None
 

@@ -12,7 +12,7 @@ from typing import Any
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
 from frontier.backends import arithmetic, checks, flags, overloads
-from frontier.backends.cpu import intrinsics
+from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
 from frontier.backends.cpu.runtime import OPTIONS
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
@@ -24,7 +24,7 @@ overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jita
 arithmetic.register(partial(_overload, jit_options=OPTIONS))
 
 #: How elements of bools and of narrow integers are loaded and stored.
-arrays = flags.register(intrinsic, _overload)
+arrays = flags.register(intrinsic, _overload, narrow=False)
 
 
 def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) -> None:

@@ -26,7 +26,17 @@ from frontier._cache import cache_folder, made_module
 from frontier._numba_cache import keep_code
 from frontier.backends import arithmetic, checks, codes, copies, flags, guards, least, overloads, promotion
 from frontier.backends.copies import Copies
-from frontier.backends.cpu import atomics, expressions, functors, intrinsics, runtime, statements, texts, translate
+from frontier.backends.cpu import (
+    atomics,
+    expressions,
+    functors,
+    intrinsics,
+    narrow,
+    runtime,
+    statements,
+    texts,
+    translate,
+)
 from frontier.backends.cpu import guards as calls
 from frontier.backends.cpu.functors import FunctorCompiler
 from frontier.backends.cpu.translate import translated
@@ -256,7 +266,7 @@ def _environment() -> str:
     """What the machine code depends on besides text and functors."""
     made = hashlib.sha256()
     shared = (arithmetic, captures, checks, codes, copies, flags, guards, least, overloads, promotion)
-    ours = (atomics, calls, expressions, functors, intrinsics, runtime, statements, texts, translate)
+    ours = (atomics, calls, expressions, functors, intrinsics, narrow, runtime, statements, texts, translate)
     for module in (*shared, *ours):
         assert module.__file__ is not None
         made.update(Path(module.__file__).read_bytes())
