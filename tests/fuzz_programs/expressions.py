@@ -155,14 +155,14 @@ class Writer:
             return f"({a} * {b})", m * n + 1
         if kind in ("//", "%"):
             if self.wild:
-                return f"({a} {kind} {b})", 2 * MOST
+                return f"(int({a}) {kind} {b})", 2 * MOST  # Python's own numbers would raise
             by = self.pick([f"{self.pick([2, 3, 7, 64, -5])}", f"(abs({b}) + 1)"])
             return f"({a} {kind} {by})", (m if kind == "//" else n + 64)
         if kind == "bit":
             return f"({a} {self.pick('&|^')} {b})", 2 * max(m, n) + 2
         if kind == "shift":
             if self.wild:
-                return f"({a} {self.pick(['<<', '>>'])} {self.pick([b, f'({b} % 80)', '3'])})", 2 * MOST
+                return f"(int({a}) {self.pick(['<<', '>>'])} {self.pick([b, f'({b} % 80)', '3'])})", 2 * MOST
             if self.chance(0.5):
                 return f"({a} >> {self.pick(range(6))})", m + 1
             return f"({a} << {self.pick(range(5))})", m * 16 + 1
@@ -221,10 +221,10 @@ class Writer:
             return f"({a} + {self.integer(depth - 1)[0]})", ""
         if kind == "//":
             if self.wild:
-                return f"({a} {self.pick(['//', '%'])} {b})", ""
+                return f"(float({a}) {self.pick(['//', '%'])} {b})", ""
             return f"({a} // (abs({b}) + 1.0))", ""
         if kind == "/":
-            return f"({a} / {b if self.wild else f'(abs({b}) + 1.0)'})", ""
+            return f"(float({a}) / {b if self.wild else f'(abs({b}) + 1.0)'})", ""
         if kind in ("min", "max"):
             return f"{kind}({a}, {self.real(depth - 1)[0]})", ""
         if kind == "if":
