@@ -31,13 +31,14 @@ def _array(p: Any, name: str) -> Any:
         raise FunctorError("fr.neighbours and its sisters take the problem first, and work in functors only") from None
 
 
-def neighbours(p: Any, v: Any) -> Range:
+def neighbours(p: Any, v: Any) -> range:
     """The slots of a vertex's edges: ``for e in fr.neighbours(p, v): u = fr.target(p, e)``.
 
     Of a directed graph those that leave it. Slots are in the order of the far ends.
     """
     offsets = _array(p, "offsets")
-    return Range(int(offsets[v]), int(offsets[v + 1]))
+    made: Any = Range(int(offsets[v]), int(offsets[v + 1]))
+    return made  # type: ignore[no-any-return]
 
 
 def degree(p: Any, v: Any) -> Any:
