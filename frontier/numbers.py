@@ -75,21 +75,6 @@ class Range:
     def __reversed__(self) -> Iterator[Any]:
         return map(np.int64, reversed(self._range))
 
-    @property
-    def start(self) -> Any:
-        """The first number."""
-        return np.int64(self._range.start)
-
-    @property
-    def stop(self) -> Any:
-        """Before which it ends."""
-        return np.int64(self._range.stop)
-
-    @property
-    def step(self) -> Any:
-        """From one number to the next."""
-        return np.int64(self._range.step)
-
     def __len__(self) -> int:
         return len(self._range)
 
