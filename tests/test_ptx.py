@@ -49,7 +49,7 @@ def thirds(p, v):
 def numbers(p, v):
     x = p.real[v]
     p.real[v] = np.sqrt(np.abs(x)) + np.exp(x) + np.exp2(x) + np.expm1(x) + np.log1p(np.fabs(x)) + np.rint(x)
-    p.real[v] += np.floor(x) + np.nextafter(x, 1.0) + np.minimum(x, 2.0) + np.sin(x)
+    p.real[v] += np.floor(x) + np.nextafter(x, 1.0) + np.minimum(x, 2.0) + np.sin(x) + np.round(x)
 
 
 def arithmetic(p, v):
@@ -62,6 +62,10 @@ def arithmetic(p, v):
     p.real[v] = x // w + x % 0.1 + x**w + float(w)
     p.index[v] = (k << v) + (k >> v) + k // v + k % v + k**v + int(x) + round(x) + math.floor(w) + int(~p.flag[v])
     p.index[v] += np.int32(k) * np.int32(3) + np.int64(p.big[v] + 1)
+
+
+def weighted_sum(p, v):
+    p.real[v] += p.real[v] * 0.1
 
 
 def tuples(p, v):
@@ -133,6 +137,7 @@ def numbered(g: fr.Graph) -> fr.Problem:
 
 RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "functors": functors,
+    "weighted sum": lambda g: execution.run(fr.Compute(weighted_sum, over="vertices"), numbered(g)),
     "words": lambda g: execution.run(WORDS, numbered(g)),
     "operators": lambda g: execution.run(OPERATORS, pool.problem(g)),
     "bfs": lambda g: fr.bfs(g, 0),
@@ -207,6 +212,16 @@ def test_kernels_compile(name: str, build: str, capability: tuple[int, int], mon
     assert f".target {architecture}" in code
     assert f".entry {ENTRY}" in code
     assert len(linked(code, architecture)) > 1000
+
+
+def test_products_are_rounded_before_they_are_added(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on the other backends: one instruction for both would round once."""
+    from frontier.backends.cuda.compiler import ptx_of
+
+    program = program_of("weighted sum", "full", monkeypatch)
+    code = ptx_of(program, (8, 0), launch.bounds_of(program))
+    assert "mul.rn.f64" in code
+    assert "fma." not in code
 
 
 @pytest.mark.parametrize("build", BUILDS)

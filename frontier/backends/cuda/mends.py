@@ -2,13 +2,14 @@
 
 NumPy's functions of numbers: numba-cuda lowers those that its mathematical functions serve. The others are taken from
 the table that it shares with the CPU, or call the GPU's mathematical library. Fields with the name of a method of
-tuples: numba-cuda would prefer the method.
+tuples: numba-cuda would prefer the method. Products and sums: each is rounded, as NumPy does.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from numba.cuda.compiler import CUDACompiler
 from numba.cuda.core import ir as cuda_ir
 from numba.cuda.core.compiler_machinery import register_pass
 from numba.cuda.core.typed_passes import NopythonTypeInference
+from numba.cuda.cudadrv import nvvm
 from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
-from numba.cuda.np import ufunc_db
+from numba.cuda.np import arraymath, ufunc_db
 from numba.cuda.typing.collections import NamedTupleAttribute
 
 from frontier.backends.promotion import promoting
@@ -96,6 +98,12 @@ def _with_promotion(pipelines: Callable[[Any], list[Any]]) -> Callable[[Any], li
 
 
 CUDACompiler.define_pipelines = _with_promotion(CUDACompiler.define_pipelines)
+
+# np.round of a number: NVVM has no llvm.rint, the library has.
+arraymath._np_round_intrinsic = lambda kind: "__nv_rintf" if kind.bitwidth == 32 else "__nv_rint"
+
+# A product and a sum are rounded one after the other, as NumPy does: numba-cuda has no option for it.
+nvvm.compile_ir = partial(nvvm.compile_ir, fma=False)
 
 # Attributes of a problem come before what is said of all tuples for this target.
 NamedTupleAttribute.metadata = {"target": "cuda"}
