@@ -36,7 +36,8 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
         with open(name, "wb") as stream:
             yield stream
         return
-    name = os.path.realpath(name)
+    if os.path.islink(name):  # else as given: what is above the working folder may be closed to us
+        name = os.path.realpath(name)
     if old is not None and not os.access(name, os.W_OK):
         raise PermissionError(13, os.strerror(13), name)  # to replace it would be allowed
     try:
