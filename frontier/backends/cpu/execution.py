@@ -17,7 +17,6 @@ from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
 from frontier.lowering.text import checking
-from frontier.step import captures_of
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -35,7 +34,8 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     """The compiled code for a step on such problems, made once."""
     known = step.__dict__.setdefault("_code", {})
     layout = Layout.of(p)
-    captures = captures_of(step)
+    captures = step._captures  # looked at when the run began
+    assert captures is not None
     key = ("cpu", layout, given, schedule, captures.key, checking())
     code = known.get(key)
     if code is None:

@@ -27,7 +27,7 @@ from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
 from frontier.lowering.text import checking
 from frontier.schedule import Schedule
-from frontier.step import captures_of, walk
+from frontier.step import walk
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -96,7 +96,8 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     """The compiled code for a step on such problems and graphs, made once."""
     known = step.__dict__.setdefault("_code", {})
     layout, build = Layout.of(p), build_of(p.graph, step, schedule)
-    captures = captures_of(step)
+    captures = step._captures  # looked at when the run began
+    assert captures is not None
     key = (p.graph.backend, layout, given, schedule, build, captures.key, checking())
     code = known.get(key)
     if code is None:
