@@ -1,8 +1,9 @@
-"""The cpu backend: a loop lowered to one function, compiled by numba, run by our own threads.
+"""The cpu backend: a loop lowered to the text of one function, translated to LLVM, run by our own threads.
 
-``intrinsics`` and ``atomics`` are what numba lacks, ``runtime`` the functions that every loop
-function calls (barriers, appends, scans), ``compiler`` makes and caches code, ``memory`` holds
-queues, ``execution`` runs a loop function and carries its state.
+numba compiles functors and the entry of a loop; ``translate``, with ``statements`` and ``expressions``, makes the rest
+from text. ``intrinsics``, ``atomics`` and ``narrow`` are what numba lacks, ``guards`` calls functors that may raise,
+``runtime`` holds the functions that every loop function calls (barriers, appends, scans), ``compiler`` makes and keeps
+code, ``threads`` are the workers, ``execution`` runs a loop function and carries its state.
 """
 
 from __future__ import annotations
