@@ -1,4 +1,4 @@
-"""Breadth-first search, shortest paths and PageRank of this checkout beside those of another one, in one run.
+"""The primitives of this checkout beside those of another one, in one run.
 
 ``python -m benchmarks.beside /path/to/other/checkout --backend cuda`` runs a process of either in turns, several times,
 so that what the machine does otherwise hits both alike. The figure to look at is the last column.
@@ -14,6 +14,8 @@ import sys
 from pathlib import Path
 from statistics import median
 
+from benchmarks.graphs import DATA
+
 __all__ = ["main"]
 
 HERE = Path(__file__).resolve().parents[1]
@@ -22,6 +24,7 @@ HERE = Path(__file__).resolve().parents[1]
 SCRIPT = """
 import json, sys, time
 import frontier as fr
+from benchmarks import graphs
 
 def least(run, calls):
     run(), run()
@@ -32,29 +35,31 @@ def least(run, calls):
         times.append(time.perf_counter() - begun)
     return 1000 * min(times)
 
-backend, calls, rmat, grid = sys.argv[1], *map(int, sys.argv[2:5])
-graphs = {
-    f"rmat:{rmat}": fr.rmat(rmat, 16, seed=1, weights=(1, 64)),
-    f"grid:{grid}": fr.grid(grid, grid, seed=1, weights=(1, 64)),
-}
+backend, calls, *names = sys.argv[1:]
 found = {}
-for name, graph in graphs.items():
-    source = int(graph.targets[0])
+for name in names:
+    graph = graphs.load(name)
+    source = graphs.sources(graph, 1, seed=1)[0]
     graph = graph.to(backend)
-    found[f"bfs {name}"] = least(lambda: fr.bfs(graph, source), calls)
-    found[f"sssp {name}"] = least(lambda: fr.sssp(graph, source), calls)
-    found[f"pagerank {name}"] = least(lambda: fr.pagerank(graph), calls)
+    for primitive, run in {
+        "bfs": lambda: fr.bfs(graph, source),
+        "sssp": lambda: fr.sssp(graph, source),
+        "pagerank": lambda: fr.pagerank(graph),
+        "cc": lambda: fr.connected_components(graph),
+        "bc": lambda: fr.betweenness(graph, sources=[source]),
+    }.items():
+        found[f"{primitive} {name}"] = least(run, int(calls))
 print(json.dumps(found))
 """
 
 
 def measured(checkout: Path, given: argparse.Namespace) -> dict[str, float]:
     """What one process of a checkout measures."""
-    words = [given.backend, given.calls, given.rmat, given.grid]
+    words = [given.backend, given.calls, *given.graphs]
     path = os.pathsep.join(filter(None, (str(checkout), os.environ.get("PYTHONPATH"))))
     made = subprocess.run(
         [sys.executable, "-c", SCRIPT, *map(str, words)],
-        env={**os.environ, "PYTHONPATH": path, "FRONTIER_QUIET": "1"},
+        env={**os.environ, "PYTHONPATH": path, "FRONTIER_QUIET": "1", "FRONTIER_DATA": str(DATA)},
         cwd=checkout,
         stdout=subprocess.PIPE,
         text=True,
@@ -71,8 +76,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each")
     parser.add_argument("--calls", type=int, default=20, help="timed calls of a process")
-    parser.add_argument("--rmat", type=int, default=18, help="scale of the R-MAT graph")
-    parser.add_argument("--grid", type=int, default=1000, help="side of the grid")
+    parser.add_argument("--graphs", nargs="+", default=["rmat:18", "grid:1000x1000"], help="as benchmarks.run takes them")
     given = parser.parse_args(words)
     rounds = [(measured(given.other.resolve(), given), measured(HERE, given)) for _ in range(given.rounds)]
     print(f"{'ms, median of the least of each process':40s} {'other':>10s} {'this':>10s} {'this/other':>10s}")
