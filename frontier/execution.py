@@ -15,7 +15,7 @@ from frontier.errors import BackendUnavailableError, FrontierError
 from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
 from frontier.memory import explained
-from frontier.schedule import Schedule
+from frontier.schedule import ResolvedSchedule, Schedule
 from frontier.step import captures_of, check_weights, walk
 from frontier.taking import Elements, check_problem, frontier_of
 
@@ -79,11 +79,11 @@ def start(
     if schedule is not None and not isinstance(schedule, Schedule):
         raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
     _check(step, p)
-    return begin(step, p, f, schedule or _DEFAULT)
+    return begin(step, p, f, _DEFAULT if schedule is None else schedule.resolved())
 
 
 @cache
-def _begin_of(backend: str) -> Callable[[Step, Problem, Frontier | None, Schedule], Execution]:
+def _begin_of(backend: str) -> Callable[[Step, Problem, Frontier | None, ResolvedSchedule], Execution]:
     """What begins to run a step on a backend."""
     name = backend.partition(":")[0]  # "cuda:1" is a device of "cuda"
     if name not in BACKENDS:
@@ -114,7 +114,7 @@ def _check(step: Step, p: Problem) -> None:
         known.add(key)
 
 
-_DEFAULT = Schedule()
+_DEFAULT = ResolvedSchedule()
 
 
 def run(step: Step, p: Problem, f: Elements | None = None, schedule: Schedule | None = None) -> Frontier:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import numpy as np
 import oracles
 import programs
@@ -101,6 +104,48 @@ def test_over():
     assert outer.but(fuse=False).balance == "thread"
 
 
+def test_what_is_set_holds_also_where_it_is_the_default():
+    outer = fr.Schedule(direction="push", fuse=False, hub_degree=9, alpha=3.0)
+    inner = fr.Schedule(direction="auto", fuse=True, hub_degree="auto", alpha=None)
+    over = inner.over(outer)
+    assert (over.direction, over.fuse, over.alpha) == ("auto", True, 3.0)
+    resolved = over.resolved()
+    assert (resolved.direction, resolved.fuse, resolved.hub_degree, resolved.alpha) == ("auto", True, "auto", 3.0)
+    assert inner.over(outer.resolved()) == resolved
+
+
+def test_what_is_not_set_is_none_and_resolves_to_the_default():
+    mine = fr.Schedule(direction="push")
+    assert (mine.direction, mine.balance, mine.fuse) == ("push", None, None)
+    assert repr(mine) == "Schedule(direction='push')"
+    assert repr(fr.Schedule(direction="auto", fuse=True)) == "Schedule(direction='auto', fuse=True)"
+    assert mine.but(direction=None) == fr.Schedule()
+    resolved = mine.resolved()
+    assert (resolved.direction, resolved.balance, resolved.switch, resolved.fuse) == ("push", "auto", "beamer", True)
+    assert None not in vars(resolved).values()
+    assert resolved is mine.resolved() is resolved.resolved(), "runs compare schedules: the same object is fastest"
+    assert hash(resolved) == hash(fr.Schedule(direction="push", fuse=True).resolved())
+    assert resolved == fr.Schedule(direction="push", fuse=True).resolved()
+
+
+def test_schedules_are_copied_and_pickled():
+    for made in (fr.Schedule(direction="pull"), fr.Schedule(direction="pull").resolved()):
+        assert pickle.loads(pickle.dumps(made)) == copy.copy(made) == made
+
+
+def test_a_step_may_ask_for_the_default_inside_another_schedule(compiled):
+    g = compiled(fr.rmat(9, 16, seed=1))
+    source = int(g.out_degree.argmax())
+    auto = fr.Schedule(direction="auto", alpha=1e9)
+    for own, expected in ((auto, {"push", "pull"}), (fr.Schedule(alpha=1e9), {"push"})):
+        step = fr.Advance(programs.visit, where=programs.unvisited, unique="claimed", schedule=own)
+        p = programs.bfs_problem(g, source)
+        with fr.trace() as t:
+            run(fr.Loop(step, count="depth"), p, fr.Frontier(g, [source]), fr.Schedule(direction="push"))
+        assert {row.direction for row in t.rows if row.direction} == expected
+        equal(p.level, oracles.bfs_levels(g.to("cpu"), source))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -111,6 +156,8 @@ def test_over():
         ({"alpha": 0}, "positive"),
         ({"beta": -1.0}, "positive"),
         ({"alpha": float("nan")}, "positive"),
+        ({"fuse": "no"}, "fuse='no'.*True or False"),
+        ({"hub_degree": -1}, "hub_degree=-1"),
     ],
 )
 def test_it_refuses(options, message):

@@ -10,7 +10,7 @@ from frontier.loop import Loop, Sequence, wanted
 from frontier.lowering.builder import Builder, Functor
 from frontier.lowering.layout import Layout
 from frontier.lowering.registers import ALL, QUEUE, Register
-from frontier.schedule import Schedule
+from frontier.schedule import ResolvedSchedule, Schedule
 from frontier.step import Step, walk
 
 __all__ = ["Program", "lower"]
@@ -38,13 +38,14 @@ def lower(
     layout: Layout,
     schedule: Schedule,
     given: str | None,
-    make: Callable[[Layout, Schedule], Program] = Program,
+    make: Callable[[Layout, ResolvedSchedule], Program] = Program,
 ) -> Program:
     """The text of one step or loop; ``given`` is the kind of frontier that it starts with, if any.
 
     ``make`` gives an empty program of the backend's.
     """
-    program = make(layout, schedule)
+    chosen = schedule.resolved()
+    program = make(layout, chosen)
     functors = [fn for part in walk(step) for fn, _ in part.functors()]
     program.topology = sorted({name for fn in functors for name in effects(fn).topology})
     program.into = dict(pair for part in walk(step) for pair in part.into_fields())
@@ -53,17 +54,17 @@ def lower(
     program.loops.append(resets)
     program.given = program.register()
     program.given.kinds = frozenset({given} if given else ())
-    program.given.dense = _dense((step,), schedule)
+    program.given.dense = _dense((step,), chosen)
     program.result = program.given
     program.want = ""
-    _lower_step(program, step, program.given, schedule)
+    _lower_step(program, step, program.given, chosen)
     if given is None and step.own and not step.counted:
         program.result = program.made
     program.leave("DONE")
     return program
 
 
-def _lower_step(b: Program, step: Step, register: Register, outer: Schedule) -> None:
+def _lower_step(b: Program, step: Step, register: Register, outer: ResolvedSchedule) -> None:
     """Lower one step with the schedule that holds for it."""
     schedule = step.schedule.over(outer) if step.schedule is not None else outer
     b.schedule = schedule
@@ -91,7 +92,7 @@ def _lower_step(b: Program, step: Step, register: Register, outer: Schedule) -> 
 
 
 def _lower_steps(
-    b: Program, steps: tuple[Step, ...], register: Register, schedule: Schedule, after: str
+    b: Program, steps: tuple[Step, ...], register: Register, schedule: ResolvedSchedule, after: str
 ) -> None:
     for i, step in enumerate(steps):
         b.want = wanted(steps[i + 1 :], after)
@@ -117,7 +118,7 @@ def _piles(b: Builder) -> dict[str, str]:
     return {name: dtype for name, kind, dtype in b.layout.fields if kind == "pile"}
 
 
-def _dense(steps: tuple[Step, ...], schedule: Schedule) -> bool:
+def _dense(steps: tuple[Step, ...], schedule: ResolvedSchedule) -> bool:
     """Whether a pull on the current frontier of some steps may leave a bitmap."""
     for step in steps:
         own = step.schedule.over(schedule) if step.schedule is not None else schedule
@@ -126,7 +127,7 @@ def _dense(steps: tuple[Step, ...], schedule: Schedule) -> bool:
     return False
 
 
-def _scope(b: Program, step: Step, schedule: Schedule) -> Register:
+def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> Register:
     """A register of its own, holding what ``over`` names (nothing for loops fed by a pile or a record)."""
     register = b.register()
     register.dense = _dense(step.inner() or (step,), schedule)
@@ -165,7 +166,7 @@ def _single(b: Program, register: Register, scalar: str) -> None:
 # ---- loops -------------------------------------------------------------------------------------------------
 
 
-def _lower_loop(b: Program, loop: Loop, register: Register, schedule: Schedule) -> None:
+def _lower_loop(b: Program, loop: Loop, register: Register, schedule: ResolvedSchedule) -> None:
     after = "" if loop.own else b.want
     resets: list[str] = []
     b.blocks[-1].append(resets)

@@ -20,7 +20,7 @@ from frontier.captures import Captured, capture
 from frontier.functors import arguments, plain
 from frontier.lowering.layout import Layout
 from frontier.lowering.registers import VARIABLES, Register
-from frontier.schedule import Schedule
+from frontier.schedule import ResolvedSchedule
 
 __all__ = ["NARROW", "VALUE", "Functor", "Text", "checking"]
 
@@ -74,7 +74,7 @@ class Text:
     #: Whether all lists are known to be short, so that a pull is not worth while.
     narrow = False
 
-    def __init__(self, layout: Layout, schedule: Schedule) -> None:
+    def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
         self.layout, self.schedule = layout, schedule
         self.inputs: dict[str, str] = {}
         self.state: dict[str, None] = {}

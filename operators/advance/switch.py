@@ -105,7 +105,7 @@ def hubs(step: Advance, b: Builder, source: Register) -> str:
 def hub_inputs(step: Advance, b: Builder) -> tuple[str, str]:
     """Texts for the degree that hubs exceed, and for how many vertices do."""
     asked = b.schedule.hub_degree
-    if asked is not None:
+    if asked != "auto":
         return str(asked), b.input(f"hubs_{step.edges}_{asked}", f"hubs {step.edges} {asked}")
     return (
         b.input(f"hub_degree_{step.edges}", f"hub_degree {step.edges}"),
@@ -117,7 +117,7 @@ def hub_list(step: Advance, b: Builder) -> str:
     """Text for the hubs' ids."""
     asked = b.schedule.hub_degree
     name, role = f"hub_ids_{step.edges}", f"hub_ids {step.edges}"
-    if asked is not None:
+    if asked != "auto":
         name, role = f"{name}_{asked}", f"{role} {asked}"
     return b.array(name, role, b.layout.ids)
 

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 __all__ = ["CudaExecution"]
 
 #: Where the rule's constants are these, nobody asks a narrow build to pull.
-USUAL = Schedule()
+USUAL = Schedule().resolved()
 
 #: Largest degree up to which a few lanes may walk any list.
 BOUNDED = 1024
@@ -63,7 +63,8 @@ def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
 
 def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
     largest = g.max_degree
-    asked = [schedule, *(part.schedule for part in walk(step) if part.schedule is not None)]
+    schedule = schedule.resolved()
+    asked = [schedule, *(part.schedule.resolved() for part in walk(step) if part.schedule is not None)]
     if any(one.deterministic for one in asked):
         raise FrontierError(
             "deterministic=True: a GPU's threads meet in another order in every run; use it on g.to('cpu')"

@@ -17,7 +17,7 @@ from frontier.lowering.layout import Layout
 from frontier.lowering.loops import Program
 from frontier.lowering.module import CONTROL, module_text, words
 from frontier.lowering.registers import IN, OUT, Register
-from frontier.schedule import Schedule
+from frontier.schedule import ResolvedSchedule
 
 __all__ = ["Build", "CudaProgram", "scratch_of", "text"]
 
@@ -85,7 +85,7 @@ class CudaProgram(Program):
     #: The text of its module, once it is ready.
     whole_text: str | None = None
 
-    def __init__(self, layout: Layout, schedule: Schedule, build: Build) -> None:
+    def __init__(self, layout: Layout, schedule: ResolvedSchedule, build: Build) -> None:
         self.build, self.narrow = build, build.narrow
         self._whole = "True"
         #: Whether the phase in the making says by itself that its block has arrived.
