@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import re
@@ -109,6 +110,29 @@ def test_all_of_a_primitive_is_documented(name: str, reference: set[str]) -> Non
         if next(iter(inspect.signature(getattr(module, part)).parameters), "") == "p":
             continue  # a functor, which the module itself explains
         assert {f"frontier.{part}", f"{module.__name__}.{part}"} & reference, f"{part} is missing in docs/api"
+
+
+def test_what_is_documented_as_public_is(reference: set[str]) -> None:
+    short = {name.removeprefix("frontier.") for name in reference}
+    assert {name for name in short if "." not in name} <= set(fr.__all__)
+
+
+def test_dir_lists_the_public_names() -> None:
+    assert {name for name in dir(fr) if not name.startswith("__")} | {"__version__"} == set(fr.__all__)
+
+
+def test_type_checkers_see_the_same_names() -> None:
+    stub = (ROOT / "frontier" / "__init__.pyi").read_text("utf-8")
+    assert python("tools/make_stub.py", "--print", cwd=ROOT).stdout == stub, "run python tools/make_stub.py"
+    imported = {}
+    for node in ast.parse(stub).body:
+        if isinstance(node, ast.ImportFrom):
+            for alias in node.names:
+                assert alias.asname == alias.name, "without 'as' a stub keeps a name to itself"
+                imported[alias.name] = node.module
+    assert {*imported, "__version__"} == set(fr.__all__)
+    for name, module in imported.items():
+        assert getattr(importlib.import_module(module), name) is getattr(fr, name)
 
 
 def test_unknown_public_name() -> None:

@@ -7,6 +7,7 @@ build backend. It ends with status 1 and the failed step's output when something
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
@@ -43,6 +44,18 @@ for name in ("operators", "primitives"):
 """
 
 
+TYPES = """
+from typing import assert_type
+import frontier as fr
+from frontier.primitives.bfs import BFSResult
+g = fr.read("graph.mtx", format="mtx")
+assert_type(g, fr.Graph)
+assert_type(fr.bfs(g, 0), BFSResult)
+assert_type(fr.verify.bfs(g, fr.bfs(g, 0)), fr.verify.Report)
+assert_type(fr.Schedule(direction="push").resolved().direction, str)
+"""
+
+
 class Failed(Exception):
     """A step went wrong; the message says which and how."""
 
@@ -71,7 +84,7 @@ def check_contents(wheel: Path, sdist: Path) -> None:
     tops = {name.split("/")[0] for name in names if ".dist-info/" not in name}
     if tops != {"frontier"}:
         raise Failed(f"the wheel holds {sorted(tops)}, not only frontier")
-    for part in ("py.typed", "operators/__init__.py", "primitives/__init__.py"):
+    for part in ("py.typed", "__init__.pyi", "operators/__init__.py", "primitives/__init__.py"):
         if f"frontier/{part}" not in names:
             raise Failed(f"the wheel lacks frontier/{part}")
     with tarfile.open(sdist) as archive:
@@ -99,6 +112,17 @@ def new_environment(folder: Path) -> Path:
     return scripts
 
 
+def check_types(folder: Path, python: Path) -> None:
+    """A type checker sees what public names are, in the installed package alone."""
+    if importlib.util.find_spec("mypy") is None:
+        print("  types: not checked, mypy is not installed")
+        return
+    program = folder / "program.py"
+    program.write_text(TYPES)
+    mypy = (sys.executable, "-m", "mypy", "--python-executable", python)
+    run("types", *mypy, "--strict", "--follow-imports", "silent", program, cwd=folder)
+
+
 def check(folder: Path) -> None:
     """Build, install and try."""
     run("build", sys.executable, "-m", "build", "--outdir", folder / "dist", ROOT, cwd=folder)
@@ -111,6 +135,7 @@ def check(folder: Path) -> None:
     run("light import", python, "-c", LIGHT_IMPORT, cwd=folder)
     run("python -m frontier", python, "-m", "frontier", "--version", cwd=folder)
     run("bfs", python, "-c", BFS_ON_KARATE, cwd=folder)
+    check_types(folder, python)
     run("frontier bfs", scripts / "frontier", "bfs", "karate", "--verify", cwd=folder)
 
 

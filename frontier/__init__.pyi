@@ -1,0 +1,156 @@
+"""The public names of Frontier. Written by tools/make_stub.py from the table in ``__init__.py``."""
+
+from frontier import (
+    backends as backends,
+    generators as generators,
+    io as io,
+    operators as operators,
+    primitives as primitives,
+    verify as verify,
+)
+from frontier.adjacency import (
+    degree as degree,
+    neighbours as neighbours,
+    source as source,
+    target as target,
+    weight as weight,
+)
+from frontier.analysis import (
+    effects as effects,
+)
+from frontier.atomics import (
+    atomic_add as atomic_add,
+    atomic_cas as atomic_cas,
+    atomic_exch as atomic_exch,
+    atomic_max as atomic_max,
+    atomic_min as atomic_min,
+    atomic_or as atomic_or,
+)
+from frontier.backends.cpu.threads import (
+    num_threads as num_threads,
+    set_num_threads as set_num_threads,
+)
+from frontier.build import (
+    from_csr as from_csr,
+    from_edges as from_edges,
+)
+from frontier.convert import (
+    from_networkx as from_networkx,
+    from_pandas as from_pandas,
+    from_scipy as from_scipy,
+    to_networkx as to_networkx,
+    to_pandas as to_pandas,
+    to_scipy as to_scipy,
+)
+from frontier.enactor import (
+    Enactor as Enactor,
+)
+from frontier.errors import (
+    BackendUnavailableError as BackendUnavailableError,
+    DeviceLostError as DeviceLostError,
+    DeviceMemoryError as DeviceMemoryError,
+    FrontierError as FrontierError,
+    FrontierMemoryError as FrontierMemoryError,
+    FrontierWarning as FrontierWarning,
+    FunctorError as FunctorError,
+    GraphError as GraphError,
+    NegativeWeightError as NegativeWeightError,
+    NotConvergedError as NotConvergedError,
+    VerificationError as VerificationError,
+)
+from frontier.frontiers import (
+    Frontier as Frontier,
+)
+from frontier.functors import (
+    function as function,
+)
+from frontier.generators import (
+    complete as complete,
+    grid as grid,
+    karate as karate,
+    path as path,
+    rmat as rmat,
+    small_world as small_world,
+    star as star,
+    tree as tree,
+    urand as urand,
+)
+from frontier.graph import (
+    Graph as Graph,
+)
+from frontier.io import (
+    read as read,
+    write as write,
+)
+from frontier.loop import (
+    Loop as Loop,
+    Sequence as Sequence,
+)
+from frontier.numbers import (
+    hash as hash,
+    random as random,
+)
+from frontier.operators import (
+    Advance as Advance,
+    Buckets as Buckets,
+    Compute as Compute,
+    Filter as Filter,
+    Gather as Gather,
+    Intersect as Intersect,
+    Reduce as Reduce,
+    Scan as Scan,
+    Set as Set,
+    Split as Split,
+    Swap as Swap,
+    Take as Take,
+    Unique as Unique,
+)
+from frontier.operators.eager import (
+    advance as advance,
+    buckets as buckets,
+    compute as compute,
+    filter as filter,
+    gather as gather,
+    intersect as intersect,
+    reduce as reduce,
+    scan as scan,
+    set as set,
+    split as split,
+    swap as swap,
+    take as take,
+    unique as unique,
+)
+from frontier.operators.sample import (
+    sample as sample,
+)
+from frontier.primitives.bc import (
+    betweenness as betweenness,
+)
+from frontier.primitives.bfs import (
+    bfs as bfs,
+)
+from frontier.primitives.cc import (
+    connected_components as connected_components,
+)
+from frontier.primitives.pagerank import (
+    pagerank as pagerank,
+)
+from frontier.primitives.sssp import (
+    sssp as sssp,
+)
+from frontier.problem import (
+    Problem as Problem,
+    array as array,
+    edge as edge,
+    pile as pile,
+    scalar as scalar,
+    vertex as vertex,
+)
+from frontier.schedule import (
+    Schedule as Schedule,
+)
+from frontier.tracing import (
+    trace as trace,
+)
+
+__version__: str
