@@ -181,6 +181,38 @@ def test_the_list_of_known_arrows_only_shrinks(tmp_path: Path) -> None:
     assert not any(line.startswith("frontier.build ->") for line in lines)
 
 
+def test_figures_count_what_they_say(tmp_path: Path) -> None:
+    for name, text in {
+        "operators/a.py": """def lower(b):
+    'A docstring: x = 1.'
+    b.line("x = 1", f"if {b}:", "    x += 1", "a message, no code")
+    return b.text.replace("x", "y")
+""",
+        "frontier/_b.py": 'import frontier.graph\nif g.backend == "cpu" or g.backend[5:]: pass  # type: ignore\n',
+        "frontier/graph.py": "from frontier.problem import Problem\n",
+        "frontier/problem.py": "",
+        "primitives/p.py": "class P(Enactor):\n    loop = 1\n",
+        "pyproject.toml": "[[tool.mypy.overrides]]\nmodule = ['frontier.graph']\nignore_errors = true\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text)
+    done = python(str(ROOT / "tools" / "figures.py"), "--still", str(tmp_path), cwd=tmp_path)
+    rows = dict(re.findall(r"^(\S.*?)  +(\S.*?)  ", done.stdout, re.MULTILINE))
+    assert rows["lines of code in string literals"] == "3"
+    assert rows["files that parse or rewrite emitted text"] == "1"
+    assert rows["flat modules in frontier/ (with an underscore)"] == "3 (1)"
+    assert rows["places where the backend is a compared string"] == "2"
+    assert rows["type: ignore / modules unseen by mypy"] == "1 / 1"
+    assert rows["rooms / floors / arrows that go back"].endswith("/ 1")
+
+
+def test_figures_are_counted() -> None:
+    done = python("tools/figures.py", cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.search(r"fr\.bfs passes +\d+ \(\d+\)", done.stdout)
+
+
 def readme_blocks(language: str) -> list[str]:
     text = (ROOT / "README.md").read_text("utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
