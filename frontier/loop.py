@@ -55,7 +55,7 @@ def _need(steps: tuple[Step, ...]) -> bool:
     for step in steps:
         if step.needs_frontier():
             return True
-        if step.name == "take":
+        if step.takes_pile:
             return False  # from here on there is one
     return False
 

@@ -56,7 +56,7 @@ def _claims(found: Effects, shared: list[str]) -> bool:
 
 def _one_call(step: Step, p: Problem) -> bool:
     """Whether the step calls its functor once only: for the vertex that a scalar holds."""
-    if step.name not in ("compute", "reduce", "filter"):
+    if not step.once_each:
         return False
     return step.over in (0, 1) or (step.over in p.scalars and not step.counted)
 

@@ -1,12 +1,14 @@
 """Step: one use of an operator, in a loop or called by itself.
 
 A step is data: what operator, which functors, which options. Backends read it; only its
-``__call__`` runs it, as a program of one step on the same path as a declared loop.
+``__call__`` runs it, as a program of one step on the same path as a declared loop. What backends must know of an
+operator it declares here: nothing asks for one by its name.
 """
 
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any, Self
@@ -22,7 +24,8 @@ if TYPE_CHECKING:
     from frontier.taking import Elements
 
 __all__ = [
-    "Over", "Step", "captures_of", "check_field", "check_weights", "count_over", "frontier_over", "start_of", "walk",
+    "Operator", "Over", "Step", "captures_of", "check_field", "check_weights", "count_over", "frontier_over",
+    "start_of", "walk",
 ]  # fmt: skip
 
 #: What ``over=`` accepts: "vertices", "edges", a pile, a scalar that holds a vertex or a count, or a count.
@@ -32,7 +35,7 @@ Functor = Callable[..., Any]
 
 
 class Step:
-    """Base of all operators' steps, and of Loop and Sequence.
+    """Base of all operators' steps (:class:`Operator`), and of Loop and Sequence, which hold steps.
 
     Parameters
     ----------
@@ -53,6 +56,14 @@ class Step:
     takes_count = False
     #: Whether :meth:`check` compares lengths of arrays, which are not part of a problem's layout.
     measures = False
+    #: Whether it makes the next frontier from a pile, whatever the frontier was.
+    takes_pile = False
+    #: Whether it calls its functor exactly once for each element.
+    once_each = False
+    #: Whether it may need the queue and the scan of the frontier that it works on.
+    uses_queue = True
+    #: Whether it can write the next frontier at the place where a loop records it.
+    fills_record = False
 
     _key: tuple[Any, ...] | None = None
     #: What its functors took from outside when a run began last, see :mod:`frontier.captures`.
@@ -108,8 +119,7 @@ class Step:
 
     def into_fields(self) -> Iterator[tuple[Functor, str]]:
         """(functor, field) where a field or scalar gets what the functor returns, alone or with other values."""
-        if isinstance(into := getattr(self, "into", None), str):
-            yield self.fn, into  # type: ignore[attr-defined]
+        return iter(())
 
     def inner(self) -> tuple[Step, ...]:
         """The steps inside this one."""
@@ -176,6 +186,34 @@ class Step:
     def __repr__(self) -> str:
         names = ", ".join(fn.__name__ for fn, _ in self.functors())
         return f"{type(self).__name__}({names})"
+
+
+class Operator(Step, ABC):
+    """Base of the steps that do something themselves: what one means, and how it is compiled."""
+
+    @abstractmethod
+    def interpret(self, context: Any, f: Any) -> Any:
+        """Run on the python backend: the next frontier.
+
+        Parameters
+        ----------
+        context : frontier.backends.python.interpreter.Context
+            ``context.problem``, ``context.functor(fn, names)`` and ``context.each(fn, f)``: its functors' values.
+        f : Frontier, int or None
+            The step's frontier; a count where ``over=`` is one; None where the step uses none and there is none.
+        """
+
+    @abstractmethod
+    def lower(self, builder: Any, register: Any) -> None:
+        """Add the phases of this step to a loop function.
+
+        Parameters
+        ----------
+        builder : frontier.lowering.builder.Builder
+            The loop function as far as it is made.
+        register : frontier.lowering.registers.Register
+            Where the step's frontier is, and where the next one goes.
+        """
 
 
 @cache

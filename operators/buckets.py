@@ -11,7 +11,7 @@ from frontier.errors import FrontierError, FunctorError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
 from frontier.operators.kernels import kernels
-from frontier.step import Functor, Over, Step, check_field
+from frontier.step import Functor, Operator, Over, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -26,7 +26,7 @@ __all__ = ["MOST", "Buckets"]
 MOST = 8
 
 
-class Buckets(Step):
+class Buckets(Operator):
     """Keep the elements whose bucket is 0; add those of bucket i to the i-th pile.
 
     Parameters
@@ -47,6 +47,7 @@ class Buckets(Step):
     """
 
     name = "buckets"
+    once_each = True
 
     def __init__(
         self, fn: Functor, piles: Sequence[str], over: Over = None, schedule: Schedule | None = None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
 from frontier.operators.kernels import kernels
-from frontier.step import Functor, Over, Step
+from frontier.step import Functor, Operator, Over
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Compute"]
 
 
-class Compute(Step):
+class Compute(Operator):
     """Call the functor exactly once for each element; the frontier stays as it was.
 
     Parameters
@@ -32,6 +32,8 @@ class Compute(Step):
     """
 
     name = "compute"
+    once_each = True
+    uses_queue = False
     passes_through = True
     takes_count = True
 

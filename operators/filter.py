@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
 from frontier.operators.kernels import kernels
-from frontier.step import Functor, Over, Step
+from frontier.step import Functor, Operator, Over
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["Filter"]
 
 
-class Filter(Step):
+class Filter(Operator):
     """Keep the elements for which the functor is true.
 
     Parameters
@@ -31,6 +31,7 @@ class Filter(Step):
     """
 
     name = "filter"
+    once_each = True
 
     def __init__(self, fn: Functor, over: Over = None, schedule: Schedule | None = None) -> None:
         super().__init__(over, schedule)

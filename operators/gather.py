@@ -10,7 +10,7 @@ from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
 from frontier.operators.kernels import kernels
 from frontier.operators.reductions import ENDS, OPS, check_into, check_op, least, reduced
-from frontier.step import Functor, Over, Step, check_field
+from frontier.step import Functor, Operator, Over, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["Gather"]
 
 
-class Gather(Step):
+class Gather(Operator):
     """``p.into[v]`` becomes the reduction of the functor's values over v's edges.
 
     Parameters
@@ -81,6 +81,9 @@ class Gather(Step):
 
     def valued(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "Gather"
+
+    def into_fields(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, self.into
 
     def check(self, p: Problem) -> None:
         super().check(p)

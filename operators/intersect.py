@@ -12,7 +12,7 @@ from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
 from frontier.operators.kernels import kernels
 from frontier.operators.reductions import OPS, check_into, check_op, reduced
-from frontier.step import Functor, Over, Step, check_field
+from frontier.step import Functor, Operator, Over, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Intersect"]
 
 
-class Intersect(Step):
+class Intersect(Operator):
     """Call the functor for every edge (u, v) of the frontier and every common out-neighbour w of u and v.
 
     Parameters
@@ -74,6 +74,10 @@ class Intersect(Step):
     def valued(self) -> Iterator[tuple[Functor, str]]:
         if self.op is not None:
             yield self.fn, "Intersect"
+
+    def into_fields(self) -> Iterator[tuple[Functor, str]]:
+        if self.into is not None:
+            yield self.fn, self.into
 
     def check(self, p: Problem) -> None:
         super().check(p)

@@ -9,7 +9,7 @@ from frontier.frontiers import Frontier
 from frontier.functors import arguments, constant, location
 from frontier.operators.kernels import kernels
 from frontier.operators.reductions import OPS, check_into, check_op, reduced
-from frontier.step import Functor, Over, Step, check_field
+from frontier.step import Functor, Operator, Over, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Reduce"]
 
 
-class Reduce(Step):
+class Reduce(Operator):
     """``p.into`` becomes the reduction of the functor's values over the frontier.
 
     Parameters
@@ -37,6 +37,8 @@ class Reduce(Step):
     """
 
     name = "reduce"
+    once_each = True
+    uses_queue = False
     passes_through = True
     takes_count = True
 
@@ -53,6 +55,9 @@ class Reduce(Step):
 
     def valued(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "Reduce"
+
+    def into_fields(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, self.into
 
     def check(self, p: Problem) -> None:
         super().check(p)

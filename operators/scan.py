@@ -13,7 +13,7 @@ from frontier.functors import arguments, location
 from frontier.numbers import refused_float
 from frontier.operators.kernels import kernels
 from frontier.operators.reductions import reduced
-from frontier.step import Functor, Over, Step, check_field
+from frontier.step import Functor, Operator, Over, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Scan"]
 
 
-class Scan(Step):
+class Scan(Operator):
     """``p.into[x]`` becomes the sum of the functor's values over all elements of the frontier below x.
 
     Parameters
@@ -49,6 +49,7 @@ class Scan(Step):
     """
 
     name = "scan"
+    once_each = True
     passes_through = True
 
     def __init__(
@@ -63,6 +64,9 @@ class Scan(Step):
 
     def valued(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "Scan"
+
+    def into_fields(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, self.into
 
     def check(self, p: Problem) -> None:
         super().check(p)

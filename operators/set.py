@@ -11,7 +11,7 @@ from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
 from frontier.numbers import refused_float
-from frontier.step import Functor, Step, check_field
+from frontier.step import Functor, Operator, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -33,7 +33,7 @@ def check_number(value: Any, dtype: np.dtype[Any], what: str) -> None:
         raise FrontierError(f"{what}: the scalar of {dtype} holds {limits.min}..{limits.max}")
 
 
-class Set(Step):
+class Set(Operator):
     """``Set(name=fn, ...)``: scalars become values, all computed before any is assigned.
 
     Parameters

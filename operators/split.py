@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
 from frontier.operators.kernels import kernels
-from frontier.step import Functor, Over, Step, check_field
+from frontier.step import Functor, Operator, Over, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Split"]
 
 
-class Split(Step):
+class Split(Operator):
     """Keep the elements for which the functor is true; add the others to a pile.
 
     Parameters
@@ -39,6 +39,7 @@ class Split(Step):
     """
 
     name = "split"
+    once_each = True
 
     def __init__(
         self, fn: Functor, rest: str, over: Over = None, schedule: Schedule | None = None

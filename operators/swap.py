@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
-from frontier.step import Step, check_field
+from frontier.step import Operator, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Swap"]
 
 
-class Swap(Step):
+class Swap(Operator):
     """Exchange two fields of one kind and dtype, without copying.
 
     Parameters

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from frontier.frontiers import Frontier
-from frontier.step import Step, check_field
+from frontier.step import Operator, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Take"]
 
 
-class Take(Step):
+class Take(Operator):
     """The pile's content is the next frontier; the pile is empty after.
 
     Parameters
@@ -28,6 +28,7 @@ class Take(Step):
     """
 
     name = "take"
+    takes_pile = True
     uses_frontier = False
 
     def __init__(self, pile: str, schedule: Schedule | None = None) -> None:

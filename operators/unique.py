@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from frontier.frontiers import Frontier
 from frontier.operators.kernels import kernels
-from frontier.step import Step
+from frontier.step import Operator
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Unique"]
 
 
-class Unique(Step):
+class Unique(Operator):
     """Remove the duplicates that a ``unique="cull"`` advance may have left.
 
     Only the cuda backend leaves any: on the others it changes nothing.

@@ -11,7 +11,7 @@ from frontier.lowering.builder import Builder, Functor
 from frontier.lowering.layout import Layout
 from frontier.lowering.registers import ALL, QUEUE, Register
 from frontier.schedule import ResolvedSchedule, Schedule
-from frontier.step import Step, walk
+from frontier.step import Operator, Step, walk
 
 __all__ = ["Program", "lower"]
 
@@ -105,7 +105,8 @@ def _traced(b: Program, step: Step, register: Register, count: str = "") -> None
     b.steps.append(repr(step))
     before = count or register.count
     b.line(f"before = {before}", "direction = 0", "seen = 0")
-    step.lower(b, register)  # type: ignore[attr-defined]
+    assert isinstance(step, Operator)
+    step.lower(b, register)
     after = count or register.count
     b.line(
         "if tracing and w == 0:",
@@ -148,7 +149,7 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> Register:
         register.kinds = frozenset({kind})
         b.copy(register, kind, f"pile_{over}", f"held_{over}")
     else:
-        register.few = step.name in ("compute", "reduce")  # which write no queue
+        register.few = not step.uses_queue
         _single(b, register, str(over))
     return register
 
@@ -288,7 +289,7 @@ def _makes_one(loop: Loop) -> bool:
     """Whether a pass makes one frontier, from the one that it starts with: then it is written where it is kept."""
     changing = [step for step in loop.steps if not (step.own or step.passes_through)]
     plain = loop.take is None and loop.times is None and all(not step.inner() for step in loop.steps)
-    return plain and len(changing) == 1 and changing[0].name == "advance"
+    return plain and len(changing) == 1 and changing[0].fills_record
 
 
 def _keep(b: Program, name: str, register: Register) -> None:

@@ -13,7 +13,7 @@ from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
 from frontier.operators.sample import Sample
-from frontier.step import Functor, Over, Step, check_field
+from frontier.step import Functor, Operator, Over, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["Advance"]
 
 
-class Advance(Step):
+class Advance(Operator):
     """Visit the edges of the frontier; what the functor accepts is the next frontier.
 
     Parameters
@@ -63,6 +63,7 @@ class Advance(Step):
     """
 
     name = "advance"
+    fills_record = True
 
     def __init__(
         self,

@@ -82,7 +82,7 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
 
 def _sweeps(step: Step) -> bool:
     """Whether no loop of a program begins with a few vertices."""
-    few = any(part.name == "take" or _begins_with_few(part) for part in walk(step))
+    few = any(part.takes_pile or _begins_with_few(part) for part in walk(step))
     return not few and not step.needs_frontier()
 
 

@@ -20,7 +20,7 @@ from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments, location
 from frontier.loop import Loop, Sequence
-from frontier.step import count_over, frontier_over
+from frontier.step import Operator, count_over, frontier_over
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -111,21 +111,22 @@ class Context:
         own: Any = f if step.over is None else step.over
         if isinstance(own, str):
             own = count_over(self.problem, own) if step.counted else frontier_over(self.problem, own)
+        assert isinstance(step, Operator)
         after = self._one(step, own)
         return f if isinstance(own, int) else after
 
-    def _one(self, step: Step, f: Any) -> Frontier | None:
+    def _one(self, step: Operator, f: Any) -> Any:
         if not tracing.active():
-            return step.interpret(self, f)  # type: ignore[attr-defined, no-any-return]
+            return step.interpret(self, f)
         self._noted = {}
         begun = time.perf_counter()
-        after = step.interpret(self, f)  # type: ignore[attr-defined]
+        after = step.interpret(self, f)
         seconds = time.perf_counter() - begun
         tracing.add(
             backend="python", step=repr(step), number=self.passes, seconds=seconds,
             size_in=_size(f), size_out=_size(after), **self._noted,
         )  # fmt: skip
-        return after  # type: ignore[no-any-return]
+        return after
 
     def _steps(self, steps: tuple[Step, ...], f: Frontier | None) -> Run:
         for step in steps:
