@@ -30,7 +30,7 @@ _NAMES = {
     "frontier.functors": "function",
     "frontier.generators": "complete grid karate path rmat small_world star tree urand",
     "frontier.graph": "Graph",
-    "frontier.io": "read write",
+    "frontier.io": "read register_format write",
     "frontier.loop": "Loop Sequence",
     "frontier.numbers": "hash random",
     "frontier.problem": "Problem array edge pile scalar vertex",

@@ -80,6 +80,7 @@ from frontier.graph import (
 )
 from frontier.io import (
     read as read,
+    register_format as register_format,
     write as write,
 )
 from frontier.loop import (

@@ -279,3 +279,10 @@ def test_a_graph_on_any_backend(backend, tmp_path, suffix):
     graph = fr.from_edges([0, 1, 2], [1, 2, 3], [4, 5, 6])
     fr.write(backend(graph), tmp_path / f"g.{suffix}")
     check_same(fr.read(tmp_path / f"g.{suffix}"), graph)
+
+
+def test_an_archive_without_its_self_loops_keeps_its_duplicates(tmp_path):
+    g = fr.from_edges([0, 0, 1, 2], [1, 1, 0, 2], directed=True, duplicates="keep")
+    fr.write(g, tmp_path / "g.npz")
+    assert fr.read(tmp_path / "g.npz", self_loops="drop").targets.tolist() == [1, 1, 0]
+    assert fr.read(tmp_path / "g.npz", directed=False).num_edges == 2

@@ -129,7 +129,7 @@ def convert(arguments: argparse.Namespace) -> int:
 
 def _check_out(out: str, arguments: argparse.Namespace) -> None:
     """Refuse what cannot be written before anything long is done."""
-    from frontier.io.files import format_of
+    from frontier.io.formats import format_of
 
     if out == "-" and arguments.to is None:
         raise UsageError("- is standard output, which has no name that says what to write: add --to csv, or another")

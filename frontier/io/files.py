@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import gzip
-import itertools
 import os
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import IO, Any
 
 import numpy as np
@@ -17,40 +14,12 @@ from frontier._replacing import replacing
 from frontier.build import from_csr, from_edges
 from frontier.errors import GraphError
 from frontier.graph import Graph
-from frontier.io import dimacs, edge_list, matrix_market, metis, npz
 from frontier.io._edges import Edges
 from frontier.io._source import Source, opened
+from frontier.io.formats import FORMATS, Options, format_of
 from frontier.memory import explained, telling
 
-__all__ = ["FORMATS", "read", "write"]
-
-#: Suffix of a file's name -> the format's name.
-FORMATS = {
-    "mtx": "Matrix Market",
-    "el": "edge list",
-    "wel": "weighted edge list",
-    "txt": "edge list",
-    "tsv": "edge list",
-    "csv": "edge list",
-    "edges": "edge list",
-    "gr": "DIMACS",
-    "graph": "METIS",
-    "metis": "METIS",
-    "npz": "NumPy archive",
-}
-
-
-@dataclass(frozen=True)
-class _Options:
-    """How a graph is made of what a file holds."""
-
-    directed: bool | None
-    duplicates: str
-    self_loops: str
-    num_vertices: int | None
-    labels: Any
-    header: bool | None = None
-
+__all__ = ["read", "write"]
 
 def read(
     path: str | os.PathLike[str] | IO[bytes],
@@ -72,7 +41,8 @@ def read(
         The file; one that is open for reading bytes, such as ``sys.stdin.buffer``, or a named pipe
         is read as a stream. Its suffix names the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
         ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr`` (DIMACS), ``.graph``,
-        ``.metis`` (METIS) or ``.npz``; ``.gz`` after it means that the file is gzipped.
+        ``.metis`` (METIS), ``.npz``, or one given to :func:`register_format`; ``.gz`` after it means that the file is
+        gzipped.
     format : str, optional
         One of these suffixes, for a file whose name has another; ``"csv.gz"`` if it is gzipped.
     directed : bool, optional
@@ -82,7 +52,7 @@ def read(
     duplicates : {"first", "last", "min", "max", "sum", "keep", "error"}, optional
         What becomes of several edges between the same vertices, as in
         :func:`frontier.from_edges`. Default: the first stays; all stay in an archive written by
-        :func:`write`.
+        :func:`write`, and in what the reader of a registered format gives.
     self_loops : {"keep", "drop", "error"}
         What becomes of self-loops.
     num_vertices : int, optional
@@ -137,23 +107,28 @@ def read(
     if given is None and os.path.isdir(name):
         raise GraphError(f"{name}: expected a file, found a folder")
     suffix, zipped = format_of(name, format)
-    if num_vertices is not None and "edge list" not in FORMATS[suffix]:
-        raise GraphError(f"num_vertices is for edge lists: {FORMATS[suffix]} files say it themselves")
-    if header is not None and "edge list" not in FORMATS[suffix]:
+    known = FORMATS[suffix]
+    if known.read is None:
+        raise GraphError(f"{name}: {known.name} files can be written, not read")
+    if num_vertices is not None and not known.lists_edges:
+        raise GraphError(f"num_vertices is for edge lists: {known.name} files say it themselves")
+    if header is not None and not known.lists_edges:
         raise GraphError("header is for edge lists: the others have names of columns nowhere")
-    if labels is True and "edge list" not in FORMATS[suffix]:
+    if labels is True and not known.lists_edges:
         raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
-    options = _Options(directed, duplicates or "first", self_loops, num_vertices, labels, header)
+    options = Options(directed, duplicates or "first", self_loops, num_vertices, labels, header)
     try:
         with opened(name, given) as file:
             source = Source(name, file, zipped, progress)
-            if suffix == "npz":
-                found = npz.read(name, source.seekable())
-            else:
-                found = _read_text(source, suffix, options)
+            found = known.read(source, suffix, options)
         if isinstance(found, Edges):
             return _graph(source, found, options)
-        return _stored_graph(found, options, keep=duplicates is None)
+        keep = duplicates is None
+        if isinstance(found, Graph):
+            if keep and self_loops == "keep" and directed in (None, found.directed) and labels is None:
+                return _on_host(found)
+            found = _arrays(_on_host(found))
+        return _stored_graph(found, options, keep)
     except MemoryError as error:
         raise explained(error, f"reading {name}") from None
     except GraphError as error:
@@ -167,16 +142,6 @@ def _name(path: Any) -> str:
         name = getattr(path, "name", None)
         return name if isinstance(name, str) else "<stream>"
     return os.fsdecode(path)
-
-
-def _read_text(source: Source, suffix: str, options: _Options) -> Edges:
-    if suffix == "mtx":
-        return matrix_market.read(source)
-    if suffix == "gr":
-        return dimacs.read(source)
-    if suffix in ("graph", "metis"):
-        return metis.read(source)
-    return edge_list.read(source, suffix, options.labels is True, options.header)
 
 
 @telling("writing a graph")
@@ -208,7 +173,10 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
     given: Any = path if hasattr(path, "write") else None
     name = _name(path)
     suffix, zipped = format_of(name, format)
-    put = _saver(_on_host(graph), name, suffix)  # what the format cannot hold is refused before a pipe is opened
+    known = FORMATS[suffix]
+    if known.write is None:
+        raise GraphError(f"{name}: {known.name} files can be read, not written")
+    put = known.write(_on_host(graph), name, suffix)  # what the format cannot hold is refused before a pipe is opened
     try:
         with contextlib.nullcontext(given) if given is not None else replacing(name) as file:
             if not zipped:
@@ -226,48 +194,7 @@ def _on_host(graph: Graph) -> Graph:
     return graph.to("cpu") if device.is_cuda(graph.backend) else graph
 
 
-def _saver(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
-    """What writes a graph to a file that is open."""
-    if suffix == "npz":
-        arrays = npz.arrays_of(graph, name)
-        return lambda file: npz.save(arrays, file)
-    chunks = iter(_written(graph, name, suffix))
-    first = next(chunks)
-    return lambda file: file.writelines(itertools.chain([first], chunks))
-
-
-def _written(graph: Graph, name: str, suffix: str) -> Iterable[bytes]:
-    if suffix == "mtx":
-        return matrix_market.write(graph, name)
-    if suffix == "gr":
-        return dimacs.write(graph, name)
-    if suffix in ("graph", "metis"):
-        return metis.write(graph, name)
-    return edge_list.write(graph, name, suffix)
-
-
-def format_of(name: str, given: str | None) -> tuple[str, bool]:
-    """The format's suffix and whether the file is gzipped."""
-    stem, suffix = os.path.splitext(name.lower())
-    zipped = suffix == ".gz"
-    if zipped:
-        suffix = os.path.splitext(stem)[1]
-    known = ", ".join(f".{word}" for word in FORMATS)
-    if given is not None:
-        word = given.lower().removeprefix(".")
-        if word.removesuffix(".gz") not in FORMATS:
-            raise GraphError(f"there is no format {given!r}: choose one of {known}")
-        return word.removesuffix(".gz"), zipped or word.endswith(".gz")
-    if suffix[1:] not in FORMATS:
-        what = f"the suffix {suffix!r}" if suffix else "no suffix"
-        raise GraphError(
-            f"{name}: expected a name that ends in one of {known}, each perhaps followed by .gz, "
-            f"found {what}; format= (--format) says what the file is"
-        )
-    return suffix[1:], zipped
-
-
-def _graph(source: Source, found: Edges, options: _Options) -> Graph:
+def _graph(source: Source, found: Edges, options: Options) -> Graph:
     directed = found.directed if options.directed is None else options.directed
     src, dst, weights, columns = found.src, found.dst, found.weights, found.edges
     if directed and not found.directed and not found.both_ways:
@@ -315,13 +242,20 @@ def _one_sided(graph: Graph) -> tuple[int, int, Any]:
     return s, d, None if graph.weights is None else w
 
 
-def _stored_graph(found: dict[str, Any], options: _Options, keep: bool) -> Graph:
-    """The graph of an archive in our own layout."""
+def _arrays(graph: Graph) -> dict[str, Any]:
+    """A graph as the arguments of ``from_csr``."""
+    kept = ("offsets", "targets", "weights", "directed", "labels", "vertices", "edges")
+    return {name: getattr(graph, name) for name in kept}
+
+
+def _stored_graph(found: dict[str, Any], options: Options, keep: bool) -> Graph:
+    """The graph of an archive in our own layout, or of a format that gives graphs."""
     stored = found["directed"]
     directed = stored if options.directed is None else options.directed
     labels = found["labels"] if options.labels is None else options.labels
     found = {**found, "labels": labels}
-    if keep and options.self_loops == "keep" and (directed or not stored):
+    keep = keep and (directed or not stored)  # but not where two directions become one edge
+    if keep and options.self_loops == "keep":
         return from_csr(**{**found, "directed": directed})
     rows = from_csr(**{**found, "directed": stored})
     kept = slice(None) if stored or directed else rows.sources <= rows.targets
@@ -329,7 +263,7 @@ def _stored_graph(found: dict[str, Any], options: _Options, keep: bool) -> Graph
         rows.sources[kept], rows.targets[kept],
         None if rows.weights is None else rows.weights[kept],
         num_vertices=rows.num_vertices, directed=directed, labels=rows.labels,
-        duplicates="keep" if keep and not stored else options.duplicates,
+        duplicates="keep" if keep else options.duplicates,
         self_loops=options.self_loops, vertices=rows.vertices,
         edges={name: column[kept] for name, column in rows.edges.items()},
     )  # fmt: skip
