@@ -2,8 +2,8 @@
 
 Neither numba nor what it stands on can be asked: SciPy's OpenBLAS, which numba loads when it compiles for the first
 time, tries for ever to map its buffers (OpenBLAS issue 5289; a run seemed to hang), and LLVM ends the process. So in
-such a process all of it is loaded before the first arrays are made, OpenBLAS with one thread's buffers, and less room
-than compiling takes is an error of ours. Where nothing is limited nothing is done.
+such a process all of it is loaded at once, OpenBLAS with one thread's buffers, and less room than compiling, or loading
+machine code, takes is an error of ours. Where nothing is limited nothing is done.
 """
 
 from __future__ import annotations
@@ -13,20 +13,19 @@ import importlib
 import os
 import sys
 from collections.abc import Iterator
-from typing import Any
 
 from frontier import _host
 from frontier._apart import apart
 from frontier.errors import FrontierMemoryError
 
-__all__ = ["guarded", "out_of_memory", "prepare"]
+__all__ = ["linking", "out_of_memory", "prepare"]
 
-#: Bytes of address space that numba with LLVM takes, that OpenBLAS takes, and that compiling takes. (Measured on Linux,
-#: x86-64: 186 MiB, 84 MiB, and with 24 to begin with betweenness compiled. LLVM cannot be held to it: a much larger
-#: loop of a user's own may still end the process, with a message of LLVM's.)
-NUMBA, OPENBLAS, COMPILING = 200 << 20, 88 << 20, 40 << 20
+#: Bytes of address space that LLVM takes, numba without it, OpenBLAS, compiling, and bringing code into memory.
+#: (Measured on Linux, x86-64: 162 MiB, 30, 84, with 24 to begin with betweenness compiled, and less than one. LLVM
+#: cannot be held to it: a much larger loop of a user's own may still end the process, with a message of LLVM's.)
+LLVM, NUMBA, OPENBLAS, COMPILING, LINKING = 166 << 20, 34 << 20, 88 << 20, 40 << 20, 4 << 20
 
-_HINT = "allow it more, or use the python backend: g.to('python')"
+_HINT = "; allow it more, or use the python backend: g.to('python')"
 
 _loaded = False
 _BLAS = "scipy.linalg.cython_blas"
@@ -54,19 +53,34 @@ def prepare(*, compiling: bool = True) -> None:
         _loaded = True
         return
     blas = compiling and not _loaded and _BLAS not in sys.modules
-    needed = 0 if "numba" in sys.modules else NUMBA
+    needed = _missing("llvmlite", LLVM) + _missing("numba", NUMBA)
     if compiling:
         needed += COMPILING + (OPENBLAS if blas else 0)
-    if left < needed:
-        raise FrontierMemoryError(
-            f"{'compiling' if compiling else 'loading numba'}: at least {needed:,} bytes are needed, {left:,} are free "
-            f"in the address space of this process, which ulimit -v limits{'; ' + _HINT if compiling else ''}"
-        )
+    _ask("compiling" if compiling else "loading numba", left, needed, _HINT if compiling else "")
     if blas:
         with _one_thread(), contextlib.suppress(ImportError):  # numba does without SciPy
             import numba  # noqa: F401
             import scipy.linalg.cython_blas  # noqa: F401
         _loaded = True
+
+
+def linking() -> None:
+    """Make sure that machine code can be loaded; FrontierMemoryError if there is too little room."""
+    left = _host.address_space_left()
+    if left is not None:
+        _ask("loading compiled code", left, LINKING + _missing("llvmlite", LLVM), "")
+
+
+def _missing(module: str, size: int) -> int:
+    return 0 if module in sys.modules else size
+
+
+def _ask(what: str, left: int, needed: int, hint: str) -> None:
+    if left < needed:
+        raise FrontierMemoryError(
+            f"{what}: at least {needed:,} bytes are needed, {left:,} are free in the address space of this process, "
+            f"which ulimit -v limits{hint}"
+        )
 
 
 @contextlib.contextmanager
@@ -81,19 +95,6 @@ def _one_thread() -> Iterator[None]:
         yield
     finally:
         del os.environ[name]
-
-
-def guarded(dispatcher: Any) -> Any:
-    """Let a function of numba ask for room before it compiles for types that are new to it."""
-    if _host.address_space_left() is not None:
-        compile_for = dispatcher.compile
-
-        def asking(signature: Any) -> Any:
-            prepare()
-            return compile_for(signature)
-
-        dispatcher.compile = asking
-    return dispatcher
 
 
 def out_of_memory(error: BaseException) -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontier import _compiler_room, atomics
 from frontier._cache import cache_folder, keep, kept
-from frontier._jit import version_of
+from frontier._machine_code import numba_version
 from frontier.adjacency import NEEDS
 from frontier.captures import Captures
 from frontier.errors import FunctorError
@@ -138,7 +138,7 @@ def _version() -> str:
     """What the analysis itself depends on."""
     names = ("analysis", "captures", "functors", "atomics", "adjacency")
     sources = [Path(__file__).with_name(f"{name}.py").read_bytes() for name in names]
-    return f"{sys.version_info[:2]} {version_of('numba')} {hashlib.sha256(b''.join(sources)).hexdigest()}"
+    return f"{sys.version_info[:2]} {numba_version()} {hashlib.sha256(b''.join(sources)).hexdigest()}"
 
 
 def _text(found: Effects) -> str:

@@ -393,7 +393,7 @@ class _Reader:
             part = self.function(value)
             self._calls.append(part)
             return part, part
-        if kind.__module__.partition(".")[0] == "numba" and isinstance(
+        if (kind.__module__.partition(".")[0] == "numba" or kind.__module__ == "frontier._jit") and isinstance(
             inner := getattr(value, "py_func", None), types.FunctionType
         ):
             if not getattr(value, "_can_compile", True):  # for types of its own

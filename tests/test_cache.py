@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import frontier as fr
-from frontier import _cache, _numba_cache
-from frontier.backends.cpu import compiler
+from frontier import _cache
+from frontier.backends.cpu import code, compiler
 
 ROOT = Path(fr.__file__).parents[1]
 
@@ -24,12 +24,12 @@ ROOT = Path(fr.__file__).parents[1]
 PROGRAM = """
 import sys
 import frontier as fr
-from frontier import _numba_cache
-kept, number = _numba_cache.keep, int(sys.argv[1])
+from frontier import _machine_code
+kept, number = _machine_code.keep, int(sys.argv[1])
 def noted(path, content):
     print("compiled", path.name.split("_")[0], flush=True)
     return kept(path, content)
-_numba_cache.keep = noted
+_machine_code.keep = noted
 def fn(p, i):
     p.out[i] = i + number
 p = fr.Problem(fr.path(2), out=fr.array([0, 0, 0]))
@@ -199,7 +199,8 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
     folders = {target: tmp_path / target for target in ("cpu", "effects")}
     for folder in folders.values():
         folder.mkdir()
-    monkeypatch.setattr(compiler, "cache_folder", lambda target="cpu": folders[target])
+    for module in (code, compiler):
+        monkeypatch.setattr(module, "cache_folder", lambda target="cpu": folders[target])
     monkeypatch.setattr("frontier.analysis.cache_folder", lambda target="cpu": folders[target])
     forget(monkeypatch)
     _cache.say_once.cache_clear()
@@ -208,7 +209,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiler, "_made", {})
+    monkeypatch.setattr(code, "_made", {})
     monkeypatch.setattr("frontier.analysis._found", {})
 
 
@@ -364,12 +365,3 @@ def test_helpers_of_the_package_are_kept_too(tmp_path: Path) -> None:
         found.append(sum(out.count("compiled") for out, _ in outputs))
     assert found[0] > 1
     assert found[1:] == [0, found[0]]
-
-
-def test_numba_is_asked_what_it_has(fresh: Path) -> None:
-    """The cache that numba's dispatchers are given is one for them."""
-    assert result_of(40) == [0, 1]
-    (entry,) = compiler._made.values()
-    assert isinstance(entry._cache, _numba_cache._Cache)  # type: ignore[attr-defined]
-    assert entry._cache.cache_path == str(fresh / "cpu")  # type: ignore[attr-defined]
-    assert sum(entry.stats.cache_misses.values()) == 1  # type: ignore[attr-defined]

@@ -139,5 +139,6 @@ class Search(fr.Enactor):
 Search(p).run(fr.Frontier(g, [0]))
 """
     done = run(["-c", WATCHED + WHERE + declared], tmp_path)
-    names = [line.split()[1].split("_")[0] for line in done.stdout.splitlines() if line.startswith("#")]
+    found = [line.rpartition(".")[2].split()[-1] for line in done.stdout.splitlines() if line.startswith("#")]
+    names = [name.split("_")[0] for name in found]
     assert (names.count("entry"), names.count("visit"), names.count("unvisited")) == (2, 1, 1)

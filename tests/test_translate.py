@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import importlib.util
 import sys
 import textwrap
@@ -12,7 +13,7 @@ import pytest
 from numba import njit, types
 from numba.core.errors import NumbaError
 
-from frontier.backends.cpu import runtime
+from frontier._jit import OPTIONS
 from frontier.backends.cpu.translate import translated
 
 HEAD = """
@@ -79,13 +80,14 @@ def module(text: str, folder) -> ModuleType:
 
 
 def compiled(made: ModuleType):
-    loop = translated(made.run)
+    leave = translated(made.run, made.__name__)
 
-    @njit(types.void(types.int64, types.int64, types.int64), **runtime.CALLED)
-    def entry(address, w, W):
-        loop(address, w, W)
+    @njit(types.void(), **OPTIONS)
+    def entry():
+        leave()
 
-    return entry
+    address = entry.overloads[()].library.get_pointer_to_function(made.__name__)
+    return ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(address)
 
 
 def interpreted(made: ModuleType, T: np.ndarray) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 # The rooms of each layer, from the one that needs nothing up to what users call. Names are those below "frontier.".
 LAYERS = {
     "base": (
-        "errors numbers _replacing _host _checkout compiling tracing _cache _apart _compiler_room _numba_cache "
+        "errors numbers _replacing _host _checkout compiling tracing _cache _apart _compiler_room _machine_code "
         "functors captures atomics adjacency rules _jit _build_kernels _generate_kernels"
     ),
     "memory": "gpus lost device memory _moving",

@@ -2,18 +2,15 @@
 
 numba compiles functors and the entry of a loop; ``translate``, with ``statements`` and ``expressions``, makes the rest
 from text. ``intrinsics``, ``atomics`` and ``narrow`` are what numba lacks, ``guards`` calls functors that may raise,
-``runtime`` holds the functions that every loop function calls (barriers, appends, scans), ``compiler`` makes and keeps
-code, ``threads`` are the workers, ``execution`` runs a loop function and carries its state.
+``runtime`` holds the functions that every loop function calls (barriers, appends, scans). ``compiler`` makes machine
+code, ``code`` finds and keeps it, ``threads`` are the workers, ``execution`` runs a loop function and carries its
+state.
 """
 
 from __future__ import annotations
 
-import importlib
 from functools import cache
 from typing import TYPE_CHECKING
-
-from frontier import _compiler_room
-from frontier._apart import apart
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.execution import CpuExecution
@@ -26,14 +23,13 @@ __all__ = ["start"]
 
 
 def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> CpuExecution:
-    """Begin to run a step. numba is imported here, when it is first needed."""
+    """Begin to run a step. numba is imported only where something has to be compiled."""
     return _execution()(step, p, f, schedule)
 
 
 @cache
 def _execution() -> type[CpuExecution]:
     """Kept, for to import a name takes half a microsecond each time."""
-    _compiler_room.prepare()
-    # It tells numba much, which must not be told twice because Ctrl-C ended it half-way.
-    made: type[CpuExecution] = apart(lambda: importlib.import_module("frontier.backends.cpu.execution")).CpuExecution
-    return made
+    from frontier.backends.cpu.execution import CpuExecution
+
+    return CpuExecution

@@ -1,128 +1,55 @@
-"""From a program's text and functors to a compiled loop function, kept on disk.
+"""From a program's text and functors to a compiled loop function, by numba and the translator.
 
-The machine code lies in a file named by a hash of all that it depends on: a second process starts without compiling.
-The text is written beside it, for people to read; it is never read again.
+The text is written beside the machine code, for people to read; it is never read again.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
 import re
-import sys
-import threading
-from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numba
 from numba import njit, types
 from numba.core.errors import NumbaError
 
-from frontier import _compiler_room, captures, compiling, tracing
-from frontier._apart import apart
+from frontier import _compiler_room, compiling
 from frontier._cache import cache_folder, made_module
-from frontier._numba_cache import keep_code
-from frontier.backends import arithmetic, checks, codes, copies, flags, guards, least, overloads, promotion
+from frontier._jit import OPTIONS
+from frontier.backends import promotion
 from frontier.backends.copies import Copies
-from frontier.backends.cpu import (
-    atomics,
-    expressions,
-    functors,
-    intrinsics,
-    narrow,
-    runtime,
-    statements,
-    texts,
-    translate,
-)
-from frontier.backends.cpu import guards as calls
+from frontier.backends.cpu import intrinsics
 from frontier.backends.cpu.functors import FunctorCompiler
 from frontier.backends.cpu.translate import translated
 from frontier.errors import FunctorError
 from frontier.functors import location
 from frontier.lowering.loops import Program
-from frontier.lowering.module import module_text
 from frontier.lowering.text import NARROW
 from frontier.memory import explained
 from frontier.numbers import WHOLE_ONLY, refused_float
 
-__all__ = ["compiled"]
-
-_IMPORTS = """from numba import njit
-
-from frontier.backends.cpu.atomics import bits_of, checked, integer, key_down, key_up, truth
-from frontier.backends.cpu.guards import *
-from frontier.backends.cpu.intrinsics import *
-from frontier.backends.cpu.runtime import *
-from frontier.backends.cpu.texts import gives, namedtuple
-
-""" + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in intrinsics.POINTERS)
-
-#: What is called: all before it is translated, not compiled. So this is all that numba sees, and keeps.
-_ENTRY = """
-
-@njit(**CALLED)
-def entry(address, w, W):
-    loop(address, w, W)
-"""
-
-_SIGNATURE = types.void(types.int64, types.int64, types.int64)
+__all__ = ["library"]
 
 #: Lines of a text from which on compiling takes so long that it is said.
 _LONG = 150
 
-_lock = threading.Lock()
-_made: dict[str, Callable[[int, int, int], None]] = {}
 
-
-def compiled(program: Program) -> Callable[[int, int, int], None]:
-    """The compiled loop function of a program."""
-    # numba crashes when it loads a recursive function from its cache (0.68), so that is compiled anew.
-    parts = {made: program.captured(fn) for fn, made in program.functors.items()}
-    kept = not any(part.recursive for part in parts.values())
-    imports = "\n".join([_IMPORTS, *program.checkers()])
-    text = module_text(program, imports, "@gives()", "@gives()") + _ENTRY
-    key = hashlib.sha256()
-    key.update(text.encode())
-    key.update(_environment().encode())
-    for name, part in parts.items():
-        key.update(f"{name}{part.fingerprint}".encode())
-    name = f"loop_{key.hexdigest()[:32]}"
-    made = _made.get(name)
-    return made or apart(lambda: _once(name, text, program, kept))
-
-
-def _once(name: str, text: str, program: Program, kept: bool) -> Callable[[int, int, int], None]:
-    with _lock:
-        if name not in _made:
-            _made[name] = _make(name, text, program, kept)
-        return _made[name]
-
-
-def _make(name: str, text: str, program: Program, kept: bool) -> Callable[[int, int, int], None]:
-    compiling.begin()
-    try:
-        made = _entry(name, text, program, kept)
-    finally:
-        took = compiling.end()
-    tracing.add_compile(" ".join(program.steps), took, "cpu")
-    return made
-
-
-def _entry(name: str, text: str, program: Program, kept: bool) -> Callable[[int, int, int], None]:
+def library(name: str, text: str, program: Program) -> Any:
+    """The loop function of a text, by this name in a library of numba's."""
     _compiler_room.prepare()
     functors = {made: jitted(program.captured(fn)) for fn, made in program.functors.items()}
     module = made_module(f"frontier_{name}", cache_folder() / f"{name}.py", text, functors)
-    if kept:
-        keep_code(module.entry, name, cache_folder, str)
-    long = text.count("\n") > _LONG
-    module.__dict__["loop"] = translated(
-        module.run, lambda: compiling.announce(" ".join(program.steps), kept) if long else None
-    )
+    if text.count("\n") > _LONG:
+        compiling.announce(" ".join(program.steps))
+    loop = translated(module.run, name)
+
+    @njit(**OPTIONS)
+    def entry() -> None:
+        """All that numba sees."""
+        loop()
+
     try:
-        module.entry.compile(_SIGNATURE)
+        entry.compile(())
     except Exception as error:  # numba raises more than its own errors for code that it cannot type
         for fn in program.functors:
             jitted.forget(program.captured(fn))
@@ -132,13 +59,13 @@ def _entry(name: str, text: str, program: Program, kept: bool) -> Callable[[int,
         if not isinstance(error, NumbaError):
             raise
         raise FunctorError(f"the loop of {', '.join(program.steps)} cannot be compiled: {_reason(error)}") from None
-    return module.entry  # type: ignore[no-any-return]
+    return entry.overloads[()].library
 
 
 # ---- functors ------------------------------------------------------------------------------------------
 
 
-jitted = Copies(lambda fn, recursive: njit(pipeline_class=FunctorCompiler, **runtime.OPTIONS)(fn))
+jitted = Copies(lambda fn, recursive: njit(pipeline_class=FunctorCompiler, **OPTIONS)(fn))
 
 
 # ---- errors ----------------------------------------------------------------------------------------------
@@ -259,15 +186,3 @@ def _hint(reason: str) -> str:
     if "Untyped global" in reason or "not find" in reason:
         return "functors call plain functions, numpy and math"
     return "see what a functor may do in the documentation, and debug it with g.to('python')"
-
-
-@cache
-def _environment() -> str:
-    """What the machine code depends on besides text and functors."""
-    made = hashlib.sha256()
-    shared = (arithmetic, captures, checks, codes, copies, flags, guards, least, overloads, promotion)
-    ours = (atomics, calls, expressions, functors, intrinsics, narrow, runtime, statements, texts, translate)
-    for module in (*shared, *ours):
-        assert module.__file__ is not None
-        made.update(Path(module.__file__).read_bytes())
-    return f"{sys.version_info[:2]} {numba.__version__} {made.hexdigest()}"

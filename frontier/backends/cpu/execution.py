@@ -9,8 +9,9 @@ import numpy as np
 
 from frontier.backends import workspace
 from frontier.backends.codes import ABORTED, LEFT
-from frontier.backends.cpu import runtime, threads
-from frontier.backends.cpu.compiler import compiled
+from frontier.backends.cpu import runtime_words as sizes
+from frontier.backends.cpu import threads
+from frontier.backends.cpu.code import compiled
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
 from frontier.frontiers import Frontier
@@ -50,7 +51,7 @@ class Table:
 
     def __init__(self, at: dict[str, int], workers: int) -> None:
         self.workers = workers
-        self.counters = np.zeros(runtime.words(workers), np.int64)
+        self.counters = np.zeros(sizes.words(workers), np.int64)
         self._array = np.zeros(len(at), np.int64)
         self._state = self._array[at["pc"] :]
         self.words = self._array.data  # the array takes twice as long for one word
@@ -58,8 +59,8 @@ class Table:
 
     def abort(self) -> None:
         """Let all workers leave that wait, or will wait, for one that does not come."""
-        size = runtime.PARTIAL + runtime.LINE * self.workers
-        self.counters[runtime.LINE + runtime.ERROR :: size] |= ABORTED
+        size = sizes.PARTIAL + sizes.LINE * self.workers
+        self.counters[sizes.LINE + sizes.ERROR :: size] |= ABORTED
         self.counters[LEFT] = 1
         self.counters[0] = 1 << 60  # more than ever arrive
 
@@ -94,10 +95,10 @@ class CpuExecution(LoopExecution):
         self._prepare()
 
     def _local(self, name: str, role: str) -> int:
-        return self._workspace.address(name, role, self._table.workers * runtime.LOCAL)
+        return self._workspace.address(name, role, self._table.workers * sizes.LOCAL)
 
     def _report(self) -> list[int]:
-        return self._table.counters[: runtime.LINE].tolist()  # type: ignore[no-any-return]
+        return self._table.counters[: sizes.LINE].tolist()  # type: ignore[no-any-return]
 
     def _view(self, address: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
         if length == 0:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from frontier.backends.codes import FUNCTOR_FAILED
-from frontier.backends.cpu.runtime import ERROR
+from frontier.backends.cpu.runtime_words import ERROR
 from frontier.backends.guards import Guard
 
 __all__ = ["FUNCTOR_FAILED", "guarded", "guarded_value", "tried", "tried_value"]

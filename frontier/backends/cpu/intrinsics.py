@@ -13,6 +13,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
+from frontier.backends.cpu.runtime_words import DTYPES
+
 __all__ = [
     "POINTERS",
     "clock",
@@ -76,10 +78,8 @@ def _pointer_to(made: Any) -> Any:
     return pointer
 
 
-_DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 wide_int8 wide_int16 wide_int32"
-
 #: dtype name -> function from an address (int64) to a pointer; see :func:`pointer_type`.
-POINTERS = {name: _pointer_to(pointer_type(name)) for name in _DTYPES.split()}
+POINTERS = {name: _pointer_to(pointer_type(name)) for name in DTYPES}
 
 
 def _element(builder: Any, args: Any) -> Any:

@@ -8,8 +8,6 @@ passed two barriers since. So one barrier a phase is enough.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from frontier.backends.codes import (  # noqa: F401 - the text of loop functions takes them from here
@@ -37,30 +35,23 @@ from frontier.backends.cpu.intrinsics import (
     trailing_zeros,
     yield_processor,
 )
+from frontier.backends.cpu.runtime_words import (  # noqa: F401 - as above
+    COUNT,
+    CURSOR,
+    EDGES,
+    ERROR,
+    EXAMINED,
+    LINE,
+    LOCAL,
+    LOCK,
+    PARTIAL,
+    PILE_COUNT,
+    PILE_EDGES,
+    PILE_LOCK,
+    SPINS,
+    STOP,
+)
 from frontier.backends.cpu.texts import gives
-
-#: No reference counts (there are none to count), division as in NumPy, no GIL.
-CALLED: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False}
-
-#: The same for functions that only compiled code calls: no wrappers, which take 7 % of compiling.
-OPTIONS: dict[str, Any] = {**CALLED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-
-# Words of a slot; those that different workers write often lie on cache lines of their own.
-CURSOR = 0
-LOCK, COUNT, EDGES = 8, 9, 10
-STOP, ERROR, EXAMINED = 16, 17, 18
-PILE_LOCK, PILE_COUNT, PILE_EDGES = 24, 25, 26
-PARTIAL = 32
-LINE = 8
-
-#: Elements that a worker collects before it takes room for them in a queue.
-LOCAL = 1024
-#: Tries at the barrier before a worker gives its core away.
-SPINS = 2000
-
-def words(workers: int) -> int:
-    """Size of ``C`` in 64-bit words."""
-    return LINE + 3 * (PARTIAL + LINE * workers)
 
 
 @gives("int64")

@@ -14,7 +14,6 @@ What texts may consist of: assignments to names, tuples of names and elements, w
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,23 +30,22 @@ from frontier.backends.cpu.texts import Written
 __all__ = ["translated"]
 
 
-def translated(written: Written, begun: Callable[[], None] = lambda: None) -> Any:
-    """An intrinsic that does what a written function with three integers as arguments does.
+def translated(written: Written, name: str) -> Any:
+    """An intrinsic that leaves a function of this name in the module of whoever calls it.
 
-    ``begun`` is called when it is really compiled, not found on disk.
+    The function does what the written one with three integers as arguments does; the call itself does nothing.
     """
 
     @intrinsic
-    def call(typingctx, address, w, W):  # type: ignore[no-untyped-def]
+    def leave(typingctx):  # type: ignore[no-untyped-def]
         def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            begun()
             translator = Translator(context, builder.module)
-            translator.call(builder, written, list(signature.args), list(args), steers=True)
+            translator.export(written, [types.int64] * 3, name)
             return context.get_dummy_value()
 
-        return types.void(types.int64, types.int64, types.int64), generate
+        return types.void(), generate
 
-    return call
+    return leave
 
 
 @cache
@@ -83,30 +81,31 @@ class Translator:
         self._made: dict[Any, tuple[Any, Any]] = {}
         self._known: dict[Any, tuple[Any, Any]] = {}
 
-    def call(
-        self, builder: Any, written: Written, kinds: list[Any], args: list[Any], steers: bool = False
-    ) -> tuple[Any, Any]:
-        """Call a written function, which is translated first; ``steers``: it does no work itself."""
+    def export(self, written: Written, kinds: list[Any], name: str) -> None:
+        """Make a function of this name that can be called from outside."""
+        made = self._function(written, kinds, types.none, name)
+        made.linkage = "external"
+        # It is long and takes nanoseconds, for it does no work itself; to optimise it would be half of LLVM's work.
+        made.attributes.add("optnone")
+
+    def call(self, builder: Any, written: Written, kinds: list[Any], args: list[Any]) -> tuple[Any, Any]:
+        """Call a written function, which is translated first."""
         key = (written, tuple(kinds))
         if key not in self._made:
             given = [getattr(types, name) for name in written.types]
             result = types.none if not given else given[0] if len(given) == 1 else types.Tuple(given)
-            self._made[key] = result, self._function(written, kinds, result, steers)
+            self._made[key] = result, self._function(written, kinds, result, f"{written.__name__}.{len(self._made)}")
         result, made = self._made[key]
         value = builder.call(made, self.context.get_arg_packer(kinds).as_arguments(builder, args))
         return result, value if written.types else self.context.get_dummy_value()
 
-    def _function(self, written: Written, kinds: list[Any], result: Any, steers: bool) -> Any:
+    def _function(self, written: Written, kinds: list[Any], result: Any, name: str) -> Any:
         packer = self.context.get_arg_packer(kinds)
         given = self.context.get_value_type(result) if written.types else ir.VoidType()
-        made = ir.Function(
-            self.module, ir.FunctionType(given, packer.argument_types), f"{written.__name__}.{len(self._made)}"
-        )
+        made = ir.Function(self.module, ir.FunctionType(given, packer.argument_types), name)
         made.linkage = "internal"
         if not written.types:  # phases and appends: copies of them elsewhere would only be more to compile
             made.attributes.add("noinline")
-        if steers:  # it is long and takes nanoseconds; to optimise it would be half of LLVM's work
-            made.attributes.add("optnone")
         definition = self._definition(written)
         builder = ir.IRBuilder(made.append_basic_block("entry"))
         body = Body(self, builder, written.function.__globals__, result)

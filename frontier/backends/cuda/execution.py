@@ -111,7 +111,7 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
 
 def _blame(step: Step, layout: Layout, schedule: Schedule, given: str | None) -> None:
     """Raise the FunctorError that the cpu backend would: what is wrong with a functor is wrong there too."""
-    from frontier.backends.cpu.compiler import compiled
+    from frontier.backends.cpu.code import compiled
 
     compiled(lower(step, layout, schedule, given))
 

@@ -1,0 +1,89 @@
+"""The loop function of a program: known to this process, found on disk, or compiled.
+
+Machine code lies in a file named by a hash of all that it depends on: a second process neither compiles nor imports
+numba.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import threading
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from frontier import _machine_code, compiling, tracing
+from frontier._apart import apart
+from frontier._cache import cache_folder
+from frontier.backends.cpu.runtime_words import DTYPES
+from frontier.lowering.loops import Program
+from frontier.lowering.module import module_text
+
+__all__ = ["compiled"]
+
+_IMPORTS = """from frontier.backends.cpu.atomics import bits_of, checked, integer, key_down, key_up, truth
+from frontier.backends.cpu.guards import *
+from frontier.backends.cpu.intrinsics import *
+from frontier.backends.cpu.runtime import *
+from frontier.backends.cpu.texts import gives, namedtuple
+
+""" + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in DTYPES)
+
+#: A loop function takes the address of its table, the worker's number, and how many workers there are.
+_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+
+_lock = threading.Lock()
+_made: dict[str, Callable[[int, int, int], None]] = {}
+
+
+def compiled(program: Program) -> Callable[[int, int, int], None]:
+    """The compiled loop function of a program."""
+    text = module_text(program, "\n".join([_IMPORTS, *program.checkers()]), "@gives()", "@gives()")
+    key = hashlib.sha256()
+    key.update(text.encode())
+    key.update(_environment().encode())
+    for fn, name in program.functors.items():
+        key.update(f"{name}{program.captured(fn).fingerprint}".encode())
+    name = f"loop_{key.hexdigest()[:32]}"
+    made = _made.get(name)
+    return made or apart(lambda: _once(name, text, program))
+
+
+def _once(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
+    with _lock:
+        if name not in _made:
+            _made[name] = _make(name, text, program)
+        return _made[name]
+
+
+def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
+    def library() -> tuple[Any, str, str]:
+        from frontier.backends.cpu import compiler
+
+        return compiler.library(name, text, program), name, "none"
+
+    compiling.begin()
+    try:
+        found = _machine_code.linked(cache_folder() / f"{name}.code", library)
+    finally:
+        took = compiling.end()
+    tracing.add_compile(" ".join(program.steps), took, "cpu")
+    return _FUNCTION(found.address)
+
+
+@cache
+def _environment() -> str:
+    """What the machine code depends on besides text and functors."""
+    made = hashlib.sha256()
+    for path in _sources():
+        made.update(path.read_bytes())
+    return f"{_machine_code.host()} {made.hexdigest()}"
+
+
+def _sources() -> list[Path]:
+    """Files in which functions stand that are compiled with a program, or what compiles them."""
+    here = Path(__file__).parent
+    others = [here.parents[1] / f"{name}.py" for name in ("adjacency", "atomics", "captures", "functors", "numbers")]
+    return sorted([*here.glob("*.py"), *here.parent.glob("*.py"), *others])
