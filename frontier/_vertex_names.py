@@ -11,7 +11,12 @@ from frontier import device
 from frontier._topology import Array
 from frontier.errors import GraphError
 
-__all__ = ["LabelIndex", "checked_id"]
+__all__ = ["LabelIndex", "called", "checked_id"]
+
+
+def called(vertex: int, labels: Array | None) -> str:
+    """A vertex in words: by its number, and by its name if it has one."""
+    return f"vertex {vertex}" if labels is None else f"vertex {vertex} ({labels[vertex]})"
 
 
 def checked_id(vertex: Any, num_vertices: int) -> int:

@@ -24,6 +24,7 @@ import numpy as np
 
 from frontier.errors import FunctorError
 from frontier.functors import inner_codes, is_helper, line_of, location, names_used
+from frontier.numbers import fits
 
 __all__ = ["Captured", "Captures", "capture"]
 
@@ -265,6 +266,8 @@ class Refusal:
             way = "functors call plain functions (def), numpy and math"
         elif isinstance(value, (list, set, frozenset)):
             way = "make it a tuple, or pass it in the Problem"
+        elif isinstance(value, int):
+            way = "integers have 64 bits at most"
         else:
             way = "pass what it holds in the Problem"
         return f"{where} captures {what} which cannot be a constant of compiled code: {way}"
@@ -433,7 +436,7 @@ def _plain(value: Any) -> Any:
     kind = type(value)
     if value is None or value is ... or kind in (bool, str, bytes):
         return kind.__name__, ascii(value)
-    if kind is int:
+    if kind is int and fits(value):
         return "int", hex(value)
     if kind is float:
         return "float", struct.pack("<d", value)
@@ -488,4 +491,6 @@ def _constant(value: Any) -> Any:
         return "tuple", *map(_constant, value)
     if isinstance(value, frozenset):
         return "frozenset", *sorted(map(_constant, value), key=repr)
+    if type(value) is int:  # however large: the rules refuse it where it matters
+        return "int", hex(value)
     return _plain(value)

@@ -50,8 +50,10 @@ class Frontier:
         if kind not in KINDS:
             raise FrontierError(f"a frontier holds 'vertex' or 'edge', not {kind!r}")
         if type(getattr(graph, "num_slots", None)) is not int:
+            given = type(graph)
             raise GraphError(
-                f"a frontier is of a Graph, not of {type(graph).__name__}: take that of the problem, p.graph"
+                f"a frontier is of a frontier.Graph, not of {given.__module__.partition('.')[0]}.{given.__name__}: take "
+                "that of the problem, p.graph"
             )
         self.graph, self.kind = graph, kind
         self._all = False

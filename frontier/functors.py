@@ -178,11 +178,17 @@ def names_used(code: types.CodeType) -> tuple[dict[str, tuple[tuple[str, ...], .
     return tuple({name: tuple(chains) for name, chains in names.items()} for names in found)
 
 
+#: Modules whose functions are known in compiled code, with all that lie in them.
+_KNOWN = ("frontier.atomics", "frontier.adjacency", "frontier.numbers", "numpy", "numba")
+_WITHIN = tuple(f"{name}." for name in _KNOWN)
+
+
 def is_helper(value: Any) -> bool:
     """Whether a value that a functor names is a plain function to compile with it."""
-    return isinstance(value, types.FunctionType) and not (value.__module__ or "").startswith(
-        ("frontier.atomics", "frontier.adjacency", "frontier.numbers", "numpy", "numba")
-    )
+    if not isinstance(value, types.FunctionType):
+        return False
+    module = value.__module__ or ""
+    return module not in _KNOWN and not module.startswith(_WITHIN)
 
 
 def helpers(fn: Callable[..., Any]) -> list[Callable[..., Any]]:

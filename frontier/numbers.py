@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Range", "hash", "random", "refused_float"]
+from frontier.errors import FunctorError
+
+__all__ = ["Range", "fits", "hash", "random", "refused_float"]
 
 #: How a message begins that refuses a float.
 WHOLE_ONLY = "a float does not go into"
@@ -32,13 +34,22 @@ def _mix(x: int) -> int:
 
 def hash(x: Any) -> Any:
     """A well-mixed non-negative 63-bit integer from an integer."""
+    if isinstance(x, (float, np.floating)):
+        raise FunctorError("fr.hash takes an integer")
     return np.int64(_mix(int(x) & _MASK) >> 1)
 
 
 def random(seed: Any, i: Any) -> Any:
     """The i-th of a sequence of numbers uniform in [0, 1), chosen by ``seed``."""
+    if isinstance(seed, (float, np.floating)) or isinstance(i, (float, np.floating)):
+        raise FunctorError("fr.random takes two integers")
     bits = _mix((_mix(int(seed) & _MASK) + int(i)) & _MASK)
     return np.float64((bits >> 11) * (1.0 / (1 << 53)))
+
+
+def fits(number: int) -> bool:
+    """Whether compiled code can hold an integer, as int64 or as uint64."""
+    return -(2**63) <= number < 2**64
 
 
 def refused_float(dtype: Any) -> str:

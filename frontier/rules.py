@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import dis
+import math
 import sys
 import types
 from collections.abc import Callable, Iterator
@@ -19,6 +20,7 @@ from typing import Any
 
 from frontier.errors import FunctorError
 from frontier.functors import inner_codes, line_of, location
+from frontier.numbers import fits
 
 __all__ = ["RULES", "Rule", "check_rules", "check_value", "offences", "place_of"]
 
@@ -57,6 +59,7 @@ RULES = {
     "global": Rule("assignments to variables outside (`global`, `nonlocal`)", "write to a field, or return the value"),
     "del": Rule("`del`", "leave it out: variables end with the call"),
     "class": Rule("classes", "define them outside; functors work on numbers"),
+    "wide": Rule("integers of more than 64 bits", "use floats, or fewer digits"),
     "matmul": Rule("`@`", "multiply element by element, in a loop"),
     "is": Rule("`is` between values", "compare with `==`; `is None` works"),
     "text": Rule("f-strings", "`print` takes several values: `print('v', v)`", looking=True),
@@ -68,6 +71,10 @@ RULES = {
     ),
     "hash": Rule("`hash`", "use `fr.hash`"),
     "random": Rule("Python's `random` and `np.random`", "use `fr.random(seed, i)`"),
+    "math": Rule(
+        "a function of `math` or NumPy that cannot be compiled (`math.comb`, `math.isclose`, `np.heaviside`, ...)",
+        "write it with operators, or with others of them",
+    ),
     "arrays": Rule(
         "NumPy's functions that make or take arrays (`np.zeros`, `np.sum`, ...)",
         "use a field of the problem; functions from number to number work, as `np.sqrt`",
@@ -104,6 +111,17 @@ _BUILTINS |= {"hash": "hash", "breakpoint": "breakpoint"}
 
 #: NumPy's functions, not among its ufuncs, that take one number and give one.
 _SCALAR = ("around", "isclose", "nan_to_num", "round")
+
+#: What compiled code knows of ``math``.
+_MATH = (
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh", "degrees", "e",
+    "erf", "erfc", "exp", "exp2", "expm1", "fabs", "floor", "frexp", "gamma", "gcd", "hypot", "inf", "isfinite",
+    "isinf", "isnan", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "nan", "nextafter", "pi", "pow", "radians",
+    "sin", "sinh", "sqrt", "tan", "tanh", "tau", "trunc",
+)  # fmt: skip
+
+#: NumPy's ufuncs that it does not know.
+_UFUNCS = ("bitwise_count", "frexp", "heaviside", "matmul", "matvec", "modf", "vecdot", "vecmat")
 
 
 # ---- bytecode -------------------------------------------------------------------------------------------------
@@ -157,6 +175,8 @@ def _rule(
         return "walrus" if not _chained(code, step) else ""
     if name == "LOAD_CONST" and isinstance(step.argval, frozenset):
         return "set"
+    if name in ("LOAD_CONST", "RETURN_CONST") and _is_wide(step.argval):
+        return "wide"
     if name == "STORE_DEREF" and outermost and step.argval in code.co_freevars:
         return "global"
     if name == "BINARY_OP" and "@" in step.argrepr:
@@ -164,6 +184,13 @@ def _rule(
     if name == "IS_OP" and before is not None and not (before.opname == "LOAD_CONST" and before.argval is None):
         return "is"
     return ""
+
+
+def _is_wide(value: Any) -> bool:
+    """Whether a constant is, or holds, an integer that neither int64 nor uint64 can be."""
+    if type(value) is tuple:
+        return any(map(_is_wide, value))
+    return type(value) is int and not fits(value)
 
 
 def _chained(code: types.CodeType, copy: dis.Instruction) -> bool:
@@ -202,10 +229,13 @@ def _names(fn: types.FunctionType) -> Iterator[tuple[str, int]]:
                 value = _content(cells[name])
             else:
                 continue
-            if isinstance(value, types.ModuleType) and following.opname in ("LOAD_ATTR", "LOAD_METHOD"):
-                rule = _of_module(value, following.argval)
-                if rule:
-                    yield rule, line
+            if isinstance(value, types.ModuleType):
+                read = following.opname in ("LOAD_ATTR", "LOAD_METHOD")
+                rule = _of_module(value, following.argval) if read else ""
+            else:
+                rule = _of_function(value)
+            if rule:
+                yield rule, line
 
 
 def _content(cell: types.CellType) -> Any:
@@ -218,12 +248,28 @@ def _content(cell: types.CellType) -> Any:
 def _of_module(module: types.ModuleType, name: str) -> str:
     if module.__name__ in ("random", "numpy.random") or (module.__name__ == "numpy" and name == "random"):
         return "random"
+    if module is math:
+        return "math" if name not in _MATH and hasattr(math, name) else ""
     if module.__name__ != "numpy":
         return ""
     numpy = sys.modules["numpy"]
     value = getattr(numpy, name, None)
+    if name in _UFUNCS:
+        return "math"
     plain = isinstance(value, (numpy.ufunc, type, int, float, numpy.generic)) or name in _SCALAR
     return "" if value is None or plain else "arrays"
+
+
+def _of_function(value: Any) -> str:
+    """The same for what a functor names without its module, as after ``from numpy import zeros``."""
+    if type(getattr(value, "__self__", None)).__module__.startswith(("random", "numpy.random")):
+        return "random"
+    name = getattr(value, "__name__", None)
+    if isinstance(name, str) and callable(value):
+        for module in (math, sys.modules["numpy"]):
+            if getattr(module, name, None) is value:
+                return _of_module(module, name)
+    return ""
 
 
 # ---- checks ---------------------------------------------------------------------------------------------------

@@ -49,6 +49,11 @@ def graph_of(value: Any, who: str) -> Graph:
     if isinstance(value, list) or (hasattr(value, "dtype") and value.ndim == 2 and value.shape[1] in (2, 3)):
         from frontier.build import from_edges
 
+        if not isinstance(value, list) and value.shape[0] == value.shape[1]:
+            raise GraphError(
+                f"{who}: an array of shape {value.shape} may be edges or a matrix: say fr.from_edges(array), or "
+                "fr.from_scipy(scipy.sparse.csr_array(array))"
+            )
         return from_edges(value)
     raise GraphError(f"{who} takes a Graph first, not {_what(value)}: {_way(value)}")
 

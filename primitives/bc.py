@@ -13,6 +13,7 @@ import numpy as np
 
 import frontier as fr
 from frontier import device
+from frontier._vertex_names import called
 from frontier.errors import FrontierError, GraphError
 from frontier.memory import register_memory
 from frontier.primitives._brandes import (
@@ -201,7 +202,7 @@ def _facts(g: Graph, result: BetweennessResult) -> dict[str, Any]:
     facts: dict[str, Any] = {"sources": len(result.sources)}
     if g.num_vertices:
         best = int(result.centrality.argmax())
-        facts["highest"] = f"{float(result.centrality[best]):.6g} at vertex {best}"
+        facts["highest"] = f"{float(result.centrality[best]):.6g} at {called(best, g.labels)}"
     facts["slots"] = g.num_slots * len(result.sources)
     return facts
 

@@ -17,6 +17,7 @@ import numpy as np
 
 import frontier as fr
 from frontier import device
+from frontier._vertex_names import called
 from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
 from frontier.memory import register_memory
 from frontier.primitives._arguments import check_number
@@ -288,11 +289,11 @@ def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
 
 
 def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:
-    best = result.top(1)
+    best = [(called(vertex, g.labels), rank) for vertex, rank in result.top(1)]
     return {
         "iterations": result.iterations,
         "error": result.error,
-        "highest": f"{best[0][1]:.6g} at vertex {best[0][0]}" if best else "none",
+        "highest": f"{best[0][1]:.6g} at {best[0][0]}" if best else "none",
         "slots": g.num_slots * result.iterations,
     }
 

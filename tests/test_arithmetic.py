@@ -114,15 +114,43 @@ def test_operators(agree, pair):
 
 
 UNARY = {
-    "int64": ["-x", "abs(x)", "~x", "int(x)", "float(x)", "round(x)", "x ** 3", "2 ** (x & 7)", "x ** (x & 15)"],
+    "int64": ["-x", "abs(x)", "~x", "int(x)", "float(x)", "round(x)", "x ** 3", "2 ** (x & 7)", "x ** (x & 15)",
+              "pow(x, 3)", "pow(2, x & 7)", "divmod(x, 7)[0]", "divmod(x, -1)[1]"],
     "uint64": ["abs(x)", "~x", "float(x)"],
     "float64": ["-x", "abs(x)", "int(x)", "round(x)", "math.floor(x)", "math.ceil(x)", "math.trunc(x)", "np.floor(x)",
                 "math.sqrt(x)", "x * 0.5 + 1", "min(x, 0.5)", "max(0.5, x)", "max(x, 1, 0.25)", "np.int64(x)",
-                "math.fabs(x)", "math.copysign(x, -1.0)", "math.isnan(x)", "math.isinf(x)"],
+                "math.fabs(x)", "math.copysign(x, -1.0)", "math.isnan(x)", "math.isinf(x)", "pow(x, 2)",
+                "divmod(x, 3)[0]", "divmod(x, 3)[1]", "(x * 0.5, 2.5)[0] * 0.1"],
     "bool": ["~x", "not x", "x & True", "x ^ True", "x + 1", "x * 0.5", "int(x) + int(x)", "x and 3"],
 }  # fmt: skip
 UNARY["float32"] = [*UNARY["float64"], "(x + 1) / 3", "(1 - x) * 0.1 - 0.3", "x == 0.1", "x < 0.1", "x * math.pi",
                     "np.minimum(x, 0.1)", "float(x) * 0.1", "divided(x, 3)"]  # fmt: skip
+
+
+def powers(p, v):
+    p.real[v] = math.pow(v - 2, -1)
+
+
+def test_math_pow_computes_with_floats(agree):
+    agree(
+        fr.path(5), lambda g: fr.Problem(g, real=fr.vertex("float64")),
+        lambda p: fr.compute(p, fr.Frontier.all(p.graph), powers),
+    )  # fmt: skip
+
+
+def hashes_half(p, v):
+    p.whole[v] = fr.hash(v / 2)
+
+
+def draws_by_half(p, v):
+    p.whole[v] = int(fr.random(v / 2, 1))
+
+
+@pytest.mark.parametrize("fn", [hashes_half, draws_by_half])
+def test_hashes_and_random_numbers_are_of_integers(backend, fn):
+    p = fr.Problem(backend(fr.path(3)), whole=fr.vertex("int64"))
+    with pytest.raises(fr.FunctorError, match=r"takes (an integer|two integers)"):
+        fr.compute(p, fr.Frontier.all(p.graph), fn)
 
 
 def divided(x, y):

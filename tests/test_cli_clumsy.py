@@ -127,6 +127,25 @@ def test_labels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert ":1: expected a number as weight" in refused(capsys, *["info", "names.csv", "--labels", "--no-header"])
 
 
+def test_names_beside_the_labels_of_components(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["cc", "names.csv", "--labels", "--backend", "python", "--output", "out.csv"]) == 0
+    assert (folder / "out.csv").read_text().splitlines() == [
+        "vertex,name,label", "0,alice,0", "1,bob,0", "2,carol,0", "3,lone,3"
+    ]  # fmt: skip
+    assert main(["cc", "ok.csv", "--backend", "python", "--output", "out.json"]) == 0
+    assert list(json.loads((folder / "out.json").read_text())) == ["vertex", "label"]
+
+
+@pytest.mark.parametrize("command", ["bc", "pagerank"])
+@pytest.mark.usefixtures("folder")
+def test_a_vertex_by_its_name(capsys: pytest.CaptureFixture[str], command: str) -> None:
+    assert main([command, "names.csv", "--labels", "--json", "--backend", "python"]) == 0
+    name = "vertex 1 (bob)" if command == "bc" else "vertex 2 (carol)"
+    assert json.loads(capsys.readouterr().out)["result"]["highest"].endswith(name)
+    assert main([command, "ok.csv", "--json", "--backend", "python"]) == 0
+    assert json.loads(capsys.readouterr().out)["result"]["highest"].endswith(name.split(" (")[0])
+
+
 def test_floats_that_json_does_not_know(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "g.csv").write_text("source,target,weight\n0,1,.5\n1,2,inf\n3,3,1\n")
     line = "sssp g.csv --source 0 --json --verify --backend python --output out.json"

@@ -9,7 +9,6 @@ import functools
 import itertools
 import math
 import operator
-import random
 import time
 from types import ModuleType
 from typing import Any
@@ -147,7 +146,7 @@ Flags = enum.Flag("Flags", ["A", "B"])
 
 #: Values of which no two make the same code.
 VALUES = [
-    0, 1, 2, True, False, 1.0, 0.0, -0.0, math.nan, math.inf, 1j, None, ..., "1", b"1", "\udc80", 10**5000,
+    0, 1, 2, True, False, 1.0, 0.0, -0.0, math.nan, math.inf, 1j, None, ..., "1", b"1", "\udc80", 2**64 - 1,
     np.int32(1), np.int64(1), np.uint64(1), np.float32(1), np.float64(1), np.bool_(True), np.datetime64(1, "s"),
     np.datetime64(1, "D"), np.dtype("int32"), np.dtype("int64"), np.dtype(">i8"), np.int32, np.int64, int, float, bool,
     (), (1,), (1.0,), ((1,),), (1, 1), Pair(1, 1), Pair(1, 2), Other(1, 1), Pair, Other, slice(1, 2), slice(1, 3),
@@ -201,7 +200,7 @@ class Number(int):
         [1], {1: 2}, {1}, frozenset([1]), range(3), Frozen(), Frozen, Number(1), object(), functools.partial(doubled),
         "a".startswith, Frozen().__init__, Mutable, Mutable.LIST, np.zeros(1, "i4,f4")[0], np.zeros(2),
         numba.njit("int64(int64)")(doubled), numba.vectorize(doubled), (1, [2]), (1, (2, Frozen())), Pair(1, [2]),
-        random.Random(1).random, time.time, itertools.count(),
+        time.time, itertools.count(), 10**5000,
     ],
     ids=lambda value: type(value).__name__,
 )  # fmt: skip
@@ -251,3 +250,19 @@ def test_functions_in_tuples(backend: Any) -> None:
     p = fr.Problem(backend(fr.path(3)), out=fr.vertex("int64"))
     fr.Compute(fn, over="vertices")(p)
     assert p.out.tolist() == [3, 7, 11]
+
+
+def test_modules_whose_names_begin_like_numpys(agree: Any) -> None:
+    """Theirs are helpers like any other."""
+    for name in ("numpy_tools", "numbatools", "numpyish.numba"):
+        exec("def one_more(x):\n    return x + 1", names := {"__name__": name})
+        one_more = names["one_more"]
+
+        def fn(p: Any, v: Any) -> None:
+            p.out[v] = one_more(v)  # noqa: B023
+
+        agree(
+            fr.path(3),
+            lambda g: fr.Problem(g, out=fr.vertex("int64")),
+            lambda p: fr.compute(p, fr.Frontier.all(p.graph), fn),
+        )

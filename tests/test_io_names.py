@@ -59,6 +59,14 @@ def test_names_are_numbered_as_they_come(tmp_path: Path) -> None:
     assert graph.labels.tolist() == ["c", "a", "b"]
 
 
+@pytest.mark.parametrize("text", ["New York,Boston\nBoston,Sankt Gallen am Rhein\n", '"a, b",c\nc,"d, e, f"\n'])
+def test_names_of_several_words(tmp_path: Path, text: str) -> None:
+    graph = read(tmp_path, "g.csv", text, labels=True)
+    assert (graph.num_vertices, graph.num_edges, graph.weights) == (3, 2, None)
+    graph = read(tmp_path, "g.csv", "New York,Boston,3\n", labels=True)
+    assert named_edges(graph) == [("New York", "Boston", 3)]
+
+
 def test_names_with_weights(tmp_path: Path) -> None:
     graph = read(tmp_path, "g.wel", "a b 2\nb a 3\n", labels=True)
     assert named_edges(graph) == [("a", "b", 2), ("b", "a", 3)]

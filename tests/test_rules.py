@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import inspect
+import math
 import random
 import re
+from math import isclose
 from pathlib import Path
+from random import randint
 
 import numpy as np
 import pytest
+from numpy import zeros
 
 import frontier as fr
+from frontier import rules
 from frontier.rules import RULES, offences
 
 # Functors are linted as such: they are wrong on purpose.
@@ -148,6 +153,34 @@ def reduces(p, v):
     p.x[v] = np.sum((v, 1))
 
 
+def array_by_name(p, v):
+    p.x[v] = zeros(3)[0]
+
+
+def draws_by_name(p, v):
+    p.x[v] = randint(1, 3)
+
+
+def close(p, v):
+    p.x[v] = math.isclose(v, 1)
+
+
+def close_by_name(p, v):
+    p.x[v] = isclose(v, 1)
+
+
+def counts_bits(p, v):
+    p.x[v] = np.bitwise_count(v)
+
+
+def wide(p, v):
+    p.x[v] = v + 0x1_0000_0000_0000_0000
+
+
+def wide_in_tuple(p, v):
+    p.x[v] = (1, -0x8000_0000_0000_0001)[v % 2]
+
+
 def helper(x):
     return [x, 1][0]
 
@@ -169,7 +202,8 @@ REFUSED = {
     deletes: ("del", 2), defines_class: ("class", 1), matrix: ("matmul", 1), identity: ("is", 1),
     asks_type: ("type", 1), asks_any: ("any", 1), makes_text: ("builtin", 1), hashes: ("hash", 1),
     draws: ("random", 1), numpy_draws: ("random", 1), array: ("arrays", 1), reduces: ("arrays", 1),
-    in_lambda: ("list", 1),
+    in_lambda: ("list", 1), array_by_name: ("arrays", 1), draws_by_name: ("random", 1), close: ("math", 1),
+    close_by_name: ("math", 1), counts_bits: ("math", 1), wide: ("wide", 1), wide_in_tuple: ("wide", 1),
 }  # fmt: skip
 
 
@@ -192,6 +226,41 @@ def test_what_is_refused_on_every_backend(backend, fn):
     assert f"{fn.__name__} ({__file__}:{inspect.getsourcelines(fn)[1] + line}) uses {RULES[rule].what}" in message
     assert RULES[rule].instead in message
     assert (p.x == 0).all()
+
+
+def test_what_is_known_of_math_and_of_numpys_functions():
+    from numba.core import types
+    from numba.core.registry import cpu_target
+    from numba.np import ufunc_db
+
+    fr.compute(problem(g := fr.path(3)), fr.Frontier.all(g), much)  # numba has registered what it knows
+    known, module = cpu_target.typing_context, types.Module(math)
+    names = [name for name in dir(math) if name[0] != "_"]
+    assert {name for name in names if known.resolve_getattr(module, name) is None} == {
+        name for name in names if rules._of_module(math, name)
+    }
+    ufuncs = {name for name in dir(np) if isinstance(getattr(np, name), np.ufunc)}
+    unknown = {name for name in ufuncs if getattr(np, name) not in ufunc_db.get_ufuncs()}
+    assert unknown == {name for name in ufuncs if rules._of_module(np, name)}
+
+
+WIDE = 2**64
+
+
+def test_numbers_that_64_bits_do_not_hold(backend):
+    def captured(p, v):
+        p.x[v] = v + WIDE
+
+    def too_large(p, v):
+        p.x[v] = v + 0x8000_0000_0000_0000
+
+    def made(p, v):
+        p.x[v] = v + 2**70
+
+    p = problem(backend(fr.path(5)))
+    for fn, message in [(captured, "integers have 64 bits at most"), (too_large, "too large"), (made, "too large")]:
+        with pytest.raises(fr.FunctorError, match=message):
+            fr.compute(p, fr.Frontier.all(p.graph), fn)
 
 
 def test_a_helper_is_named_with_who_calls_it(backend):

@@ -20,6 +20,7 @@ __all__ = [
     "MIXED",
     "OF_BOOLS",
     "OF_UNSIGNED",
+    "TOO_LARGE",
     "floor_divided",
     "greatest",
     "least",
@@ -42,6 +43,7 @@ __all__ = [
 OF_UNSIGNED = "a negative number does not go together with uint64: say np.int64(...)"
 MIXED = "NumPy has no such operation of {} and {}: convert one of them"
 
+TOO_LARGE = "a number is too large: {} does not fit {}"
 NO_BITS = "there is no ~ of a float"
 
 _LEAST = -(2**63)

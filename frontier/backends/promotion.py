@@ -28,6 +28,7 @@ __all__ = ["promoting"]
 #: How messages of this pass begin.
 REFUSALS = (
     WHOLE_ONLY, arithmetic.OF_BOOLS[:22], arithmetic.OF_UNSIGNED[:22], arithmetic.MIXED[:28], arithmetic.NO_BITS,
+    arithmetic.TOO_LARGE[:25],
 )  # fmt: skip
 
 #: What a weak value is made of: an integer or a float.
@@ -42,6 +43,7 @@ def promoting(inference: Any, ir: ModuleType, types: ModuleType, errors: ModuleT
 
     class Promotion(inference):
         def run_pass(self, state: Any) -> bool:
+            _spell_out(state, tools)
             super().run_pass(state)
             if _Promoter(state, tools).run():
                 super().run_pass(state)
@@ -66,6 +68,47 @@ def result_of(fn: Any, *kinds: str) -> str | None:
     return str(np.asarray(made).dtype)
 
 
+def _spell_out(state: Any, tools: SimpleNamespace) -> None:
+    """Make ``pow(a, b)`` and ``divmod(a, b)`` the operations that they stand for."""
+    ir, func = tools.ir, state.func_ir
+    for block in func.blocks.values():
+        body: list[Any] = []
+        for statement in block.body:
+            expr = statement.value if isinstance(statement, _any(ir, "Assign")) else None
+            if isinstance(expr, _any(ir, "Expr")) and expr.op == "call" and len(expr.args) == 2 and not expr.kws:
+                called, made = _known(func, ir, expr.func), None
+                if called is pow:
+                    made = ir.Expr.binop(operator.pow, *expr.args, expr.loc)
+                elif called is divmod:
+                    parts = []
+                    for fn in (operator.floordiv, operator.mod):
+                        value = ir.Expr.binop(fn, *expr.args, expr.loc)
+                        parts.append(block.scope.redefine("$promoted", expr.loc))
+                        body.append(ir.Assign(value, parts[-1], expr.loc))
+                        func._definitions[parts[-1].name].append(value)
+                    made = ir.Expr.build_tuple(parts, expr.loc)
+                if made is not None:
+                    definitions = func._definitions[statement.target.name]
+                    definitions[:] = [made if one is expr else one for one in definitions]
+                    statement.value = made
+            body.append(statement)
+        block.body = body
+
+
+def _known(func: Any, ir: ModuleType, var: Any) -> Any:
+    """What a variable is known to be; None if that is not known."""
+    made = func._definitions.get(var.name, ())
+    if len(made) != 1:
+        return None
+    if isinstance(made[0], _any(ir, "Global", "FreeVar", "Const")):
+        return made[0].value
+    if isinstance(made[0], _any(ir, "Var")):
+        return _known(func, ir, made[0])
+    if isinstance(made[0], _any(ir, "Expr")) and made[0].op == "getattr":
+        return getattr(_known(func, ir, made[0].value), made[0].attr, None)
+    return None
+
+
 _COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 _SHIFTS = {operator.lshift: arithmetic.shifted_left, operator.rshift: arithmetic.shifted_right}
 _DIVISIONS = {operator.floordiv: arithmetic.floor_divided, operator.mod: arithmetic.remainder}
@@ -79,6 +122,9 @@ _PLAIN = {
 #: Of these, two bools make no bool in any sense that Python and NumPy share.
 _OF_NUMBERS = (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow, operator.lshift,
                operator.rshift, operator.truediv)  # fmt: skip
+
+#: Of integers these make ones that may be too large.
+_GROWING = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.pow: "**", operator.lshift: "<<"}
 
 
 class _Promoter:
@@ -214,11 +260,24 @@ class _Promoter:
             return own
         element = self.elements.get(expr.value.name)
         if element is None:
-            return own
+            part = self._part(expr)
+            return own if part is None else self.kinds.get(part.name, "unknown")
         if expr.op in ("getiter", "iternext", "exhaust_iter"):
             self.elements[name] = element
             return own
         return element
+
+    def _part(self, expr: Any) -> Any:
+        """The variable that an entry of a tuple was made of; None if that is not known."""
+        if expr.op != "static_getitem" or type(expr.index) is not int:
+            return None
+        made: Any = expr.value
+        while isinstance(made, _any(self.ir, "Var")) or getattr(made, "op", "") == "exhaust_iter":
+            found = self.func._definitions.get(getattr(made, "value", made).name, ())
+            made = found[0] if len(found) == 1 else None
+        if getattr(made, "op", "") != "build_tuple" or not -len(made.items) <= expr.index < len(made.items):
+            return None
+        return made.items[expr.index]
 
     def _is_defined(self, var: Any) -> bool:
         return var is not self.ir.UNDEFINED and hasattr(var, "name")
@@ -227,17 +286,7 @@ class _Promoter:
         return [self.kinds.get(var.name, "unknown") for var in variables]
 
     def _object(self, var: Any) -> Any:
-        """What a variable is known to be; None if that is not known."""
-        made = self.func._definitions.get(var.name, ())
-        if len(made) != 1:
-            return None
-        if isinstance(made[0], _any(self.ir, "Global", "FreeVar", "Const")):
-            return made[0].value
-        if isinstance(made[0], _any(self.ir, "Var")):
-            return self._object(made[0])
-        if isinstance(made[0], _any(self.ir, "Expr")) and made[0].op == "getattr":
-            return getattr(self._object(made[0].value), made[0].attr, None)
-        return None
+        return _known(self.func, self.ir, var)
 
     # ---- rewriting ----------------------------------------------------------------------------------------
 
@@ -255,7 +304,10 @@ class _Promoter:
 
     def _binary(self, statement: Any, expr: Any, made: list[Any], scope: Any) -> None:
         fn, kinds = _plain(expr), self._kinds(expr.lhs, expr.rhs)
-        if None in kinds or "unknown" in kinds or all(kind in WEAK for kind in kinds):
+        if None in kinds or "unknown" in kinds:
+            return
+        if all(kind in WEAK for kind in kinds):
+            self._check_made(expr, fn)
             return
         left, right = kinds
         if left == right == "bool":
@@ -278,6 +330,8 @@ class _Promoter:
         if not _computed(expected):
             return  # a float16, say
         whole = expected not in ("float32", "float64")
+        if whole:
+            self._check_numbers(expr, expected)
         special = None
         if whole:
             special = _SHIFTS.get(fn) or _DIVISIONS.get(fn) or (arithmetic.power if fn is operator.pow else None)
@@ -293,6 +347,24 @@ class _Promoter:
             self._replace(statement, special, [expr.lhs, expr.rhs], made, scope)
         if not same:
             self._cast_result(statement, expected, made, scope)
+
+    def _check_numbers(self, expr: Any, expected: str) -> None:
+        """Refuse numbers of the code that the type of the result does not hold, as NumPy does."""
+        for var in (expr.lhs, expr.rhs):
+            number = self._constant(var)
+            limits = np.iinfo(expected) if expected != "bool" else None
+            if type(number) is int and limits is not None and not limits.min <= number <= limits.max:
+                raise self.refuse(arithmetic.TOO_LARGE.format(number, expected), loc=expr.loc)
+
+    def _check_made(self, expr: Any, fn: Any) -> None:
+        """Refuse a number that is made of two of the code if 64 bits do not hold it: Python's would go on."""
+        a, b = self._constant(expr.lhs), self._constant(expr.rhs)
+        powers = fn in (operator.pow, operator.lshift)
+        if type(a) is not int or type(b) is not int or fn not in _GROWING or (powers and b < 0):
+            return
+        long = powers and b > 64 and abs(a) > (fn is operator.pow)
+        if long or not -(2**63) <= fn(a, b) < 2**64:
+            raise self.refuse(arithmetic.TOO_LARGE.format(f"{a} {_GROWING[fn]} {b}", "int64"), loc=expr.loc)
 
     def _compare(self, statement: Any, expr: Any, made: list[Any], scope: Any) -> None:
         """uint64 with an integer that has a sign: numba would compare floats."""
@@ -334,6 +406,9 @@ class _Promoter:
         if called in (min, max) and len(expr.args) > 1 and not expr.kws:
             self._extreme(statement, expr, called, made, scope)
             return
+        if called is math.pow:  # which numba would compute with integers
+            self._cast_real(expr, made, scope)
+            return
         if isinstance(called, np.ufunc) and len(expr.args) > 1:
             self._cast_weak(expr, made, scope)
             return
@@ -347,6 +422,17 @@ class _Promoter:
         if real or called in (round, math.floor, math.ceil, math.trunc):
             expr.func = self._global(instead, made, scope, expr.loc)
             self.changed = True
+
+    def _cast_real(self, expr: Any, made: list[Any], scope: Any) -> None:
+        """Integers become floats, as all that ``math`` takes."""
+        kinds = self._kinds(*expr.args)
+        if None in kinds or "unknown" in kinds or all(kind == "float32" for kind in kinds):
+            return
+        own = [self._kind_of_type(self.typemap.get(var.name)) for var in expr.args]
+        expr.args = [
+            var if kind == "float64" else self._cast(var, "float64", made, scope)
+            for var, kind in zip(expr.args, own, strict=True)
+        ]
 
     def _cast_weak(self, expr: Any, made: list[Any], scope: Any) -> None:
         """Weak arguments of NumPy's functions follow the others."""

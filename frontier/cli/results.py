@@ -34,7 +34,7 @@ def columns_of(graph: Graph, result: Any, names: tuple[str, ...]) -> dict[str, A
 
     columns: dict[str, Any] = {"vertex": np.arange(graph.num_vertices)}
     if graph.labels is not None:
-        columns["label"] = graph.labels
+        columns["name" if "label" in names else "label"] = graph.labels  # a result may have labels of its own
     for name in names:
         values = getattr(result, name)
         if values is not None:

@@ -75,7 +75,7 @@ def read(source: Source, suffix: str, names: bool = False, header: bool | None =
     head = _head(source, suffix, names, header)
     if head.first is None and not head.says_enough:
         source.fail(None, "an edge", "the end of the file")
-    columns = head.columns or _usual(head, suffix)
+    columns = head.columns or _usual(head, suffix, names)
     simple = (columns.source, columns.target, columns.weight) in ((0, 1, None), (0, 1, 2)) and not columns.others
     if names or not simple:
         found = _table.read(source, columns, head.delimiter, names)
@@ -95,13 +95,14 @@ def _numbers(source: Source, columns: Columns, head: _Head) -> Edges:
     return Edges(rows.src, rows.dst, rows.weights, count, directed=True)
 
 
-def _usual(head: _Head, suffix: str) -> Columns:
+def _usual(head: _Head, suffix: str, names: bool) -> Columns:
     """What a file without names of columns holds."""
     count = _COLUMNS.get(suffix)
     if count is None and head.marker.weighted is not None:
         count = 3 if head.marker.weighted else 2
     if count is None:
-        count = 2 if len(_words(head.first or "")) <= 2 else 3
+        first = head.first or ""  # in which names may hold blanks, and between quotes anything
+        count = 2 if len(_table.cells(first, head.delimiter) if names else _words(first)) <= 2 else 3
     return Columns(weight=2 if count == 3 else None)
 
 

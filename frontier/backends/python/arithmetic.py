@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier.errors import FunctorError
 from frontier.functors import is_helper
 from frontier.numbers import Range
 
@@ -100,6 +101,12 @@ def _floored(ufunc: Any) -> Callable[..., Any]:
     return lambda x: whole(ufunc(x)) if isinstance(x, (float, np.floating)) else whole(x)
 
 
+def _logarithm(x: Any, *base: Any) -> Any:
+    if base:
+        raise FunctorError("math.log takes one number in functors: say math.log(x) / math.log(base)")
+    return _LOG(x)
+
+
 def _gamma(x: Any) -> Any:
     """At a pole, below it, or too large."""
     return np.copysign(np.inf, x) if x == 0 else np.nan if x < 0 else np.inf
@@ -110,11 +117,12 @@ _NUMPY = {
     "pow": "power", "acos": "arccos", "asin": "arcsin", "acosh": "arccosh", "atanh": "arctanh",
 }  # fmt: skip
 
+_LOG = _with_specials("log")
 _CONSTANTS = ("pi", "e", "tau", "inf", "nan")
 _MATH = SimpleNamespace(
     **{name: getattr(math, name) for name in _CONSTANTS},
     **{name: _with_specials(name) for name in dir(math) if callable(getattr(math, name)) and name[0] != "_"}
-    | {"floor": _floored(np.floor), "ceil": _floored(np.ceil), "trunc": whole},
+    | {"floor": _floored(np.floor), "ceil": _floored(np.ceil), "trunc": whole, "log": _logarithm},
 )
 
 #: What functors find instead of what they name.
@@ -127,7 +135,9 @@ _INSTEAD: dict[Any, Any] = {
     min: _chosen(lambda value, best: value < best),
     max: _chosen(lambda value, best: value > best),
 }
-_BUILTINS = {value.__name__: made for value, made in _INSTEAD.items() if hasattr(builtins, value.__name__)}
+_BUILTINS = {
+    name: made for value, made in _INSTEAD.items() if getattr(builtins, name := value.__name__, None) is value
+}
 
 
 class _Module:
