@@ -76,7 +76,7 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--backend", default="cpu")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each")
     parser.add_argument("--calls", type=int, default=20, help="timed calls of a process")
-    parser.add_argument("--graphs", nargs="+", default=["rmat:18", "grid:1000x1000"], help="as benchmarks.run takes them")
+    parser.add_argument("--graphs", nargs="+", default=["rmat:18", "grid:1000x1000"], help="as of benchmarks.run")
     given = parser.parse_args(words)
     rounds = [(measured(given.other.resolve(), given), measured(HERE, given)) for _ in range(given.rounds)]
     print(f"{'ms, median of the least of each process':40s} {'other':>10s} {'this':>10s} {'this/other':>10s}")

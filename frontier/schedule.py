@@ -51,8 +51,9 @@ class Schedule:
     switch : {"beamer", "gunrock", "hubs"}, optional
         Rule of ``direction="auto"``. ``beamer``: pull while the frontier has more than 1/alpha of the edges not
         yet walked; push again when it has fewer than 1/beta of the vertices (Beamer, Asanovic,
-        Patterson: Direction-optimizing breadth-first search, SC 2012). ``gunrock``: pull once, when an estimate of
-        the edges of a push exceeds ``do_a`` times one of those of a pull, until it is less than ``do_b`` times that.
+        Patterson: Direction-optimizing breadth-first search, SC 2012); with the default constants, never on graphs of
+        fewer than 2,048 edge slots. ``gunrock``: pull once, when an estimate of the edges of a push exceeds ``do_a``
+        times one of those of a pull, until it is less than ``do_b`` times that.
         ``hubs``: pull as soon as more than ``gamma`` of all hubs are in the frontier, and to the end (Enterprise; Liu
         and Huang, SC 2015).
     alpha, beta : float, optional

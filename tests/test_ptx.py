@@ -186,8 +186,9 @@ def capture(program: CudaProgram, blame: Any) -> None:
 
 
 def program_of(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> CudaProgram:
-    """The first program of a run."""
+    """The first program of a run, with all that it defers."""
     monkeypatch.setattr(launch, "kernel", capture)
+    monkeypatch.setattr(launch, "is_known", lambda program: True)
     with strict_cupy.simulated(), workers(2 if build == "full" else 1), pytest.raises(Captured) as caught:
         RUNS[name](fr.grid(3, 3, weights=(1, 9), seed=1).to("cuda"))
     program: CudaProgram = caught.value.args[0]
@@ -212,6 +213,17 @@ def test_kernels_compile(name: str, build: str, capability: tuple[int, int], mon
     assert f".target {architecture}" in code
     assert f".entry {ENTRY}" in code
     assert len(linked(code, architecture)) > 1000
+
+
+def test_a_search_compiles_without_its_pull(monkeypatch: pytest.MonkeyPatch) -> None:
+    from frontier.backends.cuda.compiler import ptx_of
+
+    program = program_of("bfs", "full", monkeypatch)
+    assert program.deferred
+    bounds = launch.bounds_of(program)
+    codes = [ptx_of(each, (8, 0), bounds) for each in (program.without_deferred(), program)]
+    assert ["pull_" in code for code in codes] == [False, True]
+    assert 2000 < len(linked(codes[0], "sm_80")) < len(linked(codes[1], "sm_80"))
 
 
 def test_products_are_rounded_before_they_are_added(monkeypatch: pytest.MonkeyPatch) -> None:

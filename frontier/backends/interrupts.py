@@ -5,9 +5,11 @@ from __future__ import annotations
 # What the module signal is made of: its own functions turn numbers into enums and back, 10 µs for every run.
 import _signal  # type: ignore[import-not-found]
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from types import FrameType, TracebackType
 
-__all__ = ["deferred"]
+__all__ = ["deferred", "undeferred"]
 
 
 class deferred:
@@ -50,3 +52,18 @@ class deferred:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
             if kind is None:
                 self.check()  # pressed after the last boundary at which the run looked
+
+
+@contextmanager
+def undeferred() -> Iterator[None]:
+    """Within :class:`deferred`: what takes seconds and may be left at any moment, so Ctrl-C is raised at once."""
+    noted = _signal.getsignal(_signal.SIGINT)
+    if not isinstance(noted, deferred) or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    _signal.signal(_signal.SIGINT, _signal.default_int_handler)
+    try:
+        noted.check()
+        yield
+    finally:
+        _signal.signal(_signal.SIGINT, noted)

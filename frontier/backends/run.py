@@ -13,7 +13,7 @@ from frontier import tracing
 from frontier.backends import codes
 from frontier.backends.failures import failure
 from frontier.backends.hubs import hub_ids, hub_number
-from frontier.backends.interrupts import deferred
+from frontier.backends.interrupts import deferred, undeferred
 from frontier.backends.workspace import Code, Workspace
 from frontier.device import to_host, using
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
@@ -270,6 +270,10 @@ class LoopExecution:
             return False
         if code == codes.NEED_IN_EDGES:
             self._bring_in_edges()
+            return False
+        if code == codes.NEED_CODE:
+            with undeferred():
+                self._code.complete()
             return False
         detail = self._get("detail")
         self.done = code != codes.UNCONVERGED

@@ -10,14 +10,14 @@ import threading
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from frontier import tracing
 from frontier.lowering.loops import Program
 from frontier.lowering.module import words
-from frontier.lowering.registers import VARIABLES, Register
+from frontier.lowering.registers import SMALL, VARIABLES, Register
 from frontier.memory import explained
 from frontier.schedule import Schedule
 
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from frontier.problem import Problem
     from frontier.step import Step
 
-__all__ = ["Code", "Workspace", "remembered", "take"]
+__all__ = ["Code", "Workspace", "code_for", "remembered", "take"]
+
+AnyProgram = TypeVar("AnyProgram", bound=Program)
 
 _pool: weakref.WeakKeyDictionary[Graph, list[Workspace]] = weakref.WeakKeyDictionary()
 _lock = threading.Lock()
@@ -130,6 +132,8 @@ class Code:
     program : Program
     run : callable
         The loop function, or the kernel.
+    whole : callable, optional
+        Where ``run`` lacks what the program defers: compiles all of it.
     at : dict of str to int
         Position of every variable in the table.
     lengths : list of (str, int)
@@ -146,6 +150,7 @@ class Code:
 
     program: Program
     run: Any
+    whole: Callable[[], Any] | None = None
 
     def __post_init__(self) -> None:
         layout, self.at = self.program.layout, words(self.program)
@@ -157,8 +162,37 @@ class Code:
         self.given, self.result = self._positions(self.program.given), self._positions(self.program.result)
         self.tables: weakref.WeakKeyDictionary[Workspace, Any] = weakref.WeakKeyDictionary()
 
+    def complete(self) -> None:
+        """Make ``run`` the whole program's, since a run has come to what is deferred."""
+        whole = self.whole
+        if whole is not None:  # else another thread's run was here first
+            self.run, self.whole = whole(), None
+
     def _positions(self, register: Register) -> dict[str, int]:
         return {name: self.at[getattr(register, name)] for name in VARIABLES}
+
+
+#: Edge slots for each vertex from which on a pull is expected, so that all is compiled at once.
+DENSE = 8
+
+
+def code_for(program: AnyProgram, graph: Graph, make: Callable[[AnyProgram], Any], known: Callable[[], bool]) -> Code:
+    """Code of a program, without what it defers as long as no run has come to it.
+
+    Parameters
+    ----------
+    program : Program
+    graph : Graph
+        On which it runs first. If that is dense, all is compiled at once, for to compile twice takes longer.
+    make : callable
+        Compiles a program.
+    known : callable
+        Whether the code of the whole program is in memory or on disk.
+    """
+    dense = graph.num_slots >= max(SMALL, DENSE * graph.num_vertices)
+    if not program.deferred or dense or known():
+        return Code(program, make(program))
+    return Code(program, make(program.without_deferred()), lambda: make(program))
 
 
 CodeOf = Callable[["Step", "Problem", str | None, Schedule], Code]

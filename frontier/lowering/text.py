@@ -13,7 +13,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from copy import copy
+from dataclasses import dataclass
+from typing import Any, Self
 
 from frontier.adjacency import hidden
 from frontier.captures import Captured, capture
@@ -22,7 +24,7 @@ from frontier.lowering.layout import Layout
 from frontier.lowering.registers import VARIABLES, Register
 from frontier.schedule import ResolvedSchedule
 
-__all__ = ["NARROW", "VALUE", "Functor", "Text", "checking"]
+__all__ = ["NARROW", "VALUE", "Deferred", "Functor", "Text", "checking"]
 
 Functor = Callable[..., Any]
 
@@ -41,6 +43,23 @@ def checking() -> bool:
 def _wide(array: str) -> str:
     """Text for an array as functors see it: narrow integers are read as int64."""
     return f"wide_{array}" if array.startswith(("int8", "int16", "int32")) else array
+
+
+@dataclass(frozen=True)
+class Deferred:
+    """What is compiled only when a run first comes to it.
+
+    Attributes
+    ----------
+    instead : list of str
+        The block that stands in its place until then.
+    blocks, functions : slice
+        Where it stands in the program's.
+    """
+
+    instead: list[Any]
+    blocks: slice
+    functions: slice
 
 
 class Text:
@@ -62,6 +81,8 @@ class Text:
         Names of the steps, for the trace.
     records : dict of str to str
         Name of a record -> kind of its elements.
+    deferred : list of Deferred
+        What is compiled only when a run first comes to it.
     checks : bool
         Whether functors check every access to a field.
     topology : list of str
@@ -81,6 +102,7 @@ class Text:
         self.functors: dict[Functor, str] = {}
         self.captures: dict[Functor, Captured] = {}
         self.functions: list[str] = []
+        self.deferred: list[Deferred] = []
         self.steps: list[str] = []
         self.records: dict[str, str] = {}
         self.topology: list[str] = []
@@ -96,6 +118,11 @@ class Text:
         self._counter = 0
         self._indent = 3
         self.block()
+
+    @property
+    def title(self) -> str:
+        """What is said to be compiled."""
+        return " ".join(self.steps) + " with pull" * bool(self.deferred)
 
     # ---- names ---------------------------------------------------------------------------------------
 
@@ -269,6 +296,31 @@ class Text:
         self.unless(condition, after)
         yield
         self.place(after)
+
+    @contextmanager
+    def defer(self, label: int) -> Iterator[None]:
+        """Begin a labelled block; it and what is added within are compiled when a run first comes there."""
+        self.place(label)
+        self.leave("NEED_CODE")
+        instead = self.blocks.pop()
+        self.blocks.append(instead[:1])
+        blocks, functions = len(self.blocks) - 1, len(self.functions)
+        yield
+        self.deferred.append(
+            Deferred(instead, slice(blocks, len(self.blocks)), slice(functions, len(self.functions)))
+        )
+
+    def without_deferred(self) -> Self:
+        """The same program, but that the run leaves with ``NEED_CODE`` where something deferred begins.
+
+        Variables and labels are the same, so the run can go on in the whole program where it left.
+        """
+        made = copy(self)
+        made.blocks, made.functions, made.deferred = list(self.blocks), list(self.functions), []
+        for part in reversed(self.deferred):  # the last one first, so that the others stay where they are
+            made.blocks[part.blocks] = [part.instead]
+            del made.functions[part.functions]
+        return made
 
     def leave(self, code: str, detail: str = "0") -> None:
         """Return to the host from this block; the next call begins with it again."""

@@ -55,8 +55,8 @@ def _choose(step: Advance, b: Builder, source: Register, target: Register, want:
     b.unless(f"not ({pull})", pulls)
     kernels(b, "advance").push(step, b, source, target, want)
     b.goto(end)
-    b.place(pulls)
-    _pull(step, b, source, target)
+    with b.defer(pulls):
+        _pull(step, b, source, target)
     b.place(end)
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import ALL, QUEUE
+from frontier.lowering.registers import ALL, QUEUE, SMALL
 from frontier.operators.kernels import kernels
 from frontier.operators.phases import indented
+from frontier.schedule import ResolvedSchedule
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -30,8 +31,9 @@ def beamer(step: Advance, b: Builder, source: Register) -> str:
     """Beamer's rule, by the real number of the frontier's edges.
 
     Pull while the frontier has more than 1/alpha of the edges not yet walked; push again when it
-    shrinks below 1/beta of the vertices. Two additions, both measured: no pull where a sweep over all
-    vertices costs more than the push, and no push where it would walk more edges than a pull does.
+    shrinks below 1/beta of the vertices. Three additions, all measured: no pull where a sweep over all
+    vertices costs more than the push, no push where it would walk more edges than a pull does, and with
+    the usual constants no pull on small graphs.
     """
     pulling, unexplored, last = b.variable("pulling"), b.variable("unexplored"), b.variable("last")
     n, m = b.capacity("vertex"), b.capacity("edge")
@@ -40,11 +42,12 @@ def beamer(step: Advance, b: Builder, source: Register) -> str:
         b.scanned(source, step.edges)
     alpha, beta = b.schedule.alpha, b.schedule.beta
     count, edges = source.count, source.edges
+    large = f"{m} >= {SMALL} and " if (alpha, beta) == (ResolvedSchedule.alpha, ResolvedSchedule.beta) else ""
     b.line(
         f"if {pulling} != 0:",
         f"    if {count} < {last} and {count} * {beta!r} < {n} and {edges} < ({n} >> 3) + {unexplored}:",
         f"        {pulling} = 0",
-        f"elif {edges} * {alpha!r} > {unexplored} and {edges} > {n} >> 3:",
+        f"elif {large}{edges} * {alpha!r} > {unexplored} and {edges} > {n} >> 3:",
         f"    {pulling} = 1",
         f"{last} = {count}",
         f"{unexplored} -= {edges}",

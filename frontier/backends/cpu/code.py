@@ -21,7 +21,7 @@ from frontier.backends.cpu.runtime_words import DTYPES
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 
-__all__ = ["compiled"]
+__all__ = ["compiled", "is_known"]
 
 _IMPORTS = """from frontier.backends.cpu.atomics import bits_of, checked, integer, key_down, key_up, truth
 from frontier.backends.cpu.guards import *
@@ -40,15 +40,30 @@ _made: dict[str, Callable[[int, int, int], None]] = {}
 
 def compiled(program: Program) -> Callable[[int, int, int], None]:
     """The compiled loop function of a program."""
+    name, text = _named(program)
+    made = _made.get(name)
+    return made or apart(lambda: _once(name, text, program))
+
+
+def is_known(program: Program) -> bool:
+    """Whether the code of a program is in memory or on disk."""
+    name, _ = _named(program)
+    return name in _made or _path_of(name).exists()
+
+
+def _path_of(name: str) -> Path:
+    return cache_folder() / f"{name}.code"
+
+
+def _named(program: Program) -> tuple[str, str]:
+    """The name of its code, made of all that it depends on, and the text of its module."""
     text = module_text(program, "\n".join([_IMPORTS, *program.checkers()]), "@gives()", "@gives()")
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())
     for fn, name in program.functors.items():
         key.update(f"{name}{program.captured(fn).fingerprint}".encode())
-    name = f"loop_{key.hexdigest()[:32]}"
-    made = _made.get(name)
-    return made or apart(lambda: _once(name, text, program))
+    return f"loop_{key.hexdigest()[:32]}", text
 
 
 def _once(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:
@@ -66,10 +81,10 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
 
     compiling.begin()
     try:
-        found = _machine_code.linked(cache_folder() / f"{name}.code", library)
+        found = _machine_code.linked(_path_of(name), library)
     finally:
         took = compiling.end()
-    tracing.add_compile(" ".join(program.steps), took, "cpu")
+    tracing.add_compile(program.title, took, "cpu")
     return _FUNCTION(found.address)
 
 

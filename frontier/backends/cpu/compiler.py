@@ -40,7 +40,7 @@ def library(name: str, text: str, program: Program) -> Any:
     functors = {made: jitted(program.captured(fn)) for fn, made in program.functors.items()}
     module = made_module(f"frontier_{name}", cache_folder() / f"{name}.py", text, functors)
     if text.count("\n") > _LONG:
-        compiling.announce(" ".join(program.steps))
+        compiling.announce(program.title)
     loop = translated(module.run, name)
 
     @njit(**OPTIONS)

@@ -11,7 +11,7 @@ from frontier.backends import workspace
 from frontier.backends.codes import ABORTED, LEFT
 from frontier.backends.cpu import runtime_words as sizes
 from frontier.backends.cpu import threads
-from frontier.backends.cpu.code import compiled
+from frontier.backends.cpu.code import compiled, is_known
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
 from frontier.frontiers import Frontier
@@ -42,7 +42,7 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     if code is None:
         program = lower(step, layout, schedule, given)
         program.captures = captures.parts
-        code = known[key] = Code(program, compiled(program))
+        code = known[key] = workspace.code_for(program, p.graph, compiled, lambda: is_known(program))
     return code  # type: ignore[no-any-return]
 
 

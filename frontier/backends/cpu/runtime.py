@@ -15,6 +15,7 @@ from frontier.backends.codes import (  # noqa: F401 - the text of loop functions
     CLAIMED_TWICE,
     DONE,
     LEFT,
+    NEED_CODE,
     NEED_IN_EDGES,
     PAUSED,
     RECORD_FULL,

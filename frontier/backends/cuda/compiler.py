@@ -13,6 +13,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -27,7 +28,7 @@ from frontier.backends.cuda.program import CudaProgram, text
 from frontier.errors import FrontierError, FunctorError
 from frontier.lowering.module import words
 
-__all__ = ["ENTRY", "binary", "key_of", "module_of", "ptx_of"]
+__all__ = ["ENTRY", "binary", "is_made", "key_of", "module_of", "ptx_of"]
 
 #: Name of every kernel.
 ENTRY = "frontier_loop"
@@ -65,7 +66,7 @@ def binary(
     name = key_of(program, capability, bounds)
     with _lock:
         if name not in _binaries:
-            path = cache_folder("cuda") / f"{name}.cubin"
+            path = _path_of(name)
             with once(path):
                 found = kept(path)
                 if found is None:
@@ -75,16 +76,26 @@ def binary(
         return _binaries[name]
 
 
+def is_made(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> bool:
+    """Whether the machine code of a program is in memory or on disk."""
+    name = key_of(program, capability, bounds)
+    return name in _binaries or _path_of(name).exists()
+
+
+def _path_of(name: str) -> Path:
+    return cache_folder("cuda") / f"{name}.cubin"
+
+
 def _make(
     program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any]
 ) -> bytes:
     compiling.begin()
-    compiling.announce(" ".join(program.steps))
+    compiling.announce(program.title)
     try:
         made = _machine_code(program, capability, bounds, blame)
     finally:
         took = compiling.end()
-    tracing.add_compile(" ".join(program.steps), took, "cuda")
+    tracing.add_compile(program.title, took, "cuda")
     return made
 
 

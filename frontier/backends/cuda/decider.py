@@ -44,7 +44,7 @@ def phase(program: CudaProgram, call: tuple[str, ...], after: tuple[str, ...]) -
 
     # All counters are in K, those of buckets too.
     decided = [_TOGETHER.sub(shared, line) for line in after if not line.startswith("read_buckets")]
-    program.calls.append((call, together))
+    program.calls[len(program.calls) + 1] = call, together
     rest = program.label()
     program.line(f"call = {len(program.calls)}", f"pc = {rest}", "break")
     program.blocks.append([f"        if pc == {rest}:"])
@@ -150,11 +150,11 @@ def loop(program: CudaProgram, signature: str) -> str:
         f"        slot = {names.place('slot')}",
         f"        clear_next(C, slot, {names.place('t')}, w, deadline)",
     ]
-    for number, (call, _) in enumerate(program.calls, 1):
-        lines.append(f"        {'if' if number == 1 else 'elif'} call == {number}:")
+    for i, (number, (call, _)) in enumerate(program.calls.items()):
+        lines.append(f"        {'elif' if i else 'if'} call == {number}:")
         lines += ["            " + _own(names, line) for line in call]
     lines.append(f"        meet(C, slot, {names.place('arrivals')}, {program.big})")
-    for number, (_, together) in enumerate(program.calls, 1):
+    for number, (_, together) in program.calls.items():
         if together:
             lines += [f"        if call == {number}:", "            sync()"]
         for line in together:

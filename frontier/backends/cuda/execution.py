@@ -105,7 +105,12 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
         program = lower(step, layout, schedule, given, lambda a, b: CudaProgram(a, b, build))
         assert isinstance(program, CudaProgram)
         program.captures = captures.parts
-        code = known[key] = Code(program, launch.kernel(program, lambda: _blame(step, layout, schedule, given)))
+
+
+        def make(program: CudaProgram) -> Any:
+            return launch.kernel(program, lambda: _blame(step, layout, schedule, given))
+
+        code = known[key] = workspace.code_for(program, p.graph, make, lambda: launch.is_known(program))
     return code  # type: ignore[no-any-return]
 
 

@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from frontier import device, lost
-from frontier.backends.cuda.compiler import ENTRY, binary, module_of
+from frontier.backends.cuda.compiler import ENTRY, binary, is_made, module_of
 from frontier.backends.cuda.program import CudaProgram, scratch_of
 from frontier.backends.cuda.runtime_words import ARRIVALS, scratch
 from frontier.errors import BackendUnavailableError, FunctorError
 from frontier.functors import location
 
 __all__ = [
-    "Exchange", "Kernel", "SimulatedKernel", "address_of", "bounds_of", "copied", "current_stream", "kernel",
-    "memory_at",
+    "Exchange", "Kernel", "SimulatedKernel", "address_of", "bounds_of", "copied", "current_stream", "is_known",
+    "kernel", "memory_at",
 ]  # fmt: skip
 
 #: Threads of a block and blocks of a multiprocessor: full build, full build with many loads of a thread in flight,
@@ -126,7 +126,7 @@ class Kernel:
 
         here = Device()
         self._index, self._program = here.id, program
-        capability = (int(here.compute_capability[:-1]), int(here.compute_capability[-1]))
+        capability = _capability(here)
         self.threads, least = bounds_of(program)
         self._module = Module()
         self._module.load(binary(program, capability, (self.threads, least), blame))
@@ -159,6 +159,11 @@ class Kernel:
         except RuntimeError as error:  # CuPy's, of the driver
             raise lost.explained(error, self._index, self._program.steps, self._program.functors) from error
         exchange.finish()
+
+
+def _capability(here: Any) -> tuple[int, int]:
+    """The compute capability of a device of CuPy's."""
+    return int(here.compute_capability[:-1]), int(here.compute_capability[-1])
 
 
 class SimulatedKernel:
@@ -197,6 +202,15 @@ class SimulatedKernel:
 def kernel(program: CudaProgram, blame: Callable[[], Any]) -> Kernel | SimulatedKernel:
     """The kernel of a program, on the current device."""
     return SimulatedKernel(program, blame) if device.simulated() else Kernel(program, blame)
+
+
+def is_known(program: CudaProgram) -> bool:
+    """Whether the machine code of a program for the current device is in memory or on disk."""
+    if device.simulated():
+        return False
+    from cupy.cuda import Device
+
+    return is_made(program, _capability(Device()), bounds_of(program))
 
 
 @cache

@@ -7,7 +7,10 @@ numbers of edges. All other graphs get the full build.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -96,8 +99,10 @@ class CudaProgram(Program):
         self.decides = not build.narrow or build.sweeps
         #: Whether a phase has so many loads of a thread in flight that registers are worth more than warps.
         self.roomy = False
-        #: Of those phases: their calls, and what all threads do after the barrier.
-        self.calls: list[tuple[tuple[str, ...], list[str]]] = []
+        #: Of those phases, by number: their calls, and what all threads do after the barrier.
+        self.calls: dict[int, tuple[tuple[str, ...], list[str]]] = {}
+        #: Numbers of those that are deferred.
+        self.deferred_calls: set[int] = set()
         #: Names of what all threads have computed together after a barrier.
         self.results: dict[str, None] = {}
         super().__init__(layout, schedule)
@@ -130,6 +135,21 @@ class CudaProgram(Program):
         if any("PILE_COUNT" in line or "BUCKETS" in line for line in after):
             self._whole = "True"
         super().phase(*call, after=after)
+
+    @contextmanager
+    def defer(self, label: int) -> Iterator[None]:
+        """Begin a labelled block; it and what is added within are compiled when a run first comes there."""
+        before = set(self.calls)
+        with super().defer(label):
+            yield
+        self.deferred_calls |= self.calls.keys() - before
+
+    def without_deferred(self) -> Self:
+        """The same program, but that the run leaves with ``NEED_CODE`` where something deferred begins."""
+        made = super().without_deferred()
+        made.calls = {number: call for number, call in self.calls.items() if number not in self.deferred_calls}
+        made.whole_text = None
+        return made
 
     def scanned(self, register: Register, want: str) -> None:
         """Make it all, or a queue with the scan of its degrees; narrow builds need no scan."""

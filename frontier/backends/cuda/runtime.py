@@ -17,6 +17,7 @@ from frontier.backends.codes import (  # noqa: F401 - the text of loop functions
     CLAIMED_TWICE,
     DONE,
     FUNCTOR_FAILED,
+    NEED_CODE,
     NEED_IN_EDGES,
     PAUSED,
     RECORD_FULL,
