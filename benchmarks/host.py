@@ -18,6 +18,7 @@ from typing import Any
 
 import frontier as fr
 from benchmarks.devices import Host, open_device
+from frontier.memory import arrays
 
 Case = tuple[Callable[[], Any], Callable[[Any], bool]]  # a call, and whether what it gives is right
 
@@ -47,7 +48,7 @@ def cases(g: fr.Graph) -> dict[str, Case]:
     """What is measured."""
     p = fr.Problem(g, x=fr.vertex("int64"), times=fr.scalar("int32", 0))
     f = fr.Frontier(g, [0, 1, 2])
-    near = sorted({v for u, v in zip(*map(fr.device.to_host, (g.sources, g.targets)), strict=True) if u < 3})
+    near = sorted({v for u, v in zip(*map(arrays.to_host, (g.sources, g.targets)), strict=True) if u < 3})
     loops = [Counting(fr.Problem(g, x=fr.vertex("int64"), times=fr.scalar("int32", n))) for n in (0, 1)]
     compute, keep, advance = fr.Compute(count), fr.Filter(even), fr.Advance(visit)
     return {

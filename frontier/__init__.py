@@ -32,6 +32,7 @@ _NAMES = {
     "frontier.graph": "Graph",
     "frontier.io": "read register_format write",
     "frontier.loop": "Loop Sequence",
+    "frontier.memory.placement": "Placement",
     "frontier.numbers": "hash random",
     "frontier.problem": "Problem array edge pile scalar vertex",
     "frontier.schedule": "Schedule",

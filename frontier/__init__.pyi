@@ -87,6 +87,9 @@ from frontier.loop import (
     Loop as Loop,
     Sequence as Sequence,
 )
+from frontier.memory.placement import (
+    Placement as Placement,
+)
 from frontier.numbers import (
     hash as hash,
     random as random,

@@ -13,8 +13,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from frontier import _host
 from frontier._cache import say_once
+from frontier.memory import limits
 
 __all__ = ["apart"]
 
@@ -29,7 +29,7 @@ def apart(make: Callable[[], Made]) -> Made:
     Called by this one where only this one can be interrupted by nobody (threads beside the main one), where it holds
     numba's lock, and where there is no room for another's stack.
     """
-    limited = _host.address_space_left() is not None
+    limited = limits.address_space_left() is not None
     if threading.current_thread() is not threading.main_thread() or _compiling() or limited:
         return make()
     found: list[tuple[Any, BaseException | None]] = []

@@ -1,7 +1,6 @@
 """Check what a graph is made from, and bring it into the dtypes that the kernels take, and to where the graph will lie.
 
-``place`` is a backend: its GPU, if it has one, is where the arrays go; labels, and columns that are no numbers, stay on
-the host.
+``memory`` is where the arrays go; labels, and columns that are no numbers, stay on the host.
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from frontier import device
 from frontier._topology import Array
 from frontier.errors import GraphError
-from frontier.memory import SMALL_GPU, free_memory
+from frontier.memory.arrays import adopt, is_device, to_host
+from frontier.memory.base import Memory
+from frontier.memory.host import HOST
 
 __all__ = [
     "columns",
@@ -33,10 +33,10 @@ __all__ = [
 # -- arrays ---------------------------------------------------------------------------------
 
 
-def one_dimensional(values: Any, what: str, place: str = "cpu") -> Array:
+def one_dimensional(values: Any, what: str, memory: Memory = HOST) -> Array:
     """Give values as an array of one dimension: of CuPy if they lie on a GPU and may stay there, else of NumPy."""
-    if device.is_device(values):
-        values = device.moved(device.adopt(values, what), place)
+    if is_device(values):
+        values = memory.moved(adopt(values, what))
         if values.ndim != 1:
             raise GraphError(f"{what} must have one dimension, not {values.ndim}")
         return values  # type: ignore[no-any-return]
@@ -79,21 +79,21 @@ def pairs(edges: Any, weights: Any) -> tuple[Any, Any, Any]:
 # -- vertices -------------------------------------------------------------------------------
 
 
-def end_points(src: Any, dst: Any, labels: Any, place: str = "cpu") -> tuple[Array, Array, Array | None]:
+def end_points(src: Any, dst: Any, labels: Any, memory: Memory = HOST) -> tuple[Array, Array, Array | None]:
     """Give the ids of the ends of all edges, and the labels.
 
     Ids are both int32 or both int64. ``labels`` is as in ``from_edges``.
     """
     by_name = labels is True
-    where = "cpu" if by_name else place  # names are looked up on the host
+    where = HOST if by_name else memory  # names are looked up on the host
     ends = _plain(one_dimensional(src, "src", where)), _plain(one_dimensional(dst, "dst", where))
     if len(ends[0]) != len(ends[1]):
         raise GraphError(f"src and dst must have the same length, not {len(ends[0])} and {len(ends[1])}")
     names = None if labels is None or by_name else label_array(labels)
     if by_name or any(len(end) and end.dtype.kind not in "iufcb" for end in ends):
-        src, dst, names = _numbered(device.to_host(ends[0]), device.to_host(ends[1]), names)
-        return device.moved(src, place), device.moved(dst, place), names
-    ids = vertex_ids(ends[0], "src", place), vertex_ids(ends[1], "dst", place)
+        src, dst, names = _numbered(to_host(ends[0]), to_host(ends[1]), names)
+        return memory.moved(src), memory.moved(dst), names
+    ids = vertex_ids(ends[0], "src", memory), vertex_ids(ends[1], "dst", memory)
     common = np.result_type(ids[0].dtype, ids[1].dtype)
     return ids[0].astype(common, copy=False), ids[1].astype(common, copy=False), names
 
@@ -107,11 +107,11 @@ def _plain(array: Array) -> Array:
         raise GraphError("a vertex id is beyond int64; labels=True takes ids for names") from None
 
 
-def vertex_ids(values: Any, what: str, place: str = "cpu") -> Array:
+def vertex_ids(values: Any, what: str, memory: Memory = HOST) -> Array:
     """Give vertex ids as a contiguous array of int32 or int64."""
-    ids = one_dimensional(values, what, place)
+    ids = one_dimensional(values, what, memory)
     if len(ids) == 0:
-        return device.full(place, 0, 0, np.int32)  # type: ignore[no-any-return]
+        return memory.full(0, 0, np.int32)  # type: ignore[no-any-return]
     if ids.dtype.kind not in "iu":
         raise GraphError(
             f"vertex ids must be integers, but {what} is {ids.dtype}; convert it"
@@ -121,7 +121,7 @@ def vertex_ids(values: Any, what: str, place: str = "cpu") -> Array:
         raise GraphError(f"the vertex id {ids.max()} in {what} is beyond int64")
     small = np.can_cast(ids.dtype, np.int32)
     dtype = np.int32 if small else np.int64
-    made: Array = device.namespace(place).ascontiguousarray(device.moved(ids, place), dtype)
+    made: Array = memory.xp.ascontiguousarray(memory.moved(ids), dtype)
     return made
 
 
@@ -177,7 +177,7 @@ def label_array(labels: Any) -> Array:
     return array
 
 
-def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None, place: str = "cpu") -> int:
+def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None, memory: Memory = HOST) -> int:
     """Give the number of vertices; check that every id is in range."""
     if given is not None:
         try:
@@ -205,16 +205,16 @@ def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None, pl
                 + (f"vertices are 0 to {given - 1}" if given else "there are no vertices")
             )
     count = int(largest + 1 if given is None else given)
-    _check_fits(count, place)
+    _check_fits(count, memory)
     return count
 
 
-def _check_fits(num_vertices: int, place: str) -> None:
+def _check_fits(num_vertices: int, memory: Memory) -> None:
     """Refuse ids that are no numbering: offsets alone would not fit into memory."""
     needed = 16 * num_vertices
-    if needed < SMALL_GPU:
+    if needed < 1 << 28:  # to ask what is free takes a while
         return
-    free = device.free_memory(place) if device.is_cuda(place) else free_memory()
+    free = memory.free()
     if needed > free:
         raise GraphError(
             f"ids up to {num_vertices - 1} mean {num_vertices} vertices, whose offsets alone take "
@@ -227,10 +227,10 @@ def _check_fits(num_vertices: int, place: str) -> None:
 
 
 def weights_of(
-    weights: Any, count: int, what: str = "edges", copy: bool = False, place: str = "cpu"
+    weights: Any, count: int, what: str = "edges", copy: bool = False, memory: Memory = HOST
 ) -> Array:
     """Give weights as a contiguous array of a number dtype without NaN."""
-    array = one_dimensional(weights, "weights", place)
+    array = one_dimensional(weights, "weights", memory)
     if len(array) != count:
         raise GraphError(f"there are {len(array)} weights for {count} {what}")
     if len(array) == 0 and array.dtype.kind not in "iuf":
@@ -242,7 +242,7 @@ def weights_of(
     dtype = array.dtype.newbyteorder("=")
     if array.dtype.kind == "f":  # numba has no float16 and no long double
         dtype = np.dtype({2: np.float32, 4: np.float32}.get(array.itemsize, np.float64))
-    made: Array = device.moved(array.astype(dtype, order="C", copy=copy), place)
+    made: Array = memory.moved(array.astype(dtype, order="C", copy=copy))
     if made.dtype.kind == "f" and len(made) and np.isnan(made.min()):
         raise GraphError(f"weight {int(np.argmax(np.isnan(made)))} is NaN")
     return made
@@ -260,7 +260,7 @@ def columns(
     count: int,
     kind: str,
     copy: bool = False,
-    place: str = "cpu",
+    memory: Memory = HOST,
     several: str | None = None,
 ) -> dict[str, Array]:
     """Check columns of vertex or edge data; ``several`` says in messages what there are so many of."""
@@ -269,8 +269,8 @@ def columns(
     for name, values in (given or {}).items():
         if not isinstance(name, str):
             raise GraphError(f"the name of a column must be a string, not {name!r}")
-        column = one_dimensional(values, f"the {kind} column {name!r}", place)
+        column = one_dimensional(values, f"the {kind} column {name!r}", memory)
         if len(column) != count:
             raise GraphError(f"the {kind} column {name!r} has {len(column)} entries for {count} {several}")
-        checked[name] = device.moved(column, place, copy)
+        checked[name] = memory.moved(column, copy)
     return checked

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from frontier import _build_arrays, device
+from frontier import _build_arrays
 from frontier._build_arrays import Rows, narrowed, widened
 from frontier._jit import sparing
 from frontier._topology import Array, id_dtype, offset_dtype, read_only
 from frontier.backends.cpu import threads
 from frontier.errors import GraphError
+from frontier.memory.arrays import to_host
 
 __all__ = ["DUPLICATES", "sorted_rows", "stretches", "take", "workers_for"]
 
@@ -261,7 +262,7 @@ class _Buckets(Layout):
 def take(values: Any, index: Any) -> Array:
     """``values[index]``, on all threads, or where ``values`` lie on a GPU."""
     if isinstance(values, np.ndarray) != isinstance(index, np.ndarray):  # a column that is no number
-        index = device.to_host(index)
+        index = to_host(index)
     workers = workers_for(len(index)) if isinstance(values, np.ndarray) else 1
     if workers == 1 or values.itemsize not in (4, 8) or values.dtype.hasobject:
         picked: Array = values[index]

@@ -14,9 +14,9 @@ import os
 import sys
 from collections.abc import Iterator
 
-from frontier import _host
 from frontier._apart import apart
 from frontier.errors import FrontierMemoryError
+from frontier.memory import limits
 
 __all__ = ["linking", "out_of_memory", "prepare"]
 
@@ -46,7 +46,7 @@ def prepare(*, compiling: bool = True) -> None:
         The address space that this process may still have is too small.
     """
     global _loaded
-    left = _host.address_space_left()
+    left = limits.address_space_left()
     if left is None:
         if not _loaded:
             apart(lambda: importlib.import_module("numba"))  # Ctrl-C would leave half of it
@@ -66,7 +66,7 @@ def prepare(*, compiling: bool = True) -> None:
 
 def linking() -> None:
     """Make sure that machine code can be loaded; FrontierMemoryError if there is too little room."""
-    left = _host.address_space_left()
+    left = limits.address_space_left()
     if left is not None:
         _ask("loading compiled code", left, LINKING + _missing("llvmlite", LLVM), "")
 

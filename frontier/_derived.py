@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from frontier import device
 from frontier._topology import Array, read_only
 
 if TYPE_CHECKING:
+    from frontier._row_makers import RowMaker
     from frontier.graph import Graph
 
 __all__ = [
@@ -20,9 +18,13 @@ __all__ = [
 
 def sources(graph: Graph) -> Array:
     """Source of each edge slot."""
-    from frontier.build import sources_of
+    return _maker(graph).sources(graph.offsets, graph.targets.dtype)
 
-    return sources_of(graph.backend, graph.offsets, graph.targets.dtype)
+
+def _maker(graph: Graph) -> RowMaker:
+    from frontier._row_makers import row_maker
+
+    return row_maker(graph.placement.memory)
 
 
 def out_degree(graph: Graph) -> Array:
@@ -30,25 +32,10 @@ def out_degree(graph: Graph) -> Array:
     return graph.offsets[1:] - graph.offsets[:-1]
 
 
-#: Slots whose sources are made at a time where self-loops are counted.
-CHUNK = 1 << 22
-
-
 def num_loops(graph: Graph) -> int:
-    """Number of self-loops; sources that are there are used, others are made piece by piece and not kept."""
-    offsets, targets = graph.offsets, graph.targets
+    """Number of self-loops; sources that are there are used, others are not kept."""
     there = graph._topology.built().get("sources")
-    if there is not None or device.is_cuda(graph.backend):
-        return int((targets == (sources(graph) if there is None else there)).sum())
-    count, begin, n = 0, 0, graph.num_vertices
-    while begin < n:
-        # as many whole lists as fit into a piece, but at least one
-        end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + CHUNK, side="right")) - 1)
-        ends = np.arange(begin, end, dtype=targets.dtype)
-        piece = np.repeat(ends, np.diff(offsets[begin : end + 1]))
-        count += int(np.count_nonzero(piece == targets[offsets[begin] : offsets[end]]))
-        begin = end
-    return count
+    return _maker(graph).num_loops(graph._topology) if there is None else int((graph.targets == there).sum())
 
 
 def max_degree(graph: Graph) -> int:
@@ -72,11 +59,7 @@ def in_degree(graph: Graph) -> Array:
     """Number of in-edges of each vertex of a directed graph; in-edges are not made for it."""
     if "in_lists" in graph._topology.derived:
         return graph.in_offsets[1:] - graph.in_offsets[:-1]
-    if device.is_cuda(graph.backend):
-        from frontier._build_arrays import counts
-
-        return counts(device.namespace(graph.backend), graph.targets, graph.num_vertices, graph.offsets.dtype)
-    return np.bincount(graph.targets, minlength=graph.num_vertices).astype(graph.offsets.dtype)
+    return _maker(graph).in_degree(graph._topology)
 
 
 def in_lists(graph: Graph) -> tuple[Array, Array]:

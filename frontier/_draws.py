@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from frontier import memory
 from frontier._build_sort import stretches, workers_for
 from frontier._jit import sparing
 from frontier._topology import Array
 from frontier.backends.cpu import threads
 from frontier.errors import GraphError
+from frontier.memory.host import HOST
 
 __all__ = ["check_room", "draws", "generating", "keys", "on_threads", "uniform", "weights_in", "whole"]
 
@@ -94,7 +94,7 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
 
 def check_room(num_vertices: int, num_edges: int) -> None:
     """Refuse a graph that has no chance to fit into memory, before its arrays are asked for."""
-    memory.check_room(
+    HOST.check_room(
         16 * num_vertices + 20 * num_edges,
         f"a graph of {num_vertices:,} vertices and {num_edges:,} edges",
         "make a smaller one",

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from frontier import _build_arrays, _derived, device
+from frontier import _build_arrays, _derived
 from frontier import _build_input as given
 from frontier._build_arrays import Rows
-from frontier._build_sort import sorted_rows, take
+from frontier._build_sort import take
+from frontier._row_makers import row_maker
 from frontier._topology import Array, Topology
 from frontier.errors import GraphError
-from frontier.memory import check_room
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -41,7 +41,7 @@ def reordered(graph: Graph, order: Any) -> Graph:
         {name: take(column, old) for name, column in top.vertices.items()} | {ORIGINAL: original},
         {name: take(column, rows.order) for name, column in top.edges.items()},
     )
-    return graph._wrap(made, graph.backend)
+    return graph._wrap(made, graph.placement)
 
 
 # -- orders: entry i is the old id of the new vertex i ----------------------------------------------
@@ -49,7 +49,7 @@ def reordered(graph: Graph, order: Any) -> Graph:
 
 def _by_degree(graph: Graph) -> Array:
     """Falling out-degree, then the old id."""
-    order: Array = _build_arrays._argsort(device.namespace(graph.backend), -_derived.out_degree(graph))
+    order: Array = _build_arrays._argsort(graph.placement.memory.xp, -_derived.out_degree(graph))
     return order.astype(graph.targets.dtype, copy=False)
 
 
@@ -57,13 +57,13 @@ def _checked(graph: Graph, order: Any) -> Array:
     """An order as an array of the graph's own, of as many ids as there are vertices."""
     if isinstance(order, str):
         raise GraphError(f"order must be 'degree' or an array of the old ids, not {order!r}")
-    n, place = graph.num_vertices, graph.backend
-    ids = given.one_dimensional(order, "order", place)
+    n, memory = graph.num_vertices, graph.placement.memory
+    ids = given.one_dimensional(order, "order", memory)
     if len(ids) != n:
         raise GraphError(f"order has {len(ids)} entries for {n} vertices")
     if n and ids.dtype.kind not in "iu":
         raise GraphError(f"order must hold integers, the old ids, not {ids.dtype}")
-    ids = device.moved(ids, place)
+    ids = memory.moved(ids)
     wrong = (ids < 0) | (ids >= n)
     if wrong.any():
         v = int(wrong.argmax())
@@ -74,12 +74,12 @@ def _checked(graph: Graph, order: Any) -> Array:
 
 def _inverse(graph: Graph, order: Array) -> Array:
     """The new id of each old vertex; refuses an order that is no permutation."""
-    n, xp = len(order), device.namespace(graph.backend)
-    new: Array = device.full(graph.backend, n, -1, order.dtype)
-    new[order] = xp.arange(n, dtype=order.dtype)
+    n, memory = len(order), graph.placement.memory
+    new: Array = memory.full(n, -1, order.dtype)
+    new[order] = memory.xp.arange(n, dtype=order.dtype)
     absent = new < 0
     if absent.any():
-        several = _build_arrays.counts(xp, order, n, order.dtype) > 1
+        several = _build_arrays.counts(memory.xp, order, n, order.dtype) > 1
         raise GraphError(
             f"order must be a permutation, but has vertex {int(several.argmax())} more than once and vertex "
             f"{int(absent.argmax())} not at all"
@@ -110,19 +110,13 @@ def _original(graph: Graph, order: Array) -> Array:
 
 def _rows(graph: Graph, new: Array) -> Rows:
     """Sorted rows in the new ids; with the old slot of each new one if there are edge columns."""
-    from frontier.build import sources_of
-
-    place, columns = graph.backend, bool(graph.edges)
-    if device.is_cuda(place):
-        ends = 2 * graph.targets.itemsize * graph.num_slots
-        sorting = _build_arrays.bytes_for(graph.num_slots, both=False, carry=columns or graph.weights is not None)
-        check_room(ends + sorting, f"another order of {graph.num_slots:,} edge slots", device.HINT, place)
+    maker, columns = row_maker(graph.placement.memory), bool(graph.edges)
+    carry = columns or graph.weights is not None
+    beside = 2 * graph.targets.itemsize  # both ends of an edge
+    maker.check_room(graph.num_slots, f"another order of {graph.num_slots:,} edge slots", carry=carry, beside=beside)
     sources = graph._topology.built().get("sources")
     if sources is None:  # not graph.sources, which would keep it
-        sources = sources_of(place, graph.offsets, graph.targets.dtype)
+        sources = maker.sources(graph.offsets, graph.targets.dtype)
     src, dst = take(new, sources), take(new, graph.targets)
     del sources
-    carried: dict[str, Any] = {"weights": graph.weights, "need_order": columns}
-    if device.is_cuda(place):
-        return _build_arrays.sorted_rows(device.namespace(place), src, dst, graph.num_vertices, **carried)
-    return sorted_rows(src, dst, graph.num_vertices, **carried)
+    return maker.sorted_rows(src, dst, graph.num_vertices, weights=graph.weights, need_order=columns)

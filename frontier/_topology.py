@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -81,24 +81,35 @@ class Topology:
         with self.lock:
             return dict(self.derived)
 
-    def copied(self, move: Callable[[Array], Array]) -> Topology:
+    def arrays(self) -> Iterator[tuple[str, Array]]:
+        """Give what :meth:`copied` copies, each with its kind; see :class:`frontier.memory.placement.Placement`."""
+        kinds = [("offsets", self.offsets), ("edges", self.targets), ("edges", self.weights)]
+        kinds += [("fields", column) for column in self.vertices.values()]
+        kinds += [("edges", column) for column in self.edges.values()]
+        built = self.built()
+        kinds += zip(("offsets", "edges"), built.get("in_lists", ()), strict=False)
+        kinds.append(("edges", built.get("in_edges")))
+        return ((kind, array) for kind, array in kinds if array is not None)
+
+    def copied(self, move: Callable[[Array, str], Array]) -> Topology:
         """Give the same graph with its arrays, and the in-edges if they are built, where ``move`` puts them.
 
-        Labels stay where they are.
+        It takes an array and its kind. Labels stay where they are.
         """
         made = Topology(
-            move(self.offsets),
-            move(self.targets),
-            None if self.weights is None else move(self.weights),
+            move(self.offsets, "offsets"),
+            move(self.targets, "edges"),
+            None if self.weights is None else move(self.weights, "edges"),
             self.directed,
             self.labels,
-            {name: move(column) for name, column in self.vertices.items()},
-            {name: move(column) for name, column in self.edges.items()},
+            {name: move(column, "fields") for name, column in self.vertices.items()},
+            {name: move(column, "edges") for name, column in self.edges.items()},
         )
         for name, value in self.built().items():
-            if name in ("in_lists", "in_edges"):
-                lists = tuple(map(move, value)) if isinstance(value, tuple) else move(value)
-                made.derived[name] = lists
+            if name == "in_lists":
+                made.derived[name] = (move(value[0], "offsets"), move(value[1], "edges"))
+            elif name == "in_edges":
+                made.derived[name] = move(value, "edges")
             elif name in ("label_index", "max_degree", "num_loops", "min_weight", "max_weight"):
                 made.derived[name] = value
         return made

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from frontier import device
 from frontier._topology import Array
 from frontier.errors import GraphError
+from frontier.memory.arrays import is_device, to_host
 
 __all__ = ["LabelIndex", "called", "checked_id"]
 
@@ -32,7 +32,7 @@ def checked_id(vertex: Any, num_vertices: int) -> int:
 def _number(vertex: Any) -> int:
     """An integer, or one that lies on a GPU, as an int; -1 for anything else."""
     try:
-        return operator.index(device.to_host(vertex)[()] if device.is_device(vertex) else vertex)
+        return operator.index(to_host(vertex)[()] if is_device(vertex) else vertex)
     except TypeError:
         return -1
 

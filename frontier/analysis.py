@@ -164,14 +164,14 @@ def _loaded(path: Path) -> Effects | None:
 def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
     """What a functor touches; raise FunctorError for names that do not exist and uses that no backend allows.
 
-    None on the python backend for functors that look at what happens, by ``breakpoint`` for example.
+    None on a backend that interprets, for functors that look at what happens, by ``breakpoint`` for example.
     """
     from frontier.backends.python.view import unknown_field
 
     parts = [fn, *helpers(fn)]
     for part in parts:
         _check_globals(part)
-    looking = p.graph.backend == "python"
+    looking = p.graph.placement.backend.interprets
     looks = check_rules(fn, parts, looking)
     looks |= Captures((fn,)).check(looking)
     try:

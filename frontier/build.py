@@ -7,14 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from frontier import _build_arrays, device
 from frontier import _build_input as given
 from frontier._build_arrays import Rows
-from frontier._build_sort import DUPLICATES, sorted_rows, take
+from frontier._build_sort import DUPLICATES, take
+from frontier._row_makers import row_maker
 from frontier._topology import OF_ROWS, OF_WEIGHTS, Array, id_dtype, offset_dtype
 from frontier.errors import GraphError
 from frontier.graph import Graph
-from frontier.memory import HINT, check_room
+from frontier.memory.arrays import is_device, to_host
+from frontier.memory.base import Memory
+from frontier.memory.placement import Placement
 
 __all__ = ["from_csr", "from_edges"]
 
@@ -86,19 +88,20 @@ def from_edges(
     _check_choice("self_loops", self_loops, ("keep", "drop", "error"))
     if dst is None:
         src, dst, weights = given.pairs(src, weights)
-    place = device.place_of(src, dst)
-    with device.using(place, "building the graph"):
-        src_ids, dst_ids, names = given.end_points(src, dst, labels, place)
-        n = given.vertex_count({"src": src_ids, "dst": dst_ids}, num_vertices, names, place)
+    place = Placement.of(src, dst)
+    memory = place.memory
+    with memory.using("building the graph"):
+        src_ids, dst_ids, names = given.end_points(src, dst, labels, memory)
+        n = given.vertex_count({"src": src_ids, "dst": dst_ids}, num_vertices, names, memory)
         count = len(src_ids)
-        weight_array = None if weights is None else given.weights_of(weights, count, place=place)
-        edge_columns = given.columns(edges, count, "edge", place=place)
-        vertex_columns = given.columns(vertices, n, "vertex", copy=True, place=place)
+        weight_array = None if weights is None else given.weights_of(weights, count, memory=memory)
+        edge_columns = given.columns(edges, count, "edge", memory=memory)
+        vertex_columns = given.columns(vertices, n, "vertex", copy=True, memory=memory)
         if self_loops == "error" and (src_ids == dst_ids).any():
             edge = int((src_ids == dst_ids).argmax())
             raise GraphError(f"edge {edge} is a self-loop of vertex {src_ids[edge]}")
         rows = _rows(
-            place,
+            memory,
             src_ids,
             dst_ids,
             n,
@@ -118,20 +121,17 @@ def from_edges(
         labels=names,
         vertices=vertex_columns,
         edges=edge_columns,
-        backend=place,
+        placement=place,
     )
 
 
-def _rows(place: str, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:
+def _rows(memory: Memory, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:
     """Sorted rows, made where the edges are."""
-    both, carry = options.get("both", False), options["need_order"] or options.get("weights") is not None
-    if not device.is_cuda(place):
-        each = 8 + src.itemsize + (8 if carry else 0)  # a key, the target, and what comes with it
-        check_room(len(src) * each * (1 + both), f"building the rows of {len(src):,} edges", HINT)
-        return sorted_rows(src, dst, num_vertices, **options)
-    needed = _build_arrays.bytes_for(len(src), both, carry)
-    check_room(needed, f"building the rows of {len(src):,} edges", device.HINT, place)
-    return _build_arrays.sorted_rows(device.namespace(place), src, dst, num_vertices, **options)
+    maker = row_maker(memory)
+    carry = options["need_order"] or options.get("weights") is not None
+    what = f"building the rows of {len(src):,} edges"
+    maker.check_room(len(src), what, both=options.get("both", False), carry=carry, ids=src.itemsize)
+    return maker.sorted_rows(src, dst, num_vertices, **options)
 
 
 def from_csr(
@@ -168,26 +168,27 @@ def from_csr(
     GraphError
         Something is not as said above.
     """
-    place = device.place_of(offsets, targets)
-    with device.using(place, "making the graph"):
+    place = Placement.of(offsets, targets)
+    with place.memory.using("making the graph"):
         return _from_csr(place, offsets, targets, weights, directed, labels, vertices, edges)
 
 
 def _from_csr(
-    place: str, offsets: Any, targets: Any, weights: Any, directed: bool, labels: Any, vertices: Any, edges: Any
+    place: Placement, offsets: Any, targets: Any, weights: Any, directed: bool, labels: Any, vertices: Any, edges: Any
 ) -> Graph:
-    target_ids = given.vertex_ids(targets, "targets", place)
+    memory = place.memory
+    target_ids = given.vertex_ids(targets, "targets", memory)
     names = None if labels is None else given.label_array(labels)
-    starts = _checked_offsets(offsets, len(target_ids), place)
-    n = given.vertex_count({"targets": target_ids}, len(starts) - 1, names, place)
+    starts = _checked_offsets(offsets, len(target_ids), memory)
+    n = given.vertex_count({"targets": target_ids}, len(starts) - 1, names, memory)
     m = len(target_ids)
-    weight_array = None if weights is None else given.weights_of(weights, m, place=place)
-    edge_columns = given.columns(edges, m, "edge", place=place)
-    vertex_columns = given.columns(vertices, n, "vertex", place=place)
+    weight_array = None if weights is None else given.weights_of(weights, m, memory=memory)
+    edge_columns = given.columns(edges, m, "edge", memory=memory)
+    vertex_columns = given.columns(vertices, n, "vertex", memory=memory)
     starts = starts.astype(offset_dtype(m), copy=False)
     target_ids = target_ids.astype(id_dtype(n), copy=False)
     if not _ascending(starts, target_ids):
-        rows = _rows(place, sources_of(place, starts, target_ids.dtype), target_ids, n, need_order=True)
+        rows = _rows(memory, row_maker(memory).sources(starts, target_ids.dtype), target_ids, n, need_order=True)
         assert rows.order is not None
         starts, target_ids, order = rows.offsets, rows.targets, rows.order
         weight_array = None if weight_array is None else take(weight_array, order)
@@ -200,7 +201,7 @@ def _from_csr(
         labels=names,
         vertices=vertex_columns,
         edges=edge_columns,
-        backend=place,
+        placement=place,
     )
     if directed:
         return graph
@@ -213,37 +214,13 @@ def _from_csr(
         labels=names,
         vertices=vertex_columns,
         edges=edge_columns,
-        backend=place,
+        placement=place,
     )
-
-
-def sources_of(place: str, offsets: Array, dtype: Any) -> Array:
-    """Give the source of each edge slot."""
-    if device.is_cuda(place):
-        return _build_arrays.spread(device.namespace(place), offsets, dtype)
-    return np.repeat(np.arange(len(offsets) - 1, dtype=dtype), np.diff(offsets))
 
 
 def transpose(graph: Graph, permutation: bool) -> tuple[Array, Array, Array | None]:
     """Give in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
-    place = graph.backend
-    if device.is_cuda(place):
-        needed = _build_arrays.bytes_for(graph.num_slots, both=False, carry=permutation)
-        check_room(needed, f"the in-edges of {graph.num_slots:,} edge slots", device.HINT, place)
-        return _build_arrays.transposed(device.namespace(place), graph.offsets, graph.targets, permutation)
-    sources = graph._topology.built().get("sources")
-    if sources is None:  # not graph.sources, which would keep it
-        sources = sources_of(place, graph.offsets, graph.targets.dtype)
-    needed = graph.num_slots * (8 + sources.itemsize + (8 if permutation else 0))
-    check_room(needed, f"the in-edges of {graph.num_slots:,} slots", HINT)
-    rows = sorted_rows(
-        graph.targets,
-        sources,
-        graph.num_vertices,
-        need_order=permutation,
-        targets_sorted=True,
-    )
-    return rows.offsets, rows.targets, rows.order
+    return row_maker(graph.placement.memory).transposed(graph._topology, permutation)
 
 
 def is_symmetric(graph: Graph) -> bool:
@@ -264,7 +241,7 @@ def check_symmetric(graph: Graph) -> None:
         return
     n = graph.num_vertices
     forth = graph.sources.astype(np.int64) * n + graph.targets
-    back = sources_of(graph.backend, graph.in_offsets, np.int64) * n + graph.in_sources
+    back = row_maker(graph.placement.memory).sources(graph.in_offsets, np.int64) * n + graph.in_sources
     differ = np.flatnonzero(forth != back)
     if len(differ) == 0:
         assert graph.weights is not None
@@ -286,7 +263,7 @@ def reweighted(graph: Graph, weights: Any) -> Graph:
             raise GraphError(f"there is no edge column {weights!r}: there is {known}")
         weights = graph.edges[weights]
     array = None if weights is None else given.weights_of(
-        weights, graph.num_slots, "edge slots", True, graph.backend
+        weights, graph.num_slots, "edge slots", True, graph.placement.memory
     )
     if array is not None and graph.symmetric:
         check_symmetric_weights(graph, array)
@@ -296,16 +273,16 @@ def reweighted(graph: Graph, weights: Any) -> Graph:
 
 def recolumned(graph: Graph, vertices: Mapping[str, Any], edges: Mapping[str, Any]) -> Graph:
     """Do the work of :meth:`frontier.Graph.with_columns`."""
-    top, place = graph._topology, graph.backend
+    top, memory = graph._topology, graph.placement.memory
     once = {
         name: values for name, values in edges.items()
         if hasattr(values, "__len__") and len(values) == graph.num_edges != graph.num_slots
     }  # fmt: skip
     slots = {name: values for name, values in edges.items() if name not in once}
-    found = given.columns(vertices, graph.num_vertices, "vertex", True, place)
+    found = given.columns(vertices, graph.num_vertices, "vertex", True, memory)
     several = "edges" if graph.directed else f"edges, or {graph.num_edges} that go both ways"
-    added = given.columns(slots, graph.num_slots, "edge", True, place, several)
-    for name, column in given.columns(once, graph.num_edges, "edge", True, place).items():
+    added = given.columns(slots, graph.num_slots, "edge", True, memory, several)
+    for name, column in given.columns(once, graph.num_edges, "edge", True, memory).items():
         added[name] = _both_ways(graph, column)
     both = {name: added[name] for name in edges}  # in the order in which they were given
     return _with(graph, top.weights, {**top.vertices, **found}, {**top.edges, **both}, (*OF_ROWS, *OF_WEIGHTS))
@@ -313,10 +290,10 @@ def recolumned(graph: Graph, vertices: Mapping[str, Any], edges: Mapping[str, An
 
 def _both_ways(graph: Graph, values: Array) -> Array:
     """A value for each edge of an undirected graph as one for each slot."""
-    xp = device.namespace(graph.backend) if device.is_device(values) else np
+    xp = graph.placement.memory.xp if is_device(values) else np
     sources, targets, back = graph.sources, graph.targets, graph.in_edges
     if xp is np:
-        sources, targets, back = map(device.to_host, (sources, targets, back))
+        sources, targets, back = map(to_host, (sources, targets, back))
     column = xp.empty(graph.num_slots, values.dtype)
     column[sources <= targets] = values
     column[sources > targets] = column[back[sources > targets]]
@@ -340,7 +317,7 @@ def _with(
         labels=top.labels,
         vertices=vertices,
         edges=edges,
-        backend=graph.backend,
+        placement=graph.placement,
     )
     made._topology.derived.update({name: value for name, value in top.built().items() if name in kept})
     return made
@@ -364,8 +341,8 @@ def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
         raise GraphError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
 
 
-def _checked_offsets(offsets: Any, m: int, place: str) -> Array:
-    array = given.one_dimensional(offsets, "offsets", place)
+def _checked_offsets(offsets: Any, m: int, memory: Memory) -> Array:
+    array = given.one_dimensional(offsets, "offsets", memory)
     if len(array) == 0:
         raise GraphError("offsets must have at least one entry")
     if array.dtype.kind not in "iu":
@@ -375,7 +352,7 @@ def _checked_offsets(offsets: Any, m: int, place: str) -> Array:
     down = array[1:] < array[:-1]
     if down.any():
         raise GraphError(f"offsets must not fall, but do at vertex {int(np.argmax(down))}")
-    made: Array = device.namespace(place).ascontiguousarray(device.moved(array, place))
+    made: Array = memory.xp.ascontiguousarray(memory.moved(array))
     return made
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import device
+from frontier._moving import on_host
 from frontier._topology import Array
 from frontier.build import check_symmetric, from_edges, is_symmetric
 from frontier.errors import BackendUnavailableError, GraphError
 from frontier.graph import Graph
-from frontier.memory import telling
+from frontier.memory.shortage import telling
 
 if TYPE_CHECKING:
     import networkx
@@ -75,7 +75,7 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None)
     if directed or not is_symmetric(graph):
         return graph
     return Graph(
-        graph.offsets, graph.targets, graph.weights, directed=False, labels=graph.labels, backend=graph.backend
+        graph.offsets, graph.targets, graph.weights, directed=False, labels=graph.labels, placement=graph.placement
     )
 
 
@@ -220,7 +220,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
         SciPy is not installed.
     """
     sparse = _library("scipy.sparse", "SciPy")
-    graph = _on_host(graph)
+    graph = on_host(graph)
     n, weights = graph.num_vertices, graph.weights
     data = np.ones(graph.num_slots) if weights is None else weights
     return sparse.csr_array((data, graph.targets, graph.offsets), shape=(n, n), copy=True)
@@ -247,7 +247,7 @@ def to_networkx(graph: Graph) -> networkx.Graph:
         NetworkX is not installed.
     """
     nx = _library("networkx", "NetworkX")
-    graph = _on_host(graph)
+    graph = on_host(graph)
     slots = _edge_slots(graph)
     src, dst = graph.sources[slots], graph.targets[slots]
     kinds = [[nx.Graph, nx.DiGraph], [nx.MultiGraph, nx.MultiDiGraph]]
@@ -294,7 +294,7 @@ def to_pandas(graph: Graph) -> pandas.DataFrame:
         pandas is not installed.
     """
     pd = _library("pandas", "pandas")
-    graph = _on_host(graph)
+    graph = on_host(graph)
     slots = _edge_slots(graph)
     src, dst = graph.sources[slots], graph.targets[slots]
     if graph.labels is not None:
@@ -303,10 +303,6 @@ def to_pandas(graph: Graph) -> pandas.DataFrame:
     if graph.weights is not None:
         data["weight"] = graph.weights[slots]
     return pd.DataFrame(data | {name: column[slots] for name, column in graph.edges.items()})
-
-
-def _on_host(graph: Graph) -> Graph:
-    return graph.to("cpu") if device.is_cuda(graph.backend) else graph
 
 
 def _edge_slots(graph: Graph) -> Array:

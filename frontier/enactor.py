@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from frontier.errors import FrontierError, NotConvergedError
 from frontier.execution import Execution, start
 from frontier.loop import Sequence
-from frontier.memory import explained
+from frontier.memory.shortage import explained
 from frontier.step import Step
 from frontier.taking import Elements, check_problem, frontier_of
 

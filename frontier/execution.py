@@ -6,15 +6,12 @@ that is run to its end at once.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from frontier.errors import BackendUnavailableError, FrontierError
+from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
-from frontier.memory import explained
+from frontier.memory.shortage import explained
 from frontier.schedule import ResolvedSchedule, Schedule
 from frontier.step import captures_of, check_weights, walk
 from frontier.taking import Elements, check_problem, frontier_of
@@ -24,8 +21,6 @@ if TYPE_CHECKING:
     from frontier.step import Step
 
 __all__ = ["Execution", "run", "start"]
-
-BACKENDS = ("python", "cpu", "cuda")
 
 
 class Execution(Protocol):
@@ -38,8 +33,8 @@ class Execution(Protocol):
         """Passes of all loops begun so far."""
 
     @property
-    def frontier(self) -> Frontier:
-        """The current frontier; after the end, what the step gave."""
+    def frontier(self) -> Frontier | None:
+        """The current frontier; after the end, what the step gave. None where the step has none."""
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes (to the end by default); how many were begun.
@@ -65,10 +60,7 @@ def start(
     ------
     FrontierError
         If the step does not suit the problem, or the frontier is of another graph.
-    BackendUnavailableError
-        If the graph's backend is not there.
     """
-    begin = _begin_of(p.graph.backend)
     if f is not None:
         if not isinstance(f, Frontier):
             f = frontier_of(p, f)
@@ -79,16 +71,9 @@ def start(
     if schedule is not None and not isinstance(schedule, Schedule):
         raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
     _check(step, p)
-    return begin(step, p, f, _DEFAULT if schedule is None else schedule.resolved())
-
-
-@cache
-def _begin_of(backend: str) -> Callable[[Step, Problem, Frontier | None, ResolvedSchedule], Execution]:
-    """What begins to run a step on a backend."""
-    name = backend.partition(":")[0]  # "cuda:1" is a device of "cuda"
-    if name not in BACKENDS:
-        raise BackendUnavailableError(f"there is no backend {name!r}; there are {', '.join(BACKENDS)}")
-    return importlib.import_module(f"frontier.backends.{name}").start  # type: ignore[no-any-return]
+    given = _DEFAULT if schedule is None else schedule.resolved()
+    begun: Execution = p.graph.placement.backend.start(step, p, f, given)
+    return begun
 
 
 def _check(step: Step, p: Problem) -> None:
@@ -101,7 +86,7 @@ def _check(step: Step, p: Problem) -> None:
         return
     layout = Layout.of(p)
     known = step.__dict__.setdefault("_checked", set())
-    key = (layout, p.graph.backend == "python", captures.key)
+    key = (layout, p.graph.placement.backend.interprets, captures.key)
     if key in known:
         seen[step] = captures
         return
@@ -128,6 +113,7 @@ def run(step: Step, p: Problem, f: Elements | None = None, schedule: Schedule | 
         execution = start(step, p, f, schedule)
         while not execution.done:
             execution.proceed()
-        return execution.frontier
+        found: Any = execution.frontier
+        return found  # type: ignore[no-any-return]
     except MemoryError as error:
         raise explained(error, f"running {step!r}") from None

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import device
 from frontier.errors import FrontierError, GraphError
+from frontier.memory.arrays import is_device, to_host
+from frontier.memory.host import HOST
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -52,8 +53,8 @@ class Frontier:
         if type(getattr(graph, "num_slots", None)) is not int:
             given = type(graph)
             raise GraphError(
-                f"a frontier is of a frontier.Graph, not of {given.__module__.partition('.')[0]}.{given.__name__}: take "
-                "that of the problem, p.graph"
+                f"a frontier is of a frontier.Graph, not of {given.__module__.partition('.')[0]}.{given.__name__}: "
+                "take that of the problem, p.graph"
             )
         self.graph, self.kind = graph, kind
         self._all = False
@@ -61,9 +62,10 @@ class Frontier:
         self._ids: NDArray[Any] | None = self._checked(ids)
 
     def _checked(self, ids: Any) -> NDArray[Any]:
-        if device.is_device(ids):
-            with device.using(self.graph.backend, "the ids of a frontier"):
-                return self._valid(device.moved(ids, self.graph.backend))
+        if is_device(ids):
+            memory = self.graph.placement.memory
+            with memory.using("the ids of a frontier"):
+                return self._valid(memory.moved(ids))
         try:
             array = np.asarray(ids)
         except (ValueError, TypeError):  # lists of different lengths, for example
@@ -132,17 +134,17 @@ class Frontier:
     @property
     def ids(self) -> NDArray[Any]:
         """The ids, in no promised order; an array of the frontier's own: do not write to it."""
-        place = self.graph.backend
+        memory = self.graph.placement.memory
         if self._ids is None:
-            with device.using(place, "the ids of a frontier"):
+            with memory.using("the ids of a frontier"):
                 if self._all:
-                    self._ids = device.namespace(place).arange(self.capacity, dtype=self.id_dtype)
+                    self._ids = memory.xp.arange(self.capacity, dtype=self.id_dtype)
                 else:
                     assert self._mask is not None
                     self._ids = np.flatnonzero(self._mask).astype(self.id_dtype)
-        elif isinstance(self._ids, np.ndarray) and device.is_cuda(place):
-            with device.using(place, "the ids of a frontier"):
-                self._ids = device.moved(self._ids, place)
+        elif isinstance(self._ids, np.ndarray) and memory is not HOST:
+            with memory.using("the ids of a frontier"):
+                self._ids = memory.moved(self._ids)
         assert self._ids is not None
         return self._ids
 
@@ -150,9 +152,9 @@ class Frontier:
     def mask(self) -> NDArray[np.bool_]:
         """One bool for each vertex (edge) of the graph; do not write to it."""
         if self._mask is None:
-            place = self.graph.backend
-            with device.using(place, "the mask of a frontier"):
-                mask = device.full(place, self.capacity, self._all, np.bool_)
+            memory = self.graph.placement.memory
+            with memory.using("the mask of a frontier"):
+                mask = memory.full(self.capacity, self._all, np.bool_)
                 if not self._all:
                     mask[self.ids] = True
             self._mask = mask
@@ -161,7 +163,7 @@ class Frontier:
 
     def host_ids(self) -> NDArray[Any]:
         """The ids as a NumPy array, wherever the graph lies; do not write to it."""
-        ids: NDArray[Any] = device.to_host(self.ids if self._ids is None else self._ids)
+        ids: NDArray[Any] = to_host(self.ids if self._ids is None else self._ids)
         return ids
 
     def __len__(self) -> int:
@@ -189,8 +191,8 @@ class Frontier:
     def check(self, graph: Graph) -> None:
         """Raise FrontierError unless this is a frontier of ``graph`` (wherever that lies)."""
         if self.graph is not graph and self.graph.offsets is not graph.offsets:
-            here, there = self.graph.backend, graph.backend
-            where = "" if here == there else f": one lies on {here!r}, the other on {there!r}"
+            here, there = self.graph.placement, graph.placement
+            where = "" if here == there else f": one lies on {here.name!r}, the other on {there.name!r}"
             raise FrontierError(f"frontiers of different graphs do not mix{where}")
 
     def __or__(self, other: Frontier) -> Frontier:
@@ -211,9 +213,9 @@ class Frontier:
 
     def _combined(self, operation: str, other: Frontier) -> Frontier:
         """``np.union1d`` or one of its sisters, where the graph lies."""
-        place = self.graph.backend
-        with device.using(place, "a set of two frontiers"):
-            ids = getattr(device.namespace(place), operation)(self.ids, other.ids)
+        memory = self.graph.placement.memory
+        with memory.using("a set of two frontiers"):
+            ids = getattr(memory.xp, operation)(self.ids, other.ids)
         return self._of(self.graph, self.kind, ids=ids)
 
     def __eq__(self, other: object) -> bool:

@@ -12,7 +12,7 @@ from frontier._topology import Array, id_dtype
 from frontier.build import from_edges
 from frontier.errors import GraphError
 from frontier.graph import Graph
-from frontier.memory import telling
+from frontier.memory.shortage import telling
 
 __all__ = [
     "complete",

@@ -12,10 +12,12 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from frontier import _derived, _moving, _vertex_names, device
+from frontier import _derived, _moving, _vertex_names
 from frontier._topology import Array, Topology, id_dtype, offset_dtype
 from frontier.errors import GraphError
-from frontier.memory import MemoryEstimate, estimate, register_memory
+from frontier.memory.arrays import to_host
+from frontier.memory.estimates import MemoryEstimate, estimate, register_memory
+from frontier.memory.placement import Placement
 
 if TYPE_CHECKING:
     import networkx
@@ -53,12 +55,12 @@ class Graph:
         A unique name for each vertex.
     vertices, edges : mapping of str to ndarray, optional
         Columns of vertex data, shape (n,), and of edge data, shape (m,), in slot order.
-    backend : str
-        Who executes what is run on this graph: ``"cpu"`` or ``"python"``, with arrays of NumPy, or
+    placement : Placement or str
+        Where the arrays lie, and who computes on them: ``"cpu"`` or ``"python"``, with arrays of NumPy, or
         ``"cuda"`` or ``"cuda:1"``, with arrays of CuPy on that GPU.
     """
 
-    __slots__ = ("__weakref__", "_backend", "_topology")
+    __slots__ = ("__weakref__", "_placement", "_topology")
 
     def __init__(
         self,
@@ -70,10 +72,10 @@ class Graph:
         labels: Array | None = None,
         vertices: Mapping[str, Array] | None = None,
         edges: Mapping[str, Array] | None = None,
-        backend: str = "cpu",
+        placement: Placement | str = "cpu",
     ) -> None:
         self._topology = Topology(offsets, targets, weights, directed, labels, vertices or {}, edges or {})
-        self._backend = backend
+        self._placement = Placement.parse(placement)
 
     # -- size and kind ---------------------------------------------------------------------
 
@@ -105,9 +107,14 @@ class Graph:
         return not self._topology.directed
 
     @property
+    def placement(self) -> Placement:
+        """Where the arrays of this graph lie, and who computes on them."""
+        return self._placement
+
+    @property
     def backend(self) -> str:
-        """Who executes what is run on this graph."""
-        return self._backend
+        """The placement as a string, such as ``"cpu"`` or ``"cuda:1"``."""
+        return self._placement.name
 
     # -- arrays ----------------------------------------------------------------------------
 
@@ -201,7 +208,7 @@ class Graph:
         """Give a derived value, made when it is first asked for."""
         found: Value | None = self._topology.derived.get(name)
         if found is None:
-            with device.using(self._backend, f"the {name.replace('_', ' ')} of a graph"):
+            with self._placement.memory.using(f"the {name.replace('_', ' ')} of a graph"):
                 found = self._topology.once(name, make)
         return found
 
@@ -252,7 +259,7 @@ class Graph:
         GraphError
             There is not one value for each vertex.
         """
-        array = device.to_host(values)
+        array = to_host(values)
         if array.shape != (self.num_vertices,):
             raise GraphError(f"values of shape {array.shape}, but there are {self.num_vertices} vertices")
         labels = range(self.num_vertices) if self.labels is None else self.labels.tolist()
@@ -260,17 +267,17 @@ class Graph:
 
     # -- other graphs from this one --------------------------------------------------------
 
-    def to(self, backend: str) -> Graph:
-        """Give this graph for another backend.
+    def to(self, placement: Placement | str) -> Graph:
+        """Give this graph at another placement: for another backend, or in another memory.
 
         Between ``"cpu"`` and ``"python"`` the arrays are shared. A GPU has its own: a graph is copied
         there once, with its columns of numbers, and gives the same copy the next time.
 
         Parameters
         ----------
-        backend : {"cpu", "python", "cuda", "cuda:1", "auto"}
+        placement : {"cpu", "python", "cuda", "cuda:1", "auto"}, or Placement
             ``"cuda"`` is CuPy's current GPU, usually the first; ``"auto"`` takes the fastest backend
-            that is there.
+            that is there. A placement is that of another graph, ``h.placement``.
 
         Raises
         ------
@@ -281,13 +288,13 @@ class Graph:
         GraphError
             There is no backend of that name.
         """
-        return _moving.moved(self, backend)
+        return _moving.moved(self, placement)
 
     @classmethod
-    def _wrap(cls, topology: Topology, backend: str) -> Graph:
+    def _wrap(cls, topology: Topology, placement: Placement) -> Graph:
         graph = cls.__new__(cls)
         graph._topology = topology
-        graph._backend = backend
+        graph._placement = placement
         return graph
 
     def with_weights(self, weights: Any) -> Graph:
@@ -306,7 +313,7 @@ class Graph:
         """
         from frontier.build import reweighted
 
-        with device.using(self._backend, "the weights of a graph"):
+        with self._placement.memory.using("the weights of a graph"):
             return reweighted(self, weights)
 
     def with_columns(
@@ -340,7 +347,7 @@ class Graph:
         """
         from frontier.build import recolumned
 
-        with device.using(self._backend, "the columns of a graph"):
+        with self._placement.memory.using("the columns of a graph"):
             return recolumned(self, vertices or {}, edges or {})
 
     def reordered(self, order: Any = "degree") -> Graph:
@@ -374,7 +381,7 @@ class Graph:
         """
         from frontier._reorder import reordered
 
-        with device.using(self._backend, "another order of a graph"):
+        with self._placement.memory.using("another order of a graph"):
             return reordered(self, order)
 
     # -- memory ----------------------------------------------------------------------------
@@ -444,9 +451,10 @@ class Graph:
         for kind, columns in (("vertex", self.vertices), ("edge", self.edges)):
             if columns:
                 parts.append(f"{kind} columns {', '.join(columns)}")
-        return f"<Graph: {', '.join(parts)}; {self._backend}>"
+        return f"<Graph: {', '.join(parts)}; {self._placement}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if device.is_cuda(self._backend):
-            return Graph.to, (self.to("cpu"), self._backend)
-        return Graph._wrap, (self._topology, self._backend)
+        host = _moving.on_host(self)
+        if host is not self:
+            return Graph.to, (host, self._placement)
+        return Graph._wrap, (self._topology, self._placement)

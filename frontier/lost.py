@@ -37,7 +37,7 @@ def noted(error: BaseException, index: int) -> DeviceLostError | None:
     what = _LASTING.get(getattr(error, "status", 0))
     if what is None:
         return None
-    name = "cuda" if index == 0 else f"cuda:{index}"
+    name = f"cuda:{index}" if index else "cuda"
     _lost.setdefault(index, f"this process cannot use {name} any more, after {what}: start a new one")
     return DeviceLostError(_lost[index])
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import device, memory
 from frontier.errors import FrontierError
 from frontier.frontiers import KINDS, Frontier
+from frontier.memory.arrays import adopt, is_device, matching, to_host
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -95,7 +95,7 @@ def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
 def array(values: ArrayLike) -> Field:
     """An array of the user's own length, one-dimensional."""
     made = _read(values, "fr.array")
-    if not device.is_device(made):
+    if not is_device(made):
         made = np.ascontiguousarray(made)
     if made.ndim != 1:
         raise FrontierError(f"fr.array is one-dimensional, not {made.ndim}-dimensional")
@@ -111,7 +111,7 @@ def pile(kind: str = "vertex") -> Field:
 
 def _read(value: Any, what: str) -> NDArray[Any]:
     try:
-        return device.adopt(value, what) if device.is_device(value) else np.asarray(value)
+        return adopt(value, what) if is_device(value) else np.asarray(value)
     except (ValueError, TypeError):
         raise FrontierError(f"{what}: {value!r} is neither a number nor an array of numbers") from None
 
@@ -155,7 +155,7 @@ def _fits(value: Any, dtype: np.dtype[Any], name: str, many: int | None, noun: s
 
 def _plain(value: Any) -> Any:
     """A number that may lie on a GPU, on the host."""
-    return device.to_host(value) if device.is_device(value) else value
+    return to_host(value) if is_device(value) else value
 
 
 class Problem:
@@ -191,7 +191,7 @@ class Problem:
         store["workspace"] = {}  # what a backend keeps for this problem between calls
         lengths = {"vertex": graph.num_vertices, "edge": graph.num_slots}
         self._check_room(fields, lengths)
-        with device.using(graph.backend, "the fields of a problem"):
+        with graph.placement.memory.using("the fields of a problem"):
             for name, made in fields.items():
                 if not isinstance(made, Field):
                     raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
@@ -205,10 +205,9 @@ class Problem:
             for made in fields.values()
             if isinstance(made, Field) and made.dtype is not None and made.kind in lengths
         ]
-        needed = sum(sizes)
-        if needed >= memory.SMALL:
-            what = f"the {len(sizes)} vertex and edge fields of a problem"
-            memory.check_room(needed, what, "use narrower dtypes", self.graph.backend)
+        needed, memory = sum(sizes), self.graph.placement.memory
+        if needed >= memory.small:
+            memory.check_room(needed, f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
 
     def _make(self, name: str, made: Field, lengths: dict[str, int]) -> None:
         if made.kind == "pile":
@@ -221,21 +220,21 @@ class Problem:
             self.scalars[name] = value = np.empty(1, made.dtype)
             value[0] = _plain(made.init)
             return
-        place = self.graph.backend
+        memory = self.graph.placement.memory
         if made.plain:
-            self.arrays[name] = device.full(place, lengths[made.kind], made.init, made.dtype)
+            self.arrays[name] = memory.full(lengths[made.kind], made.init, made.dtype)
             return
         if made.kind == "array":
-            self.arrays[name] = device.moved(made.init, place, copy=True)
+            self.arrays[name] = memory.moved(made.init, copy=True)
             return
         length = lengths[made.kind]
         _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
         if np.ndim(made.init) == 0:
-            self.arrays[name] = device.full(place, length, _plain(made.init), made.dtype)
-        elif device.is_device(made.init):
-            self.arrays[name] = device.moved(made.init, place).astype(made.dtype, order="C")
+            self.arrays[name] = memory.full(length, _plain(made.init), made.dtype)
+        elif is_device(made.init):
+            self.arrays[name] = memory.moved(made.init).astype(made.dtype, order="C")
         else:
-            self.arrays[name] = device.moved(np.array(made.init, made.dtype), place)
+            self.arrays[name] = memory.moved(np.array(made.init, made.dtype))
 
     if TYPE_CHECKING:
         graph: Graph
@@ -258,9 +257,9 @@ class Problem:
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.arrays:
             array = self.arrays[name]
-            with device.using(self.graph.backend, f"the field {name!r}"):
+            with self.graph.placement.memory.using(f"the field {name!r}"):
                 _fits(value, array.dtype, name, len(array))
-                array[...] = device.matching(value, array)
+                array[...] = matching(value, array)
         elif name in self.scalars:
             _fits(value, self.scalars[name].dtype, name, None)
             self.scalars[name][0] = _plain(value)

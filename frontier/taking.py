@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from frontier.errors import FrontierError, GraphError
 from frontier.frontiers import Frontier
+from frontier.memory.host import HOST
 from frontier.problem import Problem
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["Elements", "check_problem", "frontier_of", "graph_of"]
+__all__ = ["Elements", "at_graph", "check_problem", "frontier_of", "graph_of"]
 
 #: What is taken for a frontier: one, or ids or a mask of vertices.
 Elements = Frontier | Iterable[int]
 
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
 _WAYS = "make one with fr.from_edges, fr.from_networkx, fr.from_scipy, fr.from_pandas or fr.read"
+
+
+def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let a function of a graph take what graphs are made of, and run where the graph lies: a decorator."""
+
+    @wraps(function)
+    def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
+        graph: Any = given[0] if given else named.get("g")
+        if type(getattr(graph, "num_slots", None)) is not int and (given or "g" in named):
+            graph = graph_of(graph, function.__name__)
+            if given:
+                given = (graph, *given[1:])  # type: ignore[assignment]
+            else:
+                named["g"] = graph
+        memory = graph.placement.memory if graph is not None else HOST
+        with memory.using(function.__name__):
+            return function(*given, **named)
+
+    return call
 
 
 def graph_of(value: Any, who: str) -> Graph:

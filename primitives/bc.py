@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier import device
 from frontier._vertex_names import called
 from frontier.errors import FrontierError, GraphError
 from frontier.memory import register_memory
+from frontier.memory.arrays import is_device, to_host
 from frontier.primitives._brandes import (
     BatchedBetweenness,
     Betweenness,
@@ -28,6 +28,7 @@ from frontier.primitives._brandes import (
 )
 from frontier.primitives._copies import copies, number_of_copies
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -70,7 +71,7 @@ class BetweennessResult:
     normalized: bool
 
 
-@device.at_graph
+@at_graph
 def betweenness(
     g: Graph,
     sources: int | ArrayLike | None = None,
@@ -122,7 +123,7 @@ def betweenness(
     pairs = (g.num_vertices - 1) * (g.num_vertices - 2) / (1 if g.directed else 2)
     if normalized and pairs > 0:
         centrality /= pairs
-    return BetweennessResult(centrality, device.moved(chosen, g.backend), normalized)
+    return BetweennessResult(centrality, g.placement.memory.moved(chosen), normalized)
 
 
 def _fields() -> dict[str, Any]:
@@ -157,7 +158,7 @@ HUB = 1024
 
 def _program(g: Graph) -> type[fr.Enactor]:
     """On a GPU the one that suits the graph's degrees; on processors they differ little."""
-    if not device.is_cuda(g.backend):
+    if not g.placement.backend.massively_parallel:
         return Betweenness
     if g.num_slots < 8 * g.num_vertices:
         return FoldedBetweenness
@@ -176,10 +177,10 @@ def _at_once(g: Graph, sources: NDArray[Any], count: int, schedule: Schedule | N
         starts=fr.vertex("int32"),
         turns=fr.scalar("int64", turns[-1] + 1),
     )
-    p.starts[device.moved(copy * g.num_vertices + sources, g.backend)] = device.moved(turns + 1, g.backend)
+    memory = g.placement.memory
+    p.starts[memory.moved(copy * g.num_vertices + sources)] = memory.moved(turns + 1)
     BatchedBetweenness(p, schedule).run()
-    xp = device.namespace(g.backend)
-    found: NDArray[Any] = xp.reshape(p.centrality, (count, g.num_vertices)).sum(axis=0)
+    found: NDArray[Any] = memory.xp.reshape(p.centrality, (count, g.num_vertices)).sum(axis=0)
     return found
 
 
@@ -191,8 +192,8 @@ def _sources(g: Graph, sources: Any, seed: int | None) -> NDArray[Any]:
         if not 0 <= sources <= n:
             raise GraphError(f"sources={sources}: a number of sources from 0 to {n}, or a list of vertices")
         return np.random.default_rng(seed).choice(n, int(sources), replace=False).astype(np.int64)
-    if device.is_device(sources):
-        sources = device.to_host(sources)
+    if is_device(sources):
+        sources = to_host(sources)
     if isinstance(sources, str) or not np.iterable(sources):
         raise GraphError(f"sources={sources!r}: a number of sources from 0 to {n}, or a list of vertices")
     return np.array([g.vertex_id(vertex) for vertex in sources], np.int64)

@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier import device
 from frontier.errors import GraphError
 from frontier.memory import register_memory
+from frontier.memory.arrays import to_host
 from frontier.registry import PrimitiveEntry, register_primitive
+from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,7 +96,7 @@ def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) 
         return names.of(path_to(parent, names.find(vertex)))
     if not 0 <= vertex < len(parent):
         raise GraphError(f"vertex {vertex} does not exist: valid are 0..{len(parent) - 1}")
-    parent = device.to_host(parent)  # all of it: every step of the way would be a copy from a GPU
+    parent = to_host(parent)  # all of it: every step of the way would be a copy from a GPU
     if parent[vertex] < 0:
         return []
     path = [int(vertex)]
@@ -104,7 +105,7 @@ def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) 
     return path[::-1]
 
 
-@device.at_graph
+@at_graph
 def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
     p = _blank(g, source, **fields)
@@ -131,7 +132,7 @@ def _fields(ids: np.dtype[Any]) -> dict[str, Field]:
     }
 
 
-@device.at_graph
+@at_graph
 def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult:
     """Breadth-first search from one vertex.
 

@@ -17,10 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier import device
 from frontier.errors import GraphError
 from frontier.memory import register_memory
+from frontier.memory.arrays import namespace_of, to_host
+from frontier.memory.placement import Placement
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -183,18 +185,18 @@ class ComponentsResult:
 
     def sizes(self) -> dict[int, int]:
         """Number of vertices of each component, by label, largest first."""
-        with device.using(device.place_of(self.label), "the sizes of components"):
-            found = device.namespace_of(self.label).unique(self.label, return_counts=True)
-        labels, sizes = map(device.to_host, found)
+        with Placement.of(self.label).memory.using("the sizes of components"):
+            found = namespace_of(self.label).unique(self.label, return_counts=True)
+        labels, sizes = map(to_host, found)
         order = np.argsort(-sizes, kind="stable")
         return dict(zip(labels[order].tolist(), sizes[order].tolist(), strict=True))
 
 
-@device.at_graph
+@at_graph
 def components_problem(g: Graph, **fields: Field) -> fr.Problem:
     """The problem before the first edge, with more fields for functors of one's own."""
     n = g.num_vertices
-    own = device.namespace(g.backend).arange(n, dtype=g.targets.dtype)
+    own = g.placement.memory.xp.arange(n, dtype=g.targets.dtype)
     return fr.Problem(
         g,
         label=fr.vertex(g.targets.dtype, own, combine="min"),
@@ -207,7 +209,7 @@ def components_problem(g: Graph, **fields: Field) -> fr.Problem:
     )
 
 
-@device.at_graph
+@at_graph
 def connected_components(
     g: Graph, *, method: str = "afforest", schedule: Schedule | None = None
 ) -> ComponentsResult:

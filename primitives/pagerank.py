@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier import device
 from frontier._vertex_names import called
 from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
 from frontier.memory import register_memory
+from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -159,12 +160,12 @@ class PageRankResult:
 
     def top(self, count: int = 10) -> list[tuple[int, float]]:
         """The vertices of highest rank, with it."""
-        rank = device.to_host(self.rank)
+        rank = to_host(self.rank)
         order = np.argsort(-rank, kind="stable")[:count]
         return [(int(v), float(rank[v])) for v in order]
 
 
-@device.at_graph
+@at_graph
 def pagerank(
     g: Graph,
     *,
@@ -258,7 +259,7 @@ def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weig
 
 def _out_weight(g: Graph) -> NDArray[Any]:
     """Sum of the weights of every vertex's out-edges."""
-    xp = device.namespace(g.backend)
+    xp = g.placement.memory.xp
     if xp is np:
         return np.bincount(g.sources, weights=g.weights, minlength=g.num_vertices)
     made: NDArray[Any] = xp.zeros(g.num_vertices)
@@ -272,7 +273,7 @@ def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
     mapping = hasattr(personalization, "items")
     values = list(personalization.values()) if mapping else personalization
     try:
-        made = np.array(device.to_host(values), np.float64)
+        made = np.array(to_host(values), np.float64)
     except (ValueError, TypeError):
         raise GraphError(f"personalization holds numbers, not {values!r}") from None
     if mapping:
@@ -284,7 +285,7 @@ def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
     total = made.sum()
     if not (np.isfinite(total) and total > 0 and made.min() >= 0):
         raise GraphError("personalization holds finite numbers that are not negative, one of them positive")
-    shares: NDArray[Any] = device.moved(made / total, g.backend)
+    shares: NDArray[Any] = g.placement.memory.moved(made / total)
     return shares
 
 

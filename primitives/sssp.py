@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier import device
 from frontier._derived import short_lists
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.memory import register_memory
@@ -22,6 +21,7 @@ from frontier.primitives._limits import SSSP, PackedSliding, PackedSSSP, Sliding
 from frontier.primitives._parents import Parents, PushedParents
 from frontier.primitives.bfs import path_to
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,13 +65,13 @@ STRIDE = 2
 NEVER = 2**62
 
 
-@device.at_graph
+@at_graph
 def sssp_problem(
     g: Graph, source: int, delta: float | None = None, dtype: Any = None, **fields: Field
 ) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
     delta = first_delta(g) if delta is None else delta
-    made, cuda = _dtype(g, dtype), device.is_cuda(g.backend)
+    made, massive = _dtype(g, dtype), g.placement.backend.massively_parallel
     whole = made.kind == "i"
     wide = np.dtype(np.int64 if whole else np.float64)
     unreached = np.iinfo(np.int64).max if whole else np.inf
@@ -85,16 +85,16 @@ def sssp_problem(
         limit=fr.scalar("float64", 0),
         delta=fr.scalar("float64", delta),
         first=fr.scalar("float64", delta),
-        widest=fr.scalar("float64", delta * (WIDER_GPU if cuda else WIDER)),
+        widest=fr.scalar("float64", delta * (WIDER_GPU if massive else WIDER)),
         least=fr.scalar("float64", 1 if whole else 0),
         rounds=fr.scalar("int64"),
         work=fr.scalar("int64"),
         batch=fr.scalar("int64"),
         waiting=fr.scalar("int64"),
         waited=fr.scalar("int64"),
-        enough=fr.scalar("int64", FEW_GPU if cuda else NEVER),
-        few=fr.scalar("int64", FEW_GPU if cuda else FEW),
-        many=fr.scalar("int64", NEVER if cuda else MANY),
+        enough=fr.scalar("int64", FEW_GPU if massive else NEVER),
+        few=fr.scalar("int64", FEW_GPU if massive else FEW),
+        many=fr.scalar("int64", NEVER if massive else MANY),
         # of distances, and of limits that are compared with them
         rounding=fr.scalar("float64", 2 * np.finfo(np.float64 if whole else made).eps),
         unreached=fr.scalar(wide, unreached),
@@ -144,7 +144,7 @@ def _first_delta(g: Graph) -> float:
     with np.errstate(over="ignore"):  # an infinite width has no limits
         average = float(np.abs(g.weights[:: max(1, g.num_slots // 65536)]).mean())
     degree = g.num_slots / max(1, g.num_vertices)
-    if degree >= 8 and device.is_cuda(g.backend):
+    if degree >= 8 and g.placement.backend.massively_parallel:
         return max(average / 4, 1e-300)  # and widens while few wait: see ``_limits.width``
     return max(average * (8.0 if degree < 8 else 8.0 / degree), 1e-300)
 
@@ -180,7 +180,7 @@ class SSSPResult:
         return path_to(self.parent, vertex, self.names)
 
 
-@device.at_graph
+@at_graph
 def sssp(
     g: Graph,
     source: Any,
@@ -232,7 +232,7 @@ def sssp(
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
     if delta is not None:
         delta = check_number("delta", delta, lambda x: x > 0, "it must be positive")
-    slides = device.is_cuda(g.backend) and short_lists(g)
+    slides = g.placement.backend.massively_parallel and short_lists(g)
     if slides and delta is None:
         delta = STRIDE * first_delta(g)
     if parents and _packed.may_pack(g, _dtype(g, dtype)):

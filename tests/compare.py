@@ -13,7 +13,7 @@ import numpy as np
 import frontier as fr
 from frontier.backends.cpu import execution
 from frontier.backends.cuda import execution as cuda
-from frontier.device import to_host
+from frontier.memory.arrays import to_host
 
 __all__ = ["WORKERS", "agree", "at", "close", "equal", "host", "ids", "state", "workers"]
 

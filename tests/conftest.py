@@ -19,15 +19,15 @@ import strict_cupy
 from hypothesis import HealthCheck, Phase, settings
 
 import frontier as fr
-from frontier import device
 from frontier.io import _parse
+from frontier.memory import detection
 
 # Compiling takes longer than hypothesis allows an example, hence no deadline.
 settings.register_profile("dev", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 # The simulator takes up to a second for an example.
 settings.register_profile("simulator", settings.get_profile("ci"), max_examples=3, phases=[Phase.generate])
-settings.load_profile("simulator" if device.simulated() else "ci" if os.environ.get("CI") else "dev")
+settings.load_profile("simulator" if detection.simulated() else "ci" if os.environ.get("CI") else "dev")
 
 #: The backend cuda as a parameter: on a GPU, or with NUMBA_ENABLE_CUDASIM=1 in the simulator of kernels.
 CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
@@ -41,19 +41,19 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this machine cannot run, and say why."""
-    problem = device.missing()
+    problem = detection.missing()
     for item in items:
         if not item.get_closest_marker("gpu"):
             continue
         if problem:
             item.add_marker(pytest.mark.skip(reason=f"the backend 'cuda' is not there: {problem}"))
-        elif device.simulated() and (mark := item.get_closest_marker("unsimulated")):
+        elif detection.simulated() and (mark := item.get_closest_marker("unsimulated")):
             item.add_marker(pytest.mark.skip(reason=f"not in the simulator of kernels: {mark.args[0]}"))
 
 
 def _there(name: str) -> AbstractContextManager[None]:
     """What a backend needs around a test: simulated kernels run on arrays of a strict double of CuPy."""
-    return strict_cupy.simulated() if name == "cuda" and device.simulated() else nullcontext()
+    return strict_cupy.simulated() if name == "cuda" and detection.simulated() else nullcontext()
 
 
 @dataclass(frozen=True)
@@ -99,11 +99,11 @@ def xp(request: pytest.FixtureRequest) -> Iterator[Any]:
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "double":
             patch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
-            patch.setattr(device, "_ready", True)
-            patch.setattr(device, "_cupy", lambda: strict_cupy.module)
+            patch.setattr(detection, "_ready", True)
+            patch.setattr(detection, "cupy", lambda: strict_cupy.module)
             yield strict_cupy.module
-        elif device.simulated() or not device.available():
-            pytest.skip(f"no GPU: {device.missing() or 'numba simulates one'}")
+        elif detection.simulated() or not detection.available():
+            pytest.skip(f"no GPU: {detection.missing() or 'numba simulates one'}")
         else:
             yield importlib.import_module("cupy")
 

@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 
 import frontier as fr
-from frontier import device
+from frontier.memory import arrays
 
 
 def same(there: Any, here: Any) -> None:
     """Both arrays are equal, in dtype too, and the first lies on the GPU."""
-    assert device.is_device(there)
+    assert arrays.is_device(there)
     assert there.dtype == here.dtype
-    np.testing.assert_array_equal(device.to_host(there), here)
+    np.testing.assert_array_equal(arrays.to_host(there), here)
 
 
 def same_graphs(there: fr.Graph, here: fr.Graph) -> None:
@@ -28,7 +28,7 @@ def same_graphs(there: fr.Graph, here: fr.Graph) -> None:
     for mine, other in ((there.vertices, here.vertices), (there.edges, here.edges)):
         assert list(mine) == list(other)
         for name, column in other.items():
-            np.testing.assert_array_equal(device.to_host(mine[name]), column)
+            np.testing.assert_array_equal(arrays.to_host(mine[name]), column)
 
 
 def rich_graph(directed: bool = True) -> fr.Graph:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csgraph
 
 import frontier as fr
-from frontier.device import to_host
+from frontier.memory.arrays import to_host
 
 UNREACHED = np.iinfo(np.int64).max
 EXACT = 2**53

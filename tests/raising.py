@@ -23,7 +23,8 @@ from compare import workers
 from numba import njit
 
 import frontier as fr
-from frontier import device, execution
+from frontier import execution
+from frontier.memory import detection
 
 __all__ = ["KINDS", "PLACES", "Step", "functors", "problem"]
 
@@ -218,7 +219,7 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60, help="seconds for one run, compiling included")
     parser.add_argument("--interrupt", action="store_true")
     given = parser.parse_args()
-    there = strict_cupy.simulated() if given.backend == "cuda" and device.simulated() else nullcontext()
+    there = strict_cupy.simulated() if given.backend == "cuda" and detection.simulated() else nullcontext()
     with there:
         g = fr.rmat(given.scale, 8, seed=1).to(given.backend)
         steps = [Step(given.kind, place, g) for place in given.place or places(given.kind)]

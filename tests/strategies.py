@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier import device
+from frontier.memory import detection
 
 #: Kernels run in the simulator, which takes up to a second for a small graph.
-SIMULATED = device.simulated()
+SIMULATED = detection.simulated()
 
 WEIGHTS = (None, "int32", "int64", "float32", "float64")
 Edges = list[tuple[int, int]]

@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontier import device
 from frontier.backends.cuda import launch
+from frontier.memory import detection
 
 
 class OutOfMemoryError(MemoryError):
@@ -276,14 +276,14 @@ module = module_of_double()
 @contextmanager
 def simulated() -> Iterator[None]:
     """Let the simulator of kernels run on arrays of the double, which do not mix with those of the host."""
-    there = types.ModuleType("device")
-    there.__dict__.update(device.__dict__, simulated=lambda: True)
+    there = types.ModuleType("detection")
+    there.__dict__.update(detection.__dict__, simulated=lambda: True)
     memory_at, address_of = launch.memory_at, launch.address_of
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(device, "simulated", lambda: False)
-        patch.setattr(device, "_ready", True)
-        patch.setattr(device, "_cupy", lambda: module)
-        patch.setattr(launch, "device", there)
+        patch.setattr(detection, "simulated", lambda: False)
+        patch.setattr(detection, "_ready", True)
+        patch.setattr(detection, "cupy", lambda: module)
+        patch.setattr(launch, "detection", there)
         patch.setattr(launch, "memory_at", lambda *given: wrapped(memory_at(*given)))
         patch.setattr(launch, "address_of", lambda array: address_of(unwrapped(array)))
         yield

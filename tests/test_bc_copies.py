@@ -13,7 +13,7 @@ from conftest import Backend
 from strategies import random_graphs
 
 import frontier as fr
-from frontier import device
+from frontier.memory.gpu import GpuMemory
 from frontier.primitives import _copies
 from frontier.primitives._copies import copies, number_of_copies
 
@@ -23,7 +23,7 @@ def slots(count: int) -> Iterator[None]:
     """So many vertices and edge slots may all copies have; 0: one source after another."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_copies, "SLOTS", count)
-        patch.setattr(_copies, "SLOTS_CUDA", count)
+        patch.setattr(_copies, "SLOTS_WIDE", count)
         yield
 
 
@@ -79,18 +79,19 @@ def test_number_of_copies(backend: Backend, room: int, sources: list[int], expec
 
 def test_no_copies_of_nothing_and_of_large_graphs(backend: Backend) -> None:
     assert number_of_copies(backend(fr.from_edges([], [])), np.zeros(0, np.int64), 60) == 1
-    assert number_of_copies(backend(fr.path(1 << 13)), np.arange(4), 60) == (4 if device.is_cuda(backend.name) else 1)
+    g = backend(fr.path(1 << 13))
+    assert number_of_copies(g, np.arange(4), 60) == (4 if g.placement.backend.massively_parallel else 1)
 
 
 def test_few_copies_where_a_gpu_is_nearly_full(cuda: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """Half of what is free may be taken; a copy takes 68 bytes for a vertex and 8 for a slot."""
     g = cuda(fr.star(5))
     asked = []
-    monkeypatch.setattr(device, "free_memory", lambda name, enough: asked.append((name, enough)) or 4000)
+    monkeypatch.setattr(GpuMemory, "free", lambda memory, enough: asked.append((memory, enough)) or 4000)
     sources = np.arange(5)
     assert number_of_copies(g, sources, 60) == 3  # 4 have room: two turns
-    assert asked == [(g.backend, 2 * 5 * (5 * 68 + 8 * 8))]
-    monkeypatch.setattr(device, "free_memory", lambda name, enough: 0)
+    assert asked == [(g.placement.memory, 2 * 5 * (5 * 68 + 8 * 8))]
+    monkeypatch.setattr(GpuMemory, "free", lambda memory, enough: 0)
     assert number_of_copies(g, sources, 60) == 1
 
 

@@ -17,8 +17,8 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier import device
 from frontier.cli import main
+from frontier.memory import detection
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_refused(capsys: pytest.CaptureFixture[str], line: str, message: str) ->
     assert message in refused(capsys, *line.split())
 
 
-@pytest.mark.skipif(device.available(), reason="there is a GPU")
+@pytest.mark.skipif(detection.available(), reason="there is a GPU")
 @pytest.mark.usefixtures("folder")
 def test_no_gpu(capsys: pytest.CaptureFixture[str]) -> None:
     assert "'cuda' is not there" in refused(capsys, "bfs", "ok.csv", "--backend", "cuda")

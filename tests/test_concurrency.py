@@ -16,7 +16,6 @@ from processes import environment
 from strategies import SIMULATED
 
 import frontier as fr
-from frontier import device
 
 #: Vertices of a complete graph.
 SMALL = 10 if SIMULATED else 40
@@ -177,7 +176,7 @@ def test_the_number_of_threads_comes_from_the_environment(tmp_path):
 def test_a_gpu_is_usable_after_an_out_of_memory(cuda):
     g = cuda(fr.grid(300, 300))
     expected = oracles.bfs_levels(g, 0)
-    pool = device.namespace("cuda").get_default_memory_pool()
+    pool = fr.Placement.parse("cuda").memory.xp.get_default_memory_pool()
     p = programs.bfs_problem(g, 0)
     gc.collect()
     pool.free_all_blocks()

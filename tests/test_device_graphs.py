@@ -13,7 +13,8 @@ from hypothesis import given, strategies
 from strict_cupy import module
 
 import frontier as fr
-from frontier import _build_arrays, device
+from frontier import _build_arrays
+from frontier.memory import arrays
 
 # -- moving ------------------------------------------------------------------------------------------
 
@@ -107,7 +108,7 @@ def test_in_edges_by_stretches(xp: Any, stretch: int, monkeypatch: pytest.Monkey
     monkeypatch.setattr(_build_arrays, "_STRETCH", stretch)
     for graph in (fr.rmat(5, 4, seed=stretch, directed=True), fr.from_edges([2, 2, 2], [0, 1, 2], num_vertices=5)):
         graph = fr.Graph(graph.offsets, graph.targets, directed=True)
-        there = fr.Graph(xp.asarray(graph.offsets), xp.asarray(graph.targets), directed=True, backend="cuda")
+        there = fr.Graph(xp.asarray(graph.offsets), xp.asarray(graph.targets), directed=True, placement="cuda")
         same(there.sources, graph.sources)
         same(there.in_offsets, graph.in_offsets)
         same(there.in_sources, graph.in_sources)
@@ -257,7 +258,7 @@ def test_arrays_of_other_libraries(xp: Any) -> None:
     assert isinstance(graph.targets, xp.ndarray)
     for made, given_ in ((graph.offsets, offsets), (graph.targets, targets)):
         assert made.__cuda_array_interface__["data"][0] == given_.__cuda_array_interface__["data"][0]
-    assert device.is_device(Capsuled(targets))
+    assert arrays.is_device(Capsuled(targets))
     if xp is not module:
         graph = fr.from_csr(Capsuled(offsets), Capsuled(targets))
         assert graph.targets.data.ptr == targets.data.ptr

@@ -15,17 +15,23 @@ from device_tools import Capsuled, rich_graph, same
 from strict_cupy import module, pool
 
 import frontier as fr
-from frontier import device, gpus, memory
 from frontier.cli import doctor
+from frontier.memory import detection
+from frontier.memory.gpu import GpuMemory, gpu
+from frontier.memory.host import HostMemory
 
-A100, P100 = gpus.Gpu("A100", 1 << 36, (8, 0)), gpus.Gpu("P100", 1 << 34, (6, 0))
-DRIVER = gpus.Driver((12, 8), (A100,))
+A100, P100 = detection.Gpu("A100", 1 << 36, (8, 0)), detection.Gpu("P100", 1 << 34, (6, 0))
+DRIVER = detection.Driver((12, 8), (A100,))
+
+
+def placed(name: str) -> str:
+    return str(fr.Placement.parse(name))
 
 
 @pytest.fixture
 def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
-    monkeypatch.setattr(device, "_ready", False)  # or nothing is simulated any more
+    monkeypatch.setattr(detection, "_ready", False)  # or nothing is simulated any more
 
 
 # -- memory ------------------------------------------------------------------------------------------
@@ -34,9 +40,9 @@ def simulated(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_what_does_not_fit_is_said_before(xp: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     graph = fr.grid(10, 10)
     there = graph.to("cuda")
-    monkeypatch.setattr(memory, "SMALL", 1)
-    monkeypatch.setattr(memory, "SMALL_GPU", 1)
-    monkeypatch.setattr(device, "free_memory", lambda *_: 100)
+    monkeypatch.setattr(HostMemory, "small", 1)
+    monkeypatch.setattr(GpuMemory, "small", 1)
+    monkeypatch.setattr(GpuMemory, "left", lambda *_: (100, " on cuda"))
     with pytest.raises(fr.DeviceMemoryError, match=r"100 are free on cuda .*Graph.to\('cpu'\)"):
         fr.grid(10, 11).to("cuda")
     with pytest.raises(fr.DeviceMemoryError, match="fields of a problem: at least 400 bytes"):
@@ -109,37 +115,37 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
     cupy.__dict__["cuda"] = types.SimpleNamespace(runtime=made)
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
-    monkeypatch.setattr(device, "_ready", False)
-    monkeypatch.setattr(gpus, "find", lambda: DRIVER)
-    monkeypatch.setattr(gpus, "find_spec", lambda name: name)
-    monkeypatch.setattr(device, "_cupy", lambda: importlib.import_module("cupy"))  # as before it was imported
+    monkeypatch.setattr(detection, "_ready", False)
+    monkeypatch.setattr(detection, "find", lambda: DRIVER)
+    monkeypatch.setattr(detection, "find_spec", lambda name: name)
+    monkeypatch.setattr(detection, "cupy", lambda: importlib.import_module("cupy"))  # as before it was imported
     return made
 
 
 @pytest.mark.parametrize(
     ("driver", "absent", "built", "message"),
     [
-        (gpus.Driver(problem="there is no NVIDIA driver"), (), 13, "there is no NVIDIA driver"),
-        (gpus.Driver((12, 8), problem="no GPU to this process"), (), 13, "no GPU to this process"),
-        (gpus.Driver((11, 4), (A100,)), (), 13, "runs CUDA 11.4, and 12.0 is needed"),
-        (gpus.Driver((12, 8), (P100,)), (), 13, "P100 has compute capability 6.0, and 7.0 is needed"),
+        (detection.Driver(problem="there is no NVIDIA driver"), (), 13, "there is no NVIDIA driver"),
+        (detection.Driver((12, 8), problem="no GPU to this process"), (), 13, "no GPU to this process"),
+        (detection.Driver((11, 4), (A100,)), (), 13, "runs CUDA 11.4, and 12.0 is needed"),
+        (detection.Driver((12, 8), (P100,)), (), 13, "P100 has compute capability 6.0, and 7.0 is needed"),
         (DRIVER, ("cupy",), 13, r'CuPy is not installed: pip install "frontier-gpu\[cuda12\]"'),
-        (gpus.Driver((13, 0), (A100,)), ("cupy",), 13, r'pip install "frontier-gpu\[cuda13\]"'),
+        (detection.Driver((13, 0), (A100,)), ("cupy",), 13, r'pip install "frontier-gpu\[cuda13\]"'),
         (DRIVER, (), 13, "built for CUDA 13, and the NVIDIA driver runs CUDA 12.8: pip uninstall cupy-cuda13x, then"),
         (DRIVER, ("numba_cuda",), 12, "numba-cuda is not installed"),
     ],
 )
 def test_what_is_missing(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch,
-    driver: gpus.Driver, absent: tuple[str, ...], built: int, message: str,
+    driver: detection.Driver, absent: tuple[str, ...], built: int, message: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(gpus, "find", lambda: driver)
-    monkeypatch.setattr(gpus, "find_spec", lambda name: None if name in absent else name)
+    monkeypatch.setattr(detection, "find", lambda: driver)
+    monkeypatch.setattr(detection, "find_spec", lambda name: None if name in absent else name)
     runtime.built = built * 1000
     with pytest.raises(fr.BackendUnavailableError, match=f"the backend 'cuda' is not there: .*{message}"):
         fr.path(3).to("cuda")
     assert fr.path(3).to("auto").backend == "cpu"
-    assert not device.available()
+    assert not detection.available()
 
 
 def test_a_cupy_that_does_not_work(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -147,25 +153,25 @@ def test_a_cupy_that_does_not_work(runtime: Runtime, monkeypatch: pytest.MonkeyP
         raise CudaRuntimeError("long\ncudaErrorSystemNotReady: system not yet initialized")
 
     monkeypatch.setattr(runtime, "getDeviceCount", fails, raising=False)
-    assert device.missing() == "CuPy does not reach the GPU (cudaErrorSystemNotReady: system not yet initialized)"
+    assert detection.missing() == "CuPy does not reach the GPU (cudaErrorSystemNotReady: system not yet initialized)"
     monkeypatch.setitem(sys.modules, "cupy", None)
-    assert device.missing().startswith("CuPy cannot be imported (import of cupy halted")
+    assert detection.missing().startswith("CuPy cannot be imported (import of cupy halted")
 
 
 def test_only_some_gpus_are_too_old(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpus, "find", lambda: gpus.Driver((12, 8), (P100, A100)))
+    monkeypatch.setattr(detection, "find", lambda: detection.Driver((12, 8), (P100, A100)))
     too_old = "'cuda' cannot be used: P100 has compute capability 6.0, and 7.0 is needed; choose 'cuda:1'"
-    assert device.available()
+    assert detection.available()
     for name in ("cuda", "cuda:0"):
         with pytest.raises(fr.BackendUnavailableError, match=too_old):
-            device.resolved(name)
-    assert device.resolved("cuda:1") == device.resolved("auto") == "cuda:1"
+            fr.Placement.parse(name)
+    assert placed("cuda:1") == placed("auto") == "cuda:1"
     runtime.current = 1
-    assert device.resolved("cuda") == device.resolved("auto") == "cuda:1"
+    assert placed("cuda") == placed("auto") == "cuda:1"
     runtime.gpus = ((b"A100", (8, 0)), (b"H100", (9, 0)))
-    assert device.resolved("auto") == "cuda:1"  # the current one
+    assert placed("auto") == "cuda:1"  # the current one
     with pytest.raises(fr.BackendUnavailableError, match="this process sees 2 GPUs, 'cuda' to 'cuda:1'"):
-        device.resolved("cuda:2")
+        fr.Placement.parse("cuda:2")
 
 
 def said_by_doctor() -> dict[str, tuple[str, str]]:
@@ -173,7 +179,8 @@ def said_by_doctor() -> dict[str, tuple[str, str]]:
 
 
 def test_doctor_without_a_gpu(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpus, "find", lambda: gpus.Driver(problem="there is no NVIDIA driver (x is not found)"))
+    driver = detection.Driver(problem="there is no NVIDIA driver (x is not found)")
+    monkeypatch.setattr(detection, "find", lambda: driver)
     monkeypatch.setattr(doctor, "version_of", lambda name: "")
     assert said_by_doctor() == {
         "gpu": ("none", "there is no NVIDIA driver (x is not found)"),
@@ -184,8 +191,8 @@ def test_doctor_without_a_gpu(runtime: Runtime, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_doctor_without_cupy(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpus, "find", lambda: gpus.Driver((12, 8), (A100, P100)))
-    monkeypatch.setattr(gpus, "find_spec", lambda name: None)
+    monkeypatch.setattr(detection, "find", lambda: detection.Driver((12, 8), (A100, P100)))
+    monkeypatch.setattr(detection, "find_spec", lambda name: None)
     monkeypatch.setattr(doctor, "version_of", {"numba-cuda": "0.30.4"}.get)
     assert [(found.what, found.state, found.note) for found in doctor._cuda()] == [
         ("driver", "CUDA 12.8", ""),
@@ -218,7 +225,7 @@ def test_doctor_on_a_toolkit(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch, nvvm: str, nvjitlink: str, note: str
 ) -> None:
     versions = {"nvidia-nvvm": nvvm, "nvidia-nvjitlink": nvjitlink}
-    monkeypatch.setattr(gpus, "find", lambda: gpus.Driver((13, 0), (A100,)))
+    monkeypatch.setattr(detection, "find", lambda: detection.Driver((13, 0), (A100,)))
     monkeypatch.setattr(doctor, "version_of", lambda name: versions.get(name, ""))
     state, said = said_by_doctor()["cuda-toolkit"]
     assert state == nvvm
@@ -226,7 +233,7 @@ def test_doctor_on_a_toolkit(
 
 
 def test_arrays_where_no_gpu_is(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "missing", lambda: "there is no driver")
+    monkeypatch.setattr(detection, "missing", lambda: "there is no driver")
     with pytest.raises(fr.BackendUnavailableError, match="lies on a GPU, and the backend 'cuda' is not there: there"):
         fr.from_edges(Capsuled(None), [1])
 
@@ -236,7 +243,7 @@ def test_gpus_by_number(xp: Any) -> None:
         fr.path(3).to("cuda:99")
     with pytest.raises(fr.GraphError, match="no backend 'cuda:x'"):
         fr.path(3).to("cuda:x")
-    assert [device.index_of(device.named(i)) for i in (0, 1, 12)] == [0, 1, 12]
+    assert [detection.named(i) for i in (0, 1, 12)] == ["cuda", "cuda:1", "cuda:12"]
 
 
 # -- simulated ---------------------------------------------------------------------------------------
@@ -259,5 +266,5 @@ def test_numpy_stands_in_for_cupy(simulated: None) -> None:
 
 
 def test_memory_that_is_used_up_simulated(simulated: None) -> None:
-    with pytest.raises(fr.DeviceMemoryError, match="a thing: at least 0 bytes"), device.using("cuda", "a thing"):
+    with pytest.raises(fr.DeviceMemoryError, match="a thing: at least 0 bytes"), gpu(0).using("a thing"):
         raise MemoryError

@@ -9,7 +9,8 @@ from typing import Any
 import fuzz_functors
 import pytest
 
-from frontier import captures, device
+from frontier import captures
+from frontier.memory import detection
 
 
 def fuzzed(capfd: Any, *options: str) -> str:
@@ -19,7 +20,7 @@ def fuzzed(capfd: Any, *options: str) -> str:
     return capfd.readouterr().out
 
 
-@pytest.mark.skipif(device.simulated(), reason="the cpu backend is what is tested")
+@pytest.mark.skipif(detection.simulated(), reason="the cpu backend is what is tested")
 def test_no_stale_code_runs_on_cpu(capfd: Any) -> None:
     said = fuzzed(capfd, "--worlds=4", "--seed=100")
     runs, differences = re.findall(r"(\d+) runs, (\d+) differences", said)[-1]

@@ -11,8 +11,8 @@ import pytest
 from fuzz_programs.running import Case, compare, load
 from fuzz_programs.steps import Node, Program, program, smaller
 
-from frontier import device
 from frontier.frontiers import Frontier
+from frontier.memory import detection
 from frontier.operators import Filter
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,7 +25,7 @@ def _fuzz(*options: str) -> str:
     return made.stdout
 
 
-@pytest.mark.skipif(device.simulated(), reason="the cpu backend is what is tested")
+@pytest.mark.skipif(detection.simulated(), reason="the cpu backend is what is tested")
 def test_some_programs_leave_the_same_on_python_and_cpu():
     said = _fuzz("--programs", "4", "--graphs", "3", "--seed", "3")
     assert "4 programs" in said
@@ -37,7 +37,7 @@ def test_some_programs_leave_the_same_on_python_and_cuda():
     assert "0 differences" in _fuzz("--programs", "3", "--graphs", "1", "--seed", "11", "--backend", "cuda")
 
 
-@pytest.mark.skipif(device.simulated(), reason="the cpu backend is what is tested")
+@pytest.mark.skipif(detection.simulated(), reason="the cpu backend is what is tested")
 def test_a_difference_is_found(monkeypatch):
     keep = Node("Filter", ("even",), ("def even(p, v):\n    return v % 2 == 0",))
     whole = Node("Sequence", (), (), frozenset(), (keep, keep))

@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier import _derived, build, device, memory, registry
+from frontier import _row_makers, build, registry
 from frontier.graph import id_dtype, offset_dtype
+from frontier.memory import detection, estimates
 
 
 @st.composite
@@ -141,7 +142,7 @@ def test_moving_shares_the_arrays() -> None:
     graph = fr.karate()
     assert graph.backend == "cpu"
     assert graph.to("cpu") is graph
-    assert (graph.to("auto") is graph) == (not device.available())
+    assert (graph.to("auto") is graph) == (not detection.available())
     moved = graph.to("python")
     assert moved.backend == "python"
     assert moved.targets is graph.targets
@@ -231,9 +232,9 @@ def test_memory_of_a_symmetric_graph_counts_its_rows_once() -> None:
 
 
 def test_memory_of_a_primitive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(memory, "_primitives", {})
+    monkeypatch.setattr(estimates, "_primitives", {})
     monkeypatch.setattr(registry, "primitives", dict)  # none is imported by this test
-    memory.register_memory("walk", 10, in_edges=True, edge_ids=True)
+    estimates.register_memory("walk", 10, in_edges=True, edge_ids=True)
     graph = fr.from_edges([0, 1], [1, 2], directed=True)
     needs = graph.memory_estimate("walk")
     assert needs.fields == 30
@@ -244,7 +245,7 @@ def test_memory_of_a_primitive(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("chunk", [1, 3, 1 << 22])
 def test_an_undirected_edge_counts_once_and_takes_two_slots(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_derived, "CHUNK", chunk)
+    monkeypatch.setattr(_row_makers, "CHUNK", chunk)
     karate = fr.karate()
     assert (karate.num_edges, karate.num_slots) == (78, 156)
     src, dst = [0, 0, 1, 1, 4, 4, 4], [1, 0, 2, 2, 4, 4, 1]  # two self-loops of 4, two edges between 1 and 2

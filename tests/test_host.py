@@ -17,10 +17,12 @@ from compare import equal, ids, workers
 from strict_cupy import module
 
 import frontier as fr
-from frontier import device
 from frontier.backends import run
 from frontier.backends.interrupts import deferred
 from frontier.execution import start
+from frontier.memory import detection
+from frontier.memory.gpu import gpu
+from frontier.memory.host import HOST
 
 
 def count(p, v):
@@ -223,12 +225,12 @@ def test_a_gpu_is_made_current_only_where_it_is_not(monkeypatch: pytest.MonkeyPa
         def __exit__(self, *_: object) -> None:
             made.append("out")
 
-    monkeypatch.setattr(device, "_ready", True)
-    monkeypatch.setattr(device, "_cupy", lambda: module)
+    monkeypatch.setattr(detection, "_ready", True)
+    monkeypatch.setattr(detection, "cupy", lambda: module)
     monkeypatch.setattr(module.cuda, "Device", Device)
-    with device.using("cuda"):
+    with gpu(0).using():
         assert not made
-    with device.using("cuda:1"):
+    with gpu(1).using():
         assert made == [1, "in"]
     assert made == [1, "in", "out"]
 
@@ -237,7 +239,7 @@ def test_a_gpu_is_made_current_only_where_it_is_not(monkeypatch: pytest.MonkeyPa
     ("value", "dtype"), [(7, "int8"), (-1, "int64"), (True, "bool"), (np.inf, "float32"), (np.uint64(2**63), "uint64")]
 )
 def test_arrays_of_one_value(value: Any, dtype: str) -> None:
-    made = device.full("cpu", 3, value, dtype)
+    made = HOST.full(3, value, dtype)
     assert made.dtype == dtype
     assert made.tolist() == [value] * 3
 

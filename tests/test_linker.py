@@ -14,14 +14,14 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier import device, gpus
 from frontier._cache import kept
 from frontier.backends.cuda import compiler, environment, launch, linker
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
+from frontier.memory import detection
 
-DRIVER = gpus.Driver((13, 0), (gpus.Gpu("H100", 1 << 36, (9, 0)),))
+DRIVER = detection.Driver((13, 0), (detection.Gpu("H100", 1 << 36, (9, 0)),))
 
 
 def twice(p, v):
@@ -66,7 +66,7 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> type[Refusing]:
 
 @pytest.fixture
 def old_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gpus, "find", lambda: DRIVER)
+    monkeypatch.setattr(detection, "find", lambda: DRIVER)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def needs_nvjitlink() -> None:
     try:
         nvjitlink.version()
     except Exception as error:
-        pytest.skip(f"nvJitLink is not installed: {gpus.last_line(error)}")
+        pytest.skip(f"nvJitLink is not installed: {detection.last_line(error)}")
 
 
 # -- linking ---------------------------------------------------------------------------------------------
@@ -117,10 +117,10 @@ def test_nvjitlink_links_what_the_driver_does_not_read(
 ) -> None:
     pytest.importorskip("numba_cuda", reason="numba-cuda is not installed")
     needs_nvjitlink()
-    if device.simulated():
+    if detection.simulated():
         pytest.skip("numba compiles nothing while it simulates")
-    newest = gpus.Driver((99, 0), DRIVER.gpus)  # whichever nvJitLink is installed
-    monkeypatch.setattr(gpus, "find", lambda: newest)
+    newest = detection.Driver((99, 0), DRIVER.gpus)  # whichever nvJitLink is installed
+    monkeypatch.setattr(detection, "find", lambda: newest)
     made = compiler.binary(program(), (9, 0), launch.NARROW, blame)
     assert refusing.asked == 1
     assert made[:4] == b"\x7fELF"
@@ -227,7 +227,7 @@ def test_what_kernels_are_named_by(afresh: None, old_driver: None, monkeypatch: 
     changes: tuple[tuple[Any, str, Any], ...] = (
         (fr, "__version__", "other"),
         (np, "__version__", "9.9.9"),
-        (gpus, "find", lambda: gpus.Driver((12, 0))),
+        (detection, "find", lambda: detection.Driver((12, 0))),
         (environment, "_toolkits", lambda: [("/usr/local/cuda", 1)]),
     )
     for where, name, value in changes:

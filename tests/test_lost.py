@@ -10,8 +10,9 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier import device, lost
+from frontier import lost
 from frontier.backends.cuda import launch
+from frontier.memory.gpu import gpu
 
 
 class DriverError(RuntimeError):
@@ -61,23 +62,23 @@ def test_the_error_names_the_functors_and_later_ones_are_one_line(xp, status, sa
     for part in (f"{__file__}:{far_away.__code__.co_firstlineno}", "FRONTIER_CHECK=1", "g.to('python')", "start a new"):
         assert part in str(caught.value)
     assert "raw" not in str(caught.value)
-    for later in (lambda: device.resolved("cuda"), lambda: fr.path(3).to("cuda"), lambda: device.synchronize("cuda")):
+    for later in (lambda: fr.Placement.parse("cuda"), lambda: fr.path(3).to("cuda"), lambda: gpu(0).synchronize()):
         with pytest.raises(fr.DeviceLostError, match=r"^this process cannot use cuda any more, after a"):
             later()
-    assert device.resolved("auto") == "cpu"
+    assert str(fr.Placement.parse("auto")) == "cpu"
 
 
 def test_an_error_met_later_is_said_in_our_words_too(xp):
-    with pytest.raises(fr.DeviceLostError, match="any more, after an illegal address"), device.using("cuda", "a copy"):
+    with pytest.raises(fr.DeviceLostError, match="any more, after an illegal address"), gpu(0).using("a copy"):
         raise DriverError(700, "cudaErrorIllegalAddress: an illegal memory access was encountered")
-    with pytest.raises(fr.DeviceLostError), device.using("cuda"):
+    with pytest.raises(fr.DeviceLostError), gpu(0).using():
         pytest.fail("not reached")
 
 
 def test_other_errors_of_the_driver_leave_the_gpu_usable(xp):
     with pytest.raises(fr.FrontierError, match=r"does not run the loop of Compute\(far_away\): CUDA_ERROR_LAUNCH_OUT"):
         kernel(DriverError(701, "CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES"))(SimpleNamespace(parameters=0))
-    assert device.resolved("cuda") == "cuda"
+    assert str(fr.Placement.parse("cuda")) == "cuda"
 
 
 SCRIPT = """

@@ -11,7 +11,6 @@ import pytest
 from conftest import Backend
 
 import frontier as fr
-from frontier import device
 from frontier.backends import workspace
 from frontier.problem import Problem
 
@@ -44,7 +43,7 @@ def rmat(scale: int, directed: bool) -> fr.Graph:
 
 def fresh(g: fr.Graph) -> fr.Graph:
     """The same rows as a graph of which nothing has been derived."""
-    return fr.Graph(g.offsets, g.targets, g.weights, directed=g.directed, backend=g.backend)
+    return fr.Graph(g.offsets, g.targets, g.weights, directed=g.directed, placement=g.placement)
 
 
 def built(g: fr.Graph, name: str) -> bool:
@@ -138,4 +137,4 @@ def test_peak_of_making_in_edges(large: fr.Graph) -> None:
     said = g.memory_estimate(in_edges=True)
     assert (said.making > 0) == large.directed
     assert peak(lambda: g.in_sources) == pytest.approx(said.in_edges + said.making, rel=0.1)
-    assert device.is_cuda(g.backend)
+    assert g.placement.memory.residence == "device"

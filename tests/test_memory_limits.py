@@ -12,7 +12,10 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier import _compiler_room, _host, memory
+from frontier import _compiler_room
+from frontier.memory import limits
+from frontier.memory.host import HOST
+from frontier.memory.shortage import telling
 
 pytest.importorskip("resource", reason="limits of processes are there on POSIX only")
 needs_statm = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux keeps to RLIMIT_AS")
@@ -94,16 +97,16 @@ def test_command_line_in_a_limited_process() -> None:
 
 
 def test_the_tightest_limit_counts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_host, "_machine", lambda: 300)
-    monkeypatch.setattr(_host, "address_space_left", lambda: None)
-    monkeypatch.setattr(_host, "_groups", lambda: iter([400, 500]))
-    assert _host.free() == (300, "")
-    monkeypatch.setattr(_host, "_groups", lambda: iter([400, -5]))
-    assert _host.free() == (0, " under the limit of this process's container")
-    monkeypatch.setattr(_host, "_groups", lambda: iter([]))
-    monkeypatch.setattr(_host, "address_space_left", lambda: 20)
-    assert _host.free()[0] == 20
-    assert "ulimit -v" in _host.free()[1]
+    monkeypatch.setattr(limits, "_machine", lambda: 300)
+    monkeypatch.setattr(limits, "address_space_left", lambda: None)
+    monkeypatch.setattr(limits, "_groups", lambda: iter([400, 500]))
+    assert limits.free() == (300, "")
+    monkeypatch.setattr(limits, "_groups", lambda: iter([400, -5]))
+    assert limits.free() == (0, " under the limit of this process's container")
+    monkeypatch.setattr(limits, "_groups", lambda: iter([]))
+    monkeypatch.setattr(limits, "address_space_left", lambda: 20)
+    assert limits.free()[0] == 20
+    assert "ulimit -v" in limits.free()[1]
 
 
 def test_control_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -114,21 +117,21 @@ def test_control_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     for name in ("inner", "outer"):
         (tmp_path / name / "memory.current").write_text("700\n")
         (tmp_path / name / "memory.stat").write_text("anon 500\nactive_file 50\ninactive_file 150\n")
-    monkeypatch.setattr(_host, "_group_files", lambda: [(tmp_path / n, *files) for n in ("inner", "outer", "gone")])
-    assert list(_host._groups()) == [450]
+    monkeypatch.setattr(limits, "_group_files", lambda: [(tmp_path / n, *files) for n in ("inner", "outer", "gone")])
+    assert list(limits._groups()) == [450]
 
 
 def test_this_machine() -> None:
-    assert 0 < memory.free_memory() < 2**50
+    assert 0 < HOST.free() < 2**50
 
 
 # -- errors ---------------------------------------------------------------------------------
 
 
 def test_arrays_that_nobody_asked_for_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_host, "free", lambda: (100, " here"))
+    monkeypatch.setattr(limits, "free", lambda: (100, " here"))
 
-    @memory.telling("making something")
+    @telling("making something")
     def make(count: int) -> Any:
         return np.empty(count)
 
@@ -140,7 +143,7 @@ def test_arrays_that_nobody_asked_for_first(monkeypatch: pytest.MonkeyPatch) -> 
     )
     assert caught.value.__suppress_context__
 
-    @memory.telling("something else")
+    @telling("something else")
     def fail(error: MemoryError) -> None:
         raise error
 
@@ -155,7 +158,7 @@ def test_runs_that_nobody_asked_for_first(monkeypatch: pytest.MonkeyPatch, decla
     def greedy(p: Any, v: Any) -> bool:
         raise MemoryError
 
-    monkeypatch.setattr(_host, "free", lambda: (100, " here"))
+    monkeypatch.setattr(limits, "free", lambda: (100, " here"))
     g = fr.path(3).to("python")
     p = fr.Problem(g, x=fr.vertex("int32"))
     step = fr.Filter(greedy)
@@ -173,7 +176,7 @@ def test_what_numba_wraps() -> None:
 
 
 def test_no_room_to_compile(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_host, "address_space_left", lambda: 1000)
+    monkeypatch.setattr(limits, "address_space_left", lambda: 1000)
     with pytest.raises(fr.FrontierMemoryError, match=r"bytes are needed, 1,000 are free .*python backend"):
         _compiler_room.prepare()
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from strategies import graphs, random_graphs
 
 import frontier as fr
-from frontier.device import to_host
+from frontier.memory.arrays import to_host
 
 CLOSE = 1e-9
 TIGHT = 1e-11

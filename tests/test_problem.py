@@ -155,8 +155,8 @@ def odd(p, v):
 
 def test_fields_that_do_not_fit_into_memory(monkeypatch):
     long, short = fr.path(13), fr.path(12)
-    monkeypatch.setattr("frontier.memory.SMALL", 0)
-    monkeypatch.setattr("frontier._host.free", lambda: (99, ""))
+    monkeypatch.setattr("frontier.memory.host.HostMemory.small", 0)
+    monkeypatch.setattr("frontier.memory.limits.free", lambda: (99, ""))
     with pytest.raises(fr.FrontierMemoryError, match=r"at least 104 bytes are needed .*, 99 are free .*narrower"):
         fr.Problem(long, x=fr.vertex("float64"))
     assert isinstance(fr.Problem(short, x=fr.vertex("float64")), fr.Problem)

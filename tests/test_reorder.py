@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier import device
+from frontier.memory import arrays
 
 ORDER = [3, 1, 4, 0, 2]
 
@@ -49,7 +49,7 @@ def check(h: fr.Graph, g: fr.Graph, order: Any, backend: str) -> None:
     ):
         equal(found, expected)
         assert found.dtype == like.dtype
-        assert device.is_device(found) == backend.startswith("cuda")
+        assert arrays.is_device(found) == backend.startswith("cuda")
     assert (h.weights is None) == (g.weights is None)
     assert (None if h.labels is None else list(h.labels)) == (None if g.labels is None else list(g.labels[old]))
     assert list(h.edges) == list(g.edges)
@@ -172,7 +172,7 @@ def test_moved_to_another_backend(backend: Backend) -> None:
 
 
 def test_later_writes_are_not_seen(backend: Backend) -> None:
-    order = device.moved(np.array(ORDER, np.int32), backend.name)
+    order = fr.Placement.parse(backend.name).memory.moved(np.array(ORDER, np.int32))
     h = backend(rich()).reordered(order)
     order[:] = 0
     equal(h.vertices["original"], ORDER)

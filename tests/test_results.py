@@ -15,8 +15,7 @@ from conftest import Backend
 from strategies import random_graphs
 
 import frontier as fr
-from frontier import device
-from frontier.device import to_host
+from frontier.memory.arrays import to_host
 from frontier.primitives.bfs import BFS, bfs_problem
 from frontier.primitives.sssp import SSSP, sssp_problem
 
@@ -105,7 +104,7 @@ def test_results_are_frozen(backend: Backend) -> None:
     for result, name in results:
         with pytest.raises(dataclasses.FrozenInstanceError):
             setattr(result, name, None)
-        assert isinstance(getattr(result, name), device.namespace(backend.name).ndarray)
+        assert isinstance(getattr(result, name), fr.Placement.parse(backend.name).memory.xp.ndarray)
 
 
 # -- a shipped enactor with another functor ----------------------------------------------------------------

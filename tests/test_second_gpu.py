@@ -13,8 +13,8 @@ from compare import close, equal
 from conftest import Backend
 
 import frontier as fr
-from frontier import device
 from frontier.execution import start
+from frontier.memory.gpu import gpu
 
 SECOND = "cuda:1"
 G = fr.grid(5, 6, weights=(1, 9), seed=2)
@@ -27,7 +27,7 @@ def second(cuda: Backend) -> Iterator[Any]:
         fr.path(2).to(SECOND)
     except fr.BackendUnavailableError as error:
         pytest.skip(f"there is no second GPU: {error}")
-    runtime = device.namespace("cuda").cuda.runtime
+    runtime = fr.Placement.parse("cuda").memory.xp.cuda.runtime
     assert runtime.getDevice() == 0
     yield
     assert runtime.getDevice() == 0
@@ -39,7 +39,7 @@ def lies_there(*arrays: Any) -> None:
 
 def problem(g: fr.Graph, source: int) -> fr.Problem:
     """Of a search; it writes to arrays, for which their GPU must be current."""
-    with device.using(g.backend):
+    with g.placement.memory.using():
         return programs.bfs_problem(g, source)
 
 
@@ -97,7 +97,7 @@ def test_graphs_move_between_gpus() -> None:
 
 
 def test_graphs_made_there() -> None:
-    xp = device.namespace("cuda")
+    xp = fr.Placement.parse("cuda").memory.xp
     with xp.cuda.Device(1):
         ends = xp.asarray(np.array([0, 1, 2])), xp.asarray(np.array([1, 2, 0]))
     g = fr.from_edges(*ends, directed=True)
@@ -113,7 +113,7 @@ def test_fields_and_frontiers_there() -> None:
     g = G.to(SECOND)
     p = fr.Problem(g, value=fr.vertex("int64", np.arange(30)), own=fr.array([1, 2]), rest=fr.pile())
     p.value = np.arange(30) * 3
-    with device.using(SECOND):
+    with gpu(1).using():
         halves = p.value / 2
     with pytest.raises(fr.FrontierError, match="is not a whole number"):
         p.value = halves

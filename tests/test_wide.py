@@ -14,7 +14,7 @@ from compare import equal
 from conftest import Backend
 
 import frontier as fr
-from frontier import _topology, device
+from frontier import _topology
 from frontier.execution import run
 
 
@@ -70,18 +70,18 @@ Check = Callable[[fr.Graph], None]
 
 def heap(backend: str, n: int, k: int) -> fr.Graph:
     """Slot s leads to s + 1 modulo n; only lists that go round the end are not in order, and are sorted."""
-    xp = device.namespace(backend)
+    xp = fr.Placement.parse(backend).memory.xp
     targets, row = xp.empty(n * k, np.int32), (xp.arange(n, dtype=np.int32) + 1) % n
     for i in range(k):
         targets[i * n : (i + 1) * n] = row
     for t in range(1, k + 1):
         v = (t * n - 1) // k
         targets[v * k : (v + 1) * k].sort()
-    return fr.Graph(xp.arange(n + 1, dtype=np.int64) * k, targets, directed=True, backend=backend)
+    return fr.Graph(xp.arange(n + 1, dtype=np.int64) * k, targets, directed=True, placement=backend)
 
 
 def shape(g: fr.Graph) -> tuple[Any, int, int]:
-    return device.namespace(g.backend), g.num_vertices, g.num_slots // g.num_vertices
+    return g.placement.memory.xp, g.num_vertices, g.num_slots // g.num_vertices
 
 
 def before(g: fr.Graph, v: Any, j: Any) -> Any:
@@ -164,8 +164,9 @@ def test_a_heap(compiled: Backend, check: Check) -> None:
 @pytest.fixture(scope="module")
 def large(cuda: Backend) -> fr.Graph:
     """A graph with more slots than 32 bits count, and its in-edges once they are asked for."""
-    if device.free_memory(cuda.name) < NEEDED:
-        pytest.skip(f"{device.free_memory(cuda.name):,} bytes are free on the GPU, and {NEEDED:,} are needed")
+    free = fr.Placement.parse(cuda.name).memory.free()
+    if free < NEEDED:
+        pytest.skip(f"{free:,} bytes are free on the GPU, and {NEEDED:,} are needed")
     return heap(cuda.name, N, K)
 
 

@@ -17,14 +17,12 @@ from pathlib import Path
 
 # The rooms of each layer, from the one that needs nothing up to what users call. Names are those below "frontier.".
 LAYERS = {
-    "base": (
-        "errors numbers _replacing _host _checkout compiling tracing _cache _apart _compiler_room _machine_code "
-        "functors captures atomics adjacency rules _jit _build_kernels _generate_kernels"
-    ),
-    "memory": "gpus lost device memory _moving",
+    "base": "errors numbers _replacing _checkout compiling tracing _cache functors captures atomics adjacency rules",
+    "memory": "lost memory",
+    "kernels": "_apart _compiler_room _machine_code _jit _build_kernels _generate_kernels",
     "graph": (
-        "_topology _vertex_names _build_arrays _build_input _build_sort build convert _derived _reorder "
-        "_generate_arrays _draws graph generators"
+        "_topology _vertex_names _build_arrays _build_input _build_sort _row_makers _moving build convert _derived "
+        "_reorder _generate_arrays _draws graph generators"
     ),
     "program": "frontiers taking schedule problem analysis step loop races execution enactor",
     "lowering": "lowering",
@@ -42,19 +40,15 @@ KNOWN = (
     "_build_sort -> backends.cpu",
     "_derived -> graph",
     "_draws -> backends.cpu",
-    "_moving -> _topology",
     "_moving -> graph",
     "_reorder -> graph",
     "analysis -> backends.python",
     "backends -> backends.cpu",
     "build -> graph",
     "convert -> graph",
-    "device -> memory",
-    "device -> taking",
     "execution -> lowering",
     "functors -> captures",
     "memory -> _build_arrays",
-    "memory -> _derived",
     "memory -> graph",
     "memory -> registry",
     "operators -> operators.advance",

@@ -30,8 +30,8 @@ import programs  # noqa: E402
 from races import explained, findings  # noqa: E402
 
 import frontier as fr  # noqa: E402
-from frontier import device  # noqa: E402
 from frontier._cache import cache_folder  # noqa: E402
+from frontier.memory import arrays, detection  # noqa: E402
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
 REFUSED = "without lines:"
@@ -134,7 +134,7 @@ def with_lines() -> None:
 
 def inside(backend: str, only: list[str], lines: bool) -> int:
     """Run the programs, a line before each; how many answers were wrong."""
-    if backend == "cuda" and not device.simulated():
+    if backend == "cuda" and not detection.simulated():
         import cupy
 
         cupy.cuda.set_allocator(None)  # every array by itself: the sanitizer knows where it ends
@@ -147,7 +147,7 @@ def inside(backend: str, only: list[str], lines: bool) -> int:
             print(f"@@ {title}", flush=True)
             run = PROGRAMS[title.partition("@")[0]]
             try:
-                found = device.to_host(run(g))
+                found = arrays.to_host(run(g))
             except fr.FrontierError as error:
                 if not lines or not any(name in str(error) for name in ("ERROR_COMPILATION", "INVALID_PTX")):
                     raise

@@ -1,1 +1,5 @@
-"""Backends: who executes. One folder each; a graph names the one that holds it."""
+"""The backends, one folder each, and what they have in common; :mod:`frontier.backends.base` says what one is."""
+
+from frontier.backends.base import Backend, backend_names, register_backend
+
+__all__ = ["Backend", "backend_names", "register_backend"]

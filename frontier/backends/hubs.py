@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import device
+from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -43,7 +43,7 @@ def hub_ids(g: Graph, role: str) -> Any:
     """The hubs' ids, ascending, where the graph lies: ``hub_ids out``, or ``hub_ids out 500`` for degrees above 500."""
     _, edges, *given = role.split()
     least = int(given[0]) if given else hub_number(g, f"hub_degree {edges}")
-    xp = device.namespace(g.backend)
+    xp = g.placement.memory.xp
     dtype = g.targets.dtype
     return g._once(f"hub ids {edges} {least}", lambda: xp.flatnonzero(_degrees(g, edges) > least).astype(dtype))
 
@@ -56,7 +56,7 @@ def _least(g: Graph, edges: str) -> int:
     n = g.num_vertices
     if n == 0:
         return 0
-    values, counts = device.namespace(g.backend).unique(_degrees(g, edges), return_counts=True)
-    upto = np.cumsum(device.to_host(counts))
+    values, counts = g.placement.memory.xp.unique(_degrees(g, edges), return_counts=True)
+    upto = np.cumsum(to_host(counts))
     few = int(np.searchsorted(upto, n - min(MOST, n // ONE_IN)))  # the first degree that no more exceed
-    return int(device.to_host(values)[few])
+    return int(to_host(values)[few])

@@ -15,10 +15,10 @@ from frontier.backends.failures import failure
 from frontier.backends.hubs import hub_ids, hub_number
 from frontier.backends.interrupts import deferred, undeferred
 from frontier.backends.workspace import Code, Workspace
-from frontier.device import to_host, using
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.frontiers import Frontier
 from frontier.lowering.registers import ALL, BITS, HOW, QUEUE
+from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
     from frontier.lowering.loops import Program
@@ -45,6 +45,7 @@ class LoopExecution:
     #: Name in traces.
     backend = ""
 
+    done: bool
     _code: Code
     _workspace: Workspace
     _table: Any
@@ -207,7 +208,7 @@ class LoopExecution:
         """The current frontier; after the end, what the step gave."""
         if self.done:
             return self._result
-        with using(self._p.graph.backend, "the frontier of a run"):
+        with self._p.graph.placement.memory.using("the frontier of a run"):
             return self._current()
 
     def _current(self) -> Frontier | None:

@@ -18,7 +18,7 @@ from frontier import tracing
 from frontier.lowering.loops import Program
 from frontier.lowering.module import words
 from frontier.lowering.registers import SMALL, VARIABLES, Register
-from frontier.memory import explained
+from frontier.memory.shortage import explained
 from frontier.schedule import Schedule
 
 if TYPE_CHECKING:

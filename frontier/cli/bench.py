@@ -12,10 +12,12 @@ import statistics
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from frontier import device, registry
+from frontier import registry
 from frontier.cli import graphs
 from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_table, ticking
 from frontier.cli.run import add_running_arguments, place
+from frontier.memory.arrays import to_host
+from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -85,7 +87,7 @@ def pick_sources(graph: Graph, count: int, seed: int) -> list[int]:
     """Sources with an out-edge, drawn by ``seed``; more than once each if there are too few."""
     import numpy as np
 
-    candidates = np.flatnonzero(device.to_host(graph.out_degree))
+    candidates = np.flatnonzero(to_host(graph.out_degree))
     if len(candidates) == 0:
         raise UsageError("bench: the graph has no edges")
     chosen = np.random.default_rng(seed).choice(candidates, count, replace=len(candidates) < count)
@@ -106,7 +108,7 @@ def measure(entry: PrimitiveEntry, graph: Graph, sources: list[int]) -> Mapping[
         watch = Stopwatch()
         result = _call(entry, graph, source, options)
         seconds.append(watch.seconds)
-        report = device.at_graph(entry.report)(graph, result) if entry.report else {}
+        report = at_graph(entry.report)(graph, result) if entry.report else {}
         speeds.append(report.get("slots", graph.num_slots) / seconds[-1] / 1e9)
     return {
         "primitive": entry.name,
@@ -123,5 +125,5 @@ def measure(entry: PrimitiveEntry, graph: Graph, sources: list[int]) -> Mapping[
 def _call(entry: PrimitiveEntry, graph: Graph, source: int, options: dict[str, Any]) -> Any:
     positional = [source] if entry.takes_source else []
     result = entry.function(graph, *positional, **options)
-    device.synchronize(graph.backend)
+    graph.placement.memory.synchronize()
     return result

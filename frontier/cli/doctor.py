@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from frontier import device, gpus
 from frontier._cache import place
 from frontier.cli.common import Commands, Stopwatch, dump_json, print_table
+from frontier.memory import detection
+from frontier.memory.placement import backend_named, backend_names
 
 __all__ = ["add"]
 
 OPTIONAL = {"scipy": "io", "networkx": "io", "pandas": "io", "matplotlib": "plot"}
+#: Backends without which an installation is broken; others may be absent.
+NEEDED = ("cpu", "python")
 CUPY = ("cupy-cuda13x", "cupy-cuda12x", "cupy")
 
 
@@ -88,12 +91,12 @@ def _optional() -> Iterator[Finding]:
 
 
 def _cuda() -> Iterator[Finding]:
-    driver = gpus.find()
+    driver = detection.find()
     if driver.cuda:
         yield Finding("driver", "CUDA {}.{}".format(*driver.cuda))
     for gpu in driver.gpus:
         size = f"{gpu.memory / 2**30:.0f} GiB, compute capability {'.'.join(map(str, gpu.capability))}"
-        yield Finding("gpu", gpu.name, size + ": too old" * bool(gpus.too_old(gpu)))
+        yield Finding("gpu", gpu.name, size + ": too old" * bool(detection.too_old(gpu)))
     if driver.problem:
         yield Finding("gpu", "none", driver.problem)
     hint = _install(driver.extra) if driver.gpus else "only of use with a GPU"
@@ -101,20 +104,20 @@ def _cuda() -> Iterator[Finding]:
     yield Finding("cupy", version_of(cupy) if cupy else "missing", cupy or hint)
     version = version_of("numba-cuda")
     yield Finding("numba-cuda", version or "missing", "" if version else hint)
-    nvvm = next(filter(None, map(version_of, gpus.NVVM)), "")
+    nvvm = next(filter(None, map(version_of, detection.NVVM)), "")
     if nvvm:  # a toolkit that pip has not installed says nothing of itself
         yield Finding("cuda-toolkit", nvvm, _newer(nvvm, driver))
 
 
-def _newer(nvvm: str, driver: gpus.Driver) -> str:
+def _newer(nvvm: str, driver: detection.Driver) -> str:
     """What it means where the toolkit writes newer PTX than the driver reads."""
     if driver.cuda is None or _number(nvvm) <= driver.cuda:
         return ""
-    linker = next(filter(None, map(version_of, gpus.NVJITLINK)), "")
+    linker = next(filter(None, map(version_of, detection.NVJITLINK)), "")
     if not linker:
-        return gpus.too_new(driver, "the PTX", "it is not installed")
+        return detection.too_new(driver, "the PTX", "it is not installed")
     if _number(linker)[0] > driver.cuda[0]:
-        return gpus.too_new(driver, "the PTX", f"that of CUDA {linker} makes code for newer drivers")
+        return detection.too_new(driver, "the PTX", f"that of CUDA {linker} makes code for newer drivers")
     return f"newer than the driver: kernels are linked by nvJitLink {linker}"
 
 
@@ -124,13 +127,12 @@ def _number(version: str) -> tuple[int, int]:
 
 
 def _backends() -> Iterator[Finding]:
-    yield _try_backend("python")
-    yield _try_backend("cpu")
-    missing = device.missing()
-    if missing:
-        yield Finding("backend cuda", "absent", missing)
-    else:
-        yield _try_backend("cuda")
+    for name in backend_names():
+        missing = backend_named(name).missing()
+        if missing:
+            yield Finding(f"backend {name}", "absent", missing)
+        else:
+            yield _try_backend(name)
 
 
 def _try_backend(name: str) -> Finding:
@@ -143,5 +145,5 @@ def _try_backend(name: str) -> Finding:
         frontier.verify.bfs(graph, frontier.bfs(graph, 0)).raise_if_failed()
     except Exception as error:  # whatever it is, this is the place to show it
         text = " ".join(f"{type(error).__name__}: {error}".split())
-        return Finding(f"backend {name}", "fails", text, broken=name != "cuda")
+        return Finding(f"backend {name}", "fails", text, broken=name in NEEDED)
     return Finding(f"backend {name}", "works", f"a verified bfs in {watch.seconds:.2f} s")

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frontier import device
 from frontier.cli.common import Parser, UsageError
+from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -217,7 +217,7 @@ def source(graph: Graph, text: str | None) -> int:
         There is no such vertex.
     """
     if text is None:
-        return int(device.to_host(graph.out_degree).argmax()) if graph.num_vertices else graph.vertex_id(0)
+        return int(to_host(graph.out_degree).argmax()) if graph.num_vertices else graph.vertex_id(0)
     if graph.labels is not None and graph.labels.dtype.kind not in "iu":
         named = (graph.labels.astype(str) == text).nonzero()[0]
         if len(named):

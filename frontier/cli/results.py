@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from frontier import device
 from frontier._replacing import replacing
 from frontier.cli.common import UsageError, check_folder, plain
+from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -38,7 +38,7 @@ def columns_of(graph: Graph, result: Any, names: tuple[str, ...]) -> dict[str, A
     for name in names:
         values = getattr(result, name)
         if values is not None:
-            columns[name] = device.to_host(values)
+            columns[name] = to_host(values)
     return columns
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from frontier import device, registry
+from frontier import registry
 from frontier.cli import graphs, results
 from frontier.cli.common import (
     Commands,
@@ -24,6 +24,8 @@ from frontier.cli.common import (
     ticking,
     timed,
 )
+from frontier.memory.placement import backend_names
+from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from frontier.verify import Report
 
 __all__ = ["add", "add_running_arguments", "options_of", "place"]
-
-BACKENDS = r"auto|cpu|python|cuda(:\d+)?"
 
 
 def add(commands: Commands) -> None:
@@ -71,8 +71,10 @@ def add_running_arguments(parser: Parser) -> None:
 
 
 def _backend(text: str) -> str:
-    if re.fullmatch(BACKENDS, text) is None:
-        raise argparse.ArgumentTypeError(f"expected auto, cuda, cuda:N, cpu or python, not {text!r}")
+    names = ["auto", *backend_names()]
+    if text not in names and re.fullmatch(r"cuda:\d+", text) is None:
+        expected = ", ".join(("auto", "cuda:N", *names[1:-1]))
+        raise argparse.ArgumentTypeError(f"expected {expected} or {names[-1]}, not {text!r}")
     return text
 
 
@@ -154,12 +156,8 @@ def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
             raise UsageError(f"--threads must be at least 1, not {arguments.threads}")
         threads.set_num_threads(arguments.threads)
     graph = graph.to(arguments.backend)
-    words = graph.backend
-    if words == "cpu":
-        count = threads.num_threads()
-        words += f", {count} thread" + ("s" if count > 1 else "")
-    elif device.is_cuda(words):
-        words += f", {device.device_name(words)}"
+    there = graph.placement
+    words = ", ".join(filter(None, (there.name, there.backend.describe(there))))
     if arguments.backend == "auto":
         words += " (auto)"
     return graph, words
@@ -176,13 +174,13 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
         watch = Stopwatch()
         with ticking(entry.name):
             this.result = entry.function(this.graph, *positional, **options)
-            device.synchronize(this.graph.backend)
+            this.graph.placement.memory.synchronize()
         this.seconds = watch.apart
     this.facts = {"source": positional[0]} if positional else {}
     if positional and this.graph.labels is not None:
         this.facts = {"source": positional[0], "source_label": this.graph.labels[positional[0]]}
     if entry.report:
-        this.facts |= device.at_graph(entry.report)(this.graph, this.result)
+        this.facts |= at_graph(entry.report)(this.graph, this.result)
 
 
 def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace) -> dict[str, Any]:

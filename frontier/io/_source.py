@@ -14,7 +14,7 @@ from io import BufferedReader, BytesIO
 from typing import Any, BinaryIO, NoReturn
 
 from frontier.errors import GraphError
-from frontier.memory import check_room
+from frontier.memory.host import HOST
 
 __all__ = ["Source", "opened", "shown"]
 
@@ -141,7 +141,7 @@ class Source:
         data = BytesIO()
         with self._unzipping():
             while part := self._stream.read(_PART):
-                check_room(2 * data.tell(), f"{self.path} in memory", "unpack it into a file")
+                HOST.check_room(2 * data.tell(), f"{self.path} in memory", "unpack it into a file")
                 data.write(part)
         data.seek(0)
         return data

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from frontier import device
+from frontier._moving import on_host
 from frontier._replacing import replacing
 from frontier.build import from_csr, from_edges
 from frontier.errors import GraphError
@@ -17,7 +17,7 @@ from frontier.graph import Graph
 from frontier.io._edges import Edges
 from frontier.io._source import Source, opened
 from frontier.io.formats import FORMATS, Options, format_of
-from frontier.memory import explained, telling
+from frontier.memory.shortage import explained, telling
 
 __all__ = ["read", "write"]
 
@@ -126,8 +126,8 @@ def read(
         keep = duplicates is None
         if isinstance(found, Graph):
             if keep and self_loops == "keep" and directed in (None, found.directed) and labels is None:
-                return _on_host(found)
-            found = _arrays(_on_host(found))
+                return on_host(found)
+            found = _arrays(on_host(found))
         return _stored_graph(found, options, keep)
     except MemoryError as error:
         raise explained(error, f"reading {name}") from None
@@ -176,7 +176,7 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
     known = FORMATS[suffix]
     if known.write is None:
         raise GraphError(f"{name}: {known.name} files can be read, not written")
-    put = known.write(_on_host(graph), name, suffix)  # what the format cannot hold is refused before a pipe is opened
+    put = known.write(on_host(graph), name, suffix)  # what the format cannot hold is refused before a pipe is opened
     try:
         with contextlib.nullcontext(given) if given is not None else replacing(name) as file:
             if not zipped:
@@ -188,10 +188,6 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
         raise
     except OSError as error:
         raise GraphError(f"{name}: cannot be written: {error.strerror or error}") from None
-
-
-def _on_host(graph: Graph) -> Graph:
-    return graph.to("cpu") if device.is_cuda(graph.backend) else graph
 
 
 def _graph(source: Source, found: Edges, options: Options) -> Graph:

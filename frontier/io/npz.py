@@ -21,7 +21,7 @@ from frontier._topology import Array
 from frontier.errors import GraphError
 from frontier.graph import Graph
 from frontier.io._edges import Edges
-from frontier.memory import check_room
+from frontier.memory.host import HOST
 
 __all__ = ["arrays_of", "read", "save"]
 
@@ -98,7 +98,7 @@ def _check_sizes(path: str, file: Any) -> None:
                     f"found a claim of {size:,}"
                 )
         needed = sum(member.file_size for member in archive.infolist())
-        check_room(needed, f"the arrays of {path}", "read it on a machine with more")
+        HOST.check_room(needed, f"the arrays of {path}", "read it on a machine with more")
         for member in archive.infolist():
             if not member.filename.endswith(".npy"):
                 raise GraphError(f"{path}: expected arrays only, found other files in the archive")

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier._moving import on_host
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.verify.edges import edge_name
 from frontier.verify.lengths import Lengths
-from frontier.verify.report import Checks, Report, examine, fail, on_host, vertex_field
+from frontier.verify.report import Checks, Report, examine, fail, vertex_field
 
 if TYPE_CHECKING:
     from frontier.graph import Graph

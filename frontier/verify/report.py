@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from frontier import device
+from frontier._moving import on_host
 from frontier.errors import VerificationError
-from frontier.memory import telling
+from frontier.memory.arrays import to_host
+from frontier.memory.shortage import telling
 from frontier.taking import graph_of
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ __all__ = [
     "flag_field",
     "integer_field",
     "number_field",
-    "on_host",
     "source_vertex",
     "vertex_field",
     "vertex_list",
@@ -144,11 +144,6 @@ def examine(primitive: str, properties: Callable[[Graph, Any, Checks], None], g:
     return Report(primitive, checks.finished())
 
 
-def on_host(g: Graph) -> Graph:
-    """Give a graph whose arrays are NumPy's."""
-    return g.to("cpu") if device.is_cuda(g.backend) else g
-
-
 def fail(detail: str) -> NoReturn:
     """End an examination: the current property does not hold."""
     raise VerificationError(detail)
@@ -167,7 +162,7 @@ def field(result: Any, name: str) -> Any:
 def _host(name: str, values: Any) -> NDArray[Any]:
     """Return values as a numpy array, copied from a device if need be."""
     try:
-        array: NDArray[Any] = device.to_host(values)
+        array: NDArray[Any] = to_host(values)
         return array
     except (ValueError, TypeError) as error:
         fail(f"{name} cannot be read as an array: {error}")

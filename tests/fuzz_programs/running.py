@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 import frontier as fr
-from frontier.device import to_host
 from frontier.errors import FrontierError, NotConvergedError
 from frontier.execution import start
+from frontier.memory.arrays import to_host
 
 from .fields import graph, problem
 from .steps import Program, smaller

@@ -12,19 +12,37 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from frontier.backends.base import Backend
+
 if TYPE_CHECKING:
     from frontier.backends.cpu.execution import CpuExecution
     from frontier.frontiers import Frontier
+    from frontier.memory.placement import Placement
     from frontier.problem import Problem
-    from frontier.schedule import Schedule
+    from frontier.schedule import ResolvedSchedule
     from frontier.step import Step
 
-__all__ = ["start"]
+__all__ = ["BACKEND", "CpuBackend"]
 
 
-def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> CpuExecution:
-    """Begin to run a step. numba is imported only where something has to be compiled."""
-    return _execution()(step, p, f, schedule)
+class CpuBackend(Backend):
+    """Compiles loops for the threads of the processor."""
+
+    name = "cpu"
+
+    def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> CpuExecution:
+        """Begin to run a step. numba is imported only where something has to be compiled."""
+        return _execution()(step, p, f, schedule)
+
+    def describe(self, placement: Placement) -> str:
+        """Say how many threads there are."""
+        from frontier.backends.cpu import threads
+
+        count = threads.num_threads()
+        return f"{count} thread" + ("s" if count > 1 else "")
+
+
+BACKEND = CpuBackend()
 
 
 @cache

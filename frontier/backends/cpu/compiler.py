@@ -25,7 +25,7 @@ from frontier.errors import FunctorError
 from frontier.functors import location
 from frontier.lowering.loops import Program
 from frontier.lowering.text import NARROW
-from frontier.memory import explained
+from frontier.memory.shortage import explained
 from frontier.numbers import WHOLE_ONLY, refused_float
 
 __all__ = ["library"]

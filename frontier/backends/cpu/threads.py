@@ -14,8 +14,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from frontier import _host
 from frontier.errors import FrontierMemoryError
+from frontier.memory import limits
 
 __all__ = ["num_threads", "run", "set_num_threads"]
 
@@ -107,7 +107,7 @@ def _nothing() -> None:
 
 def _started() -> _Worker:
     """A new worker. A thread that lacks memory before it has said that it runs would be waited for without end."""
-    left = _host.address_space_left()
+    left = limits.address_space_left()
     try:
         if left is None or left >= _ROOM:
             return _Worker()

@@ -10,19 +10,54 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from frontier._derived import short_lists
+from frontier.backends.base import Backend
+from frontier.memory import detection
+from frontier.memory.gpu import GpuMemory, gpu
+from frontier.memory.placement import Placement, placed, unknown
+
 if TYPE_CHECKING:
     from frontier.backends.cuda.execution import CudaExecution
     from frontier.frontiers import Frontier
+    from frontier.graph import Graph
     from frontier.problem import Problem
-    from frontier.schedule import Schedule
+    from frontier.schedule import ResolvedSchedule
     from frontier.step import Step
 
-__all__ = ["start"]
+__all__ = ["BACKEND", "CudaBackend"]
 
 
-def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> CudaExecution:
-    """Begin to run a step."""
-    return _execution()(step, p, f, schedule)
+class CudaBackend(Backend):
+    """Compiles loops for a GPU."""
+
+    name = "cuda"
+    massively_parallel = True
+
+    def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> CudaExecution:
+        """Begin to run a step."""
+        return _execution()(step, p, f, schedule)
+
+    def placement(self, part: str = "") -> Placement:
+        """Give the placement of a GPU by its number, of CuPy's current one by default."""
+        if part and not (part.isascii() and part.isdigit()):
+            raise unknown(f"{self.name}:{part}")
+        return placed(self, gpu(detection.usable(int(part) if part else None)))
+
+    def missing(self) -> str:
+        """Say what GPUs lack here to be used."""
+        return detection.missing()
+
+    def describe(self, placement: Placement) -> str:
+        """Give the name of the GPU."""
+        memory = placement.memory
+        return detection.device_name(memory.index) if isinstance(memory, GpuMemory) else ""
+
+    def may_pull(self, g: Graph) -> bool:
+        """Whether lists are not all short: where they are, every pass pushes."""
+        return not short_lists(g)
+
+
+BACKEND = CudaBackend()
 
 
 @cache

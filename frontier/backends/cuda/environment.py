@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from frontier import gpus
 from frontier._jit import version_of
+from frontier.memory import detection
 
 __all__ = ["environment", "sources"]
 
-_COMPILERS = ("numba", "numba-cuda", "llvmlite", *gpus.NVVM, *gpus.NVJITLINK)
+_COMPILERS = ("numba", "numba-cuda", "llvmlite", *detection.NVVM, *detection.NVJITLINK)
 
 
 def sources() -> list[Path]:
@@ -40,8 +40,9 @@ def environment() -> str:
         made.update(path.read_bytes())
     versions = [f"{name} {version_of(name)}" for name in _COMPILERS]
     numpy = np.__version__.split(".")[:2]
+    driver = detection.find().cuda
     return " ".join(map(str, (
-        frontier.__version__, sys.version_info[:2], numpy, versions, gpus.find().cuda, _toolkits(), made.hexdigest()
+        frontier.__version__, sys.version_info[:2], numpy, versions, driver, _toolkits(), made.hexdigest()
     )))  # fmt: skip
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import device, tracing
+from frontier import tracing
 from frontier._derived import short_lists
 from frontier.backends import workspace
 from frontier.backends.cuda import launch, runtime_words
@@ -26,6 +26,8 @@ from frontier.loop import Loop
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
 from frontier.lowering.text import checking
+from frontier.memory.arrays import to_host
+from frontier.memory.base import Memory
 from frontier.schedule import Schedule
 from frontier.step import walk
 
@@ -43,7 +45,7 @@ USUAL = Schedule().resolved()
 BOUNDED = 1024
 
 #: A cooperative grid wants the whole device.
-_running: dict[str, threading.Lock] = defaultdict(threading.Lock)
+_running: dict[Memory, threading.Lock] = defaultdict(threading.Lock)
 
 
 def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
@@ -99,7 +101,7 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     layout, build = Layout.of(p), build_of(p.graph, step, schedule)
     captures = step._captures  # looked at when the run began
     assert captures is not None
-    key = (p.graph.backend, layout, given, schedule, build, captures.key, checking())
+    key = (p.graph.placement.memory, layout, given, schedule, build, captures.key, checking())
     code = known.get(key)
     if code is None:
         program = lower(step, layout, schedule, given, lambda a, b: CudaProgram(a, b, build))
@@ -132,12 +134,13 @@ class CudaExecution(LoopExecution):
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         super().__init__(step, p, f, schedule)
         g = p.graph
-        with device.using(g.backend):
+        memory = g.placement.memory
+        with memory.using():
             code = code_of(step, p, None if f is None else f.kind, schedule)
-            work = workspace.take(g) or Workspace(g, device.namespace(g.backend), launch.address_of)
+            work = workspace.take(g) or Workspace(g, memory.xp, launch.address_of)
             stream = launch.current_stream()
             if work.stream not in (None, stream):  # there a copy of a result may still wait
-                device.synchronize(g.backend)
+                memory.synchronize()
             work.stream = stream
             known = code.tables.get(work)
             self._begin(code, work, known or launch.Exchange(code.at, list(p.scalars.values())))
@@ -165,7 +168,7 @@ class CudaExecution(LoopExecution):
 
     def _report(self) -> list[int]:
         self._workspace.clock = None  # so that the next run clears the counters
-        return device.to_host(self._counters()[: runtime_words.FIRST]).tolist()  # type: ignore[no-any-return]
+        return to_host(self._counters()[: runtime_words.FIRST]).tolist()  # type: ignore[no-any-return]
 
     def _view(self, address: int, dtype: np.dtype[Any], length: int) -> Any:
         if length == 0:
@@ -177,7 +180,7 @@ class CudaExecution(LoopExecution):
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun."""
-        with device.using(self._p.graph.backend):
+        with self._p.graph.placement.memory.using():
             return super().proceed(passes)
 
     def _give(self) -> None:
@@ -190,7 +193,7 @@ class CudaExecution(LoopExecution):
         work.clock = None  # should the launch fail, the next run begins anew
         scalars = list(self._p.scalars.values())
         table.give(scalars)
-        with _running[self._p.graph.backend]:
+        with _running[self._p.graph.placement.memory]:
             try:
                 self._code.run(table)
             except DeviceLostError:

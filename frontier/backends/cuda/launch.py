@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from frontier import device, lost
+from frontier import lost
 from frontier.backends.cuda.compiler import ENTRY, binary, is_made, module_of
 from frontier.backends.cuda.program import CudaProgram, scratch_of
 from frontier.backends.cuda.runtime_words import ARRIVALS, scratch
 from frontier.errors import BackendUnavailableError, FunctorError
 from frontier.functors import location
+from frontier.memory import detection
 
 __all__ = [
     "Exchange", "Kernel", "SimulatedKernel", "address_of", "bounds_of", "copied", "current_stream", "is_known",
@@ -51,7 +52,7 @@ class Exchange:
         length = len(at)
         # What the kernel writes: why it returns, and the words after the scalars.
         self._codes, self._state = slice(at["code"], at["detail"] + 1), slice(at["pc"], length)
-        if device.simulated():
+        if detection.simulated():
             self.written = np.zeros(length + len(scalars), np.int64)
             address = int(self.written.ctypes.data)
         else:
@@ -201,12 +202,12 @@ class SimulatedKernel:
 
 def kernel(program: CudaProgram, blame: Callable[[], Any]) -> Kernel | SimulatedKernel:
     """The kernel of a program, on the current device."""
-    return SimulatedKernel(program, blame) if device.simulated() else Kernel(program, blame)
+    return SimulatedKernel(program, blame) if detection.simulated() else Kernel(program, blame)
 
 
 def is_known(program: CudaProgram) -> bool:
     """Whether the machine code of a program for the current device is in memory or on disk."""
-    if device.simulated():
+    if detection.simulated():
         return False
     from cupy.cuda import Device
 
@@ -223,7 +224,7 @@ def _stream_of() -> Callable[[], Any]:
 
 def current_stream() -> tuple[int, int]:
     """CuPy's current stream; the default one of a thread has the same number in all of them."""
-    if device.simulated():
+    if detection.simulated():
         return 0, 0
     number = int(_stream_of()().ptr)
     return number, threading.get_ident() if number == _OF_THREAD else 0
@@ -236,7 +237,7 @@ def address_of(array: Any) -> int:
 
 def copied(address: int, dtype: np.dtype[Any], length: int) -> Any:
     """A copy of device memory: one allocation and one copy, without an array of the memory in between."""
-    if device.simulated():
+    if detection.simulated():
         return memory_at(address, dtype, length).copy()
     import cupy
 
@@ -248,7 +249,7 @@ def copied(address: int, dtype: np.dtype[Any], length: int) -> Any:
 def memory_at(address: int, dtype: np.dtype[Any], length: int) -> Any:
     """Device memory at an address as an array that does not own it."""
     size = length * dtype.itemsize
-    if device.simulated():
+    if detection.simulated():
         return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)  # type: ignore[call-overload]
     import cupy
 

@@ -4,6 +4,33 @@ The reference, the tests' oracle, the debugger (breakpoints and print work in fu
 checker: of bounds, of ``unique="claimed"`` promises, of records' disjointness, of overflow.
 """
 
-from frontier.backends.python.interpreter import start
+from __future__ import annotations
 
-__all__ = ["start"]
+from typing import TYPE_CHECKING
+
+from frontier.backends.base import Backend
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Interpretation
+    from frontier.frontiers import Frontier
+    from frontier.problem import Problem
+    from frontier.schedule import ResolvedSchedule
+    from frontier.step import Step
+
+__all__ = ["BACKEND", "PythonBackend"]
+
+
+class PythonBackend(Backend):
+    """Interprets steps, on the host."""
+
+    name = "python"
+    interprets = True
+
+    def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Interpretation:
+        """Begin to run a step."""
+        from frontier.backends.python.interpreter import start
+
+        return start(step, p, f, schedule)
+
+
+BACKEND = PythonBackend()

@@ -222,6 +222,9 @@ def _size(f: Any) -> int:
 class Interpretation:
     """An execution by the interpreter."""
 
+    done: bool
+    frontier: Frontier | None
+
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         self.done = False
         self.frontier = f

@@ -2,116 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING
 
-from frontier import _host
-from frontier.errors import DeviceMemoryError, FrontierMemoryError, GraphError
+from frontier.errors import GraphError
 
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = [
-    "MemoryEstimate",
-    "check_room",
-    "estimate",
-    "explained",
-    "free_memory",
-    "lacking",
-    "register_memory",
-    "telling",
-]
-
-
-#: Less than this is not worth asking the system for, which takes it 60 microseconds; a GPU takes longer.
-SMALL, SMALL_GPU = 1 << 24, 1 << 28
-
-#: What would help where the host's memory is too small.
-HINT = "a smaller graph, narrower dtypes or fewer arrays in use would help (see Graph.memory_estimate)"
-
-Parameters = ParamSpec("Parameters")
-Result = TypeVar("Result")
-
-
-def free_memory() -> int:
-    """Bytes of memory that this process could still have; what no machine has where that cannot be told."""
-    return _host.free()[0]
-
-
-def check_room(needed: int, what: str, hint: str, backend: str = "cpu") -> None:
-    """Refuse what has no chance to fit into memory, before any is taken: the system kills a process for it.
-
-    Parameters
-    ----------
-    needed : int
-        Bytes.
-    what, hint : str
-        What needs them, and what would help.
-    backend : str
-        Whose memory: the host's, or that of a GPU.
-
-    Raises
-    ------
-    FrontierMemoryError
-        With the bytes needed and free, and what would help.
-    """
-    if backend.startswith("cuda"):
-        if needed >= SMALL_GPU:
-            from frontier import device
-
-            free = device.free_memory(backend, needed)
-            if needed > free:
-                raise lacking(needed, free, what, hint, f" on {backend}")
-    elif needed >= SMALL:
-        free, where = _host.free()
-        if needed > free:
-            raise _error(FrontierMemoryError, needed, free, what, hint, where)
-
-
-def lacking(needed: int, free: int, what: str, hint: str, where: str) -> DeviceMemoryError:
-    """The error for something that does not fit into the memory of a GPU."""
-    return _error(DeviceMemoryError, needed, free, what, hint, where)
-
-
-def explained(error: Exception, what: str) -> FrontierMemoryError:
-    """The error for what has not found its memory, where nobody had asked first; one of our own stays."""
-    if isinstance(error, FrontierMemoryError):
-        return error
-    needed = getattr(error, "_total_size", 0)  # NumPy says how much it was
-    free, where = _host.free()
-    if needed:
-        return _error(FrontierMemoryError, needed, free, what, HINT, where, "more ")
-    return FrontierMemoryError(f"{what}: memory ran out, {free:,} bytes are free{where}; {HINT}")
-
-
-def telling(what: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
-    """Let a function that runs out of memory raise an error of ours that says what was being done: a decorator."""
-
-    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-        @wraps(function)
-        def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
-            try:
-                return function(*given, **named)
-            except MemoryError as error:
-                raise explained(error, what) from None
-
-        return call
-
-    return decorate
-
-
-Kind = TypeVar("Kind", bound=FrontierMemoryError)
-
-
-def _error(
-    kind: type[Kind], needed: int, free: int, what: str, hint: str, where: str, more: str = ""
-) -> Kind:
-    return kind(
-        f"{what}: at least {needed:,} {more}bytes are needed ({needed / 2**30:,.1f} GiB), {free:,} are free{where} "
-        f"({free / 2**30:,.1f} GiB); {hint}"
-    )
+__all__ = ["MemoryEstimate", "estimate", "register_memory"]
 
 
 @dataclass(frozen=True)
@@ -198,7 +97,7 @@ def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vert
     """Do the work of ``Graph.memory_estimate``."""
     needs = _Needs() if primitive is None else _needs_of(primitive)
     topology, built = graph._topology, graph._topology.built()
-    walked = needs.in_edges or (needs.pulls and _may_pull(graph))
+    walked = needs.in_edges or (needs.pulls and graph.placement.backend.may_pull(graph))
     in_lists = in_edges or walked or "in_lists" in built
     permutation = (walked and needs.edge_ids) or "in_edges" in built
     csr = [topology.offsets, topology.targets, topology.weights]
@@ -217,13 +116,6 @@ def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vert
         fields=graph.num_vertices * (bytes_per_vertex + needs.bytes_per_vertex + wide),
         making=making,
     )
-
-
-def _may_pull(graph: Graph) -> bool:
-    """Whether a search with ``direction="auto"`` may; on a GPU it does not where all lists are short."""
-    from frontier._derived import short_lists
-
-    return not (graph.backend.startswith("cuda") and short_lists(graph))
 
 
 def _making(graph: Graph, permutation: bool) -> int:

@@ -1,15 +1,26 @@
-"""Which NVIDIA GPUs there are, asked of the driver itself, and what else the backend cuda needs."""
+"""Which GPUs there are and whether they can be used: asked of the driver itself, then of CuPy.
+
+With ``NUMBA_ENABLE_CUDASIM=1`` there is one simulated GPU, for which nothing needs to be installed.
+"""
 
 from __future__ import annotations
 
 import ctypes
+import os
 import sys
 from dataclasses import dataclass
+from functools import cache
 from importlib.util import find_spec
+from types import ModuleType
+from typing import Any
+
+from frontier import lost
+from frontier.errors import BackendUnavailableError
 
 __all__ = [
-    "CAPABILITY", "LEAST_CAPABILITY", "NVJITLINK", "NVVM",
-    "Driver", "Gpu", "find", "last_line", "missing", "too_new", "too_old",
+    "NVJITLINK", "NVVM", "Driver", "Gpu",
+    "available", "cupy", "device_name", "fastest", "find", "last_line", "missing", "named", "runtime", "simulated",
+    "too_new", "too_old", "usable",
 ]  # fmt: skip
 
 #: What kernels need: cooperative launches, and atomics on 64 bits.
@@ -20,6 +31,12 @@ NVVM, NVJITLINK = ("nvidia-nvvm", "nvidia-cuda-nvcc-cu12"), ("nvidia-nvjitlink",
 
 #: From cuda.h: the attributes of a device that are its compute capability, major and minor.
 CAPABILITY = (75, 76)
+
+
+_ready = False  # once nothing was missing, nothing is
+
+
+# -- what the driver says ---------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -76,8 +93,8 @@ def _gpu(library: ctypes.CDLL, index: int) -> Gpu:
     return Gpu(name.value.decode(), size.value, (capability[0], capability[1]))
 
 
-def missing() -> str:
-    """What the backend cuda lacks here, and how to get it; empty if nothing."""
+def _lacking() -> str:
+    """What is missing for kernels of CUDA, and how to get it; empty if nothing."""
     driver = find()
     if driver.problem or driver.cuda is None:
         return driver.problem
@@ -129,3 +146,111 @@ def too_new(driver: Driver, what: str, reason: str) -> str:
 def last_line(error: Exception) -> str:
     """The last line of a message: of CuPy's long ones, the one that says what it was."""
     return str(error).strip().rpartition("\n")[2].strip()
+
+
+# -- whether it can be used -------------------------------------------------------------------------
+
+
+def simulated() -> bool:
+    """Whether kernels run in numba's simulator, and NumPy stands in for CuPy."""
+    # Asking the environment takes a microsecond, and a run asks some ten times.
+    return not _ready and os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
+
+
+def missing() -> str:
+    """What GPUs lack here to be used, and how to get it; empty if nothing."""
+    global _ready
+    if _ready or simulated():
+        return ""
+    problem = _lacking()
+    _ready = not problem
+    return problem
+
+
+def available() -> bool:
+    """Whether a GPU can be used."""
+    return not missing()
+
+
+def usable(index: int | None = None) -> int:
+    """Give the number of a GPU, CuPy's current one by default, if it can be used.
+
+    Raises
+    ------
+    BackendUnavailableError
+        It cannot; the message says what is missing.
+    DeviceLostError
+        It cannot any more.
+    """
+    problem = missing()
+    if problem:
+        raise BackendUnavailableError(f"the backend 'cuda' is not there: {problem}")
+    if lost.some():
+        lost.check(index or 0)
+    asked, count = index, _count()
+    index = _current() if asked is None else asked
+    if index >= count:
+        seen = "one GPU, 'cuda'" if count == 1 else f"{count} GPUs, 'cuda' to {named(count - 1)!r}"
+        raise BackendUnavailableError(f"there is no backend {named(index)!r}: this process sees {seen}")
+    problem = _too_old(index)
+    if problem:
+        able = ", ".join(repr(named(i)) for i in range(count) if not _too_old(i))
+        raise BackendUnavailableError(f"{named(index)!r} cannot be used: {problem}; choose {able}")
+    return index
+
+
+def fastest() -> int | None:
+    """Give the number of a GPU that can be used, CuPy's current one if possible; None if there is none."""
+    if not available() or lost.some():
+        return None
+    able: int = next(index for index in (_current(), *range(_count())) if not _too_old(index))
+    return able
+
+
+def named(index: int) -> str:
+    """Give the name by which users know a GPU: ``"cuda"`` is the first, ``"cuda:1"`` the second."""
+    return f"cuda:{index}" if index else "cuda"
+
+
+def device_name(index: int) -> str:
+    """Give the name of a GPU, as NVIDIA calls it."""
+    if simulated():
+        return "simulated"
+    name: bytes = runtime().getDeviceProperties(index)["name"]
+    return name.decode()
+
+
+# -- CuPy -------------------------------------------------------------------------------------------
+
+
+@cache
+def cupy() -> ModuleType:
+    """Give CuPy, imported when first asked for."""
+    import cupy
+
+    return cupy  # type: ignore[no-any-return]
+
+
+def runtime() -> Any:
+    """Give CUDA's runtime, as CuPy knows it."""
+    return cupy().cuda.runtime
+
+
+def _current() -> int:
+    """CuPy's current GPU."""
+    return 0 if simulated() else int(runtime().getDevice())
+
+
+def _count() -> int:
+    """GPUs that this process sees."""
+    return 1 if simulated() else int(runtime().getDeviceCount())
+
+
+def _too_old(index: int) -> str:
+    """What a GPU lacks for kernels, while others may lack nothing; empty if nothing."""
+    if simulated():
+        return ""
+    major, minor = (int(runtime().deviceGetAttribute(number, index)) for number in CAPABILITY)
+    if (major, minor) >= LEAST_CAPABILITY:
+        return ""
+    return too_old(Gpu(device_name(index), 0, (major, minor)))

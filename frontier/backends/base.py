@@ -1,0 +1,116 @@
+"""What a backend is, and which there are: ``cpu``, ``cuda``, ``python``, and those that users register.
+
+A backend runs steps (usually a loop) on problems. All else asks it: where its graphs lie, whether it is there, what
+programs may know of it. A backend that compiles builds its :class:`~frontier.execution.Execution` on
+:class:`frontier.backends.run.LoopExecution`, which has the workspace and the table of a run, and lowers steps with a
+:class:`frontier.lowering.builder.Builder` of its own; the phases of the operators for it are in ``operators/``.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+from frontier.errors import GraphError
+from frontier.memory.host import HOST
+from frontier.memory.placement import BACKENDS, SHIPPED, Placement, backend_names, placed, unknown
+
+if TYPE_CHECKING:
+    from frontier.execution import Execution
+    from frontier.frontiers import Frontier
+    from frontier.graph import Graph
+    from frontier.problem import Problem
+    from frontier.schedule import ResolvedSchedule
+    from frontier.step import Step
+
+__all__ = ["Backend", "backend_names", "register_backend"]
+
+
+class Backend(ABC):
+    """Who computes: runs steps on problems, and says where the arrays of its graphs lie.
+
+    A subclass sets ``name`` and overrides :meth:`start`; the rest suits backends on the processor. One that computes
+    elsewhere overrides :meth:`placement` too. :func:`register_backend` makes it known.
+
+    Attributes
+    ----------
+    name : str
+        By which ``g.to(name)`` finds it: letters, digits and underscores.
+    interprets : bool
+        Whether functors are called as the Python functions that they are. Then they may print and stop at breakpoints.
+    massively_parallel : bool
+        Whether a pass is run by tens of thousands of threads: many elements take no longer than few, and that there is
+        a pass at all costs more than work done twice. Programs choose constants and variants by it, never results.
+    reads_edges_from : tuple of str
+        The kinds of memory (``"host"``, ``"disk"``), beside that in which its arrays lie, from which it reads edges.
+    """
+
+    name: str
+    interprets: bool = False
+    massively_parallel: bool = False
+    reads_edges_from: tuple[str, ...] = ()
+
+    @abstractmethod
+    def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Execution:
+        """Begin to run a step on a problem.
+
+        Parameters
+        ----------
+        step : Step
+            Checked; it suits the problem.
+        p : Problem
+        f : Frontier or None
+            The current frontier, of the problem's graph; None where the step has its own.
+        schedule : ResolvedSchedule
+            What holds where a step does not say otherwise. It must not change a result.
+
+        Returns
+        -------
+        Execution
+            Nothing has run yet, and what it changes is in the problem alone.
+        """
+
+    def placement(self, part: str = "") -> Placement:
+        """Give the placement of ``"name"`` or, with a part, of ``"name:part"``.
+
+        Raises
+        ------
+        BackendUnavailableError
+            It is not there; the message says what is missing.
+        GraphError
+            There is no such part.
+        """
+        if part:
+            raise unknown(f"{self.name}:{part}")
+        return placed(self, HOST)
+
+    def missing(self) -> str:
+        """Say what it lacks here, and how to get it; empty if nothing."""
+        return ""
+
+    def describe(self, placement: Placement) -> str:
+        """Say in words who computes: the name of a GPU, the number of threads. Empty if there is nothing to say."""
+        return ""
+
+    def may_pull(self, g: Graph) -> bool:
+        """Whether a search on a graph with ``direction="auto"`` may pull, for which it needs in-edges."""
+        return True
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.name!r}>"
+
+
+def register_backend(backend: Backend) -> Backend:
+    """Make a backend known to ``g.to`` and the command line; a later one of the same name replaces it.
+
+    Raises
+    ------
+    GraphError
+        Its name is not one, or that of a shipped backend.
+    """
+    name = getattr(backend, "name", None)
+    if not isinstance(name, str) or re.fullmatch(r"\w+", name) is None or name in (*SHIPPED, "auto"):
+        raise GraphError(f"a backend cannot be called {name!r}: letters, digits and underscores, and no shipped one's")
+    BACKENDS[name] = backend
+    return backend

@@ -1,0 +1,163 @@
+"""The memory of a GPU: arrays of CuPy. With ``NUMBA_ENABLE_CUDASIM=1`` NumPy stands in for CuPy."""
+
+from __future__ import annotations
+
+import traceback
+from functools import cache
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from frontier import lost
+from frontier.errors import DeviceMemoryError, FrontierMemoryError
+from frontier.memory import detection, limits
+from frontier.memory.arrays import adopt, is_device, to_host
+from frontier.memory.base import Memory
+from frontier.memory.shortage import lacking
+
+__all__ = ["GpuMemory", "gpu"]
+
+
+class GpuMemory(Memory):
+    """The memory of one GPU; :func:`gpu` gives it.
+
+    Parameters
+    ----------
+    index : int
+        The number by which CUDA knows the GPU in this process.
+    """
+
+    __slots__ = ("index", "part")
+
+    residence = "device"
+    small = 1 << 28  # to ask the driver takes a millisecond
+    hint = (
+        "a smaller graph, narrower dtypes or fewer arrays in use on this GPU would help (Graph.memory_estimate() tells "
+        "what a graph takes), and Graph.to('cpu') computes in the host's memory"
+    )
+    error = DeviceMemoryError
+
+    def __init__(self, index: int) -> None:
+        self.index = index
+        self.part = f":{index}" if index else ""
+
+    @property
+    def xp(self) -> Any:
+        """CuPy, or what stands in for it."""
+        return np if detection.simulated() else detection.cupy()
+
+    def full(self, length: int, value: Any, dtype: Any) -> Any:
+        """Give an array of one value."""
+        made = self.xp.empty(length, dtype)
+        if isinstance(made, np.ndarray):
+            made.fill(value)
+            return made
+        if type(value) is int and -1 <= value <= 0 and made.dtype.kind == "i":
+            pattern = b"\xff" if value else b"\0"  # as nearly always; to ask NumPy takes a microsecond
+        else:
+            pattern = np.asarray(value, dtype).tobytes()
+        if length and pattern == pattern[:1] * len(pattern):  # 0 and -1: no kernel is needed
+            made.data.memset_async(pattern[0], made.nbytes)
+        elif length:
+            made.fill(value)
+        return made
+
+    def moved(self, values: Any, copy: bool = False) -> Any:
+        """Give an array on this GPU, which must be current; what is no number stays on the host."""
+        xp = self.xp
+        if xp is np:
+            values = to_host(values)
+            return values.copy() if copy else values
+        if is_device(values):
+            # copied from another GPU in any case
+            return xp.array(adopt(values)) if copy else xp.asarray(adopt(values))
+        values = np.asarray(values)
+        if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+            return values.copy() if copy else values
+        made = xp.empty(values.shape, values.dtype.newbyteorder("="))
+        if values.size:
+            # not xp.array, which pins as much of the host's memory
+            made.set(np.ascontiguousarray(values, made.dtype))
+        return made
+
+    def left(self, enough: int | None = None) -> tuple[int, str]:
+        """Bytes that the driver and CuPy's pool can still give.
+
+        Where the pool has ``enough`` the driver is not asked, which takes it a millisecond.
+        """
+        where = f" on {detection.named(self.index)}"
+        if detection.simulated():
+            return limits.free()[0], where
+        cupy = detection.cupy()
+        with cupy.cuda.Device(self.index):
+            pool = cupy.get_default_memory_pool()
+            kept = int(pool.free_bytes())
+            if enough is not None and kept > enough:
+                return kept, where
+            free = cupy.cuda.runtime.memGetInfo()[0] + kept
+            limit = pool.get_limit()
+            return int(min(free, limit - pool.used_bytes()) if limit else free), where
+
+    def synchronize(self) -> None:
+        """Wait until the GPU has nothing to do."""
+        if not detection.simulated():
+            with self.using():
+                detection.runtime().deviceSynchronize()
+
+    def using(self, what: str = "an array") -> _Current:
+        """Give what makes the GPU current, and says it in our words if its memory is used up."""
+        return _Current(self, what)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return gpu, (self.index,)
+
+
+@cache
+def gpu(index: int) -> GpuMemory:
+    """Give the memory of a GPU, always the same object; whether there is such a GPU is not looked at."""
+    return GpuMemory(index)
+
+
+class _Current:
+    """A GPU as the current one.
+
+    CuPy itself frees the unused blocks of its pool and tries once more before it gives up. Here they are freed again,
+    with what the failed computation has left, so that the GPU can be used afterwards.
+    """
+
+    __slots__ = ("_device", "_memory", "_what")
+
+    def __init__(self, memory: GpuMemory, what: str) -> None:
+        self._memory, self._what = memory, what
+        self._device: Any = None
+
+    def __enter__(self) -> None:
+        if not detection.simulated():
+            index = self._memory.index
+            lost.check(index)
+            if detection.runtime().getDevice() != index:
+                self._device = detection.cupy().cuda.Device(index)
+                self._device.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._device is not None:
+            self._device.__exit__(kind, error, trace)
+        if isinstance(error, RuntimeError):  # CuPy's, of the driver
+            known = lost.noted(error, self._memory.index)
+            if known is not None:
+                raise known from None
+        if isinstance(error, MemoryError) and not isinstance(error, FrontierMemoryError):
+            self._explain(error)
+
+    def _explain(self, error: MemoryError) -> None:
+        traceback.clear_frames(error.__traceback__)  # whose variables hold memory of the GPU
+        needed = int(getattr(error, "_size", 0))
+        memory = self._memory
+        if not detection.simulated():
+            with detection.cupy().cuda.Device(memory.index):
+                detection.cupy().get_default_memory_pool().free_all_blocks()
+        free, where = memory.left()
+        raise lacking(memory.error, needed, free, self._what, memory.hint, where) from None

@@ -1,0 +1,56 @@
+"""The errors for what does not fit into memory: what needed it, how much, how much is free, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from frontier.errors import FrontierMemoryError
+from frontier.memory import limits
+
+__all__ = ["HINT", "explained", "lacking", "telling"]
+
+#: What would help where the host's memory is too small.
+HINT = "a smaller graph, narrower dtypes or fewer arrays in use would help (see Graph.memory_estimate)"
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+Kind = TypeVar("Kind", bound=FrontierMemoryError)
+
+
+def lacking(
+    kind: type[Kind], needed: int, free: int, what: str, hint: str, where: str = "", more: str = ""
+) -> Kind:
+    """The error for something that does not fit; ``where`` says into which memory."""
+    return kind(
+        f"{what}: at least {needed:,} {more}bytes are needed ({needed / 2**30:,.1f} GiB), {free:,} are free{where} "
+        f"({free / 2**30:,.1f} GiB); {hint}"
+    )
+
+
+def explained(error: Exception, what: str) -> FrontierMemoryError:
+    """The error for what has not found its memory, where nobody had asked first; one of our own stays."""
+    if isinstance(error, FrontierMemoryError):
+        return error
+    needed = getattr(error, "_total_size", 0)  # NumPy says how much it was
+    free, where = limits.free()
+    if needed:
+        return lacking(FrontierMemoryError, needed, free, what, HINT, where, "more ")
+    return FrontierMemoryError(f"{what}: memory ran out, {free:,} bytes are free{where}; {HINT}")
+
+
+def telling(what: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Let a function that runs out of memory raise an error of ours that says what was being done: a decorator."""
+
+    def decorate(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        @wraps(function)
+        def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
+            try:
+                return function(*given, **named)
+            except MemoryError as error:
+                raise explained(error, what) from None
+
+        return call
+
+    return decorate
