@@ -291,4 +291,4 @@ def test_no_source_is_forgotten() -> None:
         if file is not None:
             assert file in known, f"{name} is missing"
             waiting |= {*imported_by(file)} if file.name != "__init__.py" else set()  # that starts executions
-    assert {"frontier.backends.cuda.mends", "frontier.backends.cpu.intrinsics", "frontier.numbers"} <= seen
+    assert {"frontier.backends.cuda.numba_compat", "frontier.backends.cpu.intrinsics", "frontier.numbers"} <= seen

@@ -10,11 +10,10 @@ import hashlib
 import importlib
 import re
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from types import ModuleType, SimpleNamespace
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -148,7 +147,9 @@ def _ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int
     kinds = [
         getattr(types, _name(scalars[name[2:]])) if name.startswith("p_") else types.int64 for name in words(program)
     ]
-    with _device_of(capability):
+    from frontier.backends.cuda import numba_compat
+
+    with numba_compat.device_of(capability):
         made, _ = cuda.compile(
             module.run,
             types.void(types.int64, *kinds),
@@ -183,15 +184,3 @@ def _copies() -> Any:
         return cuda.jit(device=True, forceinline=not recursive)(fn)
 
     return Copies(jit)
-
-
-@contextmanager
-def _device_of(capability: tuple[int, int]) -> Iterator[None]:
-    """numba-cuda asks for the current device while it compiles, which machines without a GPU do not have."""
-    dispatcher = _numba("numba.cuda.dispatcher")
-    before = dispatcher.get_current_device
-    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
-    try:
-        yield
-    finally:
-        dispatcher.get_current_device = before

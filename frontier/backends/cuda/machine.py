@@ -16,7 +16,7 @@ if SIMULATED:
 else:
     from numba import cuda
 
-    import frontier.backends.cuda.mends
+    import frontier.backends.cuda.numba_compat
     from frontier.backends.cuda.atomics import bits_of, checked, integer, key_down, key_up, truth
     from frontier.backends.cuda.guards import GUARDS
     from frontier.backends.cuda.intrinsics import *  # noqa: F403

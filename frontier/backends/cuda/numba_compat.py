@@ -1,22 +1,29 @@
-"""What functors may use and numba-cuda does not offer of itself. Import this module before compiling.
+"""All that is changed in numba-cuda, and no other module changes anything there. Import this module before compiling.
 
 NumPy's functions of numbers: numba-cuda lowers those that its mathematical functions serve. The others are taken from
 the table that it shares with the CPU, or call the GPU's mathematical library. Fields with the name of a method of
-tuples: numba-cuda would prefer the method. Products and sums: each is rounded, as NumPy does.
+tuples: numba-cuda would prefer the method. Products and sums: each is rounded, as NumPy does. And while it compiles
+for a device that is not there, numba-cuda is told which (:func:`device_of`).
+
+numba itself, which compiles for the CPU, is not changed: it is extended by what it offers for that
+(``frontier/backends/overloads.py``, ``cpu/functors.py``, ``cpu/narrow.py``), and dispatchers of our own functions are
+given another cache (``frontier/_numba_cache.py``).
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.core import errors
-from numba.cuda import cgutils, ufuncs
+from numba.cuda import cgutils, dispatcher, ufuncs
 from numba.cuda.compiler import CUDACompiler
 from numba.cuda.core import ir as cuda_ir
 from numba.cuda.core.compiler_machinery import register_pass
@@ -28,7 +35,7 @@ from numba.cuda.typing.collections import NamedTupleAttribute
 
 from frontier.backends.promotion import promoting
 
-__all__: list[str] = []
+__all__ = ["device_of"]
 
 #: In the library under another name than Python's, or not in Python at all.
 _LIBRARY = {np.rint: "rint", np.fmod: "fmod", np.exp2: "exp2", np.nextafter: "nextafter"}
@@ -107,3 +114,14 @@ nvvm.compile_ir = partial(nvvm.compile_ir, fma=False)
 
 # Attributes of a problem come before what is said of all tuples for this target.
 NamedTupleAttribute.metadata = {"target": "cuda"}
+
+
+@contextmanager
+def device_of(capability: tuple[int, int]) -> Iterator[None]:
+    """numba-cuda asks for the current device while it compiles, which machines without a GPU do not have."""
+    before = dispatcher.get_current_device
+    dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
+    try:
+        yield
+    finally:
+        dispatcher.get_current_device = before
