@@ -43,7 +43,7 @@ class Field:
 
 def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
     try:
-        made = np.dtype(dtype)
+        made = np.dtype(dtype).newbyteorder("=")  # compiled code knows the machine's own order of bytes only
     except TypeError:
         raise FrontierError(f"{dtype!r} is no dtype: fields hold integers, floats and bools") from None
     if made.kind not in "iufb" or made.itemsize > 8:
@@ -99,7 +99,8 @@ def array(values: ArrayLike) -> Field:
         made = np.ascontiguousarray(made)
     if made.ndim != 1:
         raise FrontierError(f"fr.array is one-dimensional, not {made.ndim}-dimensional")
-    return Field("array", _dtype(made.dtype), made)
+    dtype = _dtype(made.dtype)
+    return Field("array", dtype, made.astype(dtype, copy=False))
 
 
 def pile(kind: str = "vertex") -> Field:

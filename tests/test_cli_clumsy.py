@@ -136,6 +136,14 @@ def test_names_beside_the_labels_of_components(folder: Path, capsys: pytest.Capt
     assert list(json.loads((folder / "out.json").read_text())) == ["vertex", "label"]
 
 
+@pytest.mark.usefixtures("folder")
+def test_names_that_are_not_kept_are_said(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["convert", "names.csv", "out.csv", "--labels"]) == 0
+    assert "out.csv has the vertices' numbers: their names are kept by .npz only" in capsys.readouterr().err
+    assert main(["convert", "names.csv", "out.npz", "--labels"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("command", ["bc", "pagerank"])
 @pytest.mark.usefixtures("folder")
 def test_a_vertex_by_its_name(capsys: pytest.CaptureFixture[str], command: str) -> None:

@@ -44,6 +44,21 @@ def test_arrays_given_are_copied():
     assert p.a.tolist() == p.b.tolist() == [0, 1, 2, 3]
 
 
+@pytest.mark.parametrize("dtype", [">i4", "<i4", ">f8", ">u2"])
+def test_fields_of_another_order_of_bytes(backend, dtype):
+    a = fr.array(np.arange(3, dtype=dtype))
+    p = fr.Problem(backend(fr.path(4)), x=fr.vertex(dtype, np.arange(4)), s=fr.scalar(dtype, 3), a=a)
+    fr.compute(p, range(4), added)
+    assert p.x.tolist() == [5, 6, 7, 8]
+    assert p.x.dtype.isnative
+    with pytest.raises(fr.FrontierError, match="float16"):
+        fr.vertex(">f2")
+
+
+def added(p, v):
+    p.x[v] += p.s + p.a[2]
+
+
 def test_two_problems_of_one_description_share_nothing():
     fields = {"a": fr.vertex("int64", np.arange(4)), "b": fr.array([1, 2]), "c": fr.scalar("int32"), "d": fr.pile()}
     p, q = fr.Problem(G, **fields), fr.Problem(G, **fields)

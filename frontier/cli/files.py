@@ -139,7 +139,10 @@ def _check_out(out: str, arguments: argparse.Namespace) -> None:
 
 def _write(graph: Graph, out: str, to: str | None) -> int:
     from frontier.io import write
+    from frontier.io.formats import format_of
 
+    if graph.labels is not None and format_of(out, to)[0] != "npz":
+        print(f"frontier: {out} has the vertices' numbers: their names are kept by .npz only", file=sys.stderr)
     if out == "-":
         write(graph, sys.stdout.buffer, to)
         return 0
