@@ -58,7 +58,6 @@ def location(fn: Callable[..., Any], line: int | None = None) -> str:
 _NAMING = ("LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLOSURE")
 
 
-@lru_cache(maxsize=4096)
 def line_of(code: types.CodeType, name: str) -> int | None:
     """The first line in which a function, or one inside it, names a variable or an attribute."""
     for part in inner_codes(code):
@@ -203,7 +202,6 @@ def constant(fn: Callable[..., Any]) -> Any:
     return _constant(fn.__code__)
 
 
-@lru_cache(maxsize=4096)
 def _constant(code: types.CodeType) -> Any:
     dull = ("RESUME", "NOP", "COPY_FREE_VARS")
     made = [part for part in dis.get_instructions(code) if part.opname not in dull]

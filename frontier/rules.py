@@ -199,7 +199,6 @@ def _chained(code: types.CodeType, copy: dis.Instruction) -> bool:
     return len(steps) == 2 and steps[0].opname.startswith("STORE") and steps[1].opname.startswith(("STORE", "COPY"))
 
 
-@lru_cache(maxsize=4096)
 def _nothing(code: types.CodeType) -> int | None:
     """The line where a function may end without a value; None if there is none."""
     before = None

@@ -213,6 +213,25 @@ def test_figures_are_counted() -> None:
     assert re.search(r"fr\.bfs passes +\d+ \(\d+\)", done.stdout)
 
 
+def test_every_cache_is_documented() -> None:
+    """What a process keeps stands in one table of the design page."""
+    text = (ROOT / "docs" / "design.md").read_text("utf-8")
+    known = re.search(r"^## What a process keeps\n(.*?)^## ", text, re.MULTILINE | re.DOTALL)[1]
+    named = set(re.findall(r"`(\w+\.\w+)`", known))
+    found = set()
+    for path in (path for folder in ("frontier", "operators", "primitives") for path in (ROOT / folder).rglob("*.py")):
+        module = path.parent.name if path.name == "__init__.py" else path.stem
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            decorators = map(ast.unparse, getattr(node, "decorator_list", ()))
+            if any(re.match(r"(functools\.)?(lru_cache|cache)\b", decorator) for decorator in decorators):
+                found.add(f"{module}.{node.name}")
+    assert found <= named, "say what it holds, by what, and when it is gone"
+    for name in named - found:
+        module, _, part = name.partition(".")
+        files = [*(ROOT / "frontier").rglob(f"{module}.py"), *(ROOT / "primitives").rglob(f"{module}.py")]
+        assert module[0].isupper() or not files or any(part in path.read_text("utf-8") for path in files), name
+
+
 def readme_blocks(language: str) -> list[str]:
     text = (ROOT / "README.md").read_text("utf-8")
     return re.findall(rf"^```{language}\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
