@@ -57,7 +57,7 @@ def from_edges(
         an undirected graph (a, b) and (b, a) are the same edge.
     self_loops : {"keep", "drop", "error"}
         What becomes of edges from a vertex to itself.
-    labels : array_like, shape (n,), or True, optional
+    labels : array_like, shape (n,), or bool, optional
         A unique name for each vertex; names in ``src`` and ``dst`` are looked up here, integers
         there are ids all the same. True: integers in ``src`` and ``dst`` are names too, however
         large, and vertices are numbered as names are.
@@ -84,6 +84,7 @@ def from_edges(
     on a GPU 16, and 40 with weights or columns. The result does not depend on the number of
     threads; on a GPU, sums of several floats may differ in the last bits.
     """
+    labels = None if labels is False else labels
     _check_choice("duplicates", duplicates, DUPLICATES)
     _check_choice("self_loops", self_loops, ("keep", "drop", "error"))
     if dst is None:

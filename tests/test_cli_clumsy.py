@@ -165,6 +165,12 @@ def test_floats_that_json_does_not_know(folder: Path, capsys: pytest.CaptureFixt
     assert json.loads(capsys.readouterr().out, parse_constant=pytest.fail)["weight_range"] == [0.5, None]
 
 
+def test_integers_that_stand_for_infinity_are_null(folder: Path) -> None:
+    assert main("sssp ok.csv --source 1 --backend python --output out.json".split()) == 0
+    made = json.loads((folder / "out.json").read_text())
+    assert (made["distance"], made["parent"]) == ([None, 0, 3], [-1, 1, 1])
+
+
 def test_standard_input(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"0,1\n1,2\n")))
     assert main(["bfs", "-", "--format", "csv", "--source", "0", "--json", "--backend", "python"]) == 0

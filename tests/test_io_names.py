@@ -54,6 +54,11 @@ def test_names(tmp_path: Path, name: str, text: str) -> None:
     assert sorted(graph.labels.tolist()) == ["alice", "bob", "carol"]
 
 
+def test_labels_that_are_not_wanted(tmp_path: Path) -> None:
+    assert read(tmp_path, "g.csv", "0,1\n1,2\n", labels=False).labels is None
+    assert fr.from_edges([0, 1], [1, 2], labels=False).labels is None
+
+
 def test_names_are_numbered_as_they_come(tmp_path: Path) -> None:
     graph = read(tmp_path, "g.txt", "c a\nb c\n", labels=True)
     assert graph.labels.tolist() == ["c", "a", "b"]

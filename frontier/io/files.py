@@ -58,7 +58,7 @@ def read(
     num_vertices : int, optional
         Number of vertices, for edge lists. Default: what the file says, or the largest id plus
         one.
-    labels : array_like, shape (n,), or True, optional
+    labels : array_like, shape (n,), or bool, optional
         Labels, or True: the ends of edges in an edge list are names, such as ``alice`` or numbers
         however large, and vertices are numbered in the order in which they come, as in
         :func:`frontier.from_edges`.
@@ -114,6 +114,7 @@ def read(
         raise GraphError(f"num_vertices is for edge lists: {known.name} files say it themselves")
     if header is not None and not known.lists_edges:
         raise GraphError("header is for edge lists: the others have names of columns nowhere")
+    labels = None if labels is False else labels
     if labels is True and not known.lists_edges:
         raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
     options = Options(directed, duplicates or "first", self_loops, num_vertices, labels, header)
