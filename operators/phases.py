@@ -8,8 +8,9 @@ import numpy as np
 
 from frontier.backends.least import LAST
 from frontier.functors import arguments
-from frontier.lowering.registers import ALL
-from frontier.lowering.text import VALUE
+from frontier.lowering.ir import Expr, Value, cast
+from frontier.lowering.phases import VALUE
+from frontier.lowering.printer import number
 from frontier.operators.reductions import ENDS, identity
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from frontier.lowering.registers import Register
     from frontier.operators.gather import Gather
 
-__all__ = ["accumulate", "begun", "element", "frontier", "gathered", "indented", "start", "stored"]
+__all__ = ["accumulate", "begun", "element", "frontier", "gathered", "identity_of", "indented", "start", "stored"]
 
 
 def indented(lines: list[str], depth: int = 1) -> list[str]:
@@ -25,17 +26,13 @@ def indented(lines: list[str], depth: int = 1) -> list[str]:
     return ["    " * depth + line for line in lines]
 
 
-def frontier(b: Builder, register: Register, kind: str) -> dict[str, str]:
+def frontier(b: Builder, register: Register, kind: str) -> dict[str, Value]:
     """Parameters for the elements of a register."""
-    return {
-        "everything": f"{register.form} == {ALL}",
-        "queue": f"{b.layout.element(kind)}_at({register.queue})",
-        "total": register.count,
-    }
+    return {"everything": b.everything(register), "queue": b.queue(register, kind), "total": register.count}
 
 
 def element(
-    b: Builder, fn: Functor, kind: str, parameters: dict[str, str], wants: str = ""
+    b: Builder, fn: Functor, kind: str, parameters: dict[str, Value], wants: str = ""
 ) -> tuple[list[str], str]:
     """Lines that look up what a functor wants to know of element ``x``, and the text of its call.
 
@@ -74,14 +71,23 @@ def accumulate(op: str, call: str, dtype: str) -> list[str]:
     return [f"result = {'max' if op == 'any' else 'min'}(result, np.int64(truth({call})))"]
 
 
+def _identity(op: str, dtype: str) -> tuple[str, float]:
+    """The identity, and the dtype in which values accumulate."""
+    value = identity(op, np.dtype(dtype))
+    if op not in ("any", "all", "or") and dtype.startswith("float"):
+        return "float64", float(value)
+    return "int64", min(int(value), 2**63 - 1)
+
+
 def start(op: str, dtype: str) -> str:
     """Text of the identity, typed as what values accumulate in."""
-    value = identity(op, np.dtype(dtype))
-    if op in ("any", "all", "or"):
-        return f"np.int64({int(value)})"
-    if dtype.startswith("float"):
-        return "np.float64(0.0)" if op == "sum" else f"np.float64({'-' if op == 'max' else ''}np.inf)"
-    return f"np.int64({min(int(value), 2**63 - 1)})"
+    accumulated, value = _identity(op, dtype)
+    return f"np.{accumulated}({number(value)})"
+
+
+def identity_of(op: str, dtype: str) -> Expr:
+    """The identity, typed as what values accumulate in."""
+    return cast(*_identity(op, dtype))
 
 
 def found(op: str, call: str, end: str) -> list[str]:
@@ -108,7 +114,7 @@ def stored(step: Gather, dtype: str) -> str:
     return "truth(result)" if dtype == "bool" else "result"
 
 
-def gathered(step: Gather, b: Builder, parameters: dict[str, str], k: str, slot: str) -> list[str]:
+def gathered(step: Gather, b: Builder, parameters: dict[str, Value], k: str, slot: str) -> list[str]:
     """Lines that bring the value of edge ``k`` of vertex ``x`` into ``result``; ``slot`` is a name for its out-edge."""
     dtype = b.layout.dtype(step.into)
     names = {*arguments(step.fn, "edge"), *(arguments(step.where, step.far) if step.where else ())}

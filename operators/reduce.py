@@ -75,10 +75,12 @@ class Reduce(Operator):
 
     def lower(self, builder: Builder, register: Register) -> None:
         """Add the phase of this step to a loop function."""
+        from frontier.lowering.ir import expression
+
         number = constant(self.fn)
         if self.op == "sum" and isinstance(number, int) and not builder.layout.dtype(self.into).startswith("float"):
             # Counting takes no sweep: a frontier knows its size.
             count = builder.count_over(self.over) if self.counted else register.count
-            builder.line(builder.assign(self.into, f"{count} * {int(number)}"))
+            builder.add(builder.assign(self.into, expression(count) * int(number)))
             return
         kernels(builder, "elementwise").lower_reduce(self, builder, register)

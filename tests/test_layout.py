@@ -158,7 +158,7 @@ def test_imports_go_one_way() -> None:
         ("operators/filter.py", "import frontier.primitives.bfs"),
         ("primitives/bfs.py", "from operators import Advance"),
         ("frontier/graph.py", "if TYPE_CHECKING:\n    from frontier.problem import Problem"),
-        ("frontier/lowering/text.py", "from frontier.backends import run"),
+        ("frontier/lowering/phases.py", "from frontier.backends import run"),
         ("frontier/backends/run.py", "from frontier.backends.cuda.launch import kernel"),
         ("frontier/new.py", ""),
     ],

@@ -364,6 +364,6 @@ def test_many_loops_are_one_program(backend):
 
 
 def test_a_loop_that_is_too_large_is_refused(cuda, monkeypatch):
-    monkeypatch.setattr("frontier.backends.cuda.decider.MOST", 20)
+    monkeypatch.setattr("frontier.backends.cuda.printers.MOST", 20)
     with workers(2), pytest.raises(fr.FrontierError, match=r"a loop of so many steps .* is too large for one kernel"):
         run(fr.Sequence(fr.Compute(pool.touch), over="vertices"), pool.problem(cuda(fr.star(40))))

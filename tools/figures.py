@@ -28,9 +28,9 @@ READERS = tuple(f"frontier/backends/{name}.py" for name in ("cpu/compiler", "cud
 PUSH = {
     "operators": "kernels phases cuda/elementwise",
     "operators/advance": "__init__ lower edges cuda/__init__ cuda/balance cuda/merge_path cuda/edges",
-    "frontier/lowering": "loops builder text module registers layout",
+    "frontier/lowering": "loops builder phases variables ir blocks printer module registers layout",
     "frontier/backends/cuda": (
-        "program decider steps queues appends collectives intrinsics machine runtime runtime_words compiler launch"
+        "program printers steps queues appends collectives intrinsics machine runtime runtime_words compiler launch"
     ),
 }
 BACKENDS = {"python", "cpu", "cuda"}

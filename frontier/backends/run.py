@@ -171,22 +171,22 @@ class LoopExecution:
     def _prepare_pile(self, name: str) -> None:
         kind = self._p.piles[name].kind
         stamps = self._workspace.array(f"stamps_{name}", f"{kind}_stamps")
-        self._set(f"pile_{name}", self._workspace.address_of(self._workspace.array(f"pile_{name}", f"{kind}_queue")))
-        self._set(f"stamps_{name}", self._workspace.address_of(stamps))
+        self._set(f"pile:{name}", self._workspace.address_of(self._workspace.array(f"pile_{name}", f"{kind}_queue")))
+        self._set(f"stamps:{name}", self._workspace.address_of(stamps))
         # A pile's epochs must not meet those that other runs left in the same stamps.
-        self._set(f"epoch_{name}", self._workspace.epoch(f"stamps_{name}", f"{kind}_stamps"))
+        self._set(f"epoch:{name}", self._workspace.epoch(f"stamps_{name}", f"{kind}_stamps"))
         self._fill_pile(name)
 
     def _fill_pile(self, name: str) -> None:
         """Copy a pile that the host has set to where the loop function keeps it."""
         content = self._p.piles[name]
-        self._set(f"epoch_{name}", self._get(f"epoch_{name}") + 1)
+        self._set(f"epoch:{name}", self._get(f"epoch:{name}") + 1)
         if len(content):
-            queue = self._view(self._get(f"pile_{name}"), content.id_dtype, len(content))
+            queue = self._view(self._get(f"pile:{name}"), content.id_dtype, len(content))
             queue[:] = self._workspace.xp.asarray(content.ids)
-            stamps = self._view(self._get(f"stamps_{name}"), np.dtype(np.int32), content.capacity)
-            stamps[queue] = self._get(f"epoch_{name}")
-        self._set(f"held_{name}", len(content))
+            stamps = self._view(self._get(f"stamps:{name}"), np.dtype(np.int32), content.capacity)
+            stamps[queue] = self._get(f"epoch:{name}")
+        self._set(f"held:{name}", len(content))
         self._stored[name] = content
 
     def _load(self, f: Frontier) -> None:
@@ -312,12 +312,12 @@ class LoopExecution:
             held = {self._workspace.address_of(array): array for array in p.arrays.values()}
             for name in p.arrays:
                 if len(p.arrays[name]):  # empty arrays may share an address
-                    p.arrays[name] = held[self._get(f"a_{name}")]
+                    p.arrays[name] = held[self._get(f"field:{name}")]
         for name in self._code.piles:
             pile = p.piles[name]
-            count = self._get(f"held_{name}")
+            count = self._get(f"held:{name}")
             if count or len(pile):
-                ids = self._copy(self._get(f"pile_{name}"), pile.id_dtype, count)
+                ids = self._copy(self._get(f"pile:{name}"), pile.id_dtype, count)
                 p.piles[name] = Frontier._of(p.graph, pile.kind, ids=ids)
             self._stored[name] = p.piles[name]
         if not self.done:
@@ -333,7 +333,7 @@ class LoopExecution:
         if "stamps" in self._program.inputs:
             work.epochs["stamps"] = self._get("epoch")
         if piles:  # two may have been swapped; the highest epoch is safe for both
-            highest = max(self._get(f"epoch_{name}") for name in piles)
+            highest = max(self._get(f"epoch:{name}") for name in piles)
             work.epochs.update((f"stamps_{name}", highest) for name in piles)
         work.give_back(self._p.graph)
 

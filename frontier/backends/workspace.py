@@ -17,7 +17,7 @@ import numpy as np
 from frontier import tracing
 from frontier.lowering.loops import Program
 from frontier.lowering.module import words
-from frontier.lowering.registers import SMALL, VARIABLES, Register
+from frontier.lowering.registers import SMALL, Register
 from frontier.memory.shortage import explained
 from frontier.schedule import Schedule
 
@@ -154,11 +154,11 @@ class Code:
 
     def __post_init__(self) -> None:
         layout, self.at = self.program.layout, words(self.program)
-        self.arrays = [(name, self.at[f"a_{name}"]) for name, _ in layout.of_kind("vertex", "edge", "array")]
-        self.scalars = [(name, self.at[f"p_{name}"]) for name, _ in layout.of_kind("scalar")]
+        self.arrays = [(name, self.at[f"field:{name}"]) for name, _ in layout.of_kind("vertex", "edge", "array")]
+        self.scalars = [(name, self.at[f"scalar:{name}"]) for name, _ in layout.of_kind("scalar")]
         inputs = self.program.inputs.items()
         self.lengths = [(role[7:], self.at[name]) for name, role in inputs if role.startswith("length ")]
-        self.piles = [name for name, _ in layout.of_kind("pile") if f"pile_{name}" in self.at]
+        self.piles = [name for name, _ in layout.of_kind("pile") if f"pile:{name}" in self.at]
         self.given, self.result = self._positions(self.program.given), self._positions(self.program.result)
         self.tables: weakref.WeakKeyDictionary[Workspace, Any] = weakref.WeakKeyDictionary()
 
@@ -169,7 +169,7 @@ class Code:
             self.run, self.whole = whole(), None
 
     def _positions(self, register: Register) -> dict[str, int]:
-        return {name: self.at[getattr(register, name)] for name in VARIABLES}
+        return {name: self.at[var.name] for name, var in register.variables().items()}
 
 
 #: Edge slots for each vertex from which on a pull is expected, so that all is compiled at once.

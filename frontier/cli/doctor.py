@@ -68,7 +68,7 @@ def _install(extra: str) -> str:
 def _basics() -> Iterator[Finding]:
     import frontier
     from frontier.backends.cpu import threads
-    from frontier.lowering.text import checking
+    from frontier.lowering.phases import checking
 
     yield Finding("frontier", frontier.__version__, str(Path(frontier.__file__).parent))
     system = f"{platform.system()} {platform.machine()}"

@@ -1,209 +1,395 @@
-"""Builder: text of a loop function with what frontiers and piles are in it; operators add their phases through it."""
+"""Builder: a program in the making. Operators add their phases, and what follows from them, through it."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from typing import Any, Self
 
-from frontier.lowering.registers import ALL, BITS, IN, OUT, QUEUE, Register
-from frontier.lowering.text import VALUE, Functor, Text
+from frontier.lowering.ir import (
+    Assign,
+    Branch,
+    Call,
+    Choice,
+    Counter,
+    Decide,
+    Deferred,
+    Exit,
+    Expr,
+    Item,
+    Leave,
+    Loop,
+    Node,
+    Phase,
+    Region,
+    Resume,
+    Swap,
+    Together,
+    Value,
+    Var,
+    both,
+    cast,
+    differ,
+    equal,
+    expression,
+)
+from frontier.lowering.layout import Layout
+from frontier.lowering.phases import VALUE, Functor, Phases
+from frontier.lowering.registers import ALL, BITS, IN, OUT, QUEUE, Register, form
+from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
+from frontier.schedule import ResolvedSchedule
 
 __all__ = ["Builder", "Functor"]
 
 
-def _number(value: float) -> str:
-    """Text of a number, also of one that Python has no literal for."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return "np.nan" if math.isnan(value) else "np.inf" if value > 0 else "-np.inf"
-    kind = bool if isinstance(value, bool) else float if isinstance(value, float) else int
-    return kind.__repr__(value)  # not that of a class of the user's, which may be any text
+class Builder(Phases):
+    """Nodes of one program in the making.
 
+    Attributes
+    ----------
+    nodes : list of Node
+        The program so far.
+    steps : list of str
+        Names of the steps, for the trace.
+    records : dict of str to str
+        Name of a record -> kind of its elements.
+    deferred, left_out : list of Deferred
+        What is compiled only when a run first comes to it, and what of that is not part of this program.
+    loops : list of list of Node
+        Of the program and of every loop around the step at hand: nodes that run where it begins.
+    """
 
-class Builder(Text):
-    """Text of one loop function in the making, see :class:`frontier.lowering.text.Text`."""
+    #: Whose program it is; the operators make their phases for it.
+    backend = "cpu"
+
+    #: Whether all lists are known to be short, so that a pull is not worth while.
+    narrow = False
+
+    def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
+        super().__init__(layout, schedule)
+        self.nodes: list[Node] = []
+        self.steps: list[str] = []
+        self.records: dict[str, str] = {}
+        self.want = ""
+        self.swaps = False  # whether fields are exchanged
+        self.loops: list[list[Node]] = []
+        self.deferred: list[Deferred] = []
+        self.left_out: list[Deferred] = []
+        self._within = self.nodes  # where nodes are added
+        self._registers = 0
+        self._places: dict[tuple[bool, int], int] = {}
+
+    # ---- nodes ---------------------------------------------------------------------------------------------
+
+    def add(self, *nodes: Node) -> None:
+        """Add nodes."""
+        self._within.extend(nodes)
+
+    def set(self, target: Var | Any, value: Value) -> None:
+        """Give a variable a value."""
+        self.add(Assign(target, expression(value)))
+
+    @contextmanager
+    def inside(self, nodes: list[Node]) -> Iterator[None]:
+        """What is added within it becomes part of these nodes."""
+        outer, self._within = self._within, nodes
+        try:
+            yield
+        finally:
+            self._within = outer
+
+    @contextmanager
+    def when(self, condition: Expr) -> Iterator[Branch]:
+        """What is added within it runs only if the condition holds; ``otherwise`` adds what runs if not."""
+        branch = Branch(condition)
+        self.add(branch)
+        with self.inside(branch.yes):
+            yield branch
+
+    @contextmanager
+    def otherwise(self, branch: Branch) -> Iterator[None]:
+        """What is added within it runs where the condition of :meth:`when` did not hold."""
+        with self.inside(branch.no):
+            yield
+
+    @contextmanager
+    def defer(self) -> Iterator[None]:
+        """What is added within it is compiled when a run first comes there."""
+        made = Deferred()
+        self.add(made)
+        with self.inside(made.body):
+            yield
+        self.deferred.append(made)
+
+    def without_deferred(self) -> Self:
+        """The same program, but that the run leaves with ``NEED_CODE`` where something deferred begins.
+
+        Variables and labels are the same, so the run can go on in the whole program where it left.
+        """
+        made = copy(self)
+        made.deferred, made.left_out = [], self.deferred
+        return made
+
+    @property
+    def title(self) -> str:
+        """What is said to be compiled."""
+        return " ".join(self.steps) + " with pull" * bool(self.deferred)
+
+    @contextmanager
+    def loop(self, title: str = "") -> Iterator[None]:
+        """What is added within it is done again and again, until :meth:`leave_loop`."""
+        made = Loop(title=title)
+        self.add(made)
+        with self.inside(made.body):
+            yield
+
+    @contextmanager
+    def region(self, title: str) -> Iterator[None]:
+        """What is added within it belongs together."""
+        made = Region(title)
+        self.add(made)
+        with self.inside(made.body):
+            yield
+
+    def leave_loop(self, *, when: Expr | None = None, unless: Expr | None = None) -> None:
+        """Leave the innermost loop."""
+        self.add(Exit(when, unless))
+
+    def leave(self, code: str, detail: Value | None = None) -> None:
+        """Return to the host; the next call begins with the present block again."""
+        self.add(Leave(code, detail))
+
+    def resume(self) -> None:
+        """A run that leaves after here goes on here."""
+        self.add(Resume())
+
+    def phase(
+        self,
+        call: Call,
+        after: Sequence[Node] = (),
+        title: str = "",
+        functors: Sequence[Functor | None] = (),
+        writes: Sequence[str] = (),
+    ) -> None:
+        """Work that is divided among the workers, then a barrier, then decisions from its counters."""
+        called = tuple(fn for fn in functors if fn is not None)
+        self.add(Phase(call, list(after), title or call.function, called, tuple(writes)))
+
+    def divided(self, function: str, *arguments: Value) -> Call:
+        """Call of a function of the runtime that is a phase by itself: its first arguments are the same in all."""
+        return Call(function, WORKER, WORKERS, *arguments)
+
+    def at_loop_start(self, *nodes: Node) -> None:
+        """Nodes that run where the innermost loop begins."""
+        self.loops[-1].extend(nodes)
 
     # ---- frontiers ---------------------------------------------------------------------------------------------
 
-    def capacity(self, kind: str) -> str:
-        """Name of the number of vertices, or of edge slots."""
-        return self.input("n" if kind == "vertex" else "m", "n" if kind == "vertex" else "m")
+    def register(self) -> Register:
+        """A register for a scope."""
+        made = Register.made(self._registers, self, self._places)
+        self._registers += 1
+        return made
 
-    def target(self, register: Register, kind: str) -> tuple[str, str]:
+    def queue(self, register: Register, kind: str) -> Expr:
+        """The ids of a register's frontier, as an array."""
+        return pointer(self.layout.element(kind), register.queue)
+
+    def target(self, register: Register, kind: str) -> tuple[Expr, Expr]:
         """Addresses of the queue (and of its scan) that the next frontier is written to."""
-        ids = "ids" if kind == "vertex" else "slots"
         if register.record:
             return self._recorded(register, kind)
-        queue, scan = (f"few_{kind}", "few_scan") if register.few else (f"{kind}_queue", "scan")
-        a = self.input(register.buffer(ids, "a"), queue)
-        b = self.input(register.buffer(ids, "b"), queue)
-        queue = f"({a} if {register.side} else {b})"
-        if kind == "edge":
-            return queue, queue
-        a = self.input(register.buffer("scan", "a"), scan)
-        b = self.input(register.buffer("scan", "b"), scan)
-        return queue, f"({a} if {register.side} else {b})"
+        ids = "ids" if kind == "vertex" else "slots"
+        role, scan = (f"few_{kind}", "few_scan") if register.few else (f"{kind}_queue", "scan")
+        queue = self._side(register, ids, role, 1)
+        return queue, queue if kind == "edge" else self._side(register, "scan", scan, 1)
 
-    def _recorded(self, register: Register, kind: str) -> tuple[str, str]:
+    def _side(self, register: Register, name: str, role: str, ahead: int) -> Expr:
+        """Address of one of a register's two arrays: that of the next frontier, or of its own."""
+        sides = [self.input(register.buffer(name, side), role, f"the {name} of the next frontier") for side in "ab"]
+        return Choice(register.side, *(sides if ahead else reversed(sides)))
+
+    def _recorded(self, register: Register, kind: str) -> tuple[Expr, Expr]:
         """Where a loop that keeps its frontiers has them written: after those kept before, so that none is copied."""
-        size = 8 if self.layout.element(kind).endswith("64") else 4
-        queue = f"(record_{register.record} + filled_{register.record} * {size})"
-        a = self.input(register.buffer("scan", "a"), "scan")
-        b = self.input(register.buffer("scan", "b"), "scan")
-        return queue, f"({a} if {register.side} else {b})"
+        return self.recorded(register.record, self.filled(register.record)), self._side(register, "scan", "scan", 1)
 
-    def room_left(self, register: Register, kind: str) -> str:
-        """Text for the number of elements that the next frontier may have."""
+    def recorded(self, name: str, at: Expr) -> Expr:
+        """Address of an element of a record."""
+        size = 8 if self.layout.element(self.records[name]).endswith("64") else 4
+        return self.input(f"record:{name}", f"{self.records[name]}_queue", f"record {name}") + at * size
+
+    def filled(self, name: str) -> Var:
+        """Number of elements in a record."""
+        return self.keep(f"filled:{name}", f"size of record {name}")
+
+    def room_left(self, register: Register, kind: str) -> Expr:
+        """The number of elements that the next frontier may have."""
         capacity = self.capacity(kind)
-        return f"{capacity} - filled_{register.record}" if register.record else capacity
+        return capacity - self.filled(register.record) if register.record else capacity
 
-    def scan_of(self, register: Register) -> str:
+    def scan_of(self, register: Register) -> Expr:
         """Address of the scan of the register's own side."""
-        scan = "few_scan" if register.few else "scan"
-        a = self.input(register.buffer("scan", "a"), scan)
-        b = self.input(register.buffer("scan", "b"), scan)
-        return f"({b} if {register.side} else {a})"
+        return self._side(register, "scan", "few_scan" if register.few else "scan", 0)
 
-    def produced(self, register: Register, kind: str, want: str) -> tuple[str, ...]:
-        """Lines after a phase that wrote the next frontier to :meth:`target`."""
-        form = {"": QUEUE, "out": OUT, "in": IN}[want if kind == "vertex" else ""]
+    def other_than(self, register: Register, *forms: int) -> Expr:
+        """Whether the register's frontier has none of some forms."""
+        return both(*(differ(register.form, form(each)) for each in forms))
+
+    def everything(self, register: Register) -> Expr:
+        """Whether the register's frontier is everything."""
+        return equal(register.form, form(ALL))
+
+    def produced(self, register: Register, kind: str, want: str) -> list[Node]:
+        """Nodes after a phase that wrote the next frontier to :meth:`target`."""
         queue, _ = self.target(register, kind)
-        return (
-            f"{register.queue} = {queue}",
-            f"{register.side} = 1 - {register.side}",
-            f"{register.count} = {self.counter('COUNT')}",
-            f"{register.edges} = {self.counter('EDGES')}",
-            f"{register.form} = {form}",
-            f"{register.kind} = {int(kind == 'edge')}",
-        )
+        made = {"": QUEUE, "out": OUT, "in": IN}[want if kind == "vertex" else ""]
+        return [
+            *self._turned(register, queue, kind),
+            Assign(register.count, Counter("COUNT")),
+            Assign(register.edges, Counter("EDGES")),
+            Assign(register.form, form(made)),
+        ]
+
+    def _turned(self, register: Register, queue: Expr, kind: str) -> list[Node]:
+        """Nodes that make what was written to the next queue the register's own."""
+        return [
+            Assign(register.queue, queue),
+            Assign(register.side, 1 - register.side),
+            Assign(register.kind, expression(int(kind == "edge"))),
+        ]
 
     def for_kinds(self, register: Register, emit: Callable[[str], None]) -> None:
-        """Emit text for each kind of elements that the register may hold here."""
-        kinds = sorted(register.kinds, reverse=True)
-        if len(kinds) == 1:
-            emit(kinds[0])
-            return
-        end = self.label()
-        for kind in kinds:
-            other = self.label()
-            self.unless(f"{register.kind} == {int(kind == 'edge')}", other)
-            emit(kind)
-            self.goto(end)
-            self.place(other)
-        self.place(end)
+        """Emit nodes for each kind of elements that the register may hold here."""
+        *others, last = sorted(register.kinds, reverse=True)
+        outer = self._within
+        for kind in others:
+            with self.when(equal(register.kind, int(kind == "edge"))) as branch:
+                emit(kind)
+            self._within = branch.no
+        emit(last)
+        self._within = outer
 
-    def local(self, name: str) -> str:
-        """Text for a worker's own array of collected elements."""
-        return f"int64_at({self.input(name, 'local')} + w * (8 * LOCAL))"
+    def local_array(self, key: str) -> Expr:
+        """A worker's own array of collected elements."""
+        return pointer("int64", self.input(key, "local") + WORKER * (8 * Var("LOCAL")))
 
     def sparse(self, register: Register) -> None:
         """Make the register's frontier a queue (or all), if a pull may have left a bitmap."""
         if register.dense:
-            with self.when(f"{register.form} == {BITS}"):
+            with self.when(equal(register.form, form(BITS))):
                 self._queue_of_bits(register, "out")
 
     def _queue_of_bits(self, register: Register, want: str) -> None:
         queue, scan = self.target(register, "vertex")
-        offsets, _ = self.lists(want)
-        self.phase(
-            f"queue_of_bits(C, slot, w, W, uint64_at({register.bits}), {self.capacity('vertex')}, {offsets}, "
-            f"{self.layout.ids}_at({queue}), {self.layout.offsets}_at({scan}), "
-            f"{self.local('local_ids')}, {self.local('local_prefix')})",
-            after=self.produced(register, "vertex", want),
-        )
+        call = Call(
+            "queue_of_bits", WORDS, SLOT, WORKER, WORKERS, pointer("uint64", register.bits), self.capacity("vertex"),
+            self.lists(want)[0], pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
+            self.local_array("local_ids"), self.local_array("local_prefix"),
+        )  # fmt: skip
+        self.phase(call, self.produced(register, "vertex", want), "list the bitmap's vertices")
 
     def scanned(self, register: Register, want: str) -> None:
         """Make it all, or a queue with the scan of its degrees in one direction."""
-        form = OUT if want == "out" else IN
+        wanted = OUT if want == "out" else IN
         if register.dense:
-            with self.when(f"{register.form} == {BITS}"):
+            with self.when(equal(register.form, form(BITS))):
                 self._queue_of_bits(register, want)
-        with self.when(f"{register.form} != {form} and {register.form} != {ALL}"):
+        with self.when(self.other_than(register, wanted, ALL)):
             offsets, _ = self.lists(want)
-            queue = f"{self.layout.ids}_at({register.queue})"
+            queue = pointer(self.layout.ids, register.queue)
             before = self.variable("before")
             self.phase(
-                f"scan_sums(C, slot, w, W, {queue}, {register.count}, {offsets})",
-                after=(f"{before} = slot", f"{register.edges} = partial_total(C, slot, W)"),
+                Call("scan_sums", WORDS, SLOT, WORKER, WORKERS, queue, register.count, offsets),
+                [
+                    Assign(before, SLOT),
+                    Together(register.edges, Call("partial_total", WORDS, SLOT, WORKERS)),
+                ],
+                f"sum the frontier's {want}-degrees",
             )
+            scan = pointer(self.layout.offsets, self.scan_of(register))
             self.phase(
-                f"scan_write(C, {before}, w, W, {queue}, {self.layout.offsets}_at({self.scan_of(register)}), "
-                f"{register.count}, {offsets})",
-                after=(f"{register.form} = {form}",),
+                Call("scan_write", WORDS, before, WORKER, WORKERS, queue, scan, register.count, offsets),
+                [Assign(register.form, form(wanted))],
+                f"write the running sums of the {want}-degrees",
             )
 
-    def copy(self, register: Register, kind: str, queue: str, count: str, after: tuple[str, ...] = ()) -> None:
+    def copy(self, register: Register, kind: str, queue: Expr, count: Expr, after: Sequence[Node] = ()) -> None:
         """Make a copy of a queue of ids the register's frontier."""
         target, _ = self.target(register, kind)
         element = self.layout.element(kind)
         self.phase(
-            f"copy_queue(w, W, {element}_at({queue}), False, {element}_at({target}), 0, {count})",
-            after=(
-                f"{register.queue} = {target}",
-                f"{register.side} = 1 - {register.side}",
-                f"{register.count} = {count}",
-                f"{register.edges} = 0",
-                f"{register.form} = {QUEUE}",
-                f"{register.kind} = {int(kind == 'edge')}",
-                *after,
-            ),
+            self.divided("copy_queue", pointer(element, queue), False, pointer(element, target), 0, count),
+            [*self._plain(register, target, kind, count), *after],
+            "copy the ids into the frontier",
         )
 
-    def single(self, register: Register, vertex: str) -> None:
+    def _plain(self, register: Register, queue: Expr, kind: str, count: Value) -> list[Node]:
+        return [
+            *self._turned(register, queue, kind),
+            Assign(register.count, expression(count)),
+            Assign(register.edges, expression(0)),
+            Assign(register.form, form(QUEUE)),
+        ]
+
+    def single(self, register: Register, vertex: Expr) -> None:
         """One vertex. Every worker writes the same id to the same place, so no barrier is needed."""
         queue, _ = self.target(register, "vertex")
-        self.line(
-            f"{register.queue} = {queue}",
-            f"{register.side} = 1 - {register.side}",
-            f"{self.layout.ids}_at({register.queue})[0] = {vertex}",
-            f"{register.count} = 1",
-            f"{register.edges} = 0",
-            f"{register.form} = {QUEUE}",
-            f"{register.kind} = 0",
-        )
+        self.add(*self._plain(register, queue, "vertex", 1))
+        self.set(Item(pointer(self.layout.ids, register.queue), 0), vertex)
 
     # ---- what steps without phases do ------------------------------------------------------------------------------
 
-    def assign(self, scalar: str, text: str) -> str:
-        """Line that gives a scalar a value, in its own dtype."""
+    def typed(self, scalar: str, value: Value) -> Expr:
+        """A value as the scalar's dtype holds it."""
         dtype = self.layout.dtype(scalar)
         if dtype == "bool":
-            return f"s_{scalar} = truth({text})"
-        value = text if dtype.startswith("float") else f"integer({text})"
-        return f"s_{scalar} = np.{dtype}({value})"
+            return Call("truth", value)
+        return cast(dtype, value if dtype.startswith("float") else Call("integer", value))
+
+    def assign(self, scalar: str, value: Value) -> Assign:
+        """Node that gives a scalar a value, in its own dtype."""
+        return Assign(self.scalars[scalar], self.typed(scalar, value))
+
+    def decided(self, fn: Functor, wants: str = "") -> Var:
+        """A variable that gets the value of a functor of the problem alone; the run ends if it raises."""
+        self.functor(fn)
+        made = self.local("decided", "any", f"{fn.__name__}(p)")
+        self.add(Decide(made, fn, wants))
+        return made
 
     def set_scalars(self, values: dict[str, Any]) -> None:
         """All values are computed before any is assigned."""
-        names = {name: self.unique("value") for name in values}
+        made = {}
         for name, value in values.items():
             wants = "" if self.layout.dtype(name) == "bool" else VALUE
-            text = self.decided(value, wants) if callable(value) else _number(value)
-            self.line(self.assign(name, text).replace(f"s_{name} = ", f"{names[name]} = ", 1))
-        for name, made in names.items():
-            self.line(f"s_{name} = {made}")
+            found = self.decided(value, wants) if callable(value) else value
+            made[name] = self.local("value", self.layout.dtype(name), f"the new p.{name}")
+            self.set(made[name], self.typed(name, found))
+        for name, value in made.items():
+            self.set(self.scalars[name], value)
 
     def swap(self, first: str, second: str) -> None:
         """Exchange two fields: addresses, or a scalar's values, or what a pile is made of."""
         self.swaps = True
         kind = next(kind for name, kind, _ in self.layout.fields if name == first)
-        stems = ["s"] if kind == "scalar" else ["a"]
-        if kind == "pile":
-            self.pile(first), self.pile(second)
-            stems = ["pile", "held", "epoch", "stamps"]
+        if kind == "scalar":
+            self.add(Swap(self.scalars[first], self.scalars[second]))
+            return
+        stems = ("pile", "held", "epoch", "stamps") if kind == "pile" else ("field",)
         for stem in stems:
-            a, b = f"{stem}_{first}", f"{stem}_{second}"
-            self.line(f"{a}, {b} = {b}, {a}")
+            self.add(Swap(self.keep(f"{stem}:{first}"), self.keep(f"{stem}:{second}")))
 
     def pile(self, name: str) -> str:
         """Declare what a pile is made of; the kind of its elements."""
-        for stem in ("pile", "held", "epoch", "stamps"):
-            self.keep(f"{stem}_{name}")
+        for stem, meaning in (("pile", "ids"), ("held", "size"), ("epoch", "epoch"), ("stamps", "stamps")):
+            self.keep(f"{stem}:{name}", f"{meaning} of pile {name}")
         return self.layout.dtype(name)
 
     def take(self, name: str, register: Register) -> None:
         """The pile's content becomes the frontier; the pile is empty after."""
         kind = self.pile(name)
         register.kinds = frozenset({kind})
-        self.copy(
-            register, kind, f"pile_{name}", f"held_{name}", (f"held_{name} = 0", f"epoch_{name} += 1")
-        )
+        held, epoch = self.state[f"held:{name}"], self.state[f"epoch:{name}"]
+        empty = (Assign(held, expression(0)), Assign(epoch, epoch + 1))
+        self.copy(register, kind, self.state[f"pile:{name}"], held, empty)

@@ -8,8 +8,38 @@ from frontier.analysis import effects
 from frontier.errors import FrontierError
 from frontier.loop import Loop, Sequence, wanted
 from frontier.lowering.builder import Builder, Functor
+from frontier.lowering.ir import (
+    Assign,
+    Branch,
+    Call,
+    Const,
+    Expr,
+    Item,
+    Node,
+    Region,
+    Var,
+    both,
+    differ,
+    either,
+    equal,
+    expression,
+)
 from frontier.lowering.layout import Layout
-from frontier.lowering.registers import ALL, QUEUE, Register
+from frontier.lowering.registers import ALL, QUEUE, Register, form
+from frontier.lowering.variables import (
+    BEFORE,
+    BUDGET,
+    DIRECTION,
+    NOW,
+    PASSES,
+    RING,
+    ROWS,
+    SEEN,
+    STOP,
+    TRACING,
+    WORKER,
+    pointer,
+)
 from frontier.schedule import ResolvedSchedule, Schedule
 from frontier.step import Operator, Step, walk
 
@@ -32,6 +62,11 @@ class Program(Builder):
     made: Register  # of the scope lowered last
     into: dict[Functor, str]
 
+    def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
+        super().__init__(layout, schedule)
+        #: How many steps it has, which is known at its end.
+        self.number_of_steps = Const(0)
+
 
 def lower(
     step: Step,
@@ -40,7 +75,7 @@ def lower(
     given: str | None,
     make: Callable[[Layout, ResolvedSchedule], Program] = Program,
 ) -> Program:
-    """The text of one step or loop; ``given`` is the kind of frontier that it starts with, if any.
+    """The program of one step or loop; ``given`` is the kind of frontier that it starts with, if any.
 
     ``make`` gives an empty program of the backend's.
     """
@@ -49,9 +84,7 @@ def lower(
     functors = [fn for part in walk(step) for fn, _ in part.functors()]
     program.topology = sorted({name for fn in functors for name in effects(fn).topology})
     program.into = dict(pair for part in walk(step) for pair in part.into_fields())
-    resets: list[str] = []
-    program.blocks[-1].append(resets)
-    program.loops.append(resets)
+    _begin_loop(program)
     program.given = program.register()
     program.given.kinds = frozenset({given} if given else ())
     program.given.dense = _dense((step,), chosen)
@@ -61,7 +94,15 @@ def lower(
     if given is None and step.own and not step.counted:
         program.result = program.made
     program.leave("DONE")
+    program.number_of_steps.value = len(program.steps)
     return program
+
+
+def _begin_loop(b: Builder) -> None:
+    """A place for what is to run where a loop, or the program, begins; what that is turns out later."""
+    begin = Region("")
+    b.add(begin)
+    b.loops.append(begin.body)
 
 
 def _lower_step(b: Program, step: Step, register: Register, outer: ResolvedSchedule) -> None:
@@ -78,7 +119,7 @@ def _lower_step(b: Program, step: Step, register: Register, outer: ResolvedSched
             b.made = inner
         return
     if step.counted:
-        _traced(b, step, register, b.count_over(step.over))
+        _traced(b, step, register)
         return
     if step.over is not None:
         inner = _scope(b, step, schedule)
@@ -99,20 +140,25 @@ def _lower_steps(
         _lower_step(b, step, register, schedule)
 
 
-def _traced(b: Program, step: Step, register: Register, count: str = "") -> None:
+def _traced(b: Program, step: Step, register: Register) -> None:
     """A step between two looks at the clock."""
     number = len(b.steps)
     b.steps.append(repr(step))
-    before = count or register.count
-    b.line(f"before = {before}", "direction = 0", "seen = 0")
-    assert isinstance(step, Operator)
-    step.lower(b, register)
-    after = count or register.count
-    b.line(
-        "if tracing and w == 0:",
-        f"    now = trace_row(int64_at(ring), {{steps}}, rows, {number}, passes, direction, before, {after}, "
-        + "seen, now)",
-    )
+
+    def size() -> Expr:
+        return expression(b.count_over(step.over)) if step.counted else register.count
+
+    with b.region(repr(step)):
+        b.set(BEFORE, size())
+        b.set(DIRECTION, 0)
+        b.set(SEEN, 0)
+        assert isinstance(step, Operator)
+        step.lower(b, register)
+        row = Call(
+            "trace_row", pointer("int64", RING), b.number_of_steps, ROWS, number, PASSES, DIRECTION, BEFORE, size(),
+            SEEN, NOW,
+        )  # fmt: skip
+        b.add(Branch(both(TRACING, equal(WORKER, 0)), [Assign(NOW, row)]))
 
 
 def _piles(b: Builder) -> dict[str, str]:
@@ -134,20 +180,20 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> Register:
     register.dense = _dense(step.inner() or (step,), schedule)
     over = step.over
     if over is None:
-        b.line(f"{register.count} = 0", f"{register.form} = {QUEUE}", f"{register.side} = 0")
+        b.set(register.count, 0)
+        b.set(register.form, form(QUEUE))
+        b.set(register.side, 0)
     elif over in ("vertices", "edges"):
         kind = "vertex" if over == "vertices" else "edge"
         register.kinds = frozenset({kind})
-        b.line(
-            f"{register.form} = {ALL}",
-            f"{register.kind} = {int(kind == 'edge')}",
-            f"{register.count} = {b.capacity(kind)}",
-            f"{register.edges} = {b.capacity('edge')}",
-        )
+        b.set(register.form, form(ALL))
+        b.set(register.kind, int(kind == "edge"))
+        b.set(register.count, b.capacity(kind))
+        b.set(register.edges, b.capacity("edge"))
     elif over in _piles(b):
         kind = b.pile(str(over))
         register.kinds = frozenset({kind})
-        b.copy(register, kind, f"pile_{over}", f"held_{over}")
+        b.copy(register, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"])
     else:
         register.few = not step.uses_queue
         _single(b, register, str(over))
@@ -157,11 +203,10 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> Register:
 def _single(b: Program, register: Register, scalar: str) -> None:
     """The vertex that a scalar holds."""
     register.kinds = frozenset({"vertex"})
-    b.unless(f"s_{scalar} < 0 or s_{scalar} >= {b.capacity('vertex')}", found := b.label())
-    names = [name for name, kind, _ in b.layout.fields if kind == "scalar"]
-    b.leave("BAD_VERTEX", str(names.index(scalar)))
-    b.place(found)
-    b.single(register, f"s_{scalar}")
+    vertex = b.scalars[scalar]
+    with b.when(either(vertex < 0, vertex >= b.capacity("vertex"))):
+        b.leave("BAD_VERTEX", list(b.scalars).index(scalar))
+    b.single(register, vertex)
 
 
 # ---- loops -------------------------------------------------------------------------------------------------
@@ -169,102 +214,92 @@ def _single(b: Program, register: Register, scalar: str) -> None:
 
 def _lower_loop(b: Program, loop: Loop, register: Register, schedule: ResolvedSchedule) -> None:
     after = "" if loop.own else b.want
-    resets: list[str] = []
-    b.blocks[-1].append(resets)
-    b.loops.append(resets)
-    begun = b.variable("begun")
+    _begin_loop(b)
+    begun = b.variable("begun", "passes of the loop")
     left = _begin_feed(b, loop, register)
     if loop.record is not None:
-        kind = _one_kind(loop, register, f"record={loop.record!r}")
-        b.records[loop.record] = kind
-        _declare_record(b, loop.record)
-        b.line(f"recorded_{loop.record} = 0", f"filled_{loop.record} = 0")
-    b.line(f"{begun} = 0")
+        b.records[loop.record] = _one_kind(loop, register, f"record={loop.record!r}")
+        b.set(_recorded(b, loop.record), 0)
+        b.set(b.filled(loop.record), 0)
+    b.set(begun, 0)
     if loop.take is None and loop.replay is None and not loop.unfed:
         register.kinds = loop.kinds_within(register.kinds, _piles(b))
-    head, end = b.label(), b.label()
-    b.place(head)
-    _test_feed(b, loop, register, left, end)
-    _boundary(b, loop, begun)
-    _feed(b, loop, register, left)
-    if loop.record is not None:
-        if _makes_one(loop) and register.kinds == {"vertex"}:
-            register.record = loop.record
-        _keep(b, loop.record, register)
-    fed = register.kinds
-    _lower_steps(b, loop.steps, register, schedule, wanted(loop.steps, after) or after)
-    register.record = ""
-    if loop.take is None and loop.replay is None and not loop.unfed:
-        register.kinds = fed
-    if loop.until is not None:
-        b.line(f"if truth({b.decided(loop.until)}):", f"    pc = {end}", "    continue")
-    b.goto(head)
-    b.blocks.append([f"        if pc == {end}:"])
+    with b.loop(repr(loop)):
+        _test_feed(b, loop, register, left)
+        _boundary(b, loop, begun)
+        _feed(b, loop, register, left)
+        if loop.record is not None:
+            if _makes_one(loop) and register.kinds == {"vertex"}:
+                register.record = loop.record
+            _keep(b, loop.record, register)
+        fed = register.kinds
+        _lower_steps(b, loop.steps, register, schedule, wanted(loop.steps, after) or after)
+        register.record = ""
+        if loop.take is None and loop.replay is None and not loop.unfed:
+            register.kinds = fed
+        if loop.until is not None:
+            b.leave_loop(when=Call("truth", b.decided(loop.until)))
     b.loops.pop()
 
 
-def _begin_feed(b: Program, loop: Loop, register: Register) -> str:
+def _begin_feed(b: Program, loop: Loop, register: Register) -> Var | None:
     """Before the first pass: the variable that says how many are left, if one does."""
     if loop.times is not None:
-        left = b.variable("left")
-        b.line(f"{left} = " + (f"s_{loop.times}" if isinstance(loop.times, str) else str(loop.times)))
+        left = b.variable("left", "passes left")
+        b.set(left, b.scalars[loop.times] if isinstance(loop.times, str) else loop.times)
         return left
     if loop.replay is not None:
         if loop.replay not in b.records:
             raise FrontierError(f"replay={loop.replay!r}: no loop before this one records it")
-        left = b.variable("left")
+        left = b.variable("left", "passes left")
         register.kinds = frozenset({b.records[loop.replay]})
-        b.line(f"{left} = recorded_{loop.replay}")
+        b.set(left, _recorded(b, loop.replay))
         return left
     if loop.take is not None:
         register.kinds = frozenset({b.pile(loop.take)})
     elif not (register.kinds or loop.unfed):
         raise FrontierError(loop.lacks())
-    return ""
+    return None
 
 
-def _test_feed(b: Program, loop: Loop, register: Register, left: str, end: int) -> None:
-    if left:
-        b.unless(f"{left} > 0", end)
+def _test_feed(b: Program, loop: Loop, register: Register, left: Var | None) -> None:
+    if left is not None:
+        b.leave_loop(unless=left > 0)
     elif loop.take is not None:
-        b.unless(f"held_{loop.take} > 0", end)
+        b.leave_loop(unless=b.state[f"held:{loop.take}"] > 0)
     elif not loop.unfed:
-        b.unless(f"{register.count} > 0", end)
+        b.leave_loop(unless=register.count > 0)
 
 
-def _boundary(b: Program, loop: Loop, begun: str) -> None:
+def _boundary(b: Program, loop: Loop, begun: Var) -> None:
     """Where a run may stop: nothing of this pass has happened yet, and the block can be entered again."""
     if loop.max_steps is not None:
-        b.line(
-            f"if {begun} >= {loop.max_steps}:",
-            "    code = UNCONVERGED",
-            f"    detail = {loop.max_steps}",
-            "    break",
-        )
-    b.line("if stop != 0 or budget == 0:", "    code = PAUSED", "    break")
-    b.line("budget -= 1", "passes += 1", f"{begun} += 1")
+        with b.when(begun >= loop.max_steps):
+            b.leave("UNCONVERGED", loop.max_steps)
+    with b.when(either(differ(STOP, 0), equal(BUDGET, 0))):
+        b.leave("PAUSED")
+    b.set(BUDGET, BUDGET - 1)
+    b.set(PASSES, PASSES + 1)
+    b.set(begun, begun + 1)
 
 
-def _feed(b: Program, loop: Loop, register: Register, left: str) -> None:
-    if left:
-        b.line(f"{left} -= 1")
+def _feed(b: Program, loop: Loop, register: Register, left: Var | None) -> None:
+    if left is not None:
+        b.set(left, left - 1)
     if loop.take is not None:
         b.take(loop.take, register)
     if loop.replay is not None:
-        kind = b.records[loop.replay]
-        element = b.layout.element(kind)
-        marks = f"int64_at(marks_{loop.replay})"
-        b.line(
-            f"{register.queue} = record_{loop.replay} + {marks}[{left}] * {8 if element.endswith('64') else 4}",
-            f"{register.count} = {marks}[{left} + 1] - {marks}[{left}]",
-            f"{register.edges} = 0",
-            f"{register.form} = {QUEUE}",
-            f"{register.kind} = {int(kind == 'edge')}",
-        )
+        assert left is not None
+        kind, marks = b.records[loop.replay], _marks(b, loop.replay)
+        b.set(register.queue, b.recorded(loop.replay, Item(marks, left)))
+        b.set(register.count, Item(marks, left + 1) - Item(marks, left))
+        b.set(register.edges, 0)
+        b.set(register.form, form(QUEUE))
+        b.set(register.kind, int(kind == "edge"))
         if loop.count is not None:
-            b.line(b.assign(loop.count, f"{left} + 1"))
+            b.add(b.assign(loop.count, left + 1))
     elif loop.count is not None:
-        b.line(b.assign(loop.count, f"s_{loop.count} + 1"))
+        b.add(b.assign(loop.count, b.scalars[loop.count] + 1))
 
 
 # ---- records -----------------------------------------------------------------------------------------------
@@ -276,13 +311,14 @@ def _one_kind(loop: Loop, register: Register, what: str) -> str:
     return next(iter(register.kinds))
 
 
-def _declare_record(b: Program, name: str) -> None:
-    """Ids one pass after another, and where each pass begins."""
-    kind = b.records[name]
-    b.input(f"record_{name}", f"{kind}_queue")
-    b.input(f"marks_{name}", "marks")
-    b.keep(f"recorded_{name}")
-    b.keep(f"filled_{name}")
+def _marks(b: Program, name: str) -> Expr:
+    """Where each pass of a record begins."""
+    return pointer("int64", b.input(f"marks:{name}", "marks", f"where each pass of record {name} begins"))
+
+
+def _recorded(b: Program, name: str) -> Var:
+    """Number of passes in a record."""
+    return b.keep(f"recorded:{name}", f"passes in record {name}")
 
 
 def _makes_one(loop: Loop) -> bool:
@@ -295,21 +331,20 @@ def _makes_one(loop: Loop) -> bool:
 def _keep(b: Program, name: str, register: Register) -> None:
     """Add the frontier to the record, unless it has been written there."""
     kind = b.records[name]
-    element = b.layout.element(kind)
+    element, filled, passes, marks = b.layout.element(kind), b.filled(name), _recorded(b, name), _marks(b, name)
     # Asked first: a bitmap is made a queue behind what the record holds.
-    b.line(f"if filled_{name} + {register.count} > {b.capacity(kind)}:", "    code = RECORD_FULL", "    break")
+    with b.when(filled + register.count > b.capacity(kind)):
+        b.leave("RECORD_FULL")
     b.sparse(register)
-    marks = f"int64_at(marks_{name})"
-    b.line(
-        "if w == 0:",
-        f"    {marks}[recorded_{name}] = filled_{name}",
-        f"    {marks}[recorded_{name} + 1] = filled_{name} + {register.count}",
-    )
-    place = f"record_{name} + filled_{name} * {8 if element.endswith('64') else 4}"
-    with b.when(f"{register.queue} != {place} or {register.form} == {ALL}"):
+    first: list[Node] = [Assign(Item(marks, passes), filled), Assign(Item(marks, passes + 1), filled + register.count)]
+    b.add(Branch(equal(WORKER, 0), first))
+    with b.when(either(differ(register.queue, b.recorded(name, filled)), b.everything(register))):
         b.phase(
-            f"copy_queue(w, W, {element}_at({register.queue}), {register.form} == {ALL}, "
-            f"{element}_at(record_{name}), filled_{name}, {register.count})"
-        )
-    b.line(f"recorded_{name} += 1", f"filled_{name} += {register.count}")
-
+            b.divided(
+                "copy_queue", pointer(element, register.queue), b.everything(register),
+                pointer(element, b.recorded(name, Const(0))), filled, register.count,
+            ),
+            title=f"copy the frontier into record {name}",
+        )  # fmt: skip
+    b.set(passes, passes + 1)
+    b.set(filled, filled + register.count)

@@ -18,12 +18,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from frontier.lowering.ir import Const, Var
+from frontier.lowering.variables import Variables
+
 __all__ = [
     "ALL", "BITS", "HOW", "IN", "OUT", "PULL", "PUSH", "PUSH_BLOCK", "PUSH_CLASSES", "PUSH_THREAD", "PUSH_TWC", "QUEUE",
-    "SMALL", "Register",
+    "SMALL", "VARIABLES", "Register", "form",
 ]  # fmt: skip
 
 QUEUE, OUT, IN, ALL, BITS = range(5)
+
+_FORMS = ("ids", "ids and out-degrees", "ids and in-degrees", "everything", "bitmap")
+
+
+def form(number: int) -> Const:
+    """A form as an expression."""
+    return Const(number, _FORMS[number])
+
+
 
 #: How a step walked edges, in the rows of a trace: 0 is not at all.
 PUSH, PULL, PUSH_THREAD, PUSH_BLOCK, PUSH_TWC, PUSH_CLASSES = range(1, 7)
@@ -44,18 +56,21 @@ HOW = (
 #: 45 microseconds against 48.)
 SMALL = 1 << 11
 
+#: What of a frontier is a variable.
 VARIABLES = ("form", "kind", "count", "edges", "queue", "side", "bits")
 
 
 @dataclass
 class Register:
-    """Names of one register's variables, and what is known of it while text is made.
+    """The variables of one register, and what is known of it while the program is made.
 
     What ``queue`` leads to is only read: it may be the memory of a user's Frontier, with no room beyond ``count``.
 
     Attributes
     ----------
     number : int
+    form, kind, count, edges, queue, side, bits : Var
+        See above.
     kinds : set of str
         Kinds of elements that it may hold here: usually one.
     dense : bool
@@ -70,19 +85,34 @@ class Register:
     """
 
     number: int
-    kinds: frozenset[str] = field(default_factory=frozenset)
+    form: Var
+    kind: Var
+    count: Var
+    edges: Var
+    queue: Var
+    side: Var
+    bits: Var
+    kinds: frozenset[str] = frozenset()
     dense: bool = False
     few: bool = False
     record: str = ""
     places: dict[tuple[bool, int], int] = field(default_factory=dict)
 
-    def __getattr__(self, name: str) -> str:
-        if name in VARIABLES:
-            return f"{name}{self.number}"
-        raise AttributeError(name)
+    @classmethod
+    def made(cls, number: int, variables: Variables, places: dict[tuple[bool, int], int]) -> Register:
+        """A register with variables of its own."""
+        which = "frontier" if number == 0 else f"frontier{number}"
+        form, kind, count, edges, queue, side, bits = (
+            variables.variable(name, f"{which}.{name}") for name in VARIABLES
+        )
+        return cls(number, form, kind, count, edges, queue, side, bits, places=places)
+
+    def variables(self) -> dict[str, Var]:
+        """Its variables by their names."""
+        return {name: getattr(self, name) for name in VARIABLES}
 
     def buffer(self, role: str, side: str) -> str:
-        """Name of the address of one of its arrays: role ``ids``, ``scan``, ``slots`` or ``mask``; side a or b."""
+        """Key of the address of one of its arrays: role ``ids``, ``scan``, ``slots`` or ``mask``; side a or b."""
         others = sum(few == self.few for few, _ in self.places)
         number = self.places.setdefault((self.few, self.number), others)
         return f"{'few_' * self.few}{role}_{side}{number}"

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
+from frontier.lowering.ir import Assign, Choice, Const, Counter, Expr, Node, Value, differ, expression
+from frontier.lowering.registers import ALL, BITS, HOW, form
+from frontier.lowering.variables import DIRECTION, SEEN, pointer
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["edge_lines", "needs_edges", "next_bits"]
+__all__ = ["edge_lines", "make_bitmap", "needs_edges", "next_bits", "pulled", "walked"]
 
 
 def edge_lines(
-    step: Advance, b: Builder, parameters: dict[str, str], end: str = "np.int64(ends[k])"
+    step: Advance, b: Builder, parameters: dict[str, Value], end: str = "np.int64(ends[k])"
 ) -> tuple[list[str], str, str | None]:
     """Lines that look up what the functors want to know of edge ``k`` of vertex ``x``, and their calls.
 
@@ -44,8 +47,34 @@ def needs_edges(step: Advance, b: Builder) -> bool:
     return step.edges == "out" and ("edge" in names or ("weight" in names and not b.layout.mirrored))
 
 
-def next_bits(b: Builder, register: Register) -> str:
+def next_bits(b: Builder, register: Register) -> Expr:
     """Address of the bitmap that the register does not use."""
     a = b.input(register.buffer("mask", "a"), "bits")
     other = b.input(register.buffer("mask", "b"), "bits")
-    return f"({a} if {register.bits} != {a} else {other})"
+    return Choice(differ(register.bits, a), a, other)
+
+
+def make_bitmap(b: Builder, register: Register, word: str, *more: Value) -> None:
+    """Make the frontier's bitmap of words of a dtype, unless it is one already or everything."""
+    with b.when(b.other_than(register, BITS, ALL)):
+        n = b.capacity("vertex")
+        b.set(register.bits, next_bits(b, register))
+        bits = pointer(word, register.bits)
+        b.phase(b.divided("fill_bits", bits, n, *more), title="clear the bitmap")
+        b.phase(b.divided("set_bits", bits, b.queue(register, "vertex"), register.count), title="mark the frontier")
+
+
+def pulled(b: Builder, target: Register) -> list[Node]:
+    """Nodes after a pull that wrote the next frontier as a bitmap."""
+    return [
+        Assign(target.bits, next_bits(b, target)),
+        Assign(target.count, Counter("COUNT")),
+        Assign(target.edges, Counter("EDGES")),
+        Assign(target.form, form(BITS)),
+        Assign(target.kind, expression(0)),
+    ]
+
+
+def walked(how: int, seen: Expr) -> list[Node]:
+    """Nodes that note for the trace how edges were walked, and how many."""
+    return [Assign(DIRECTION, Const(how, " ".join(HOW[how]).strip())), Assign(SEEN, seen)]

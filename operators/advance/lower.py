@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import QUEUE
+from frontier.lowering.ir import equal, no
+from frontier.lowering.registers import QUEUE, form
 from frontier.operators.advance.edges import needs_edges
 from frontier.operators.advance.switch import RULES
 from frontier.operators.kernels import kernels
@@ -42,29 +43,27 @@ def lower(step: Advance, b: Builder, register: Register) -> None:
 def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None:
     if step.edges == "out":
         has = b.input("has_in_edges" if needs_edges(step, b) else "has_in", "has_in")
-        b.block()  # the block that is entered again once the lists are there
-        with b.when(f"{has} == 0"):
+        b.resume()  # once the lists are there
+        with b.when(equal(has, 0)):
             b.leave("NEED_IN_EDGES")
     kernels(b, "advance").pull(step, b, source, target)
 
 
 def _choose(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
     """Push or pull, as the schedule's rule decides in every pass."""
-    pull = RULES[b.schedule.switch](step, b, source)
-    pulls, end = b.label(), b.label()
-    b.unless(f"not ({pull})", pulls)
-    kernels(b, "advance").push(step, b, source, target, want)
-    b.goto(end)
-    with b.defer(pulls):
+    pulls = RULES[b.schedule.switch](step, b, source)
+    with b.when(no(pulls)) as branch:
+        kernels(b, "advance").push(step, b, source, target, want)
+    with b.otherwise(branch), b.defer():
         _pull(step, b, source, target)
-    b.place(end)
 
 
 def _far_ends(step: Advance, b: Builder, register: Register) -> Register:
     """The set of the far ends of a frontier of edges, in a register of its own."""
     made = b.register()
     made.kinds = frozenset({"vertex"})
-    b.line(f"{made.form} = {QUEUE}", f"{made.side} = 0")
+    b.set(made.form, form(QUEUE))
+    b.set(made.side, 0)
     kernels(b, "advance").far_ends(step, b, register, made)
     return made
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import ALL, QUEUE, SMALL
+from frontier.lowering.ir import Assign, Branch, Call, Counter, Expr, Value, both, equal, expression
+from frontier.lowering.registers import QUEUE, SMALL, form
 from frontier.operators.kernels import kernels
-from frontier.operators.phases import indented
+from frontier.operators.phases import frontier, indented
 from frontier.schedule import ResolvedSchedule
 
 if TYPE_CHECKING:
@@ -19,15 +20,10 @@ if TYPE_CHECKING:
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["RULES", "at_loop_start", "hub_inputs", "hub_list"]
+__all__ = ["RULES", "hub_inputs", "hub_list"]
 
 
-def at_loop_start(b: Builder, *lines: str) -> None:
-    """Lines that run where the innermost loop begins."""
-    b.loops[-1].extend("            " + line for line in lines)
-
-
-def beamer(step: Advance, b: Builder, source: Register) -> str:
+def beamer(step: Advance, b: Builder, source: Register) -> Expr:
     """Beamer's rule, by the real number of the frontier's edges.
 
     Pull while the frontier has more than 1/alpha of the edges not yet walked; push again when it
@@ -37,27 +33,30 @@ def beamer(step: Advance, b: Builder, source: Register) -> str:
     """
     pulling, unexplored, last = b.variable("pulling"), b.variable("unexplored"), b.variable("last")
     n, m = b.capacity("vertex"), b.capacity("edge")
-    at_loop_start(b, f"{pulling} = 0", f"{unexplored} = {m}", f"{last} = 0")
-    with b.when(f"{source.form} == {QUEUE}"):  # without a scan its edges are not known
+    b.at_loop_start(Assign(pulling, expression(0)), Assign(unexplored, m), Assign(last, expression(0)))
+    with b.when(equal(source.form, form(QUEUE))):  # without a scan its edges are not known
         b.scanned(source, step.edges)
     alpha, beta = b.schedule.alpha, b.schedule.beta
     count, edges = source.count, source.edges
-    large = f"{m} >= {SMALL} and " if (alpha, beta) == (ResolvedSchedule.alpha, ResolvedSchedule.beta) else ""
-    b.line(
-        f"if {pulling} != 0:",
-        f"    if {count} < {last} and {count} * {beta!r} < {n} and {edges} < ({n} >> 3) + {unexplored}:",
-        f"        {pulling} = 0",
-        f"elif {large}{edges} * {alpha!r} > {unexplored} and {edges} > {n} >> 3:",
-        f"    {pulling} = 1",
-        f"{last} = {count}",
-        f"{unexplored} -= {edges}",
-        f"if {unexplored} <= 0:",  # vertices may be visited again: a new sweep begins
-        f"    {unexplored} = {m}" if step.unique != "claimed" else f"    {unexplored} = 0",
+    shrinks = both(count < last, count * beta < n, edges < (n >> 3) + unexplored)
+    grows = [edges * alpha > unexplored, edges > (n >> 3)]
+    if (alpha, beta) == (ResolvedSchedule.alpha, ResolvedSchedule.beta):
+        grows.insert(0, m >= SMALL)
+    b.add(
+        Branch(
+            pulling > 0,
+            [Branch(shrinks, [Assign(pulling, expression(0))])],
+            [Branch(both(*grows), [Assign(pulling, expression(1))])],
+        ),
+        Assign(last, count),
+        Assign(unexplored, unexplored - edges),
+        # Vertices may be visited again: a new sweep begins.
+        Branch(unexplored <= 0, [Assign(unexplored, m if step.unique != "claimed" else expression(0))]),
     )
-    return f"{pulling} != 0"
+    return pulling > 0
 
 
-def gunrock(step: Advance, b: Builder, source: Register) -> str:
+def gunrock(step: Advance, b: Builder, source: Register) -> Expr:
     """Gunrock's rule, by numbers of vertices: two estimates, of the edges that a push and a pull would walk.
 
     Pull if the push's is more than ``do_a`` times the pull's, and while it is more than ``do_b`` times that; then push
@@ -65,59 +64,54 @@ def gunrock(step: Advance, b: Builder, source: Register) -> str:
     """
     state, visited = b.variable("turn"), b.variable("visited")  # state: 0 not yet, 1 pull, 2 push for good
     n, m = b.capacity("vertex"), b.capacity("edge")
-    at_loop_start(b, f"{state} = 0", f"{visited} = 0")
-    push, pull = b.unique("push"), b.unique("pull")
+    b.at_loop_start(Assign(state, expression(0)), Assign(visited, expression(0)))
+    push, pull = b.local("push", "float64"), b.local("pull", "float64")
     schedule = b.schedule
-    b.line(
-        f"{visited} = min({visited} + {source.count}, {n})",
+    b.add(
+        Assign(visited, Call("min", visited + source.count, n)),
         # Both times n times the visited, so that nothing is divided by zero.
-        f"{push} = 1.0 * {source.count} * {m} * {visited}",
-        f"{pull} = 1.0 * ({n} - {visited}) * {n} * {n}",
-        f"if {state} == 0 and {push} > {pull} * {schedule.do_a!r}:",
-        f"    {state} = 1",
-        f"elif {state} == 1 and not {push} > {pull} * {schedule.do_b!r}:",
-        f"    {state} = 2",
+        Assign(push, 1.0 * source.count * m * visited),
+        Assign(pull, 1.0 * (n - visited) * n * n),
+        Branch(
+            both(equal(state, 0), push > pull * schedule.do_a),
+            [Assign(state, expression(1))],
+            [Branch(both(equal(state, 1), push <= pull * schedule.do_b), [Assign(state, expression(2))])],
+        ),
     )
-    return f"{state} == 1"
+    return equal(state, 1)
 
 
-def hubs(step: Advance, b: Builder, source: Register) -> str:
+def hubs(step: Advance, b: Builder, source: Register) -> Expr:
     """Enterprise's rule: pull from when more than ``gamma`` of all hubs are in the frontier; never back."""
     pulling = b.variable("pulling")
-    at_loop_start(b, f"{pulling} = 0")
+    b.at_loop_start(Assign(pulling, expression(0)))
     least, every = hub_inputs(step, b)
-    enough = f"{b.schedule.gamma!r} * {every}"
+    enough = b.schedule.gamma * every
     # The hubs are counted only where the frontier has vertices enough.
-    with b.when(f"{pulling} == 0 and {every} > 0 and {source.count} > {enough}"):
+    with b.when(both(equal(pulling, 0), every > 0, source.count > enough)):
         b.sparse(source)
-        parameters = {
-            "everything": f"{source.form} == {ALL}",
-            "queue": f"{b.layout.ids}_at({source.queue})",
-            "total": source.count,
-            "offsets": b.lists(step.edges)[0],
-            "least": least,
-        }
-        found = b.counter("EXAMINED")
+        parameters = frontier(b, source, "vertex") | {"offsets": b.lists(step.edges)[0], "least": least}
         b.phase(
             b.function("count_hubs", parameters, _count(b)),
-            after=(f"if {found} > {enough}:", f"    {pulling} = 1"),
+            [Branch(Counter("EXAMINED") > enough, [Assign(pulling, expression(1))])],
+            "count the frontier's hubs",
         )
-    return f"{pulling} != 0"
+    return pulling > 0
 
 
-def hub_inputs(step: Advance, b: Builder) -> tuple[str, str]:
-    """Texts for the degree that hubs exceed, and for how many vertices do."""
+def hub_inputs(step: Advance, b: Builder) -> tuple[Value, Expr]:
+    """The degree that hubs exceed, and how many vertices do."""
     asked = b.schedule.hub_degree
     if asked != "auto":
-        return str(asked), b.input(f"hubs_{step.edges}_{asked}", f"hubs {step.edges} {asked}")
+        return int(asked), b.input(f"hubs_{step.edges}_{asked}", f"hubs {step.edges} {asked}")
     return (
         b.input(f"hub_degree_{step.edges}", f"hub_degree {step.edges}"),
         b.input(f"hubs_{step.edges}", f"hubs {step.edges}"),
     )
 
 
-def hub_list(step: Advance, b: Builder) -> str:
-    """Text for the hubs' ids."""
+def hub_list(step: Advance, b: Builder) -> Expr:
+    """The hubs' ids."""
     asked = b.schedule.hub_degree
     name, role = f"hub_ids_{step.edges}", f"hub_ids {step.edges}"
     if asked != "auto":
@@ -142,4 +136,4 @@ def _count(b: Builder) -> list[str]:
 
 
 #: Name in a schedule -> the rule.
-RULES: dict[str, Callable[[Advance, Builder, Register], str]] = {"beamer": beamer, "gunrock": gunrock, "hubs": hubs}
+RULES: dict[str, Callable[[Advance, Builder, Register], Expr]] = {"beamer": beamer, "gunrock": gunrock, "hubs": hubs}

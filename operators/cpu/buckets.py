@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.text import VALUE
+from frontier.lowering.ir import Assign, Counter
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import pointer
 from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, last_flush, output, pieces
 from frontier.operators.phases import element, frontier, indented
 
@@ -30,26 +32,23 @@ def lower(step: Buckets, b: Builder, register: Register) -> None:
         lines, call = element(b, step.fn, kind, parameters, VALUE)
         scanned = output(b, register, kind, want, parameters)
         begin, put, end = ["fill = 0", "edges = 0"], [], [last_flush(scanned)]
-        after = b.produced(register, kind, want if scanned else "")
+        after = list(b.produced(register, kind, want if scanned else ""))
         for number, name in enumerate(step.piles, 1):
+            held = b.state[f"held:{name}"]
             parameters |= {
-                f"pile{number}": f"{b.layout.element(kind)}_at(pile_{name})",
-                f"held{number}": f"held_{name}",
-                f"stamps{number}": f"int32_at(stamps_{name})",
-                f"epoch{number}": f"epoch_{name}",
-                f"put{number}": b.local(f"local_pile{number}"),
+                f"pile{number}": pointer(b.layout.element(kind), b.state[f"pile:{name}"]),
+                f"held{number}": held,
+                f"stamps{number}": pointer("int32", b.state[f"stamps:{name}"]),
+                f"epoch{number}": b.state[f"epoch:{name}"],
+                f"put{number}": b.local_array(f"local_pile{number}"),
             }
             begin.append(f"aside{number} = 0")
             put += _put(number, number == len(step.piles))
             end.append(_flush(number))
-            after += (f"held_{name} += C[slot + {_counter(number)}]",)
+            after.append(Assign(held, held + Counter("PILE_LOCK", number - 1)))
         body = [FROM_QUEUE, *lines, f"bucket = {call}", "if not bucket >= 1:", *indented(collect("x", scanned)), *put]
-        for parameter, text in parameters.items():
-            if " if " in text:  # numba takes a call with so many arguments only if none of them branches
-                parameters[parameter] = b.unique(parameter)
-                b.line(f"{parameters[parameter]} = {text}")
         made = b.function(step.fn.__name__, parameters, [*begin, *pieces(body), *end])
-        b.phase(made, after=after)
+        b.phase(made, after, "append what is due, and the rest to the piles", [step.fn])
 
     b.for_kinds(register, emit)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.text import VALUE
-from frontier.operators.phases import accumulate, element, frontier, indented, start
+from frontier.lowering.ir import Assign, Call, Counter, Node, Value, Var
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import FLOATS, SLOT, WORDS, WORKERS, pointer
+from frontier.operators.phases import accumulate, element, frontier, identity_of, indented, start
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from frontier.operators.reduce import Reduce
     from frontier.operators.split import Split
 
-__all__ = ["collect", "lower_compute", "lower_filter", "lower_reduce", "lower_split"]
+__all__ = ["collect", "combined", "lower_compute", "lower_filter", "lower_reduce", "lower_split", "total"]
 
 
 def collect(item: str, scanned: bool) -> list[str]:
@@ -47,16 +49,16 @@ def last_flush(scanned: bool) -> str:
     return "flush(C, slot, out, capacity, ids, fill)"
 
 
-def output(b: Builder, register: Register, kind: str, want: str, parameters: dict[str, str]) -> bool:
+def output(b: Builder, register: Register, kind: str, want: str, parameters: dict[str, Value]) -> bool:
     """Add the parameters for a phase's next queue; whether it makes the scan too."""
     queue, scan = b.target(register, kind)
-    parameters["out"] = f"{b.layout.element(kind)}_at({queue})"
+    parameters["out"] = pointer(b.layout.element(kind), queue)
     parameters["capacity"] = b.room_left(register, kind)
-    parameters["ids"] = b.local("local_ids")
+    parameters["ids"] = b.local_array("local_ids")
     scanned = kind == "vertex" and want != ""
     if scanned:
-        parameters["out_scan"] = f"{b.layout.offsets}_at({scan})"
-        parameters["prefix"] = b.local("local_prefix")
+        parameters["out_scan"] = pointer(b.layout.offsets, scan)
+        parameters["prefix"] = b.local_array("local_prefix")
         parameters["degrees"] = b.lists(want)[0]
     return scanned
 
@@ -85,16 +87,17 @@ FROM_QUEUE = "x = i if everything else np.int64(queue[i])"
 def lower_compute(step: Compute, b: Builder, register: Register) -> None:
     """A phase that only calls the functor."""
     if step.counted:
-        parameters: dict[str, str] = {"total": b.count_over(step.over)}
+        parameters: dict[str, Value] = {"total": b.count_over(step.over)}
         _, call = element(b, step.fn, "count", parameters)
-        b.phase(b.function(step.fn.__name__, parameters, pieces(["x = i", call])))
+        b.phase(b.function(step.fn.__name__, parameters, pieces(["x = i", call])), (), "compute", [step.fn])
         return
     b.sparse(register)
 
     def emit(kind: str) -> None:
         parameters = frontier(b, register, kind)
         lines, call = element(b, step.fn, kind, parameters)
-        b.phase(b.function(step.fn.__name__, parameters, pieces([FROM_QUEUE, *lines, call])))
+        made = b.function(step.fn.__name__, parameters, pieces([FROM_QUEUE, *lines, call]))
+        b.phase(made, (), "compute", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -111,7 +114,7 @@ def lower_filter(step: Filter, b: Builder, register: Register) -> None:
         keep = [f"if truth({call}):", *indented(collect("x", scanned))]
         body = ["fill = 0", "edges = 0", *pieces([FROM_QUEUE, *lines, *keep]), last_flush(scanned)]
         made = b.function(step.fn.__name__, parameters, body)
-        b.phase(made, after=b.produced(register, kind, want if scanned else ""))
+        b.phase(made, b.produced(register, kind, want if scanned else ""), "append what is kept", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -129,12 +132,13 @@ def lower_split(step: Split, b: Builder, register: Register) -> None:
         parameters = frontier(b, register, kind)
         lines, call = element(b, step.fn, kind, parameters)
         scanned = output(b, register, kind, want, parameters)
+        held = b.state[f"held:{step.rest}"]
         parameters |= {
-            "pile": f"{b.layout.element(kind)}_at(pile_{step.rest})",
-            "held": f"held_{step.rest}",
-            "stamps": f"int32_at(stamps_{step.rest})",
-            "epoch": f"epoch_{step.rest}",
-            "put": b.local("local_pile"),
+            "pile": pointer(b.layout.element(kind), b.state[f"pile:{step.rest}"]),
+            "held": held,
+            "stamps": pointer("int32", b.state[f"stamps:{step.rest}"]),
+            "epoch": b.state[f"epoch:{step.rest}"],
+            "put": b.local_array("local_pile"),
         }
         body = [
             FROM_QUEUE,
@@ -152,8 +156,9 @@ def lower_split(step: Split, b: Builder, register: Register) -> None:
         lines = ["fill = 0", "edges = 0", "aside = 0", *pieces(body), last_flush(scanned)]
         lines.append("flush_pile(C, slot, pile, held, put, aside)")
         made = b.function(step.fn.__name__, parameters, lines)
-        after = (*b.produced(register, kind, want if scanned else ""), f"held_{step.rest} += C[slot + PILE_COUNT]")
-        b.phase(made, after=after)
+        more = Assign(held, held + Counter("PILE_COUNT"))
+        after = [*b.produced(register, kind, want if scanned else ""), more]
+        b.phase(made, after, "append what is kept, and the rest to the pile", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -165,14 +170,14 @@ def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
 
     def emit(kind: str) -> None:
         if kind == "count":
-            parameters = {"total": b.count_over(step.over)}
+            parameters: dict[str, Value] = {"total": b.count_over(step.over)}
             find = "x = i"
         else:
             parameters = frontier(b, register, kind)
             find = FROM_QUEUE
         lines, call = element(b, step.fn, kind, parameters, VALUE)
         if real:
-            parameters["F"] = "F"
+            parameters["F"] = FLOATS
         body = [
             "first, last = share(total, w, W)",
             f"result = {start(step.op, dtype)}",
@@ -180,18 +185,30 @@ def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
             *indented([find, *lines, *accumulate(step.op, call, dtype)]),
             "keep_float(F, slot, w, result)" if real else "keep_int(C, slot, w, result)",
         ]
-        result = b.unique("result")
-        kept = "kept_float(F, slot, other)" if real else "kept_int(C, slot, other)"
-        after = (
-            f"{result} = {start(step.op, dtype)}",
-            "for other in range(W):",
-            *indented([line.replace("result", result) for line in accumulate(step.op, kept, dtype)]),
-            b.assign(step.into, result),
+        b.phase(
+            b.function(step.fn.__name__, parameters, body),
+            combined(b, step.op, step.into, real),
+            f"reduce ({step.op})",
+            [step.fn],
         )
-        b.phase(b.function(step.fn.__name__, parameters, body), after=after)
 
     if step.counted:
         emit("count")
         return
     b.sparse(register)
     b.for_kinds(register, emit)
+
+
+#: Reduction -> how the workers' results are brought together.
+OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN", "or": "OR"}
+
+
+def combined(b: Builder, op: str, into: str, real: bool) -> list[Node]:
+    """Nodes after a phase in which workers kept results: these in the order of workers, into a scalar."""
+    return [b.assign(into, total(SLOT, op, b.layout.dtype(into), real))]
+
+
+def total(slot: Var, op: str, dtype: str, real: bool) -> Call:
+    """What the workers have left in a phase, brought together."""
+    function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
+    return Call(function, memory, slot, WORKERS, Var(OPS[op]), identity_of(op, dtype))

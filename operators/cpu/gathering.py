@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.errors import FrontierError
+from frontier.lowering.ir import Counter
 from frontier.lowering.registers import PULL, PUSH_THREAD
+from frontier.operators.advance.edges import walked
 from frontier.operators.cpu.elementwise import FROM_QUEUE, pieces
 from frontier.operators.phases import begun, frontier, gathered, indented, stored
 
@@ -27,7 +29,7 @@ def lower(step: Gather, b: Builder, register: Register) -> None:
     parameters["offsets"], parameters["ends"] = b.lists(step.edges)
     if step.edges == "in":
         b.needs_in = True
-    parameters["into"] = f"{dtype}_at(a_{step.into})"
+    parameters["into"] = b.field(step.into)
     one = gathered(step, b, parameters, "k", "e")
     body = [
         FROM_QUEUE,
@@ -40,5 +42,8 @@ def lower(step: Gather, b: Builder, register: Register) -> None:
     lines = ["examined = np.int64(0)", *pieces(body), "fetch_add(C, slot + EXAMINED, examined)"]
     b.phase(
         b.function(step.fn.__name__, parameters, lines),
-        after=(f"direction = {PULL if step.edges == 'in' else PUSH_THREAD}", "seen = C[slot + EXAMINED]"),
+        walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED")),
+        f"gather ({step.op})",
+        [step.fn, step.where],
+        [step.into],
     )

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.text import VALUE
-from frontier.operators.cpu.elementwise import FROM_QUEUE
+from frontier.lowering.ir import Node
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import FLOATS
+from frontier.operators.cpu.elementwise import FROM_QUEUE, combined
 from frontier.operators.phases import accumulate, frontier, indented, start
 
 if TYPE_CHECKING:
@@ -43,7 +45,7 @@ def lower(step: Intersect, b: Builder, register: Register) -> None:
     ends = {"u": "u", "v": "v", "w": "common", "uv": "x", "uw": "a", "vw": "k"}
     one = [b.call(step.fn, "common", ends, VALUE if step.op is not None else "")]
     before, last, real = [], [], False
-    after: tuple[str, ...] = ()
+    after: list[Node] = []
     if step.op is not None and step.into is not None:
         dtype = b.layout.dtype(step.into)
         real = dtype.startswith("float") and step.op not in ("any", "all")
@@ -52,7 +54,7 @@ def lower(step: Intersect, b: Builder, register: Register) -> None:
         last = ["keep_float(F, slot, w, result)" if real else "keep_int(C, slot, w, result)"]
         after = combined(b, step.op, step.into, real)
         if real:
-            parameters["F"] = "F"
+            parameters["F"] = FLOATS
     body = [
         *before,
         f"size = piece(total, W, {LEAST}, {MOST})",
@@ -64,7 +66,7 @@ def lower(step: Intersect, b: Builder, register: Register) -> None:
         "    first += W * size" if real else "    first = next_piece(C, slot, W, size)",
         *last,
     ]
-    b.phase(b.function(f"intersect_{step.fn.__name__}", parameters, body), after=after)
+    b.phase(b.function(f"intersect_{step.fn.__name__}", parameters, body), after, "intersect", [step.fn])
 
 
 def _pairs(one: list[str]) -> list[str]:
@@ -84,16 +86,3 @@ def _pairs(one: list[str]) -> list[str]:
         "            k += 1",
         "        a += 1",
     ]
-
-
-def combined(b: Builder, op: str, into: str, real: bool) -> tuple[str, ...]:
-    """Lines after a phase in which workers kept results: these in the order of workers, into a scalar."""
-    dtype = b.layout.dtype(into)
-    result = b.unique("result")
-    kept = "kept_float(F, slot, other)" if real else "kept_int(C, slot, other)"
-    return (
-        f"{result} = {start(op, dtype)}",
-        "for other in range(W):",
-        *indented([line.replace("result", result) for line in accumulate(op, kept, dtype)]),
-        b.assign(into, result),
-    )

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import ALL, BITS
-from frontier.lowering.text import VALUE
+from frontier.lowering.ir import Assign, Choice, Expr, Value, equal
+from frontier.lowering.phases import VALUE
+from frontier.lowering.registers import ALL, BITS, form
+from frontier.lowering.variables import FLOATS, SLOT, pointer
+from frontier.operators.cpu.elementwise import total
 from frontier.operators.phases import accumulate, element, indented, start
 
 if TYPE_CHECKING:
@@ -21,10 +24,10 @@ def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
     """Two phases over the same bits; each worker keeps its range of ids, so a sum continues where the other ended."""
     dtype = b.layout.dtype(step.into)
     real = dtype.startswith("float")
-    parameters = {"n": b.capacity(kind), "bits": _bitmap(b, register, kind)}
+    parameters: dict[str, Value] = {"n": b.capacity(kind), "bits": _bitmap(b, register, kind)}
     lines, call = element(b, step.fn, kind, parameters, VALUE)
     if real:
-        parameters["F"] = "F"
+        parameters["F"] = FLOATS
     one = [*lines, *accumulate("sum", call, dtype)]
     body = [
         f"result = {start('sum', dtype)}",
@@ -32,7 +35,12 @@ def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
         "keep_float(F, slot, w, result)" if real else "keep_int(C, slot, w, result)",
     ]
     before = b.variable("before")
-    b.phase(b.function(f"sums_{step.fn.__name__}", parameters, body), after=(f"{before} = slot",))
+    b.phase(
+        b.function(f"sums_{step.fn.__name__}", parameters, body),
+        [Assign(before, SLOT)],
+        "sum the workers' ranges",
+        [step.fn],
+    )
 
     kept = "kept_float(F, before, other)" if real else "kept_int(C, before, other)"
     body = [
@@ -41,26 +49,28 @@ def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
         f"    result += {kept}",
         *_ascending(["into[x] = result", *one]),
     ]
-    after: tuple[str, ...] = ()
-    if step.total is not None:
-        # Only now: the functor may read what the scalar was. The slot's sums are cleared by nobody meanwhile.
-        total = b.unique("total")
-        add = f"    {total} += {kept.replace('before', before)}"
-        after = (f"{total} = {start('sum', dtype)}", "for other in range(W):", add, b.assign(step.total, total))
-    parameters |= {"into": f"{dtype}_at(a_{step.into})", "before": before}
-    b.phase(b.function(f"scan_{step.fn.__name__}", parameters, body), after=after)
+    # Only now: the functor may read what the scalar was. The slot's sums are cleared by nobody meanwhile.
+    after = [b.assign(step.total, total(before, "sum", dtype, real))] if step.total is not None else []
+    parameters |= {"into": b.field(step.into), "before": before}
+    b.phase(
+        b.function(f"scan_{step.fn.__name__}", parameters, body),
+        after,
+        "write the running sums",
+        [step.fn],
+        [step.into],
+    )
 
 
-def _bitmap(b: Builder, register: Register, kind: str) -> str:
+def _bitmap(b: Builder, register: Register, kind: str) -> Expr:
     """Make the frontier's bitmap; a step that makes no frontier has the next queue's memory for it."""
     spare, _ = b.target(replace(register, record=""), kind)
     n = b.capacity(kind)
-    with b.when(f"{register.form} != {BITS}"):
-        b.phase(f"fill_bits(w, W, uint64_at({spare}), {n}, {register.form} == {ALL})")
-        with b.when(f"{register.form} != {ALL}"):
-            queue = f"{b.layout.element(kind)}_at({register.queue})"
-            b.phase(f"set_bits(w, W, uint64_at({spare}), {queue}, {register.count})")
-    return f"uint64_at({register.bits} if {register.form} == {BITS} else {spare})"
+    with b.when(b.other_than(register, BITS)):
+        bits = pointer("uint64", spare)
+        b.phase(b.divided("fill_bits", bits, n, b.everything(register)), title="clear the bitmap, or fill it")
+        with b.when(b.other_than(register, ALL)):
+            b.phase(b.divided("set_bits", bits, b.queue(register, kind), register.count), title="mark the frontier")
+    return pointer("uint64", Choice(equal(register.form, form(BITS)), register.bits, spare))
 
 
 def _ascending(body: list[str]) -> list[str]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.text import VALUE
+from frontier.lowering.ir import Assign, Call, Choice, Counter, Value, cast
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import pointer
 from frontier.operators.cuda.elementwise import append_accepted, chunks, mark, output
 from frontier.operators.phases import element, frontier
 
@@ -30,13 +32,14 @@ def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
         lines, call = element(b, step.fn, kind, parameters, VALUE)
         want = output(b, register, kind, after, parameters)
         body = [*lines, f"bucket = {call}", "if not bucket >= 1:", f"    {mark('accepted')}"]
-        masks, appends, counts = ["accepted"], [append_accepted(b, want)], ["read_buckets(C, slot)"]
+        masks, appends, counts = ["accepted"], [append_accepted(b, want)], b.produced(register, kind, want)
         for number, name in enumerate(step.piles, 1):
+            held = b.state[f"held:{name}"]
             parameters |= {
-                f"pile{number}": f"{b.layout.element(kind)}_at(pile_{name})",
-                f"held{number}": f"held_{name}",
-                f"stamps{number}": f"int32_at(stamps_{name})",
-                f"epoch{number}": f"np.int32(epoch_{name})",
+                f"pile{number}": pointer(b.layout.element(kind), b.state[f"pile:{name}"]),
+                f"held{number}": held,
+                f"stamps{number}": pointer("int32", b.state[f"stamps:{name}"]),
+                f"epoch{number}": cast("int32", b.state[f"epoch:{name}"]),
             }
             counter = f"BUCKETS + {number - 1}"
             body += _put(number, number == len(step.piles))
@@ -45,17 +48,21 @@ def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
                 f"append_pile(C, slot + {counter} - PILE_COUNT, pile{number}, held{number}, "
                 f"queue, everything, first, aside{number})"
             )
-            counts.append(f"held_{name} += {b.counter(counter)}")
-        for parameter, text in parameters.items():
-            if " if " in text:  # numba takes a call with so many arguments only if none of them branches
-                pointer, address = text.split("(", 1)
-                chosen = b.variable(parameter)
-                b.line(f"{chosen} = {address.removesuffix(')')}")
-                parameters[parameter] = f"{pointer}({chosen})"
+            counts.append(Assign(held, held + Counter("BUCKETS", number - 1)))
+        parameters = {name: _chosen(b, name, value) for name, value in parameters.items()}
         made = b.function(step.fn.__name__, parameters, chunks(body, tuple(masks), appends))
-        b.phase(made, after=(*b.produced(register, kind, want), *counts))
+        b.phase(made, counts, "append what is due, and the rest to the piles", [step.fn])
 
     b.for_kinds(register, emit)
+
+
+def _chosen(b: CudaProgram, name: str, value: Value) -> Value:
+    """A parameter without a choice: numba takes a call with so many arguments only if none of them branches."""
+    if not (isinstance(value, Call) and isinstance(value.arguments[0], Choice)):
+        return value
+    address = b.variable(name)
+    b.set(address, value.arguments[0])
+    return Call(value.function, address)
 
 
 def _put(number: int, last: bool) -> list[str]:

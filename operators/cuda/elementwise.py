@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.text import VALUE
-from frontier.operators.phases import accumulate, element, frontier, indented, start
+from frontier.lowering.ir import Assign, Call, Counter, Node, Together, Value, Var, cast
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import FLOATS, SLOT, WORDS, pointer
+from frontier.operators.phases import accumulate, element, frontier, identity_of, indented, start
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -23,6 +25,7 @@ __all__ = [
     "OPS",
     "append_accepted",
     "chunks",
+    "combined",
     "every",
     "lower_compute",
     "lower_filter",
@@ -38,12 +41,12 @@ OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN", "or
 FROM_QUEUE = "x = element_at(queue, everything, i)"
 
 
-def output(b: CudaProgram, register: Register, kind: str, want: str, parameters: dict[str, str]) -> str:
+def output(b: CudaProgram, register: Register, kind: str, want: str, parameters: dict[str, Value]) -> str:
     """Add the parameters for a phase's next queue; which scan it gets, if any."""
     want = want if kind == "vertex" else ""
     queue, scan = b.target(register, kind)
-    parameters["out"] = f"{b.layout.element(kind)}_at({queue})"
-    parameters["out_scan"] = f"{b.layout.offsets}_at({scan})"
+    parameters["out"] = pointer(b.layout.element(kind), queue)
+    parameters["out_scan"] = pointer(b.layout.offsets, scan)
     parameters["degrees"] = b.lists(want or "out")[0]
     parameters["capacity"] = b.room_left(register, kind)
     return want
@@ -78,24 +81,24 @@ def mark(mask: str) -> str:
 
 def append_accepted(b: CudaProgram, want: str) -> str:
     """Line that appends a chunk's accepted elements."""
-    return (
-        f"append_chunk(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, queue, everything, first, accepted)"
-    )
+    out = f"out, out_scan, {b.mode(want).name}, degrees"
+    return f"append_chunk(C, slot, {b.big}, {out}, queue, everything, first, accepted)"
 
 
 def lower_compute(step: Compute, b: CudaProgram, register: Register) -> None:
     """A phase that only calls the functor."""
     if step.counted:
-        parameters: dict[str, str] = {"total": b.count_over(step.over)}
+        parameters: dict[str, Value] = {"total": b.count_over(step.over)}
         _, call = element(b, step.fn, "count", parameters)
-        b.phase(b.function(step.fn.__name__, parameters, every(["x = i", call])))
+        b.phase(b.function(step.fn.__name__, parameters, every(["x = i", call])), (), "compute", [step.fn])
         return
     b.sparse(register)
 
     def emit(kind: str) -> None:
         parameters = frontier(b, register, kind)
         lines, call = element(b, step.fn, kind, parameters)
-        b.phase(b.function(step.fn.__name__, parameters, every([FROM_QUEUE, *lines, call])))
+        made = b.function(step.fn.__name__, parameters, every([FROM_QUEUE, *lines, call]))
+        b.phase(made, (), "compute", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -111,7 +114,7 @@ def lower_filter(step: Filter, b: CudaProgram, register: Register) -> None:
         want = output(b, register, kind, after, parameters)
         body = [*lines, f"if truth({call}):", f"    {mark('accepted')}"]
         made = b.function(step.fn.__name__, parameters, chunks(body, ("accepted",), [append_accepted(b, want)]))
-        b.phase(made, after=b.produced(register, kind, want))
+        b.phase(made, b.produced(register, kind, want), "append what is kept", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -129,11 +132,12 @@ def lower_split(step: Split, b: CudaProgram, register: Register) -> None:
         parameters = frontier(b, register, kind)
         lines, call = element(b, step.fn, kind, parameters)
         want = output(b, register, kind, after, parameters)
+        held = b.state[f"held:{step.rest}"]
         parameters |= {
-            "pile": f"{b.layout.element(kind)}_at(pile_{step.rest})",
-            "held": f"held_{step.rest}",
-            "stamps": f"int32_at(stamps_{step.rest})",
-            "epoch": f"np.int32(epoch_{step.rest})",
+            "pile": pointer(b.layout.element(kind), b.state[f"pile:{step.rest}"]),
+            "held": held,
+            "stamps": pointer("int32", b.state[f"stamps:{step.rest}"]),
+            "epoch": cast("int32", b.state[f"epoch:{step.rest}"]),
         }
         body = [
             *lines,
@@ -145,8 +149,9 @@ def lower_split(step: Split, b: CudaProgram, register: Register) -> None:
         ]
         appends = [append_accepted(b, want), "append_pile(C, slot, pile, held, queue, everything, first, aside)"]
         made = b.function(step.fn.__name__, parameters, chunks(body, ("accepted", "aside"), appends))
-        held = f"held_{step.rest}"
-        b.phase(made, after=(*b.produced(register, kind, want), f"{held} += {b.counter('PILE_COUNT')}"))
+        more = Assign(held, held + Counter("PILE_COUNT"))
+        nodes = [*b.produced(register, kind, want), more]
+        b.phase(made, nodes, "append what is kept, and the rest to the pile", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -159,25 +164,34 @@ def lower_reduce(step: Reduce, b: CudaProgram, register: Register) -> None:
 
     def emit(kind: str) -> None:
         if kind == "count":
-            parameters = {"total": b.count_over(step.over)}
+            parameters: dict[str, Value] = {"total": b.count_over(step.over)}
             find = "x = i"
         else:
             parameters = frontier(b, register, kind)
             find = FROM_QUEUE
         lines, call = element(b, step.fn, kind, parameters, VALUE)
         if real:
-            parameters["F"] = "F"
+            parameters["F"] = FLOATS
         identity = start(step.op, dtype)
         body = [
             f"result = {identity}",
             *every([find, *lines, *accumulate(step.op, call, dtype)]),
             f"keep_{kind_of}({memory}, slot, {OPS[step.op]}, result)",
         ]
-        combined = f"combined_{kind_of}({memory}, slot, {OPS[step.op]}, {identity})"
-        b.phase(b.function(step.fn.__name__, parameters, body), after=(b.assign(step.into, combined),))
+        made = b.function(step.fn.__name__, parameters, body)
+        b.phase(made, combined(b, SLOT, step.op, step.into, real), f"reduce ({step.op})", [step.fn])
 
     if step.counted:
         emit("count")
         return
     b.sparse(register)
     b.for_kinds(register, emit)
+
+
+def combined(b: CudaProgram, slot: Var, op: str, into: str, real: bool) -> list[Node]:
+    """Nodes after a phase in which blocks kept results: these in the order of blocks, into a scalar."""
+    dtype = b.layout.dtype(into)
+    function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
+    result = b.local("result", "float64" if real else "int64", f"the {op} of the blocks' results")
+    call = Call(function, memory, slot, Var(OPS[op]), identity_of(op, dtype))
+    return [Together(result, call), b.assign(into, result)]

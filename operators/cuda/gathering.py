@@ -15,7 +15,10 @@ from frontier.analysis import effects
 from frontier.backends.least import LAST
 from frontier.errors import FrontierError
 from frontier.functors import arguments
+from frontier.lowering.ir import Assign, Call, Counter, Value
 from frontier.lowering.registers import PULL, PUSH_THREAD
+from frontier.lowering.variables import TRACING
+from frontier.operators.advance.edges import walked
 from frontier.operators.cuda.elementwise import OPS
 from frontier.operators.cuda.gather_pairs import Values, pairs
 from frontier.operators.phases import frontier, gathered, indented, start, stored
@@ -44,34 +47,35 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
         raise FrontierError("Gather runs over a frontier of vertices")
     b.sparse(register)
     dtype = b.layout.dtype(step.into)
-    parameters: dict[str, str] = {}
+    parameters: dict[str, Value] = {}
     parameters["offsets"], parameters["ends"] = b.lists(step.edges)
     if step.edges == "in":
         b.needs_in = True
-    parameters["into"] = f"{dtype}_at(a_{step.into})"
+    parameters["into"] = b.field(step.into)
     values = _values(step, b, parameters, dtype)
-    first = parameters | frontier(b, register, "vertex") | {"tracing": "tracing"}
-    after: tuple[str, ...] = (
-        f"direction = {PULL if step.edges == 'in' else PUSH_THREAD}", f"seen = {b.counter('EXAMINED')}"
-    )  # fmt: skip
+    first = parameters | frontier(b, register, "vertex") | {"tracing": TRACING}
+    after = walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED"))
+    title, functors, writes = f"gather ({step.op})", [step.fn, step.where], [step.into]
     name = step.fn.__name__
     if b.narrow:
         body = _lanes(values, b.build.lanes) if not b.build.sweeps else _lists(values, [], b)
-        b.phase(b.function(name, first, body), after=after)
+        b.phase(b.function(name, first, body), after, title, functors, writes)
         return
     held = b.variable("held")
-    aside = f"{b.layout.ids}_at({b.input('long_lists', f'long {BLOCK}')})"
-    room = f"({b.capacity('edge')} // {BLOCK} + 1)"
+    aside = b.array("long_lists", f"long {BLOCK}", b.layout.ids)
+    room = b.capacity("edge") // BLOCK + 1
     paired = values.harmless and b.build.sweeps  # betweenness, whose kernel has no registers to spare, loses by pairs
     b.roomy = b.roomy or paired
     body = _lists(values, [*_put_aside(), *_warps(values, paired)], b)
-    count = f"{held} = min({b.counter('PILE_COUNT')}, {room})"
-    b.phase(b.function(name, first | {"aside": aside, "room": room}, body), after=(*after, count))
-    with b.when(f"{held} > 0"):
-        b.phase(b.function(f"{name}_long", parameters | {"aside": aside, "held": held}, _blocks(values)))
+    after.append(Assign(held, Call("min", Counter("PILE_COUNT"), room)))
+    made = b.function(name, first | {"aside": aside, "room": room}, body)
+    b.phase(made, after, f"{title} over short lists", functors, writes)
+    with b.when(held > 0):
+        made = b.function(f"{name}_long", parameters | {"aside": aside, "held": held}, _blocks(values))
+        b.phase(made, (), f"{title} over the long lists put aside", functors, writes)
 
 
-def _values(step: Gather, b: CudaProgram, parameters: dict[str, str], dtype: str) -> Values:
+def _values(step: Gather, b: CudaProgram, parameters: dict[str, Value], dtype: str) -> Values:
     """What lines a step's functor comes to."""
     lines = gathered(step, b, parameters, "e", "slot_of")
     loads = [line for line in lines if line.startswith((f"{step.far} = ", "slot_of = "))]

@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
-from frontier.lowering.text import VALUE
-from frontier.operators.cuda.elementwise import OPS
+from frontier.lowering.ir import Node
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import FLOATS, SLOT
+from frontier.operators.cuda.elementwise import OPS, combined
 from frontier.operators.phases import accumulate, frontier, indented, start
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def lower(step: Intersect, b: CudaProgram, register: Register) -> None:
     ends = {"u": "u", "v": "v", "w": "common", "uv": "x", "uw": "uw", "vw": "vw"}
     one = [b.call(step.fn, "common", ends, VALUE if step.op is not None else "")]
     begin, end, real = [], [], False
-    after: tuple[str, ...] = ()
+    after: list[Node] = []
     if step.op is not None and step.into is not None:
         dtype = b.layout.dtype(step.into)
         real = dtype.startswith("float") and step.op not in ("any", "all")
@@ -56,9 +58,9 @@ def lower(step: Intersect, b: CudaProgram, register: Register) -> None:
         one = accumulate(step.op, one[0], dtype)
         begin = [f"result = {identity}"]
         end = [f"keep_{type_}({memory}, slot, {OPS[step.op]}, result)"]
-        after = (b.assign(step.into, f"combined_{type_}({memory}, slot, {OPS[step.op]}, {identity})"),)
+        after = combined(b, SLOT, step.op, step.into, real)
         if real:
-            parameters["F"] = "F"
+            parameters["F"] = FLOATS
     pairs = _pairs(one)
     named = [line for line in LISTS[:2] if line[0] in arguments(step.fn, "common")]
     bounded = b.narrow or b.build.bounded
@@ -73,7 +75,7 @@ def lower(step: Intersect, b: CudaProgram, register: Register) -> None:
         *([] if bounded else _blocks(pairs)),
         *end,
     ]
-    b.phase(b.function(f"intersect_{step.fn.__name__}", parameters, body), after=after)
+    b.phase(b.function(f"intersect_{step.fn.__name__}", parameters, body), after, "intersect", [step.fn])
 
 
 def _warp(named: list[str], pairs: list[str], bounded: bool) -> list[str]:

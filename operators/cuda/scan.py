@@ -9,8 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import ALL, BITS
-from frontier.lowering.text import VALUE
+from frontier.lowering.ir import Assign, Choice, Expr, Value, equal
+from frontier.lowering.phases import VALUE
+from frontier.lowering.registers import ALL, BITS, form
+from frontier.lowering.variables import FLOATS, SLOT, pointer
+from frontier.operators.cuda.elementwise import combined
 from frontier.operators.phases import accumulate, element, indented, start
 
 if TYPE_CHECKING:
@@ -27,15 +30,15 @@ def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
     real = dtype.startswith("float")
     type_, memory = ("float", "F") if real else ("int", "C")
     sums, bits = _memory(b, register, kind)
-    parameters = {
+    parameters: dict[str, Value] = {
         "n": b.capacity(kind),
-        "everything": f"{register.form} == {ALL}",
+        "everything": b.everything(register),
         "bits": bits,
-        "sums": f"{type_}64_at({sums})",
+        "sums": pointer(f"{type_}64", sums),
     }
     lines, call = element(b, step.fn, kind, parameters, VALUE)
     if real:
-        parameters["F"] = "F"
+        parameters["F"] = FLOATS
     zero = start("sum", dtype)
     value = [*lines, *accumulate("sum", call, dtype)]
     body = [
@@ -45,7 +48,12 @@ def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
         f"keep_{type_}({memory}, slot, SUM, result)",
     ]
     before = b.variable("before")
-    b.phase(b.function(f"sums_{step.fn.__name__}", parameters, body), after=(f"{before} = slot",))
+    b.phase(
+        b.function(f"sums_{step.fn.__name__}", parameters, body),
+        [Assign(before, SLOT)],
+        "sum the warps' ranges",
+        [step.fn],
+    )
 
     body = [
         f"reached = sum_before({memory}, before, sums, (n + 31) >> 5, {zero}, {type_}64_shared(WARPS))",
@@ -64,27 +72,31 @@ def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
             ]
         ),
     ]
-    after: tuple[str, ...] = ()
-    if step.total is not None:
-        # Only now: the functor may read what the scalar was. The slot's sums are overwritten by nobody meanwhile.
-        after = (b.assign(step.total, f"combined_{type_}({memory}, {before}, SUM, {zero})"),)
-    parameters |= {"into": f"{dtype}_at(a_{step.into})", "before": before}
-    b.phase(b.function(f"scan_{step.fn.__name__}", parameters, body), after=after)
+    # Only now: the functor may read what the scalar was. The slot's sums are overwritten by nobody meanwhile.
+    after = combined(b, before, "sum", step.total, real) if step.total is not None else []
+    parameters |= {"into": b.field(step.into), "before": before}
+    b.phase(
+        b.function(f"scan_{step.fn.__name__}", parameters, body),
+        after,
+        "write the running sums",
+        [step.fn],
+        [step.into],
+    )
 
 
-def _memory(b: CudaProgram, register: Register, kind: str) -> tuple[str, str]:
-    """Make the frontier's bitmap unless it is one or everything; address of the warps' sums, text of the bitmap.
+def _memory(b: CudaProgram, register: Register, kind: str) -> tuple[Expr, Expr]:
+    """Make the frontier's bitmap unless it is one or everything; address of the warps' sums, and the bitmap.
 
     Both lie in the memory of the next queue, since this step makes no frontier: 8 bytes for every word but the last,
     then the words. In a record, the present frontier may lie where the next one is to be written.
     """
     spare, _ = b.target(replace(register, record=""), kind)
     n = b.capacity(kind)
-    made = f"uint32_at({spare} + ((({n} + 31) >> 5) << 3) - 8)"
-    with b.when(f"{register.form} != {BITS} and {register.form} != {ALL}"):
-        b.phase(f"fill_bits(w, W, {made}, {n})")
-        b.phase(f"set_bits(w, W, {made}, {b.layout.element(kind)}_at({register.queue}), {register.count})")
-    return spare, f"uint32_at({register.bits}) if {register.form} == {BITS} else {made}"
+    made = pointer("uint32", spare + (((n + 31) >> 5) << 3) - 8)
+    with b.when(b.other_than(register, BITS, ALL)):
+        b.phase(b.divided("fill_bits", made, n), title="clear the bitmap")
+        b.phase(b.divided("set_bits", made, b.queue(register, kind), register.count), title="mark the frontier")
+    return spare, Choice(equal(register.form, form(BITS)), pointer("uint32", register.bits), made)
 
 
 def _ascending(body: list[str]) -> list[str]:

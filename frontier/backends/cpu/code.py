@@ -20,6 +20,7 @@ from frontier._cache import cache_folder
 from frontier.backends.cpu.runtime_words import DTYPES
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
+from frontier.lowering.printer import Printer
 
 __all__ = ["compiled", "is_known"]
 
@@ -57,7 +58,8 @@ def _path_of(name: str) -> Path:
 
 def _named(program: Program) -> tuple[str, str]:
     """The name of its code, made of all that it depends on, and the text of its module."""
-    text = module_text(program, "\n".join([_IMPORTS, *program.checkers()]), "@gives()", "@gives()")
+    loop = ["@gives()", *Printer(program).function()]
+    text = module_text(program, "\n".join([_IMPORTS, *program.checkers()]), "@gives()", loop)
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())

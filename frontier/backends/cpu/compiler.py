@@ -24,7 +24,7 @@ from frontier.backends.cpu.translate import translated
 from frontier.errors import FunctorError
 from frontier.functors import location
 from frontier.lowering.loops import Program
-from frontier.lowering.text import NARROW
+from frontier.lowering.phases import NARROW
 from frontier.memory.shortage import explained
 from frontier.numbers import WHOLE_ONLY, refused_float
 

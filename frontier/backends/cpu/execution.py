@@ -16,8 +16,8 @@ from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
 from frontier.frontiers import Frontier
 from frontier.lowering.layout import Layout
-from frontier.lowering.loops import lower
-from frontier.lowering.text import checking
+from frontier.lowering.loops import Program, lower
+from frontier.lowering.phases import checking
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -30,6 +30,11 @@ __all__ = ["CpuExecution"]
 SMALL = 1 << 15
 
 
+def program_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Program:
+    """The program of a step on such problems."""
+    return lower(step, Layout.of(p), schedule, given)
+
+
 @workspace.remembered
 def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
     """The compiled code for a step on such problems, made once."""
@@ -40,7 +45,7 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     key = ("cpu", layout, given, schedule, captures.key, checking())
     code = known.get(key)
     if code is None:
-        program = lower(step, layout, schedule, given)
+        program = program_of(step, p, given, schedule)
         program.captures = captures.parts
         code = known[key] = workspace.code_for(program, p.graph, compiled, lambda: is_known(program))
     return code  # type: ignore[no-any-return]

@@ -255,6 +255,36 @@ def kept_float(F, slot, w):
     return F[slot + PARTIAL + LINE * w]
 
 
+#: How :func:`combined_int` and :func:`combined_float` bring results together.
+SUM, MIN, MAX, OR = range(4)
+
+
+@gives("int64")
+def combined_int(C, slot, W, op, result):
+    """What the workers have left by :func:`keep_int`, brought together in their order."""
+    for other in range(W):
+        value = kept_int(C, slot, other)
+        if op == SUM:
+            result += value
+        elif op == OR:
+            result |= value
+        elif (op == MIN and value < result) or (op == MAX and value > result):
+            result = value
+    return result
+
+
+@gives("float64")
+def combined_float(F, slot, W, op, result):
+    """What the workers have left by :func:`keep_float`, brought together in their order."""
+    for other in range(W):
+        value = kept_float(F, slot, other)
+        if op == SUM:
+            result += value
+        elif (op == MIN and value < result) or (op == MAX and value > result):
+            result = value
+    return result
+
+
 # ---- queues and bitmaps --------------------------------------------------------------------------------
 
 

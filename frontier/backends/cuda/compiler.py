@@ -25,7 +25,6 @@ from frontier.backends.cuda.environment import environment
 from frontier.backends.cuda.linker import linked
 from frontier.backends.cuda.program import CudaProgram, text
 from frontier.errors import FrontierError, FunctorError
-from frontier.lowering.module import words
 
 __all__ = ["ENTRY", "binary", "is_made", "key_of", "module_of", "ptx_of"]
 
@@ -143,10 +142,8 @@ def _ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int
     cuda = _numba("numba.cuda")
     jitted = _copies()
     module = module_of(program, {made: jitted(program.captured(fn)) for fn, made in program.functors.items()})
-    scalars = dict(program.layout.of_kind("scalar"))
-    kinds = [
-        getattr(types, _name(scalars[name[2:]])) if name.startswith("p_") else types.int64 for name in words(program)
-    ]
+    scalars = set(program.scalars.values())
+    kinds = [getattr(types, _name(var.dtype)) if var in scalars else types.int64 for var in program.table().values()]
     from frontier.backends.cuda import numba_compat
 
     with numba_compat.device_of(capability):

@@ -25,7 +25,7 @@ from frontier.frontiers import Frontier
 from frontier.loop import Loop
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
-from frontier.lowering.text import checking
+from frontier.lowering.phases import checking
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
 from frontier.schedule import Schedule
@@ -94,6 +94,14 @@ def _begins_with_few(step: Step) -> bool:
     return step.take is not None or step.record is not None or step.over not in (None, "vertices", "edges")
 
 
+def program_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> CudaProgram:
+    """The program of a step on such problems and graphs."""
+    build = build_of(p.graph, step, schedule)
+    program = lower(step, Layout.of(p), schedule, given, lambda a, b: CudaProgram(a, b, build))
+    assert isinstance(program, CudaProgram)
+    return program
+
+
 @workspace.remembered
 def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
     """The compiled code for a step on such problems and graphs, made once."""
@@ -104,8 +112,7 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
     key = (p.graph.placement.memory, layout, given, schedule, build, captures.key, checking())
     code = known.get(key)
     if code is None:
-        program = lower(step, layout, schedule, given, lambda a, b: CudaProgram(a, b, build))
-        assert isinstance(program, CudaProgram)
+        program = program_of(step, p, given, schedule)
         program.captures = captures.parts
 
 

@@ -7,25 +7,27 @@ numbers of edges. All other graphs get the full build.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from frontier.backends.cuda import decider
+from frontier.backends.cuda.printers import LeaderPrinter, ThreadPrinter
 from frontier.backends.cuda.runtime_words import FREE, scratch
+from frontier.lowering.ir import Call, Expr, Phase, Var, equal, expression
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import Program
-from frontier.lowering.module import CONTROL, module_text, words
-from frontier.lowering.registers import IN, OUT, Register
+from frontier.lowering.module import module_text
+from frontier.lowering.registers import IN, OUT, Register, form
+from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 from frontier.schedule import ResolvedSchedule
 
 __all__ = ["Build", "CudaProgram", "scratch_of", "text"]
 
 #: Calls of functors, see :mod:`frontier.backends.guards`.
 CALLS = ("guarded", "guarded_value", "tried", "tried_value")
+
+_MODES = {name: Var(name) for name in ("NOTHING", "START", "PREFIX")}
 
 _IMPORTS = """from collections import namedtuple
 
@@ -90,64 +92,46 @@ class CudaProgram(Program):
 
     def __init__(self, layout: Layout, schedule: ResolvedSchedule, build: Build) -> None:
         self.build, self.narrow = build, build.narrow
-        self._whole = "True"
         #: Whether the phase in the making says by itself that its block has arrived.
         self.arrived = False
         #: Whether it counts who waits in the word of its count.
         self.holds = False
-        #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.decider`.
+        #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.leader`.
         self.decides = not build.narrow or build.sweeps
         #: Whether a phase has so many loads of a thread in flight that registers are worth more than warps.
         self.roomy = False
-        #: Of those phases, by number: their calls, and what all threads do after the barrier.
-        self.calls: dict[int, tuple[tuple[str, ...], list[str]]] = {}
-        #: Numbers of those that are deferred.
-        self.deferred_calls: set[int] = set()
-        #: Names of what all threads have computed together after a barrier.
-        self.results: dict[str, None] = {}
+        #: Whether a phase lays something into the block's scratch memory.
+        self.scratch = False
         super().__init__(layout, schedule)
 
     @property
-    def big(self) -> str:
-        """Text for whether counts and edges do not fit into one word; narrow builds count no edges."""
-        return str(self.layout.offsets == "int64" and not self.narrow)
+    def big(self) -> bool:
+        """Whether counts and edges do not fit into one word; narrow builds count no edges."""
+        return self.layout.offsets == "int64" and not self.narrow
 
-    def mode(self, want: str) -> str:
-        """Text for what an append writes beside the ids."""
-        return "NOTHING" if not want else "START" if self.narrow else "PREFIX"
+    def mode(self, want: str) -> Var:
+        """What an append writes beside the ids."""
+        return _MODES["NOTHING" if not want else "START" if self.narrow else "PREFIX"]
 
-    def counter(self, word: str) -> str:
-        """Text for a counter of the phase that has just ended."""
-        return f"K[{word}]"
+    def carries(self, want: str) -> bool:
+        """Whether an append writes the first slots of the lists beside the ids."""
+        return bool(want) and self.narrow
 
-    def barrier(self) -> tuple[str, str]:
-        """Lines that enter and leave a phase."""
-        enter = f"slot = begin(C, slot, t, w, deadline, {self.narrow})"
-        return enter, f"finish_packed(C, slot, {self._whole}, {self.arrived}, {self.holds})"
+    def block_memory(self, dtype: str, offset: str = "0") -> str:
+        """Text for an array in the block's scratch memory."""
+        self.scratch = True
+        return f"{dtype}_shared(FREE + {offset})"
 
-    def phase(self, *call: str, after: tuple[str, ...] = ()) -> None:
+    def phase(self, *given: Any, **named: Any) -> None:
         """Work that is divided among the threads, then a barrier, then decisions from its counters."""
-        if self.decides:
-            decider.phase(self, call, after)
-            return
-        # Only where a phase counts more than its elements are the other words read.
-        self._whole = "tracing" if any("EXAMINED" in line for line in after) else "False"
-        if any("PILE_COUNT" in line or "BUCKETS" in line for line in after):
-            self._whole = "True"
-        super().phase(*call, after=after)
-
-    @contextmanager
-    def defer(self, label: int) -> Iterator[None]:
-        """Begin a labelled block; it and what is added within are compiled when a run first comes there."""
-        before = set(self.calls)
-        with super().defer(label):
-            yield
-        self.deferred_calls |= self.calls.keys() - before
+        super().phase(*given, **named)
+        made = self._within[-1]
+        assert isinstance(made, Phase)
+        made.arrived, made.waits = self.arrived, self.holds
 
     def without_deferred(self) -> Self:
         """The same program, but that the run leaves with ``NEED_CODE`` where something deferred begins."""
         made = super().without_deferred()
-        made.calls = {number: call for number, call in self.calls.items() if number not in self.deferred_calls}
         made.whole_text = None
         return made
 
@@ -160,36 +144,32 @@ class CudaProgram(Program):
 
     def _queue_of_bits(self, register: Register, want: str) -> None:
         queue, scan = self.target(register, "vertex")
-        offsets, _ = self.lists(want)
-        self.phase(
-            f"queue_of_bits(C, slot, {self.big}, w, W, uint32_at({register.bits}), {self.capacity('vertex')}, "
-            f"{self.layout.ids}_at({queue}), {self.layout.offsets}_at({scan}), {self.mode(want)}, {offsets})",
-            after=self.produced(register, "vertex", want),
-        )
+        call = Call(
+            "queue_of_bits", WORDS, SLOT, self.big, WORKER, WORKERS, pointer("uint32", register.bits),
+            self.capacity("vertex"), pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
+            self.mode(want), self.lists(want)[0],
+        )  # fmt: skip
+        self.phase(call, self.produced(register, "vertex", want), "list the bitmap's vertices")
 
-    def single(self, register: Register, vertex: str) -> None:
+    def single(self, register: Register, vertex: Expr) -> None:
         """One vertex, with its scan: every block writes the same, so no barrier of the grid is needed."""
         queue, scan = self.target(register, "vertex")
         put = "write_single" if self.decides else "put_single"
-        ids, offsets = f"{self.layout.ids}_at({queue})", f"{self.layout.offsets}_at({scan})"
-        self.line(
-            f"{register.edges} = {put}({ids}, {offsets}, {self.mode('out')}, {self.lists('out')[0]}, {vertex})",
-            f"{register.queue} = {queue}",
-            f"{register.side} = 1 - {register.side}",
-            f"{register.count} = 1",
-            f"{register.form} = {OUT}",
-            f"{register.kind} = 0",
-        )
+        ids, offsets = pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan)
+        self.set(register.edges, Call(put, ids, offsets, self.mode("out"), self.lists("out")[0], vertex))
+        self.add(*self._turned(register, queue, "vertex"))
+        self.set(register.count, 1)
+        self.set(register.form, form(OUT))
 
     def swap(self, first: str, second: str) -> None:
         """Exchange two fields, and count that, for a swap is no phase."""
         super().swap(first, second)
-        self.line(f"{self.keep('swaps')} += 1")
+        swaps = self.keep("swaps")
+        self.set(swaps, swaps + 1)
 
-    def carried(self, register: Register, edges: str) -> str:
-        """Text for whether a queue carries the first slots of its lists."""
-        return f"{register.form} == {OUT if edges == 'out' else IN}" if self.narrow else "False"
-
+    def carried(self, register: Register, edges: str) -> Expr:
+        """Whether a queue carries the first slots of its lists."""
+        return equal(register.form, form(OUT if edges == "out" else IN)) if self.narrow else expression(False)
 
 
 def scratch_of(program: CudaProgram) -> int:
@@ -198,7 +178,7 @@ def scratch_of(program: CudaProgram) -> int:
     Where no phase lays anything there, all of it is left to the first-level cache: an iteration of PageRank on R-MAT 24
     takes 5.1 ms instead of 5.4.
     """
-    if "_shared(FREE" not in text(program):
+    if not program.scratch:
         return FREE
     return scratch(*(np.dtype(name).itemsize for name in (program.layout.ids, program.layout.offsets)))
 
@@ -211,30 +191,10 @@ def text(program: CudaProgram) -> str:
 
 
 def _text(program: CudaProgram) -> str:
-    """The kernel's parameters are the words of the table, by value: so they take no registers."""
-    names = [f"s_{name[2:]}" if name.startswith("p_") else name for name in words(program)]
-    names = [f"given_{name}" if name in ("tracing", "single") else name for name in names]
-    head = [
-        f"def run(address, {', '.join(names)}):",
-        "w = worker()",
-        "W = workers()",
-        "T = int64_at(address)",
-        "C = int64_at(counters)",
-        "F = float64_at(counters)",
-        "K = int64_shared(0)",
-        "slot = previous_slot(t)",
-        "now = np.int64(0)",
-        "deadline = np.int64(0)",
-        "if w == 0:",
-        "    now = clock()",
-        "    deadline = now + nanoseconds",
-    ]
     width = "np.int64" if program.layout.offsets == "int64" else "np.int32"
     build = program.build
     calls = [f"{name} = GUARDS[{not program.decides}].{name}" for name in CALLS]
     constants = [*program.checkers(), f"I = {width}", f"tracing = {build.traced}", f"single = {build.single}"]
     imports = "\n".join([_IMPORTS, *calls, *constants])
-    assert CONTROL[0] == "counters"
-    if program.decides:
-        return module_text(program, imports, "@phase", "", decider.loop(program, head[0]))
-    return module_text(program, imports, "@phase", "", head)
+    printer = (LeaderPrinter if program.decides else ThreadPrinter)(program)
+    return module_text(program, imports, "@phase", printer.function())

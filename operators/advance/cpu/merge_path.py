@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import ALL, PUSH
-from frontier.operators.advance.edges import edge_lines
+from frontier.lowering.ir import Call, Choice, Counter, Expr, Value, cast
+from frontier.lowering.registers import HOW, PUSH
+from frontier.lowering.variables import EPOCH, pointer
+from frontier.operators.advance.edges import edge_lines, walked
 from frontier.operators.cpu.elementwise import collect, last_flush, output
 from frontier.operators.phases import indented
 
@@ -27,7 +29,7 @@ LEAST = 256
 
 
 def accept(
-    step: Advance, b: Builder, target: Register, want: str, parameters: dict[str, str]
+    step: Advance, b: Builder, target: Register, want: str, parameters: dict[str, Value]
 ) -> tuple[list[str], bool]:
     """Lines for one edge ``k`` of ``x``: conditions, the functor, and what it accepts; whether a scan is made."""
     lines, call, where = edge_lines(step, b, parameters)
@@ -43,37 +45,38 @@ def accept(
     return [*lines, *take], scanned
 
 
-def taken(step: Advance, b: Builder, item: str, scanned: bool, parameters: dict[str, str]) -> list[str]:
+def taken(step: Advance, b: Builder, item: str, scanned: bool, parameters: dict[str, Value]) -> list[str]:
     """Lines that take an item into the next frontier, once."""
     take = collect(item, scanned)
     if step.output != "vertex" or step.unique == "claimed":
         return take
     parameters["stamps"] = b.array("stamps", "stamps", "int32")
-    parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+    parameters["epoch"] = cast("int32", EPOCH)
     return [f"if stamps[{item}] != epoch and exchange(stamps, {item}, epoch) != epoch:", *indented(take)]
 
 
 def finish(
-    step: Advance, b: Builder, made: str, target: Register, want: str, scanned: bool, seen: str, how: int
+    step: Advance, b: Builder, made: Call, target: Register, want: str, scanned: bool, seen: Expr, how: int
 ) -> None:
     """The phase itself: stamps of its own, then what it has produced and held. ``how`` is for the trace."""
     if step.output == "vertex" and step.unique != "claimed":
-        b.line("epoch += 1")
-    after: tuple[str, ...] = (f"direction = {how}", f"seen = {seen}")
+        b.set(EPOCH, EPOCH + 1)
+    after = walked(how, seen)
     if step.output is not None:
         after += b.produced(target, step.output, want if scanned else "")
     if step.held is not None:
-        after += (b.assign(step.held, b.counter("PILE_COUNT")),)
-    b.phase(made, after=after)
+        after.append(b.assign(step.held, Counter("PILE_COUNT")))
+    b.phase(made, after, f"push ({HOW[how][1]})", [step.fn, step.where, step.hold])
 
 
 def lower(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
     offsets, ends = b.lists(step.edges)
-    parameters = {
-        "everything": f"{source.form} == {ALL}",
-        "queue": f"{b.layout.ids}_at({source.queue})",
-        "scan": f"{offsets} if {source.form} == {ALL} else {b.layout.offsets}_at({b.scan_of(source)})",
+    everything = b.everything(source)
+    parameters: dict[str, Value] = {
+        "everything": everything,
+        "queue": b.queue(source, "vertex"),
+        "scan": Choice(everything, offsets, pointer(b.layout.offsets, b.scan_of(source))),
         "count": source.count,
         "total": source.edges,
         "offsets": offsets,

@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
-from frontier.lowering.registers import ALL, BITS, PULL
-from frontier.operators.advance.edges import needs_edges, next_bits
+from frontier.lowering.ir import Counter, Value
+from frontier.lowering.registers import PULL
+from frontier.lowering.variables import pointer
+from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, walked
 from frontier.operators.phases import indented
 
 if TYPE_CHECKING:
@@ -24,11 +26,11 @@ __all__ = ["lower"]
 
 def lower(step: Advance, b: Builder, source: Register, target: Register) -> None:
     """Add the phases: the frontier as a bitmap, then the sweep over all vertices."""
-    _bitmap(b, source)
+    make_bitmap(b, source, "uint64", False)
     opposite = "in" if step.edges == "out" else "out"
-    parameters = {
-        "everything": f"{source.form} == {ALL}",
-        "bits": f"uint64_at({source.bits})",
+    parameters: dict[str, Value] = {
+        "everything": b.everything(source),
+        "bits": pointer("uint64", source.bits),
         "n": b.capacity("vertex"),
     }
     parameters["offsets"], parameters["ends"] = b.lists(opposite)
@@ -59,7 +61,7 @@ def lower(step: Advance, b: Builder, source: Register, target: Register) -> None
         "examined += min(k + 1, end) - start",
     ]
     if step.output is not None:
-        parameters["made"] = f"uint64_at({next_bits(b, target)})"
+        parameters["made"] = pointer("uint64", next_bits(b, target))
         parameters["degrees"] = b.lists(step.edges)[0]
         search += [
             "if accepted:",
@@ -86,23 +88,7 @@ def lower(step: Advance, b: Builder, source: Register, target: Register) -> None
         "fetch_add(C, slot + EDGES, edges)",
         "fetch_add(C, slot + EXAMINED, examined)",
     ]
-    after: tuple[str, ...] = (f"direction = {PULL}", "seen = C[slot + EXAMINED]")
+    after = walked(PULL, Counter("EXAMINED"))
     if step.output is not None:
-        after += (
-            f"{target.bits} = {next_bits(b, target)}",
-            f"{target.count} = C[slot + COUNT]",
-            f"{target.edges} = C[slot + EDGES]",
-            f"{target.form} = {BITS}",
-            f"{target.kind} = 0",
-        )
-    b.phase(b.function(f"pull_{step.fn.__name__}", parameters, body), after=after)
-
-
-def _bitmap(b: Builder, register: Register) -> None:
-    """Make the frontier's bitmap, unless it is one already or everything."""
-    with b.when(f"{register.form} != {BITS} and {register.form} != {ALL}"):
-        n = b.capacity("vertex")
-        b.line(f"{register.bits} = {next_bits(b, register)}")
-        b.phase(f"fill_bits(w, W, uint64_at({register.bits}), {n}, False)")
-        queue = f"{b.layout.ids}_at({register.queue})"
-        b.phase(f"set_bits(w, W, uint64_at({register.bits}), {queue}, {register.count})")
+        after += pulled(b, target)
+    b.phase(b.function(f"pull_{step.fn.__name__}", parameters, body), after, "pull", [step.fn, step.where])

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.ir import Counter, Value, cast
 from frontier.lowering.registers import PUSH_THREAD
+from frontier.lowering.variables import EPOCH
 from frontier.operators.advance.cpu.merge_path import accept, finish, taken
 from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, last_flush, output, pieces
 from frontier.operators.phases import frontier, indented
@@ -39,7 +41,7 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
     if step.held is not None:
         lines.append("fetch_add(C, slot + PILE_COUNT, kept)")
     made = b.function(f"part_{step.fn.__name__}", parameters, lines)
-    finish(step, b, made, target, want, scanned, "C[slot + EXAMINED]", PUSH_THREAD)
+    finish(step, b, made, target, want, scanned, Counter("EXAMINED"), PUSH_THREAD)
 
 
 def _slice(part: tuple[int, int | None] | None, inner: list[str]) -> list[str]:
@@ -55,9 +57,9 @@ def _slice(part: tuple[int, int | None] | None, inner: list[str]) -> list[str]:
     ]
 
 
-def _sample(part: Sample, b: Builder, parameters: dict[str, str], inner: list[str]) -> list[str]:
+def _sample(part: Sample, b: Builder, parameters: dict[str, Value], inner: list[str]) -> list[str]:
     """Lines that visit random edges of ``x``."""
-    parameters["seed"] = f"np.int64(s_{part.seed})" if isinstance(part.seed, str) else f"np.int64({part.seed})"
+    parameters["seed"] = cast("int64", b.scalars[part.seed] if isinstance(part.seed, str) else part.seed)
     return [
         "start = np.int64(offsets[x])",
         "degree = np.int64(offsets[x + 1]) - start",
@@ -76,7 +78,7 @@ def far_ends(step: Advance, b: Builder, edges: Register, vertices: Register) -> 
     # The far end of an edge is the same whichever way it is walked from here on.
     parameters["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
     parameters["stamps"] = b.array("stamps", "stamps", "int32")
-    parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+    parameters["epoch"] = cast("int32", EPOCH)
     want = "" if step.part else step.edges
     scanned = output(b, vertices, "vertex", want, parameters)
     take = [
@@ -86,5 +88,5 @@ def far_ends(step: Advance, b: Builder, edges: Register, vertices: Register) -> 
         *indented(collect("far", scanned)),
     ]
     body = ["fill = 0", "edges = 0", *pieces(take), last_flush(scanned)]
-    b.line("epoch += 1")
-    b.phase(b.function("far_ends", parameters, body), after=b.produced(vertices, "vertex", want))
+    b.set(EPOCH, EPOCH + 1)
+    b.phase(b.function("far_ends", parameters, body), b.produced(vertices, "vertex", want), "list the far ends")

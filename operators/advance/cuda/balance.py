@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.ir import both
 from frontier.lowering.registers import ALL
 from frontier.operators.advance.cuda import block, degree_classes, merge_path, thread, twc
 from frontier.operators.advance.cuda.edges import way
@@ -37,11 +38,8 @@ def push(step: Advance, b: CudaProgram, source: Register, target: Register, want
     if balance != "auto" or not b.build.bounded:
         merge_path.lower(step, b, source, target, want)
         return
-    large, end = b.label(), b.label()
-    small = f"{source.count} <= {SMALL} and {source.edges} <= {EDGES} * {source.count} and {source.form} != {ALL}"
-    b.unless(small, large)
-    thread.lower(step, b, source, target, want)
-    b.goto(end)
-    b.place(large)
-    merge_path.lower(step, b, source, target, want)
-    b.place(end)
+    small = both(source.count <= SMALL, source.edges <= EDGES * source.count, b.other_than(source, ALL))
+    with b.when(small) as branch:
+        thread.lower(step, b, source, target, want)
+    with b.otherwise(branch):
+        merge_path.lower(step, b, source, target, want)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.ir import Counter, Value
 from frontier.lowering.registers import PUSH_BLOCK
+from frontier.lowering.variables import TRACING
 from frontier.operators.advance.cuda.edges import accept, converged, finish, way
 from frontier.operators.phases import frontier, indented
 
@@ -39,34 +41,36 @@ class Parts:
 
     Attributes
     ----------
-    parameters : dict of str to str
+    parameters : dict of str to expression
         Of the phase.
     want : str
         Which scan the next queue gets.
     """
 
-    def __init__(self, step: Advance, b: CudaProgram, target: Register, want: str, parameters: dict[str, str]) -> None:
+    def __init__(
+        self, step: Advance, b: CudaProgram, target: Register, want: str, parameters: dict[str, Value]
+    ) -> None:
         self._b, self.parameters = b, parameters
         parameters["offsets"], parameters["ends"] = b.lists(step.edges)
-        parameters["tracing"] = "tracing"
+        parameters["tracing"] = TRACING
         self._inner, self.want = accept(step, b, target, want, parameters)
         self._appends = step.output is not None and way(step, b) != "mark"
         self._converged = converged(step, b)
 
     def _out(self) -> str:
-        return f"C, slot, {self._b.big}, out, out_scan, {self._b.mode(self.want)}, degrees, capacity, held, fill"
+        return f"C, slot, {self._b.big}, out, out_scan, {self._b.mode(self.want).name}, degrees, capacity, held, fill"
 
     def begin(self) -> list[str]:
         """Lines that lay the block's arrays into its scratch memory."""
-        layout = self._b.layout
+        layout, memory = self._b.layout, self._b.block_memory
         ids, offsets = (8 if name == "int64" else 4 for name in (layout.ids, layout.offsets))
         return [
             "t = thread_index()",
             "lane = np.int32(t & np.int32(31))",
-            f"bases = {layout.offsets}_shared(FREE)",
-            f"vertices = {layout.ids}_shared(FREE + {offsets} * TILE)",
-            f"held = {layout.ids}_shared(FREE + {offsets + ids} * TILE + {ids} * part_of_warp() * (t >> np.int32(5)))",
-            f"keys = {layout.offsets}_shared(FREE + {offsets + 2 * ids} * TILE)",
+            f"bases = {memory(layout.offsets)}",
+            f"vertices = {memory(layout.ids, f'{offsets} * TILE')}",
+            f"held = {memory(layout.ids, f'{offsets + ids} * TILE + {ids} * part_of_warp() * (t >> np.int32(5))')}",
+            f"keys = {memory(layout.offsets, f'{offsets + 2 * ids} * TILE')}",
             "fill = np.int32(0)",
             "examined = np.int64(0)",
         ]
@@ -101,7 +105,7 @@ class Parts:
         ]
 
 
-def shared_edges(parts: Parts, big: str) -> list[str]:
+def shared_edges(parts: Parts, big: bool) -> list[str]:
     """Lines in which the threads of a block share the edges of their vertices ``mine``."""
     find = ["j = source_in(keys, np.int32(many), k)", "x = np.int64(vertices[j])", "k += bases[j]"]
     return [
@@ -134,4 +138,4 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     parts = Parts(step, b, target, want, frontier(b, source, "vertex"))
     body = [*parts.begin(), *blocks_of(shared_edges(parts, b.big)), *parts.end()]
     made = b.function(f"push_{step.fn.__name__}", parts.parameters, body)
-    finish(step, b, made, source, target, parts.want, b.counter("EXAMINED"), PUSH_BLOCK)
+    finish(step, b, made, source, target, parts.want, Counter("EXAMINED"), PUSH_BLOCK)

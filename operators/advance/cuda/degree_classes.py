@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.ir import Assign, Counter, Value, Var
 from frontier.lowering.registers import PUSH_CLASSES
 from frontier.operators.advance.cuda.block import Parts, blocks_of
 from frontier.operators.advance.cuda.edges import finish
@@ -26,19 +27,19 @@ WARP, BLOCK, GRID = 32, 256, 65536
 
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
     """Add the phases that push along all edges of ``source`` and append to ``target``."""
-    queues = {
+    queues: dict[str, Value] = {
         "small": b.array("classes_small", "vertex_queue", b.layout.ids),
         "large": b.array("classes_large", "vertex_queue", b.layout.ids),
         "n": b.capacity("vertex"),
     }
     counts = _classify(step, b, source, queues)
-    parts = Parts(step, b, target, want, {**queues, **{f"many{i}": name for i, name in enumerate(counts)}})
+    parts = Parts(step, b, target, want, {**queues, **{f"many{i}": each for i, each in enumerate(counts)}})
     body = [*parts.begin(), *_long(parts), *_threads(parts), *parts.end()]
     made = b.function(f"push_{step.fn.__name__}", parts.parameters, body)
-    finish(step, b, made, source, target, parts.want, b.counter("EXAMINED"), PUSH_CLASSES)
+    finish(step, b, made, source, target, parts.want, Counter("EXAMINED"), PUSH_CLASSES)
 
 
-def _classify(step: Advance, b: CudaProgram, source: Register, queues: dict[str, str]) -> list[str]:
+def _classify(step: Advance, b: CudaProgram, source: Register, queues: dict[str, Value]) -> list[Var]:
     """Add the phase that writes the queues; the variables that hold their lengths.
 
     Two arrays hold two queues each, one from the front and one from the back: together they have no more elements
@@ -70,8 +71,8 @@ def _classify(step: Advance, b: CudaProgram, source: Register, queues: dict[str,
     ]
     counts = [b.variable("members") for _ in range(4)]
     words = ("COUNT", "EXAMINED", "PILE_COUNT", "CURSOR")
-    after = tuple(f"{name} = {b.counter(word)}" for name, word in zip(counts, words, strict=True))
-    b.phase(b.function(f"classes_{step.fn.__name__}", parameters, body), after=after)
+    after = [Assign(count, Counter(word)) for count, word in zip(counts, words, strict=True)]
+    b.phase(b.function(f"classes_{step.fn.__name__}", parameters, body), after, "sort the frontier by degree")
     return counts
 
 

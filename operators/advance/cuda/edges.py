@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import ALL, QUEUE
-from frontier.operators.advance.edges import edge_lines
+from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either
+from frontier.lowering.registers import ALL, HOW, QUEUE
+from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
+from frontier.operators.advance.edges import edge_lines, walked
 from frontier.operators.cuda.elementwise import output
 from frontier.operators.phases import frontier, indented
 
@@ -42,7 +44,7 @@ def accept(
     b: CudaProgram,
     target: Register,
     after: str,
-    parameters: dict[str, str],
+    parameters: dict[str, Value],
     end: str = "np.int64(ends[k])",
 ) -> tuple[list[str], str]:
     """Lines for one edge ``k`` of ``x`` that set ``ok`` and ``item``; which scan the next queue gets.
@@ -58,7 +60,7 @@ def accept(
         edge = "e" if "in_edges" in parameters else "k"
         item = step.far if step.output == "vertex" else f"np.int64({edge})"
         take = ["ok = True", f"item = {item}"]
-        carries = b.mode(want) == "START"
+        carries = b.carries(want)
         if carries:
             lines.insert(1, f"begun = I(degrees[{step.far}])")
             take.insert(1, "prefetch(following, begun)")
@@ -73,18 +75,18 @@ def accept(
     return [*lines, *take], want
 
 
-def keep(step: Advance, b: CudaProgram, want: str, parameters: dict[str, str]) -> list[str]:
+def keep(step: Advance, b: CudaProgram, want: str, parameters: dict[str, Value]) -> list[str]:
     """Lines that take the vertex ``x`` itself into the next queue."""
     how = way(step, b)
-    take = ["ok = True", "item = x", *(["begun = I(degrees[x])"] if b.mode(want) == "START" else [])]
+    take = ["ok = True", "item = x", *(["begun = I(degrees[x])"] if b.carries(want) else [])]
     return [*(["stamped = stamps[x]"] if how == "stamp" and b.narrow else []), *_once(how, b, "x", take, parameters)]
 
 
-def _once(how: str, b: CudaProgram, item: str, take: list[str], parameters: dict[str, str]) -> list[str]:
+def _once(how: str, b: CudaProgram, item: str, take: list[str], parameters: dict[str, Value]) -> list[str]:
     """Lines that take an item, unless it has been taken in this phase."""
     if how in ("stamp", "cull", "mark"):
         parameters["stamps"] = b.array("stamps", "stamps", "int32")
-        parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+        parameters["epoch"] = cast("int32", EPOCH)
     if how in ("bitmap", "cull"):
         parameters["taken"] = b.array("taken", "bits", "uint32")
     if how == "mark":
@@ -97,7 +99,9 @@ def _once(how: str, b: CudaProgram, item: str, take: list[str], parameters: dict
     if how == "cull":
         ids, offsets = (8 if name == "int64" else 4 for name in (b.layout.ids, b.layout.offsets))
         # The call's argument is evaluated by all threads before the phase: it empties the history.
-        parameters["history"] = f"empty_history({b.layout.ids}_shared(FREE + {offsets + 2 * ids + 4} * TILE))"
+        b.scratch = True
+        place = Var("FREE") + (offsets + 2 * ids + 4) * Var("TILE")
+        parameters["history"] = Call("empty_history", Call(f"{b.layout.ids}_shared", place))
         return [f"if not culled(taken, history, stamps, epoch, {item}):", *indented(take)]
     return take
 
@@ -111,75 +115,85 @@ def append(step: Advance, b: CudaProgram, want: str) -> list[str]:
     """Lines with which a warp appends what its lanes have taken."""
     if step.output is None or way(step, b) == "mark":
         return []
-    if b.mode(want) == "START":
+    if b.carries(want):
         return ["append_start(C, slot, out, out_scan, capacity, ok, item, begun)"]
-    where = f"out, out_scan, {b.mode(want)}, degrees, capacity"
+    where = f"out, out_scan, {b.mode(want).name}, degrees, capacity"
     strict = way(step, b) != "cull"
     return [*converged(step, b), f"append(C, slot, {b.big}, {where}, ok, item, {strict})"]
 
 
 def finish(
-    step: Advance, b: CudaProgram, made: str, source: Register, target: Register, want: str, seen: str, how: int
+    step: Advance, b: CudaProgram, made: Call, source: Register, target: Register, want: str, seen: Expr, how: int
 ) -> None:
     """The phase itself, after what its tests need, then what it has produced. ``how`` is for the trace."""
     kept = way(step, b)
     if kept in ("stamp", "cull", "mark"):
-        b.line("epoch += 1")
+        b.set(EPOCH, EPOCH + 1)
     n = b.capacity("vertex")
     if kept in ("bitmap", "cull"):
-        b.phase(f"fill_bits(w, W, {b.array('taken', 'bits', 'uint32')}, {n})")
-    after: tuple[str, ...] = (f"direction = {how}", f"seen = {seen}")
+        b.phase(b.divided("fill_bits", b.array("taken", "bits", "uint32"), n), title="clear the marks")
+    after = walked(how, seen)
     if step.held is not None:
-        after += (b.assign(step.held, b.counter("HELD" if b.holds else "PILE_COUNT")),)
-    if kept == "mark":
-        b.phase(made, after=after)
-        large = f"{source.form} != {QUEUE} and {source.edges} > {n} >> 2"
-        scan_marks(b, target, want, large if want and b.big == "False" else "")
-        return
-    if step.output is not None:
+        after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
+    if step.output is not None and kept != "mark":
         after += b.produced(target, step.output, want)
-    if kept != "cull":
-        b.phase(made, after=after)
-        return
-    b.phase(made, after=after)
-    m = b.capacity("edge")
-    # More than there is room for: the stamps have the same set without duplicates.
-    with b.when(f"{target.count} > {n} or {target.edges} > {m} or {target.edges} < 0"):
-        scan_marks(b, target, want, "")
+    b.phase(made, after, f"push ({HOW[how][1]})", [step.fn, step.where, step.hold])
+    if kept == "mark":
+        large = both(b.other_than(source, QUEUE), source.edges > (n >> 2))
+        scan_marks(b, target, want, large if want and not b.big else None)
+    elif kept == "cull":
+        # More than there is room for: the stamps have the same set without duplicates.
+        with b.when(either(target.count > n, target.edges > b.capacity("edge"), target.edges < 0)):
+            scan_marks(b, target, want, None)
 
 
-def scan_marks(b: CudaProgram, target: Register, want: str, large: str) -> None:
+def scan_marks(b: CudaProgram, target: Register, want: str, large: Expr | None) -> None:
     """Make the next queue of the vertices that are stamped with the present epoch.
 
     Warps go over the stamps side by side, which leaves the queue out of order; where ``large`` holds, each block has a
     piece of them, so that it is in order, after a phase more that counts what each will find.
     """
-    parameters: dict[str, str] = {}
+    parameters: dict[str, Value] = {}
     want = output(b, target, "vertex", want, parameters)
-    queue = f"{parameters['out']}, {parameters['out_scan']}, {b.mode(want)}, {parameters['degrees']}"
-    n, capacity = b.capacity("vertex"), parameters["capacity"]
-    marks = f"{b.array('stamps', 'stamps', 'int32')}, np.int32(epoch), {n}"
+    if large is None:
+        _marks_by_warps(b, target, want, parameters)
+        return
+    with b.when(large) as branch:
+        _marks_by_blocks(b, target, want, parameters)
+    with b.otherwise(branch):
+        _marks_by_warps(b, target, want, parameters)
+
+
+def _stamps(b: CudaProgram) -> tuple[Value, Value, Value]:
+    """The stamps, the present epoch, and how many stamps there are."""
+    return b.array("stamps", "stamps", "int32"), cast("int32", EPOCH), b.capacity("vertex")
+
+
+def _marks_by_blocks(b: CudaProgram, target: Register, want: str, parameters: dict[str, Value]) -> None:
+    before, found = b.variable("before"), b.variable("found")
+    degrees = parameters["degrees"]
+    counted = [
+        Assign(before, SLOT),
+        Together(found, Call("combined_int", WORDS, SLOT, Var("SUM"), 0)),
+    ]
+    b.phase(Call("count_marks", WORDS, SLOT, *_stamps(b), degrees), counted, "count the marks")
+    after: list[Node] = [
+        *b.produced(target, "vertex", want),
+        Assign(target.count, found & 0xFFFFFFFF),
+        Assign(target.edges, found >> 32),
+    ]
+    out = (parameters["out"], parameters["out_scan"], b.mode(want), degrees, parameters["capacity"])
+    b.phase(Call("write_marks", WORDS, SLOT, before, *_stamps(b), *out), after, "list the marked vertices in order")
+
+
+def _marks_by_warps(b: CudaProgram, target: Register, want: str, parameters: dict[str, Value]) -> None:
+    b.scratch = True
     size = 8 if b.layout.ids == "int64" else 4
-    held = f"{b.layout.ids}_shared(FREE + {size} * part_of_warp() * (thread_index() >> np.int32(5)))"
-    end = b.label()
-    if large:
-        small = b.label()
-        b.unless(large, small)
-        before, found = b.variable("before"), b.variable("found")
-        b.phase(
-            f"count_marks(C, slot, {marks}, {parameters['degrees']})",
-            after=(f"{before} = slot", f"{found} = combined_int(C, slot, SUM, 0)"),
-        )
-        after = b.produced(target, "vertex", want)
-        counts = (f"{target.count} = {found} & 0xFFFFFFFF", f"{target.edges} = {found} >> 32")
-        b.phase(f"write_marks(C, slot, {before}, {marks}, {queue}, {capacity})", after=(*after, *counts))
-        b.goto(end)
-        b.place(small)
-    b.phase(
-        f"queue_of_marks(C, slot, {b.big}, w, W, {marks}, {queue}, {capacity}, {held})",
-        after=b.produced(target, "vertex", want),
-    )
-    b.place(end)
+    warp = Call("thread_index") >> cast("int32", 5)
+    held = Call(f"{b.layout.ids}_shared", Var("FREE") + size * Call("part_of_warp") * warp)
+    out = (parameters["out"], parameters["out_scan"], b.mode(want), parameters["degrees"], parameters["capacity"])
+    call = Call("queue_of_marks", WORDS, SLOT, b.big, WORKER, WORKERS, *_stamps(b), *out, held)
+    b.phase(call, b.produced(target, "vertex", want), "list the marked vertices")
 
 
 def unique(b: CudaProgram, register: Register) -> None:
@@ -188,11 +202,11 @@ def unique(b: CudaProgram, register: Register) -> None:
         return
     after = b.want
     b.sparse(register)
-    with b.when(f"{register.form} != {ALL}"):
+    with b.when(b.other_than(register, ALL)):
         parameters = frontier(b, register, "vertex")
         want = output(b, register, "vertex", after, parameters)
         parameters["stamps"] = b.array("stamps", "stamps", "int32")
-        parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+        parameters["epoch"] = cast("int32", EPOCH)
         body = [
             "first = w - (w & 31)",
             "while first < total:",
@@ -201,8 +215,8 @@ def unique(b: CudaProgram, register: Register) -> None:
             "    if first + (w & 31) < total:",
             "        item = np.int64(queue[first + (w & 31)])",
             "        ok = exchange(stamps, item, epoch) != epoch",
-            f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, ok, item, True)",
+            f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want).name}, degrees, capacity, ok, item, True)",
             "    first += W",
         ]
-        b.line("epoch += 1")
-        b.phase(b.function("unique", parameters, body), after=b.produced(register, "vertex", want))
+        b.set(EPOCH, EPOCH + 1)
+        b.phase(b.function("unique", parameters, body), b.produced(register, "vertex", want), "remove duplicates")

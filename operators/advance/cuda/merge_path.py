@@ -10,7 +10,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.registers import ALL, PUSH
+from frontier.lowering.ir import Choice, Value
+from frontier.lowering.registers import PUSH
+from frontier.lowering.variables import pointer
 from frontier.operators.advance.cuda.edges import accept, converged, finish, way
 from frontier.operators.phases import indented
 
@@ -26,20 +28,21 @@ def _scratch(b: CudaProgram) -> list[str]:
     """Lines that lay a tile's arrays into the block's scratch memory."""
     ids, offsets = (8 if name == "int64" else 4 for name in (b.layout.ids, b.layout.offsets))
     return [
-        f"bases = {b.layout.offsets}_shared(FREE)",
-        f"vertices = {b.layout.ids}_shared(FREE + {offsets} * TILE)",
-        f"buffer = {b.layout.ids}_shared(FREE + {offsets + ids} * TILE)",
-        f"keys = int32_shared(FREE + {offsets + 2 * ids} * TILE)",
+        f"bases = {b.block_memory(b.layout.offsets)}",
+        f"vertices = {b.block_memory(b.layout.ids, f'{offsets} * TILE')}",
+        f"buffer = {b.block_memory(b.layout.ids, f'{offsets + ids} * TILE')}",
+        f"keys = {b.block_memory('int32', f'{offsets + 2 * ids} * TILE')}",
     ]
 
 
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
     offsets, ends = b.lists(step.edges)
-    parameters = {
-        "everything": f"{source.form} == {ALL}",
-        "queue": f"{b.layout.ids}_at({source.queue})",
-        "scan": f"{offsets} if {source.form} == {ALL} else {b.layout.offsets}_at({b.scan_of(source)})",
+    everything = b.everything(source)
+    parameters: dict[str, Value] = {
+        "everything": everything,
+        "queue": b.queue(source, "vertex"),
+        "scan": Choice(everything, offsets, pointer(b.layout.offsets, b.scan_of(source))),
         "count": source.count,
         "total": source.edges,
         "offsets": offsets,
@@ -47,7 +50,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     }
     inner, want = accept(step, b, target, want, parameters)
     append, strict = step.output is not None and way(step, b) != "mark", way(step, b) != "cull"
-    where = f"out, out_scan, {b.mode(want)}, degrees, capacity, buffer, {strict}"
+    where = f"out, out_scan, {b.mode(want).name}, degrees, capacity, buffer, {strict}"
     inside = [*converged(step, b), "put(buffer, ok, item)"] if append else []
     body = [
         *_scratch(b),

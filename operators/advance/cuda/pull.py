@@ -15,9 +15,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors import arguments
-from frontier.lowering.registers import ALL, BITS, PULL
+from frontier.lowering.ir import Call, Counter, Value
+from frontier.lowering.registers import PULL
+from frontier.lowering.variables import TRACING, pointer
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
-from frontier.operators.advance.edges import needs_edges, next_bits
+from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, walked
 from frontier.operators.advance.switch import hub_inputs, hub_list
 from frontier.operators.phases import indented
 
@@ -37,19 +39,17 @@ TABLE = 2048
 
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> None:
     """Add the phases: the frontier as a bitmap, then the sweep over all vertices, or over those who still wait."""
-    _bitmap(b, source)
+    make_bitmap(b, source, "uint32")
     queue = waiting(step, b)
     if queue is None:
         _search(step, b, source, target)
         return
-    sweep, end = b.label(), b.label()
-    b.unless(queue.valid, sweep)
-    b.phase(f"fill_bits(w, W, uint32_at({next_bits(b, target)}), {b.capacity('vertex')})")
-    _search(step, b, source, target, queue, again=True)
-    b.goto(end)
-    b.place(sweep)
-    _search(step, b, source, target, queue)
-    b.place(end)
+    with b.when(queue.valid) as branch:
+        made = pointer("uint32", next_bits(b, target))
+        b.phase(b.divided("fill_bits", made, b.capacity("vertex")), title="clear the next bitmap")
+        _search(step, b, source, target, queue, again=True)
+    with b.otherwise(branch):
+        _search(step, b, source, target, queue)
 
 
 def _search(
@@ -62,16 +62,16 @@ def _search(
 ) -> None:
     """Add the phase in which vertices look for the frontier; ``queue`` notes who waits, ``again`` only these look."""
     opposite = "in" if step.edges == "out" else "out"
-    parameters = {
-        "everything": f"{source.form} == {ALL}",
-        "bits": f"uint32_at({source.bits})",
+    parameters: dict[str, Value] = {
+        "everything": b.everything(source),
+        "bits": pointer("uint32", source.bits),
         "n": b.capacity("vertex"),
-        "tracing": "tracing",
+        "tracing": TRACING,
     }
     parameters["offsets"], parameters["ends"] = b.lists(opposite)
     visit, where = _visit(step, b, parameters)
     if step.output is not None:
-        parameters["made"] = f"uint32_at({next_bits(b, target)})"
+        parameters["made"] = pointer("uint32", next_bits(b, target))
         parameters["degrees"] = b.lists(step.edges)[0]
     if queue is not None:
         parameters |= queue.parameters(again)
@@ -89,25 +89,20 @@ def _search(
         "count = np.int64(0)",
         "edges = np.int64(0)",
         "examined = np.int64(0)",
-        *(queue.begin(TABLE if cached else 0) if queue is not None else []),
+        *(queue.begin(b, TABLE if cached else 0) if queue is not None else []),
         *_by_warps(each, again),
         *(queue.end() if queue is not None else []),
         *([f"add_found(C, slot, {b.big}, count, edges)"] if step.output is not None else []),
         "if tracing:",
         "    add_up(C, slot, EXAMINED, examined)",
     ]
-    after: tuple[str, ...] = (f"direction = {PULL}", f"seen = {b.counter('EXAMINED')}")
+    after = walked(PULL, Counter("EXAMINED"))
     if step.output is not None:
-        after += (
-            f"{target.bits} = {next_bits(b, target)}",
-            f"{target.count} = {b.counter('COUNT')}",
-            f"{target.edges} = {b.counter('EDGES')}",
-            f"{target.form} = {BITS}",
-            f"{target.kind} = 0",
-        )
+        after += pulled(b, target)
     if queue is not None:
-        after += queue.after(b, again)
-    b.phase(b.function(f"pull_{'again_' * again}{step.fn.__name__}", parameters, body), after=after)
+        after += queue.after(again)
+    made = b.function(f"pull_{'again_' * again}{step.fn.__name__}", parameters, body)
+    b.phase(made, after, "pull (those who wait)" if again else "pull", [step.fn, step.where])
 
 
 def _by_warps(each: list[str], again: bool) -> list[str]:
@@ -119,7 +114,7 @@ def _by_warps(each: list[str], again: bool) -> list[str]:
     return ["word = (w - lane) >> 5", "while word < (n + 31) >> 5:", *indented([*take, *each]), "    word += W >> 5"]
 
 
-def _visit(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> tuple[list[str], str | None]:
+def _visit(step: Advance, b: CudaProgram, parameters: dict[str, Value]) -> tuple[list[str], str | None]:
     """Lines that visit edge ``e`` from the near end to ``x``, setting ``accepted`` and ``going``; text of where."""
     far, near = step.far, "src" if step.far == "dst" else "dst"
     lines, edge = [], "np.int64(e)"
@@ -140,12 +135,12 @@ def _visit(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> tuple[l
 _BIT = "np.uint32(np.uint32(bits[{0} >> 5] >> np.uint32({0} & 31)) & np.uint32(1)) != np.uint32(0)"
 
 
-def _hubs(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> list[str]:
+def _hubs(step: Advance, b: CudaProgram, parameters: dict[str, Value]) -> list[str]:
     """Lines that fill the block's table with the hubs in the frontier; of those in one place the last stays."""
     parameters["hubs"] = hub_list(step, b)
-    parameters["many"] = f"min({hub_inputs(step, b)[1]}, {TABLE})"
+    parameters["many"] = Call("min", hub_inputs(step, b)[1], TABLE)
     return [
-        f"table = {b.layout.ids}_shared(FREE)",
+        f"table = {b.block_memory(b.layout.ids)}",
         f"fill_hubs(table, {TABLE}, hubs, many, bits, everything)",
     ]
 
@@ -255,13 +250,3 @@ def _vote(step: Advance, again: bool) -> list[str]:
         bit = "fetch_or(made, x >> 5, np.uint32(np.uint32(1) << np.uint32(x & 31)))"
         return ["if accepted:", *indented([bit, *found])]
     return ["votes = ballot(accepted)", "if lane == 0:", "    made[word] = votes", "if accepted:", *indented(found)]
-
-
-def _bitmap(b: CudaProgram, register: Register) -> None:
-    """Make the frontier's bitmap, unless it is one already or everything."""
-    with b.when(f"{register.form} != {BITS} and {register.form} != {ALL}"):
-        n = b.capacity("vertex")
-        b.line(f"{register.bits} = {next_bits(b, register)}")
-        b.phase(f"fill_bits(w, W, uint32_at({register.bits}), {n})")
-        queue = f"{b.layout.ids}_at({register.queue})"
-        b.phase(f"set_bits(w, W, uint32_at({register.bits}), {queue}, {register.count})")

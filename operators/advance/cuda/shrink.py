@@ -14,7 +14,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.analysis import effects
-from frontier.operators.advance.switch import at_loop_start
+from frontier.lowering.ir import Assign, Choice, Const, Counter, Expr, Node, Value, both, differ, equal, expression
+from frontier.lowering.variables import BUDGET, STOP, T, pointer
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -56,40 +57,40 @@ class Waiting:
 
     Attributes
     ----------
-    count, side : str
+    count, side : Var
         How many wait, and in which queue.
-    since, swaps : str
+    since, swaps : Var
         The numbers of phases begun, and of fields swapped, when they were noted; -1 if they are not to be used.
     """
 
     def __init__(self, b: CudaProgram) -> None:
         self.count, self.side, self.since = (b.variable(f"waiting_{stem}") for stem in ("count", "side", "since"))
         self.swaps = b.variable("waiting_swaps")
-        b.keep("swaps")
-        at_loop_start(b, f"{self.since} = -1")
+        self._swaps = b.keep("swaps")
+        b.at_loop_start(Assign(self.since, Const(-1)))
         self._a, self._b = (b.input(f"waiting_{side}", "vertex_queue") for side in "ab")
         self._ids = b.layout.ids
 
     @property
-    def valid(self) -> str:
-        """Text for whether the pull may go over those who wait."""
-        return f"{self.since} == t and {self.swaps} == swaps"
+    def valid(self) -> Expr:
+        """Whether the pull may go over those who wait."""
+        return both(equal(self.since, T), equal(self.swaps, self._swaps))
 
-    def parameters(self, again: bool) -> dict[str, str]:
+    def parameters(self, again: bool) -> dict[str, Value]:
         """Parameters of the first pull of several, or of one ``again``."""
         if not again:
-            return {"waiting": f"{self._ids}_at({self._a})"}
+            return {"waiting": pointer(self._ids, self._a)}
         return {
-            "queue": f"{self._ids}_at({self._b} if {self.side} else {self._a})",
+            "queue": pointer(self._ids, Choice(self.side, self._b, self._a)),
             "total": self.count,
-            "waiting": f"{self._ids}_at({self._a} if {self.side} else {self._b})",
+            "waiting": pointer(self._ids, Choice(self.side, self._a, self._b)),
         }
 
-    def begin(self, taken: int) -> list[str]:
+    def begin(self, b: CudaProgram, taken: int) -> list[str]:
         """Lines before a pull's loop; so many ids of the block's scratch memory are taken by other things."""
         size = 8 if self._ids == "int64" else 4
-        place = f"FREE + {size} * ({taken} + part_of_warp() * (thread_index() >> np.int32(5)))"
-        return ["fill = np.int32(0)", f"held = {self._ids}_shared({place})"]
+        place = f"{size} * ({taken} + part_of_warp() * (thread_index() >> np.int32(5)))"
+        return ["fill = np.int32(0)", f"held = {b.block_memory(self._ids, place)}"]
 
     def note(self, where: str | None) -> list[str]:
         """Lines after the search of 32 vertices, that note who still waits. All lanes run them.
@@ -108,11 +109,11 @@ class Waiting:
         """Lines after a pull's loop."""
         return ["unstash(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, offsets, n, held, fill)"]
 
-    def after(self, b: CudaProgram, again: bool) -> tuple[str, ...]:
+    def after(self, again: bool) -> list[Node]:
         """Decisions after a pull: what it has noted may be used, unless the run pauses before the next pass."""
-        return (
-            f"{self.count} = {b.counter('PILE_COUNT')}",
-            f"{self.side} = 1 - {self.side}" if again else f"{self.side} = 0",
-            f"{self.since} = t if stop == 0 and budget != 0 else -1",
-            f"{self.swaps} = swaps",
-        )
+        return [
+            Assign(self.count, Counter("PILE_COUNT")),
+            Assign(self.side, 1 - self.side if again else expression(0)),
+            Assign(self.since, Choice(both(equal(STOP, 0), differ(BUDGET, 0)), T, -1)),
+            Assign(self.swaps, self._swaps),
+        ]

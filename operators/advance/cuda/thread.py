@@ -9,7 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.analysis import effects
+from frontier.lowering.ir import Counter, Value, cast
 from frontier.lowering.registers import PUSH_THREAD
+from frontier.lowering.variables import EPOCH, TRACING, pointer
 from frontier.operators.advance.cuda.edges import accept, append, finish, keep
 from frontier.operators.cuda.elementwise import output
 from frontier.operators.phases import frontier, indented
@@ -31,8 +33,8 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     parameters = frontier(b, source, "vertex")
     parameters["offsets"], parameters["ends"] = b.lists(step.edges)
     parameters["carried"] = b.carried(source, step.edges)
-    parameters["starts"] = f"{b.layout.offsets}_at({b.scan_of(source)})"
-    parameters["tracing"] = "tracing"
+    parameters["starts"] = pointer(b.layout.offsets, b.scan_of(source))
+    parameters["tracing"] = TRACING
     parameters["slots"] = b.capacity("edge")
     inner, want = accept(step, b, target, want, parameters, end="ahead")
     lanes = _lanes(step, b)
@@ -41,13 +43,13 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         inner = [*_place(b), *inner]
     else:
         going, find, onward = "k < end", _list(step.part), _onward(lanes)
-    b.holds = step.held is not None and b.mode(want) == "START" and not b.decides and b.build.packs
+    b.holds = step.held is not None and b.carries(want) and not b.decides and b.build.packs
     hold, stay, count = _hold(step, b, want, lanes, parameters) if step.hold is not None else ([], [], [])
     waits = " or stays" if stay else ""
     add = append(step, b, want)
     if b.holds:
         add, count = ["append_waiting(C, slot, out, out_scan, capacity, ok, item, begun, stays)"], []
-    ahead = _ahead(step, b, parameters) if b.mode(want) == "START" and not b.decides else []
+    ahead = _ahead(step, b, parameters) if b.carries(want) and not b.decides else []
     body = [
         "lane = np.int32(w & 31)",
         f"part = np.int32(lane & np.int32({lanes - 1}))",
@@ -62,7 +64,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         f"    while any_lane({going}{waits}):",
         "        ok = False",
         "        item = np.int64(0)",
-        *(["        begun = I(0)"] if b.mode(want) == "START" else []),
+        *(["        begun = I(0)"] if b.carries(want) else []),
         *indented(stay, 2),
         f"        {'elif' if stay else 'if'} {going}:",
         *indented(inner, 3),
@@ -78,11 +80,11 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
     ]
     b.arrived = bool(ahead)
     made = b.function(f"push_{step.fn.__name__}", parameters, body)
-    finish(step, b, made, source, target, want, b.counter("EXAMINED"), PUSH_THREAD)
+    finish(step, b, made, source, target, want, Counter("EXAMINED"), PUSH_THREAD)
     b.arrived = b.holds = False
 
 
-def _ahead(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> list[str]:
+def _ahead(step: Advance, b: CudaProgram, parameters: dict[str, Value]) -> list[str]:
     """Lines for the time in which the grid waits: what the next level will ask of far ends is brought nearer.
 
     A level of a search on a road is a chain of loads, one of them from memory: of fields of vertices two steps away.
@@ -91,7 +93,7 @@ def _ahead(step: Advance, b: CudaProgram, parameters: dict[str, str]) -> list[st
     touched = {name for each in found for some in (each.reads, each.writes) for name in some if step.far in some[name]}
     fields = [name for name, kind, _ in b.layout.fields if kind == "vertex" and name in touched]
     for name in fields:
-        parameters[f"of_{name}"] = f"{b.layout.dtype(name)}_at(a_{name})"
+        parameters[f"of_{name}"] = b.field(name)
     fetch = [f"prefetch(of_{name}, far{{0}})" for name in fields] + ["prefetch(degrees, far{0})"]
     last = "np.int64(slots) - 1"
     lines = [f"far{i} = np.int64(following[min(np.int64(next_) + {i}, {last})])" for i in range(AHEAD)]
@@ -111,7 +113,7 @@ def _lanes(step: Advance, b: CudaProgram) -> int:
 
 
 def _hold(
-    step: Advance, b: CudaProgram, want: str, lanes: int, parameters: dict[str, str]
+    step: Advance, b: CudaProgram, want: str, lanes: int, parameters: dict[str, Value]
 ) -> tuple[list[str], list[str], list[str]]:
     """Lines that ask whether ``x`` waits, that then take it, and that count those; one lane decides for all of a list.
 
@@ -167,9 +169,9 @@ def _onward(lanes: int) -> list[str]:
     return [f"k = I(k + I({lanes}))", "if k < end:", "    ahead = np.int64(ends[k])"]
 
 
-def _drawn(part: Sample, b: CudaProgram, parameters: dict[str, str]) -> list[str]:
+def _drawn(part: Sample, b: CudaProgram, parameters: dict[str, Value]) -> list[str]:
     """Lines that find vertex ``x``, how many of its edges are drawn, and the lane's first ``draw``."""
-    parameters["seed"] = f"np.int64(s_{part.seed})" if isinstance(part.seed, str) else f"np.int64({part.seed})"
+    parameters["seed"] = cast("int64", b.scalars[part.seed] if isinstance(part.seed, str) else part.seed)
     return [
         "x = np.int64(0)",
         "start = I(0)",
@@ -205,7 +207,7 @@ def far_ends(step: Advance, b: CudaProgram, edges: Register, vertices: Register)
     # The far end of an edge is the same whichever way it is walked from here on.
     parameters["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
     parameters["stamps"] = b.array("stamps", "stamps", "int32")
-    parameters["epoch"] = f"np.int32({b.keep('epoch')})"
+    parameters["epoch"] = cast("int32", EPOCH)
     want = output(b, vertices, "vertex", "" if step.part else step.edges, parameters)
     body = [
         "lane = w & 31",
@@ -219,8 +221,8 @@ def far_ends(step: Advance, b: CudaProgram, edges: Register, vertices: Register)
         "        if stamps[far] != epoch and exchange(stamps, far, epoch) != epoch:",
         "            ok = True",
         "            item = far",
-        f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want)}, degrees, capacity, ok, item, True)",
+        f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want).name}, degrees, capacity, ok, item, True)",
         "    first += W",
     ]
-    b.line("epoch += 1")
-    b.phase(b.function("far_ends", parameters, body), after=b.produced(vertices, "vertex", want))
+    b.set(EPOCH, EPOCH + 1)
+    b.phase(b.function("far_ends", parameters, body), b.produced(vertices, "vertex", want), "list the far ends")

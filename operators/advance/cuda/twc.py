@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.ir import Counter
 from frontier.lowering.registers import PUSH_TWC
 from frontier.operators.advance.cuda.block import Parts, blocks_of, shared_edges
 from frontier.operators.advance.cuda.edges import finish
@@ -36,7 +37,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         *parts.end(),
     ]
     made = b.function(f"push_{step.fn.__name__}", parts.parameters, body)
-    finish(step, b, made, source, target, parts.want, b.counter("EXAMINED"), PUSH_TWC)
+    finish(step, b, made, source, target, parts.want, Counter("EXAMINED"), PUSH_TWC)
 
 
 def _by_block(parts: Parts) -> list[str]:

@@ -1,0 +1,355 @@
+"""The intermediate representation: what a loop does between two barriers, as objects and not as text.
+
+A program is a list of nodes. *Phases* are work that is divided among the workers and ends in a barrier; all else
+steers: assignments, branches, loops, exchanges of two variables, and ways to return to the host. What steers is
+computed from values that all workers know, so every worker may compute it for itself, or one for all: that is the
+choice of a printer (:mod:`frontier.lowering.printer`), which makes the code that a backend compiles.
+
+Variables are objects, so two never meet by their spelling; a printer writes the name that :class:`Var` carries, which
+ends in a number of its own. Expressions are made with Python's operators where these give numbers
+(``count * 2 < edges``), and with :func:`equal`, :func:`both` and their sisters where they give truth values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+__all__ = [
+    "Assign", "Branch", "Call", "Choice", "Const", "Counter", "Decide", "Deferred", "Exit", "Expr", "Item", "Leave",
+    "Loop", "Node", "Op", "Phase", "Region", "Resume", "Swap", "Together", "Value", "Var", "both", "cast", "differ",
+    "either", "equal", "expression", "inside", "no", "walk",
+]  # fmt: skip
+
+
+# ---- expressions -----------------------------------------------------------------------------------------
+
+
+class Expr:
+    """A value that is computed when the program runs."""
+
+    __slots__ = ()
+
+    def inner(self) -> tuple[Expr, ...]:
+        """The expressions that this one is made of."""
+        return ()
+
+    def __add__(self, other: Value) -> Expr:
+        return Op("+", self, other)
+
+    def __radd__(self, other: Value) -> Expr:
+        return Op("+", other, self)
+
+    def __sub__(self, other: Value) -> Expr:
+        return Op("-", self, other)
+
+    def __rsub__(self, other: Value) -> Expr:
+        return Op("-", other, self)
+
+    def __mul__(self, other: Value) -> Expr:
+        return Op("*", self, other)
+
+    def __rmul__(self, other: Value) -> Expr:
+        return Op("*", other, self)
+
+    def __floordiv__(self, other: Value) -> Expr:
+        return Op("//", self, other)
+
+    def __lshift__(self, other: Value) -> Expr:
+        return Op("<<", self, other)
+
+    def __rshift__(self, other: Value) -> Expr:
+        return Op(">>", self, other)
+
+    def __and__(self, other: Value) -> Expr:
+        return Op("&", self, other)
+
+    def __or__(self, other: Value) -> Expr:
+        return Op("|", self, other)
+
+    def __lt__(self, other: Value) -> Expr:
+        return Op("<", self, other)
+
+    def __le__(self, other: Value) -> Expr:
+        return Op("<=", self, other)
+
+    def __gt__(self, other: Value) -> Expr:
+        return Op(">", self, other)
+
+    def __ge__(self, other: Value) -> Expr:
+        return Op(">=", self, other)
+
+    def __bool__(self) -> bool:
+        raise TypeError("an expression has its value when the program runs, not while it is made")
+
+
+@dataclass(frozen=True, eq=False)
+class Var(Expr):
+    """A variable.
+
+    Attributes
+    ----------
+    name : str
+        What printers write: no other variable, function or functor of the program has it.
+    dtype : str
+        ``"int64"`` but for scalars of the problem and what is computed for them.
+    meaning : str
+        For :meth:`Enactor.explain`: ``"p.total"``, ``"frontier"``.
+    """
+
+    name: str
+    dtype: str = "int64"
+    meaning: str = ""
+
+
+@dataclass(eq=False)
+class Const(Expr):
+    """A number; ``meaning`` is its name where it stands for something."""
+
+    value: int | float | bool
+    meaning: str = ""
+
+
+class Op(Expr):
+    """An operator of Python's and its operands."""
+
+    __slots__ = ("operands", "symbol")
+
+    def __init__(self, symbol: str, *operands: Value) -> None:
+        self.symbol, self.operands = symbol, tuple(expression(each) for each in operands)
+
+    def inner(self) -> tuple[Expr, ...]:
+        """Its operands."""
+        return self.operands
+
+
+class Call(Expr):
+    """A call of a function of the backend's runtime, or of a phase."""
+
+    __slots__ = ("arguments", "function")
+
+    def __init__(self, function: str, *arguments: Value) -> None:
+        self.function, self.arguments = function, tuple(expression(each) for each in arguments)
+
+    def inner(self) -> tuple[Expr, ...]:
+        """The arguments."""
+        return self.arguments
+
+
+class Choice(Expr):
+    """One of two values."""
+
+    __slots__ = ("condition", "no", "yes")
+
+    def __init__(self, condition: Expr, yes: Value, no: Value) -> None:
+        self.condition, self.yes, self.no = condition, expression(yes), expression(no)
+
+    def inner(self) -> tuple[Expr, ...]:
+        """The condition and both values."""
+        return self.condition, self.yes, self.no
+
+
+class Item(Expr):
+    """An element of an array."""
+
+    __slots__ = ("array", "index")
+
+    def __init__(self, array: Expr, index: Value) -> None:
+        self.array, self.index = array, expression(index)
+
+    def inner(self) -> tuple[Expr, ...]:
+        """The array and the index."""
+        return self.array, self.index
+
+
+class Counter(Expr):
+    """What the workers have counted together in the phase that has just ended; ``more`` words after the named one."""
+
+    __slots__ = ("more", "word")
+
+    def __init__(self, word: str, more: int = 0) -> None:
+        self.word, self.more = word, more
+
+
+Value = Expr | int | float | bool
+
+
+def expression(value: Value) -> Expr:
+    """A number as an expression."""
+    return value if isinstance(value, Expr) else Const(value)
+
+
+def equal(a: Value, b: Value) -> Expr:
+    """Whether two values are equal."""
+    return Op("==", a, b)
+
+
+def differ(a: Value, b: Value) -> Expr:
+    """Whether two values differ."""
+    return Op("!=", a, b)
+
+
+def both(*conditions: Expr) -> Expr:
+    """Whether all conditions hold; the second is not looked at where the first does not."""
+    return Op("and", *conditions) if len(conditions) > 1 else conditions[0]
+
+
+def either(*conditions: Expr) -> Expr:
+    """Whether one of the conditions holds."""
+    return Op("or", *conditions) if len(conditions) > 1 else conditions[0]
+
+
+def no(condition: Expr) -> Expr:
+    """Whether a condition does not hold."""
+    return Op("not", condition)
+
+
+def cast(dtype: str, value: Value) -> Expr:
+    """A value in another dtype."""
+    return Call(f"np.{dtype}", value)
+
+
+def walk(value: Expr) -> Iterator[Expr]:
+    """An expression and all that it is made of."""
+    yield value
+    for each in value.inner():
+        yield from walk(each)
+
+
+# ---- nodes -------------------------------------------------------------------------------------------------
+
+
+class Node:
+    """What a program does next."""
+
+
+@dataclass(eq=False)
+class Assign(Node):
+    """Give a variable, or an element of an array, a value."""
+
+    target: Var | Item
+    value: Expr
+
+
+@dataclass(eq=False)
+class Swap(Node):
+    """Exchange the values of two variables."""
+
+    first: Var
+    second: Var
+
+
+@dataclass(eq=False)
+class Decide(Node):
+    """Call a functor of the problem alone; the run ends if it raises. All workers call it alike."""
+
+    target: Var
+    functor: Callable[..., Any]
+    wants: str
+
+
+@dataclass(eq=False)
+class Together(Node):
+    """Compute a value for which all threads of a block are needed, as a sum of the blocks' results."""
+
+    target: Var
+    value: Call
+
+
+@dataclass(eq=False)
+class Phase(Node):
+    """Work that is divided among the workers, then a barrier, then what is made of its counters.
+
+    Attributes
+    ----------
+    call : Call
+        Of the phase's function, whose arguments every worker computes.
+    after : list of Node
+        Without phases, branches between them, or loops.
+    title : str
+        What it does, for people.
+    functors : tuple of callables
+        That it calls: from their effects follows what it reads and writes.
+    writes : tuple of str
+        Fields that it writes itself.
+    arrived, waits : bool
+        On a GPU: whether the phase says by itself that its block has arrived at the barrier; and whether it counts who
+        waits in the word of its count.
+    """
+
+    call: Call
+    after: list[Node] = field(default_factory=list)
+    title: str = ""
+    functors: tuple[Callable[..., Any], ...] = ()
+    writes: tuple[str, ...] = ()
+    arrived: bool = False
+    waits: bool = False
+
+
+@dataclass(eq=False)
+class Branch(Node):
+    """Go one of two ways."""
+
+    condition: Expr
+    yes: list[Node] = field(default_factory=list)
+    no: list[Node] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Loop(Node):
+    """Do the same again until an :class:`Exit`; a run that has returned to the host enters it at its head."""
+
+    body: list[Node] = field(default_factory=list)
+    title: str = ""
+
+
+@dataclass(eq=False)
+class Exit(Node):
+    """Leave the innermost loop where a condition holds (``when``), or does not (``unless``)."""
+
+    when: Expr | None = None
+    unless: Expr | None = None
+
+
+@dataclass(eq=False)
+class Leave(Node):
+    """Return to the host. The next call goes on at the place from which the present block was entered.
+
+    Such places are loops' heads, ends of phases and of branches between phases, and :class:`Resume`.
+    """
+
+    code: str
+    detail: Value | None = None
+
+
+@dataclass(eq=False)
+class Resume(Node):
+    """A run that leaves after here goes on here."""
+
+
+@dataclass(eq=False)
+class Deferred(Node):
+    """What is compiled only when a run first comes to it; until then the run leaves there with ``NEED_CODE``."""
+
+    body: list[Node] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class Region(Node):
+    """Nodes that belong together, under a title: an operator of the user's."""
+
+    title: str
+    body: list[Node] = field(default_factory=list)
+
+
+def inside(nodes: list[Node]) -> Iterator[Node]:
+    """All nodes, those within others too."""
+    for node in nodes:
+        yield node
+        if isinstance(node, (Loop, Region, Deferred)):
+            yield from inside(node.body)
+        elif isinstance(node, Branch):
+            yield from inside([*node.yes, *node.no])
+        elif isinstance(node, Phase):
+            yield from inside(node.after)

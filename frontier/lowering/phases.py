@@ -1,0 +1,195 @@
+"""What phases are made of: the graph's arrays, the problem as functors see it, and calls of functors.
+
+A phase is still a function whose body an operator gives as text; what it is called with are expressions.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from frontier.adjacency import hidden
+from frontier.captures import Captured, capture
+from frontier.functors import arguments
+from frontier.lowering.ir import Call, Expr, Value, cast
+from frontier.lowering.layout import Layout
+from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables, pointer
+from frontier.schedule import ResolvedSchedule
+
+__all__ = ["NARROW", "VALUE", "Functor", "PhaseFunction", "Phases", "checking"]
+
+Functor = Callable[..., Any]
+
+#: Integers that functors get 64 bits wide, so that no sum or difference of theirs wraps.
+NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
+
+#: For calls of functors whose value is computed with: to return nothing is an error there, and no otherwise.
+VALUE = "_value"
+
+
+def checking() -> bool:
+    """Whether compiled functors are to check every access: ``FRONTIER_CHECK=1``."""
+    return os.environ.get("FRONTIER_CHECK", "0") not in ("", "0")
+
+
+@dataclass
+class PhaseFunction:
+    """The function of one phase: its name, its parameters after those that all have, and the lines of its body."""
+
+    name: str
+    parameters: list[str]
+    body: list[str]
+
+
+class Phases(Variables):
+    """The functions of a program's phases, and what they are called with.
+
+    Attributes
+    ----------
+    functors : dict
+        Functor -> its name in the program.
+    captures : dict
+        Functor -> what it takes from outside, which is compiled with it.
+    functions : list of PhaseFunction
+    checks : bool
+        Whether functors check every access to a field.
+    topology : list of str
+        Arrays of the graph that functors ask for, which get them as hidden fields of the problem.
+    """
+
+    def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
+        super().__init__(layout)
+        self.schedule = schedule
+        self.functors: dict[Functor, str] = {}
+        self.captures: dict[Functor, Captured] = {}
+        self.functions: list[PhaseFunction] = []
+        self.topology: list[str] = []
+        self.checks = checking()
+        self.needs_in = False  # in-lists from the start
+        self.needs_in_edges = False  # the permutation too
+
+    # ---- arrays of the graph -----------------------------------------------------------------------------
+
+    def array(self, key: str, role: str, dtype: str) -> Expr:
+        """An array whose address the host gives."""
+        return pointer(dtype, self.input(key, role))
+
+    def capacity(self, kind: str) -> Expr:
+        """The number of vertices, or of edge slots."""
+        name = "n" if kind == "vertex" else "m"
+        return self.input(name, name, "vertices" if kind == "vertex" else "edges")
+
+    def lists(self, edges: str) -> tuple[Expr, Expr]:
+        """Offsets and far ends of out- or in-lists."""
+        offsets, ids = self.layout.offsets, self.layout.ids
+        if edges == "out":
+            return self.array("g_offsets", "offsets", offsets), self.array("g_targets", "targets", ids)
+        return self.array("g_in_offsets", "in_offsets", offsets), self.array("g_in_sources", "in_sources", ids)
+
+    def in_edges(self) -> Expr:
+        """The out-edge slot of every in-edge."""
+        self.needs_in_edges = True
+        return self.array("g_in_edges", "in_edges", self.layout.offsets)
+
+    def weights(self) -> Expr:
+        """The weights."""
+        assert self.layout.weights is not None
+        return self.array("g_weights", "weights", self.layout.weights)
+
+    def sources(self) -> Expr:
+        """The source of every edge slot."""
+        return self.array("g_sources", "sources", self.layout.ids)
+
+    # ---- the problem, and functors -------------------------------------------------------------------------
+
+    def functor(self, fn: Functor) -> str:
+        """Name of a functor in the program."""
+        if fn not in self.functors:
+            self.functors[fn] = self.name(fn.__name__)
+        return self.functors[fn]
+
+    def captured(self, fn: Functor) -> Captured:
+        """What a functor took from outside when the program was asked for: that is compiled."""
+        if fn not in self.captures:
+            self.captures[fn] = capture(fn)
+        return self.captures[fn]
+
+    def number(self, fn: Functor) -> int:
+        """Number by which compiled code names a functor to the host."""
+        self.functor(fn)
+        return list(self.functors).index(fn)
+
+    def problem(self) -> Expr:
+        """The problem as functors see it."""
+        numbers = {name: number for number, name in enumerate(self.checked_fields())}
+        values = [
+            Call(f"checked_{numbers[name]}", value, length) if length is not None else value
+            for name, value, length in self._fields()
+        ]
+        return Call("P", *values) if values else Call("P", 0)
+
+    def checked_fields(self) -> list[str]:
+        """Names of the fields whose every access is checked, by their numbers."""
+        return [name for name, _, length in self._fields() if length is not None] if self.checks else []
+
+    def checkers(self) -> list[str]:
+        """Lines that give the names of what makes checked fields."""
+        return [f"checked_{number} = checked({number})" for number in range(len(self.checked_fields()))]
+
+    def _fields(self) -> list[tuple[str, Expr, Expr | None]]:
+        """Name, value and, where it is an array and they are asked for, the length of what functors see."""
+        found: list[tuple[str, Expr, Expr | None]] = []
+        for name, kind, dtype in self.layout.fields:
+            if kind == "scalar":
+                found.append((name, cast("int64", self.scalars[name]) if dtype in NARROW else self.scalars[name], None))
+            elif kind != "pile":
+                found.append((name, pointer(_wide(dtype), self.state[f"field:{name}"]), self._length(name, kind)))
+        for name in self.topology:
+            length = self._length(name, "vertex" if name == "offsets" else "edge")
+            if length is not None and name == "offsets":
+                length = length + 1
+            dtype, address = self._of_graph(name)
+            found.append((hidden(name), pointer(_wide(dtype), address), length))
+        return found
+
+    def _length(self, name: str, kind: str) -> Expr | None:
+        if not self.checks:
+            return None
+        if kind == "array":
+            return self.input(f"length:{name}", f"length {name}")
+        return self.capacity(kind)
+
+    def _of_graph(self, name: str) -> tuple[str, Expr]:
+        """Dtype and address of an array of the graph that functors ask for."""
+        dtypes = {"offsets": self.layout.offsets, "weights": self.layout.weights or "float64"}
+        return dtypes.get(name, self.layout.ids), self.input(f"g_{name}", name)
+
+    def call(self, fn: Functor, place: str, ends: dict[str, str], wants: str = "") -> str:
+        """Text for a call of a functor inside a phase, with what its arguments are there."""
+        if "weight" in ends and (self.layout.weights or "float").lstrip("u").startswith("int"):
+            ends = ends | {"weight": f"np.int64({ends['weight']})"}
+        inner = "".join(f", {ends[name]}" for name in arguments(fn, place))
+        return f"guarded{wants}({self.functor(fn)}, C, slot, {self.number(fn)}, p{inner})"
+
+    def count_over(self, over: int | str | None) -> Value:
+        """Number of calls of a functor of ``i``: what ``over=`` says, or the scalar of that name holds."""
+        if isinstance(over, str):
+            return Call("max", cast("int64", self.scalars[over]), cast("int64", 0))
+        assert over is not None
+        return over
+
+    def function(self, stem: str, parameters: dict[str, Value], body: list[str]) -> Call:
+        """Add a phase's function: the call of it.
+
+        ``parameters`` maps its own names to what it is called with.
+        """
+        made = PhaseFunction(self.name(stem), list(parameters), body)
+        self.functions.append(made)
+        return Call(made.name, self.problem(), WORDS, SLOT, WORKER, WORKERS, *parameters.values())
+
+
+def _wide(dtype: str) -> str:
+    """The dtype as which functors see an array: narrow integers are read as int64."""
+    return f"wide_{dtype}" if dtype in ("int8", "int16", "int32") else dtype
