@@ -7,7 +7,7 @@ What an algorithm does (functors, loop) and how it is carried out are kept apart
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 from frontier.errors import FrontierError
@@ -137,7 +137,7 @@ class Schedule:
 
     @cached_property
     def _resolved(self) -> ResolvedSchedule:
-        return self.over(_DEFAULTS)
+        return _filled(self)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -165,3 +165,9 @@ class ResolvedSchedule(Schedule):
 
 
 _DEFAULTS = ResolvedSchedule()
+
+
+@lru_cache(maxsize=256)
+def _filled(schedule: Schedule) -> ResolvedSchedule:
+    """The same object for equal schedules, so that what is kept by it is found as quickly for one made anew."""
+    return schedule.over(_DEFAULTS)
