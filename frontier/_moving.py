@@ -24,10 +24,10 @@ __all__ = ["moved", "on_host"]
 def moved(graph: Graph, asked: Placement | str) -> Graph:
     """Do the work of ``Graph.to``."""
     here = graph.placement
-    if asked == "auto" and here.backend.massively_parallel:
+    if asked == "auto" and here.massively_parallel:
         return graph
     there = Placement.parse(asked)
-    if there == here:
+    if there is here or there == here:
         return graph
     if there.shares_arrays_with(here):
         return graph._wrap(graph._topology, there)
@@ -44,7 +44,7 @@ def on_host(graph: Graph) -> Graph:
 
 
 def _lies_on_host(placement: Placement) -> bool:
-    return placement.memory is HOST and placement.edges is HOST
+    return placement.memory is HOST and placement.edges is None
 
 
 def _origin(graph: Graph, there: Placement) -> Graph | None:

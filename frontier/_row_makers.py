@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from functools import cache
+from functools import singledispatch
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ from frontier import _build_arrays, _build_sort
 from frontier._build_arrays import Rows
 from frontier._topology import Array, Topology
 from frontier.memory.base import Memory
-from frontier.memory.host import HOST
+from frontier.memory.host import HOST, HostMemory
 
 __all__ = ["RowMaker", "row_maker"]
 
@@ -134,7 +134,12 @@ class _ArrayRows(RowMaker):
         return int((top.targets == self.sources(top.offsets, top.targets.dtype)).sum())
 
 
-@cache
+@singledispatch
 def row_maker(memory: Memory) -> RowMaker:
-    """Give who makes rows of arrays in a memory."""
-    return _HostRows() if memory is HOST else _ArrayRows(memory)
+    """Give who makes rows of arrays in a memory; a new kind of memory may register its own."""
+    return _ArrayRows(memory)
+
+
+@row_maker.register
+def _(memory: HostMemory) -> RowMaker:
+    return _HostRows()

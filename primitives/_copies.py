@@ -42,7 +42,7 @@ def number_of_copies(g: Graph, sources: NDArray[Any], bytes_per_vertex: int) -> 
         are not distinct, or where a GPU has little memory left.
     """
     n, m = g.num_vertices, g.num_slots
-    wide = g.placement.backend.massively_parallel
+    wide = g.placement.massively_parallel
     most = min((SLOTS_WIDE if wide else SLOTS) // max(1, n + m), len(sources))
     if most > 1 and wide:
         each = 2 * (n * (bytes_per_vertex + 8) + m * 8)  # at most half of what is free, with in-edges

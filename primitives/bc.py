@@ -158,7 +158,7 @@ HUB = 1024
 
 def _program(g: Graph) -> type[fr.Enactor]:
     """On a GPU the one that suits the graph's degrees; on processors they differ little."""
-    if not g.placement.backend.massively_parallel:
+    if not g.placement.massively_parallel:
         return Betweenness
     if g.num_slots < 8 * g.num_vertices:
         return FoldedBetweenness

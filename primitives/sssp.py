@@ -71,7 +71,7 @@ def sssp_problem(
 ) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
     delta = first_delta(g) if delta is None else delta
-    made, massive = _dtype(g, dtype), g.placement.backend.massively_parallel
+    made, massive = _dtype(g, dtype), g.placement.massively_parallel
     whole = made.kind == "i"
     wide = np.dtype(np.int64 if whole else np.float64)
     unreached = np.iinfo(np.int64).max if whole else np.inf
@@ -144,7 +144,7 @@ def _first_delta(g: Graph) -> float:
     with np.errstate(over="ignore"):  # an infinite width has no limits
         average = float(np.abs(g.weights[:: max(1, g.num_slots // 65536)]).mean())
     degree = g.num_slots / max(1, g.num_vertices)
-    if degree >= 8 and g.placement.backend.massively_parallel:
+    if degree >= 8 and g.placement.massively_parallel:
         return max(average / 4, 1e-300)  # and widens while few wait: see ``_limits.width``
     return max(average * (8.0 if degree < 8 else 8.0 / degree), 1e-300)
 
@@ -232,7 +232,7 @@ def sssp(
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
     if delta is not None:
         delta = check_number("delta", delta, lambda x: x > 0, "it must be positive")
-    slides = g.placement.backend.massively_parallel and short_lists(g)
+    slides = g.placement.massively_parallel and short_lists(g)
     if slides and delta is None:
         delta = STRIDE * first_delta(g)
     if parents and _packed.may_pack(g, _dtype(g, dtype)):

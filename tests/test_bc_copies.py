@@ -80,7 +80,7 @@ def test_number_of_copies(backend: Backend, room: int, sources: list[int], expec
 def test_no_copies_of_nothing_and_of_large_graphs(backend: Backend) -> None:
     assert number_of_copies(backend(fr.from_edges([], [])), np.zeros(0, np.int64), 60) == 1
     g = backend(fr.path(1 << 13))
-    assert number_of_copies(g, np.arange(4), 60) == (4 if g.placement.backend.massively_parallel else 1)
+    assert number_of_copies(g, np.arange(4), 60) == (4 if g.placement.massively_parallel else 1)
 
 
 def test_few_copies_where_a_gpu_is_nearly_full(cuda: Backend, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -69,7 +69,8 @@ def test_names_of_gpus(xp: Any) -> None:
     assert str(first) == "cuda"
     assert first.memory is gpu(0)
     assert set(first.residence.values()) == {"device"}
-    assert first.backend.massively_parallel
+    assert first.massively_parallel
+    assert not fr.Placement.parse("cpu").massively_parallel
     if xp.cuda.runtime.getDeviceCount() > 1:
         other = fr.Placement.parse("cuda:1")
         assert str(other) == "cuda:1"
@@ -158,6 +159,46 @@ def test_arrays_are_moved_by_their_kind() -> None:
     assert g.to(there.placement).targets is there.targets
 
 
+class Parts(HostMemory):
+    """As if in parts on several devices: memory of a kind of its own, named after a colon."""
+
+    residence = "device"
+
+    def __init__(self, count: int) -> None:
+        self.part = f":{count}"
+        self.moves = 0
+
+    def moved(self, values: Any, copy: bool = False) -> Any:
+        self.moves += 1
+        return super().moved(values, copy)
+
+
+def test_a_memory_of_another_kind(counting: Counting) -> None:
+    """What several devices need: a string of their own, arrays made and moved by their memory, and back to the host."""
+    memory = Parts(3)
+
+    class Several(PythonBackend):
+        name = "several"
+
+        def placement(self, part: str = "") -> fr.Placement:
+            return placed(self, memory) if part == "3" else super().placement(part)
+
+    register_backend(Several())
+    g = fr.from_edges([0, 1, 2], [1, 2, 0], [5, 6, 7], directed=True)
+    there = g.to("several:3")
+    assert str(there.placement) == there.backend == "several:3"
+    assert set(there.placement.residence.values()) == {"device"}
+    assert memory.moves == 3
+    assert not np.shares_memory(there.targets, g.targets)
+    assert g.to("several:3").targets is there.targets
+    assert fr.bfs(there, 0).level.tolist() == [0, 1, 2]
+    assert there.with_weights([1, 2, 3]).reordered().placement is there.placement
+    assert there.in_sources.tolist() == g.in_sources.tolist()
+    assert there.to("counting").targets is g.targets
+    with pytest.raises(fr.GraphError, match="no backend 'several:4'"):
+        g.to("several:4")
+
+
 # -- backends ---------------------------------------------------------------------------------------
 
 
@@ -228,10 +269,6 @@ def test_a_placement_of_a_backend_that_is_not_registered_is_not_unpickled(counti
 
 # -- nothing else compares names --------------------------------------------------------------------
 
-#: Where names of backends may stand in comparisons: lowering chooses text by them until it has its own way.
-LOWERING = {"operators/unique.py", "operators/advance/switch.py"}
-
-
 def comparisons(path: Path) -> Iterator[int]:
     """Lines that compare something with the name of a backend, or look at how it begins."""
     names = {"cpu", "python", "cuda"}
@@ -253,4 +290,4 @@ def test_nobody_compares_names_of_backends() -> None:
         for path in (ROOT / folder).rglob("*.py")
         for line in comparisons(path)
     }
-    assert {each for each in found if each.partition(":")[0] not in LOWERING} == set()
+    assert found == set()

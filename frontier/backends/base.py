@@ -8,7 +8,6 @@ programs may know of it. A backend that compiles builds its :class:`~frontier.ex
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
@@ -36,12 +35,11 @@ class Backend(ABC):
     Attributes
     ----------
     name : str
-        By which ``g.to(name)`` finds it: letters, digits and underscores.
+        By which ``g.to(name)`` finds it; an identifier.
     interprets : bool
         Whether functors are called as the Python functions that they are. Then they may print and stop at breakpoints.
     massively_parallel : bool
-        Whether a pass is run by tens of thousands of threads: many elements take no longer than few, and that there is
-        a pass at all costs more than work done twice. Programs choose constants and variants by it, never results.
+        See :attr:`frontier.Placement.massively_parallel`.
     reads_edges_from : tuple of str
         The kinds of memory (``"host"``, ``"disk"``), beside that in which its arrays lie, from which it reads edges.
     """
@@ -110,7 +108,7 @@ def register_backend(backend: Backend) -> Backend:
         Its name is not one, or that of a shipped backend.
     """
     name = getattr(backend, "name", None)
-    if not isinstance(name, str) or re.fullmatch(r"\w+", name) is None or name in (*SHIPPED, "auto"):
-        raise GraphError(f"a backend cannot be called {name!r}: letters, digits and underscores, and no shipped one's")
+    if not isinstance(name, str) or not name.isidentifier() or name in (*SHIPPED, "auto"):
+        raise GraphError(f"a backend cannot be called {name!r}: it takes an identifier that is no shipped backend's")
     BACKENDS[name] = backend
     return backend

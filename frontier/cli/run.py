@@ -6,7 +6,6 @@ import argparse
 import contextlib
 import inspect
 import json
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,7 +23,8 @@ from frontier.cli.common import (
     ticking,
     timed,
 )
-from frontier.memory.placement import backend_names
+from frontier.errors import BackendUnavailableError, GraphError
+from frontier.memory.placement import Placement, backend_names
 from frontier.taking import at_graph
 
 if TYPE_CHECKING:
@@ -71,10 +71,14 @@ def add_running_arguments(parser: Parser) -> None:
 
 
 def _backend(text: str) -> str:
-    names = ["auto", *backend_names()]
-    if text not in names and re.fullmatch(r"cuda:\d+", text) is None:
-        expected = ", ".join(("auto", "cuda:N", *names[1:-1]))
-        raise argparse.ArgumentTypeError(f"expected {expected} or {names[-1]}, not {text!r}")
+    """Refuse what is no name; what is one and cannot be used here is refused when the graph goes there."""
+    try:
+        with contextlib.suppress(BackendUnavailableError):
+            Placement.parse(text)
+    except GraphError:
+        *names, last = backend_names()
+        expected = ", ".join(("auto", "cuda:N", *names))
+        raise argparse.ArgumentTypeError(f"expected {expected} or {last}, not {text!r}") from None
     return text
 
 

@@ -66,7 +66,7 @@ class Placement:
     memory : Memory
         Where arrays lie.
     edges : Memory, optional
-        Where arrays with an entry for each edge lie, if the backend can read them from elsewhere.
+        Where arrays with an entry for each edge lie, if not there too. The backend must be able to read them there.
 
     Raises
     ------
@@ -76,18 +76,16 @@ class Placement:
 
     backend: Computing
     memory: Memory
-    edges: Memory = None  # type: ignore[assignment]  # then memory
+    edges: Memory | None = None
     name: str = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         name = f"{self.backend.name}{self.memory.part}"
-        given: Memory | None = self.edges
-        if given is None:
-            object.__setattr__(self, "edges", self.memory)
-        elif given is not self.memory and given.residence not in self.backend.reads_edges_from:
-            raise GraphError(
-                f"{name!r} reads edges from {self.memory.residence} memory only, not from {given.residence} memory"
-            )
+        if self.edges is self.memory:
+            object.__setattr__(self, "edges", None)
+        elif self.edges is not None and self.edges.residence not in self.backend.reads_edges_from:
+            own, other = self.memory.residence, self.edges.residence
+            raise GraphError(f"{name!r} reads edges from {own} memory only, not from {other} memory")
         object.__setattr__(self, "name", name)
 
     # -- making one -----------------------------------------------------------------------------
@@ -133,12 +131,21 @@ class Placement:
 
     def memory_of(self, kind: str) -> Memory:
         """Give the memory in which arrays of a kind lie; kinds are ``"offsets"``, ``"edges"`` and ``"fields"``."""
-        return self.edges if kind == "edges" else self.memory
+        return self.edges if kind == "edges" and self.edges is not None else self.memory
 
     @property
     def residence(self) -> dict[str, str]:
         """For each kind of arrays in what they lie: ``"host"``, ``"device"`` or ``"disk"``."""
         return {kind: self.memory_of(kind).residence for kind in KINDS}
+
+    @property
+    def massively_parallel(self) -> bool:
+        """Whether passes are run by tens of thousands of threads, as on a GPU.
+
+        Then many elements take no longer than few, and that there is a pass at all costs more than work done twice.
+        Programs choose constants and variants by it, never results.
+        """
+        return self.backend.massively_parallel
 
     def shares_arrays_with(self, other: Placement) -> bool:
         """Whether a graph can be at both placements with the same arrays."""
@@ -153,15 +160,15 @@ class Placement:
 
 def placed(backend: Computing, memory: Memory, edges: Memory | None = None) -> Placement:
     """Give a placement, the same object every time: two are then compared by identity, which is quick."""
-    return _placed(backend, memory, memory if edges is None else edges)
+    return _placed(backend, memory, None if edges is memory else edges)
 
 
 @cache
-def _placed(backend: Computing, memory: Memory, edges: Memory) -> Placement:
+def _placed(backend: Computing, memory: Memory, edges: Memory | None) -> Placement:
     return Placement(backend, memory, edges)
 
 
-def _again(name: str, memory: Memory, edges: Memory) -> Placement:
+def _again(name: str, memory: Memory, edges: Memory | None) -> Placement:
     """The placement of a pickle, if its backend is registered in this process too."""
     return placed(backend_named(name), memory, edges)
 

@@ -131,7 +131,7 @@ def _count(b: Builder) -> list[str]:
             "    found += 1",
             "i += W",
         ]),
-        "add_up(C, slot, EXAMINED, found)" if b.backend == "cuda" else "fetch_add(C, slot + EXAMINED, found)",
+        kernels(b, "elementwise").LOOKED_AT,
     ]  # fmt: skip
 
 

@@ -83,6 +83,9 @@ LEAST = 64
 
 FROM_QUEUE = "x = i if everything else np.int64(queue[i])"
 
+#: What adds ``found``, of every worker for itself, to what a phase has looked at.
+LOOKED_AT = "fetch_add(C, slot + EXAMINED, found)"
+
 
 def lower_compute(step: Compute, b: Builder, register: Register) -> None:
     """A phase that only calls the functor."""

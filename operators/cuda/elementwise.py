@@ -40,6 +40,9 @@ OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN", "or
 
 FROM_QUEUE = "x = element_at(queue, everything, i)"
 
+#: What adds ``found``, of every worker for itself, to what a phase has looked at.
+LOOKED_AT = "add_up(C, slot, EXAMINED, found)"
+
 
 def output(b: CudaProgram, register: Register, kind: str, want: str, parameters: dict[str, Value]) -> str:
     """Add the parameters for a phase's next queue; which scan it gets, if any."""

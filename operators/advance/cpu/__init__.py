@@ -1,8 +1,20 @@
 """Phases of Advance as text for the cpu backend: one file for each balance, and pull."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from frontier.operators.advance.cpu.balance import push
 from frontier.operators.advance.cpu.pull import lower as pull
 from frontier.operators.advance.cpu.thread import far_ends
 from frontier.operators.advance.cpu.thread import lower as part
 
-__all__ = ["far_ends", "part", "pull", "push"]
+if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+
+__all__ = ["far_ends", "part", "pull", "push", "unique"]
+
+
+def unique(b: Builder, register: Register) -> None:
+    """Do nothing: every queue is a set here."""
