@@ -10,12 +10,12 @@ from frontier.errors import FrontierError, NotConvergedError
 from frontier.execution import Execution, start
 from frontier.loop import Sequence
 from frontier.memory.shortage import explained
+from frontier.problem import Problem
 from frontier.step import Step
 from frontier.taking import Elements, check_problem, frontier_of
 
 if TYPE_CHECKING:
     from frontier.frontiers import Frontier
-    from frontier.problem import Problem
     from frontier.schedule import Schedule
 
 __all__ = ["Enactor"]
@@ -43,7 +43,8 @@ class Enactor:
     _program: ClassVar[Sequence]
 
     def __init__(self, problem: Problem, schedule: Schedule | None = None) -> None:
-        check_problem(problem, f"{type(self).__name__}(problem)")
+        if type(problem) is not Problem:
+            check_problem(problem, f"{type(self).__name__}(problem)")
         self.problem = problem
         self.schedule = schedule
         self.passes = 0

@@ -66,7 +66,7 @@ def start(
             f = frontier_of(p, f)
             assert isinstance(f, Frontier)
         f.check(p.graph)
-    elif step.needs_frontier():
+    elif _needs_frontier(step):
         raise FrontierError(step.lacks())
     if schedule is not None and not isinstance(schedule, Schedule):
         raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
@@ -76,19 +76,20 @@ def start(
     return begun
 
 
+def _needs_frontier(step: Step) -> bool:
+    """Whether a step needs one to start with; asked once, for it goes through the steps inside it."""
+    known: bool | None = step.__dict__.get("_needs_frontier")
+    if known is None:
+        known = step.__dict__["_needs_frontier"] = step.needs_frontier()
+    return known
+
+
 def _check(step: Step, p: Problem) -> None:
     """Check a step once for all problems that are alike, as long as its functors take the same from outside."""
-    captures = captures_of(step)
-    seen = p.workspace.get("checked")
-    if seen is None:
-        seen = p.workspace["checked"] = {}
-    if seen.get(step) is captures:
-        return
-    layout = Layout.of(p)
-    known = step.__dict__.setdefault("_checked", set())
-    key = (layout, p.graph.placement.backend.interprets, captures.key)
-    if key in known:
-        seen[step] = captures
+    captures, layout = captures_of(step), Layout.of(p)
+    interprets = p.graph.placement.backend.interprets
+    known = step.__dict__.setdefault("_checked_to_interpret" if interprets else "_checked", {})
+    if known.get(layout) is captures:
         return
     lasting = True
     for part in walk(step):
@@ -96,7 +97,7 @@ def _check(step: Step, p: Problem) -> None:
         check_weights(p, part)
         lasting = lasting and not part.measures
     if lasting or not any(kind == "array" for _, kind, _ in layout.fields):
-        known.add(key)
+        known[layout] = captures
 
 
 _DEFAULT = ResolvedSchedule()

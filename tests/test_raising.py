@@ -204,6 +204,6 @@ def test_nothing_in_a_loops_text_raises(monkeypatch):
         made.clear()
         raising.Step("salted", name, g).run()
         ((symbol, found),) = made.items()
-        text = found.get_llvm_str()
-        (body,) = re.findall(rf"^define void @{symbol}[^\n]*\n(.*?)^}}", text, re.MULTILINE | re.DOTALL)
+        head = rf"^define internal [^@\n]*@{symbol}\.loop[^\n]*\n"
+        (body,) = re.findall(head + "(.*?)^}", found.get_llvm_str(), re.MULTILINE | re.DOTALL)
         assert set(re.findall(r"^  ret [^\n]*$", body, re.MULTILINE)) == {"  ret void"}, name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib.util
 import sys
 import textwrap
@@ -13,6 +12,7 @@ import pytest
 from numba import njit, types
 from numba.core.errors import NumbaError
 
+from frontier import _machine_code
 from frontier._jit import OPTIONS
 from frontier.backends.cpu.translate import translated
 
@@ -87,7 +87,7 @@ def compiled(made: ModuleType):
         leave()
 
     address = entry.overloads[()].library.get_pointer_to_function(made.__name__)
-    return ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)(address)
+    return _machine_code.function(made.__name__, address)
 
 
 def interpreted(made: ModuleType, T: np.ndarray) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 __all__ = ["Layout"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # every run looks for it, which takes least by identity
 class Layout:
-    """Dtypes of the graph's arrays and of a problem's fields; equal layouts share code.
+    """Dtypes of the graph's arrays and of a problem's fields; problems with the same share one, and so code.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Layout:
 
     @classmethod
     def of(cls, p: Problem) -> Layout:
-        """The layout of a problem; where problems have equal ones, the same."""
+        """The layout of a problem; the same of all that are alike."""
         known: Layout | None = p.workspace.get("layout")
         if known is not None:
             return known
@@ -48,10 +48,6 @@ class Layout:
         made: Layout = _layout(g.targets.dtype, g.offsets.dtype, weights, not g.directed, fields)
         p.workspace["layout"] = made
         return made
-
-    def __hash__(self) -> int:
-        """Of little: every run asks for it, and equal layouts are nearly always one and the same."""
-        return hash((self.ids, self.weights, len(self.fields)))
 
     def dtype(self, name: str) -> str:
         """Dtype of a field, or the kind of elements of a pile."""
@@ -66,7 +62,7 @@ class Layout:
         return self.ids if kind == "vertex" else self.offsets
 
 
-@lru_cache(maxsize=1024)
+@cache
 def _layout(ids: Any, offsets: Any, weights: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...]) -> Layout:
     """From dtypes: their names take NumPy some microseconds."""
     named = tuple((name, kind, str(dtype)) for name, kind, dtype in fields)

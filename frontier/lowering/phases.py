@@ -29,9 +29,14 @@ NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 VALUE = "_value"
 
 
+#: What os.environ looks at: it takes 0.6 µs to say that something is not there, and every run asks.
+_VARIABLES: Any = getattr(os.environ, "_data", os.environ)
+_CHECK = os.environ.encodekey("FRONTIER_CHECK") if _VARIABLES is not os.environ else "FRONTIER_CHECK"
+
+
 def checking() -> bool:
     """Whether compiled functors are to check every access: ``FRONTIER_CHECK=1``."""
-    return os.environ.get("FRONTIER_CHECK", "0") not in ("", "0")
+    return _VARIABLES.get(_CHECK) not in (None, "", "0", b"", b"0")
 
 
 @dataclass

@@ -6,7 +6,6 @@ numba.
 
 from __future__ import annotations
 
-import ctypes
 import hashlib
 import threading
 from collections.abc import Callable
@@ -31,9 +30,6 @@ from frontier.backends.cpu.runtime import *
 from frontier.backends.cpu.texts import gives, namedtuple
 
 """ + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in DTYPES)
-
-#: A loop function takes the address of its table, the worker's number, and how many workers there are.
-_FUNCTION = ctypes.CFUNCTYPE(None, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 _lock = threading.Lock()
 _made: dict[str, Callable[[int, int, int], None]] = {}
@@ -87,7 +83,7 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
     finally:
         took = compiling.end()
     tracing.add_compile(program.title, took, "cpu")
-    return _FUNCTION(found.address)
+    return _machine_code.function(name, found.address)
 
 
 @cache

@@ -20,6 +20,7 @@ from typing import Any
 
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.core.callconv import CPUCallConv
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
@@ -33,7 +34,8 @@ __all__ = ["translated"]
 def translated(written: Written, name: str) -> Any:
     """An intrinsic that leaves a function of this name in the module of whoever calls it.
 
-    The function does what the written one with three integers as arguments does; the call itself does nothing.
+    It is one of C that Python calls (``METH_FASTCALL``) with three integers as arguments, and does what the written one
+    does with them; the call that leaves it does nothing.
     """
 
     @intrinsic
@@ -72,6 +74,24 @@ def _steady(context: Any) -> Any:
     return made
 
 
+def _callable(module: Any, inner: Any, name: str) -> None:
+    """A function of Python's for one that takes integers: from an array of objects, and without the GIL."""
+    pointer, long = ir.IntType(8).as_pointer(), ir.IntType(64)
+
+    def call(name: str, result: Any, *args: Any) -> Any:
+        kind = ir.FunctionType(result, [arg.type for arg in args])
+        return builder.call(cgutils.get_or_insert_function(module, kind, name), args)
+
+    made = ir.Function(module, ir.FunctionType(pointer, [pointer, pointer.as_pointer(), long]), name)
+    builder = ir.IRBuilder(made.append_basic_block("entry"))
+    places = [builder.gep(made.args[1], [ir.Constant(long, i)]) for i in range(len(inner.args))]
+    given = [call("PyLong_AsLongLong", long, builder.load(place)) for place in places]
+    state = call("PyEval_SaveThread", pointer)
+    builder.call(inner, given)
+    call("PyEval_RestoreThread", ir.VoidType(), state)
+    builder.ret(call("PyLong_FromLongLong", pointer, ir.Constant(long, 0)))
+
+
 class Translator:
     """The functions of one LLVM module: each is made once for each combination of argument types."""
 
@@ -82,11 +102,11 @@ class Translator:
         self._known: dict[Any, tuple[Any, Any]] = {}
 
     def export(self, written: Written, kinds: list[Any], name: str) -> None:
-        """Make a function of this name that can be called from outside."""
-        made = self._function(written, kinds, types.none, name)
-        made.linkage = "external"
+        """Make a function of this name that Python can call."""
+        made = self._function(written, kinds, types.none, f"{name}.loop")
         # It is long and takes nanoseconds, for it does no work itself; to optimise it would be half of LLVM's work.
         made.attributes.add("optnone")
+        _callable(self.module, made, name)
 
     def call(self, builder: Any, written: Written, kinds: list[Any], args: list[Any]) -> tuple[Any, Any]:
         """Call a written function, which is translated first."""
