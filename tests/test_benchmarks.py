@@ -49,10 +49,10 @@ def test_run(tmp_path: Path) -> None:
 
 
 def test_beside_another_checkout() -> None:
-    words = (str(ROOT), "--rounds", "1", "--calls", "1", "--rmat", "8", "--grid", "10")
+    words = (str(ROOT), "--rounds", "1", "--calls", "1", "--graphs", "rmat:8", "grid:10x10")
     head, *rows = printed("benchmarks.beside", *words).splitlines()
     assert head.split()[-1] == "this/other"
-    assert [row.split()[0] for row in rows] == ["bfs", "sssp", "pagerank"] * 2
+    assert [row.split()[0] for row in rows] == ["bfs", "sssp", "pagerank", "cc", "bc"] * 2
 
 
 def test_weights_are_the_same_both_ways() -> None:

@@ -166,7 +166,7 @@ def test_floats_that_json_does_not_know(folder: Path, capsys: pytest.CaptureFixt
 
 
 def test_integers_that_stand_for_infinity_are_null(folder: Path) -> None:
-    assert main("sssp ok.csv --source 1 --backend python --output out.json".split()) == 0
+    assert main(["sssp", "ok.csv", "--source", "1", "--backend", "python", "--output", "out.json"]) == 0
     made = json.loads((folder / "out.json").read_text())
     assert (made["distance"], made["parent"]) == ([None, 0, 3], [-1, 1, 1])
 

@@ -45,7 +45,9 @@ class Computing(Protocol):
     def may_pull(self, g: Any) -> bool:
         """Whether searches may pull."""
 
-    def __hash__(self) -> int: ...
+    def __hash__(self) -> int:
+        """Of the object: there is one for each backend."""
+
 
 #: What arrays of a graph there are: offsets, also of in-edges; what there is one of for each edge slot (far ends,
 #: weights, columns); what there is one of for each vertex, and the fields of problems.
