@@ -140,3 +140,18 @@ def test_narrow_unsigned_integers_are_computed_with_as_signed_ones(backend):
     equal(p.before, np.arange(5) - 2.0)
     equal(p.small, np.arange(5) + 1)
     equal(p.byte, 253)
+
+
+def at_half(p, v):
+    fr.atomic_add(p.x, v / 2, 1)
+
+
+def swapped_at_half(p, v):
+    fr.atomic_cas(p.x, v / 2, 0, 1)
+
+
+@pytest.mark.parametrize("fn", [at_half, swapped_at_half])
+def test_an_index_is_an_integer(backend, fn):
+    p = fr.Problem(backend(fr.path(4)), x=fr.vertex("int64"))
+    with pytest.raises(fr.FunctorError, match=r"(an index is an integer|raised an exception)"):
+        fr.compute(p, range(4), fn)

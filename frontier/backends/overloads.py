@@ -29,8 +29,10 @@ def truth(value: Any) -> bool:
     return bool(value)
 
 
-def _refusal(name: str, field: Any, *values: Any) -> str | None:
+def _refusal(name: str, field: Any, index: Any, *values: Any) -> str | None:
     """Why an atomic on something is refused, or None."""
+    if not isinstance(index, types.Integer):  # which numba would make one of a float
+        return f"atomic_{name}: an index is an integer, not {index}"
     number: Any = getattr(field, "dtype", None)
     if number is None or not hasattr(number, "bitwidth") or isinstance(field, types.Array):
         return f"atomic_{name}: its first argument {atomics.SCALAR_MESSAGE}"
@@ -78,7 +80,7 @@ def _atomics(overload: Any, operations: SimpleNamespace) -> None:
         def implement(field, index, value):  # type: ignore[no-untyped-def]
             if isinstance(field, Checked):
                 return None
-            refusal = _refusal(name, field, value)
+            refusal = _refusal(name, field, index, value)
             if refusal is not None:
                 raise TypingError(refusal)
             if _narrow(field):  # as a read gives it
@@ -97,7 +99,7 @@ def _atomics(overload: Any, operations: SimpleNamespace) -> None:
     def cas(field, index, expected, value):  # type: ignore[no-untyped-def]
         if isinstance(field, Checked):
             return None
-        refusal = _refusal("cas", field, expected, value)
+        refusal = _refusal("cas", field, index, expected, value)
         if refusal is not None:
             raise TypingError(refusal)
         if _narrow(field):

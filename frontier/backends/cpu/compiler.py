@@ -91,7 +91,7 @@ def _blame(program: Program, module: Any, functors: dict[str, Any], reason: str)
             raise FunctorError(
                 f"{location(fn)} returns {inner} into p.{name}: {refused_float(program.layout.dtype(name))}"
             ) from None
-        if not isinstance(inner, (types.Number, types.Boolean, types.NoneType)):
+        if not isinstance(inner, (types.Integer, types.Float, types.Boolean, types.NoneType)):
             raise FunctorError(
                 f"{location(fn)} returns {given}: a functor returns True, False, a number or nothing"
             ) from None
@@ -166,6 +166,7 @@ def _readable(reason: str) -> str:
 #: Words of messages of our own, which numba wraps into its own.
 _OURS = (
     "op='or' works on", "works on integers of", "works on numbers of", "scalars take no atomics", "fr.hash takes",
+    "an index is an integer",
     "fr.random takes", *promotion.REFUSALS,
 )  # fmt: skip
 
