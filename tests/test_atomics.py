@@ -150,8 +150,9 @@ def swapped_at_half(p, v):
     fr.atomic_cas(p.x, v / 2, 0, 1)
 
 
+@pytest.mark.unsimulated("its atomics cut the index off")
 @pytest.mark.parametrize("fn", [at_half, swapped_at_half])
 def test_an_index_is_an_integer(backend, fn):
     p = fr.Problem(backend(fr.path(4)), x=fr.vertex("int64"))
-    with pytest.raises(fr.FunctorError, match=r"(an index is an integer|raised an exception)"):
+    with pytest.raises(fr.FunctorError, match="an index is an integer"):
         fr.compute(p, range(4), fn)

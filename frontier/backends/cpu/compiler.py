@@ -173,7 +173,7 @@ _OURS = (
 
 def _place(text: str) -> str:
     """The first place in a user's file that a message names."""
-    own = (os.path.dirname(numba.__file__), str(cache_folder()))
+    own = (os.path.dirname(numba.__file__), os.path.dirname(os.path.dirname(__file__)), str(cache_folder()))
     for found in _PLACE.finditer(text):
         path = os.path.abspath(found[1] or found[3])
         if not path.startswith(own):
