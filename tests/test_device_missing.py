@@ -16,12 +16,12 @@ from strict_cupy import module, pool
 
 import frontier as fr
 from frontier.cli import doctor
-from frontier.memory import detection
+from frontier.memory import detection, nvidia
 from frontier.memory.gpu import GpuMemory, gpu
 from frontier.memory.host import HostMemory
 
-A100, P100 = detection.Gpu("A100", 1 << 36, (8, 0)), detection.Gpu("P100", 1 << 34, (6, 0))
-DRIVER = detection.Driver((12, 8), (A100,))
+A100, P100 = nvidia.Gpu("A100", 1 << 36, (8, 0)), nvidia.Gpu("P100", 1 << 34, (6, 0))
+DRIVER = nvidia.Driver((12, 8), (A100,))
 
 
 def placed(name: str) -> str:
@@ -116,8 +116,8 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
     monkeypatch.setitem(sys.modules, "cupy", cupy)
     monkeypatch.delenv("NUMBA_ENABLE_CUDASIM", raising=False)
     monkeypatch.setattr(detection, "_ready", False)
-    monkeypatch.setattr(detection, "find", lambda: DRIVER)
-    monkeypatch.setattr(detection, "find_spec", lambda name: name)
+    monkeypatch.setattr(nvidia, "find", lambda: DRIVER)
+    monkeypatch.setattr(nvidia, "find_spec", lambda name: name)
     monkeypatch.setattr(detection, "cupy", lambda: importlib.import_module("cupy"))  # as before it was imported
     return made
 
@@ -125,22 +125,22 @@ def runtime(monkeypatch: pytest.MonkeyPatch) -> Runtime:
 @pytest.mark.parametrize(
     ("driver", "absent", "built", "message"),
     [
-        (detection.Driver(problem="there is no NVIDIA driver"), (), 13, "there is no NVIDIA driver"),
-        (detection.Driver((12, 8), problem="no GPU to this process"), (), 13, "no GPU to this process"),
-        (detection.Driver((11, 4), (A100,)), (), 13, "runs CUDA 11.4, and 12.0 is needed"),
-        (detection.Driver((12, 8), (P100,)), (), 13, "P100 has compute capability 6.0, and 7.0 is needed"),
+        (nvidia.Driver(problem="there is no NVIDIA driver"), (), 13, "there is no NVIDIA driver"),
+        (nvidia.Driver((12, 8), problem="no GPU to this process"), (), 13, "no GPU to this process"),
+        (nvidia.Driver((11, 4), (A100,)), (), 13, "runs CUDA 11.4, and 12.0 is needed"),
+        (nvidia.Driver((12, 8), (P100,)), (), 13, "P100 has compute capability 6.0, and 7.0 is needed"),
         (DRIVER, ("cupy",), 13, r'CuPy is not installed: pip install "frontier-gpu\[cuda12\]"'),
-        (detection.Driver((13, 0), (A100,)), ("cupy",), 13, r'pip install "frontier-gpu\[cuda13\]"'),
+        (nvidia.Driver((13, 0), (A100,)), ("cupy",), 13, r'pip install "frontier-gpu\[cuda13\]"'),
         (DRIVER, (), 13, "built for CUDA 13, and the NVIDIA driver runs CUDA 12.8: pip uninstall cupy-cuda13x, then"),
         (DRIVER, ("numba_cuda",), 12, "numba-cuda is not installed"),
     ],
 )
 def test_what_is_missing(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch,
-    driver: detection.Driver, absent: tuple[str, ...], built: int, message: str,
+    driver: nvidia.Driver, absent: tuple[str, ...], built: int, message: str,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(detection, "find", lambda: driver)
-    monkeypatch.setattr(detection, "find_spec", lambda name: None if name in absent else name)
+    monkeypatch.setattr(nvidia, "find", lambda: driver)
+    monkeypatch.setattr(nvidia, "find_spec", lambda name: None if name in absent else name)
     runtime.built = built * 1000
     with pytest.raises(fr.BackendUnavailableError, match=f"the backend 'cuda' is not there: .*{message}"):
         fr.path(3).to("cuda")
@@ -159,7 +159,7 @@ def test_a_cupy_that_does_not_work(runtime: Runtime, monkeypatch: pytest.MonkeyP
 
 
 def test_only_some_gpus_are_too_old(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detection, "find", lambda: detection.Driver((12, 8), (P100, A100)))
+    monkeypatch.setattr(nvidia, "find", lambda: nvidia.Driver((12, 8), (P100, A100)))
     too_old = "'cuda' cannot be used: P100 has compute capability 6.0, and 7.0 is needed; choose 'cuda:1'"
     assert detection.available()
     for name in ("cuda", "cuda:0"):
@@ -179,8 +179,8 @@ def said_by_doctor() -> dict[str, tuple[str, str]]:
 
 
 def test_doctor_without_a_gpu(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    driver = detection.Driver(problem="there is no NVIDIA driver (x is not found)")
-    monkeypatch.setattr(detection, "find", lambda: driver)
+    driver = nvidia.Driver(problem="there is no NVIDIA driver (x is not found)")
+    monkeypatch.setattr(nvidia, "find", lambda: driver)
     monkeypatch.setattr(doctor, "version_of", lambda name: "")
     assert said_by_doctor() == {
         "gpu": ("none", "there is no NVIDIA driver (x is not found)"),
@@ -191,8 +191,8 @@ def test_doctor_without_a_gpu(runtime: Runtime, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_doctor_without_cupy(runtime: Runtime, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detection, "find", lambda: detection.Driver((12, 8), (A100, P100)))
-    monkeypatch.setattr(detection, "find_spec", lambda name: None)
+    monkeypatch.setattr(nvidia, "find", lambda: nvidia.Driver((12, 8), (A100, P100)))
+    monkeypatch.setattr(nvidia, "find_spec", lambda name: None)
     monkeypatch.setattr(doctor, "version_of", {"numba-cuda": "0.30.4"}.get)
     assert [(found.what, found.state, found.note) for found in doctor._cuda()] == [
         ("driver", "CUDA 12.8", ""),
@@ -225,7 +225,7 @@ def test_doctor_on_a_toolkit(
     runtime: Runtime, monkeypatch: pytest.MonkeyPatch, nvvm: str, nvjitlink: str, note: str
 ) -> None:
     versions = {"nvidia-nvvm": nvvm, "nvidia-nvjitlink": nvjitlink}
-    monkeypatch.setattr(detection, "find", lambda: detection.Driver((13, 0), (A100,)))
+    monkeypatch.setattr(nvidia, "find", lambda: nvidia.Driver((13, 0), (A100,)))
     monkeypatch.setattr(doctor, "version_of", lambda name: versions.get(name, ""))
     state, said = said_by_doctor()["cuda-toolkit"]
     assert state == nvvm

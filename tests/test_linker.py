@@ -19,9 +19,9 @@ from frontier.backends.cuda import compiler, environment, launch, linker
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
-from frontier.memory import detection
+from frontier.memory import detection, nvidia
 
-DRIVER = detection.Driver((13, 0), (detection.Gpu("H100", 1 << 36, (9, 0)),))
+DRIVER = nvidia.Driver((13, 0), (nvidia.Gpu("H100", 1 << 36, (9, 0)),))
 
 
 def twice(p, v):
@@ -66,7 +66,7 @@ def refusing(monkeypatch: pytest.MonkeyPatch) -> type[Refusing]:
 
 @pytest.fixture
 def old_driver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(detection, "find", lambda: DRIVER)
+    monkeypatch.setattr(nvidia, "find", lambda: DRIVER)
 
 
 @pytest.fixture
@@ -106,7 +106,7 @@ def needs_nvjitlink() -> None:
     try:
         nvjitlink.version()
     except Exception as error:
-        pytest.skip(f"nvJitLink is not installed: {detection.last_line(error)}")
+        pytest.skip(f"nvJitLink is not installed: {nvidia.last_line(error)}")
 
 
 # -- linking ---------------------------------------------------------------------------------------------
@@ -119,8 +119,8 @@ def test_nvjitlink_links_what_the_driver_does_not_read(
     needs_nvjitlink()
     if detection.simulated():
         pytest.skip("numba compiles nothing while it simulates")
-    newest = detection.Driver((99, 0), DRIVER.gpus)  # whichever nvJitLink is installed
-    monkeypatch.setattr(detection, "find", lambda: newest)
+    newest = nvidia.Driver((99, 0), DRIVER.gpus)  # whichever nvJitLink is installed
+    monkeypatch.setattr(nvidia, "find", lambda: newest)
     made = compiler.binary(program(), (9, 0), launch.NARROW, blame)
     assert refusing.asked == 1
     assert made[:4] == b"\x7fELF"
@@ -227,7 +227,7 @@ def test_what_kernels_are_named_by(afresh: None, old_driver: None, monkeypatch: 
     changes: tuple[tuple[Any, str, Any], ...] = (
         (fr, "__version__", "other"),
         (np, "__version__", "9.9.9"),
-        (detection, "find", lambda: detection.Driver((12, 0))),
+        (nvidia, "find", lambda: nvidia.Driver((12, 0))),
         (environment, "_toolkits", lambda: [("/usr/local/cuda", 1)]),
     )
     for where, name, value in changes:

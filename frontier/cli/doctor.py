@@ -13,7 +13,7 @@ from pathlib import Path
 
 from frontier._cache import place
 from frontier.cli.common import Commands, Stopwatch, dump_json, print_table
-from frontier.memory import detection
+from frontier.memory import nvidia
 from frontier.memory.placement import backend_named, backend_names
 
 __all__ = ["add"]
@@ -91,12 +91,12 @@ def _optional() -> Iterator[Finding]:
 
 
 def _cuda() -> Iterator[Finding]:
-    driver = detection.find()
+    driver = nvidia.find()
     if driver.cuda:
         yield Finding("driver", "CUDA {}.{}".format(*driver.cuda))
     for gpu in driver.gpus:
         size = f"{gpu.memory / 2**30:.0f} GiB, compute capability {'.'.join(map(str, gpu.capability))}"
-        yield Finding("gpu", gpu.name, size + ": too old" * bool(detection.too_old(gpu)))
+        yield Finding("gpu", gpu.name, size + ": too old" * bool(nvidia.too_old(gpu)))
     if driver.problem:
         yield Finding("gpu", "none", driver.problem)
     hint = _install(driver.extra) if driver.gpus else "only of use with a GPU"
@@ -104,20 +104,20 @@ def _cuda() -> Iterator[Finding]:
     yield Finding("cupy", version_of(cupy) if cupy else "missing", cupy or hint)
     version = version_of("numba-cuda")
     yield Finding("numba-cuda", version or "missing", "" if version else hint)
-    nvvm = next(filter(None, map(version_of, detection.NVVM)), "")
+    nvvm = next(filter(None, map(version_of, nvidia.NVVM)), "")
     if nvvm:  # a toolkit that pip has not installed says nothing of itself
         yield Finding("cuda-toolkit", nvvm, _newer(nvvm, driver))
 
 
-def _newer(nvvm: str, driver: detection.Driver) -> str:
+def _newer(nvvm: str, driver: nvidia.Driver) -> str:
     """What it means where the toolkit writes newer PTX than the driver reads."""
     if driver.cuda is None or _number(nvvm) <= driver.cuda:
         return ""
-    linker = next(filter(None, map(version_of, detection.NVJITLINK)), "")
+    linker = next(filter(None, map(version_of, nvidia.NVJITLINK)), "")
     if not linker:
-        return detection.too_new(driver, "the PTX", "it is not installed")
+        return nvidia.too_new(driver, "the PTX", "it is not installed")
     if _number(linker)[0] > driver.cuda[0]:
-        return detection.too_new(driver, "the PTX", f"that of CUDA {linker} makes code for newer drivers")
+        return nvidia.too_new(driver, "the PTX", f"that of CUDA {linker} makes code for newer drivers")
     return f"newer than the driver: kernels are linked by nvJitLink {linker}"
 
 

@@ -46,7 +46,9 @@ def adopt(values: Any, what: str = "an array") -> Any:
             return cupy.asarray(values)
         return cupy.from_dlpack(values)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
-        reason = detection.last_line(error)
+        from frontier.memory import nvidia
+
+        reason = nvidia.last_line(error)
         raise GraphError(f"{what} lies on a GPU, but cannot be read there: {reason}") from None
 
 

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 
 from frontier._jit import version_of
-from frontier.memory import detection
+from frontier.memory import nvidia
 
 __all__ = ["environment", "sources"]
 
-_COMPILERS = ("numba", "numba-cuda", "llvmlite", *detection.NVVM, *detection.NVJITLINK)
+_COMPILERS = ("numba", "numba-cuda", "llvmlite", *nvidia.NVVM, *nvidia.NVJITLINK)
 
 
 def sources() -> list[Path]:
@@ -40,7 +40,7 @@ def environment() -> str:
         made.update(path.read_bytes())
     versions = [f"{name} {version_of(name)}" for name in _COMPILERS]
     numpy = np.__version__.split(".")[:2]
-    driver = detection.find().cuda
+    driver = nvidia.find().cuda
     return " ".join(map(str, (
         frontier.__version__, sys.version_info[:2], numpy, versions, driver, _toolkits(), made.hexdigest()
     )))  # fmt: skip

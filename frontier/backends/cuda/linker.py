@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from frontier.errors import BackendUnavailableError
-from frontier.memory import detection
+from frontier.memory import nvidia
 
 __all__ = ["linked"]
 
@@ -35,7 +35,7 @@ def linked(code: str, capability: tuple[int, int]) -> bytes:
     try:
         return _by_toolkit(code, capability)
     except Exception as error:  # not installed, too old, of another CUDA: there are many kinds
-        raise BackendUnavailableError(_refusal(code, detection.last_line(error))) from error
+        raise BackendUnavailableError(_refusal(code, nvidia.last_line(error))) from error
 
 
 def _by_driver(code: str) -> bytes:
@@ -48,7 +48,7 @@ def _by_driver(code: str) -> bytes:
 
 def _by_toolkit(code: str, capability: tuple[int, int]) -> bytes:
     nvjitlink: Any = importlib.import_module("cuda.bindings.nvjitlink")
-    driver, (major, minor) = detection.find(), nvjitlink.version()
+    driver, (major, minor) = nvidia.find(), nvjitlink.version()
     if driver.cuda is not None and major > driver.cuda[0]:
         raise RuntimeError(f"that of CUDA {major}.{minor} makes code for newer drivers")
     options = ["-arch=sm_{}{}".format(*capability)]
@@ -71,4 +71,4 @@ def _by_toolkit(code: str, capability: tuple[int, int]) -> bytes:
 
 def _refusal(code: str, reason: str) -> str:
     found = re.search(r"^\s*\.version\s+([\d.]+)", code, re.MULTILINE)
-    return detection.too_new(detection.find(), f"PTX {found[1]}" if found else "the PTX", reason)
+    return nvidia.too_new(nvidia.find(), f"PTX {found[1]}" if found else "the PTX", reason)
