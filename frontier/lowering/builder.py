@@ -355,7 +355,7 @@ class Builder(Phases):
         """A variable that gets the value of a functor of the problem alone; the run ends if it raises."""
         self.functor(fn)
         made = self.local("decided", "any", f"{fn.__name__}(p)")
-        self.add(Decide(made, fn, wants))
+        self.add(Decide(made, fn, self.problem(), wants))
         return made
 
     def set_scalars(self, values: dict[str, Any]) -> None:

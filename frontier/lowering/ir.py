@@ -246,6 +246,7 @@ class Decide(Node):
 
     target: Var
     functor: Callable[..., Any]
+    problem: Expr
     wants: str
 
 

@@ -128,7 +128,7 @@ class Printer:
 
     def _decide(self, node: Decide) -> list[str]:
         program = self.program
-        functor, problem = program.functor(node.functor), self.value(program.problem())
+        functor, problem = program.functor(node.functor), self.value(node.problem)
         call = f"tried{node.wants}({functor}, C, {program.number(node.functor)}, {problem})"
         failed = [self.assigned(CODE, "FUNCTOR_FAILED"), "break"]
         return [f"{node.target.name}, failed = {call}", "if failed:", *indented(failed)]
