@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import struct
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from functools import cached_property
+from array import array
+from collections.abc import Callable, Iterable
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +19,7 @@ from frontier import _compiler_room, _machine_code, compiling
 from frontier._apart import apart
 from frontier._cache import cache_folder
 
-__all__ = ["OPTIONS", "Kernel", "jit", "sparing", "version_of"]
+__all__ = ["Kernel", "jit", "sparing", "version_of"]
 
 
 def version_of(distribution: str) -> str | None:
@@ -29,9 +32,8 @@ def version_of(distribution: str) -> str | None:
         return None
 
 
-#: Fewer elements than this (bytes of text) take 2 ms at most without compiled kernels. To import numba and load these
-#: takes half a second, and to compile them one or two: so a process that handles no more in all than ``ENOUGH`` does
-#: without them.
+#: Fewer elements than this (bytes of text) take 2 ms at most without compiled kernels. To compile these takes a second
+#: or two where none are kept: so a process that handles no more in all than ``ENOUGH`` does without them.
 FEW, ENOUGH = 2**14, 2**20
 
 _spared: dict[str, int] = {}
@@ -62,44 +64,47 @@ class Kernel:
         self.py_func = function
         self.__name__, self.__doc__, self.__module__ = function.__name__, function.__doc__, function.__module__
         self._lock = threading.Lock()
-        self._made: dict[tuple[Any, ...], Callable[[Sequence[Any]], Any]] = {}
+        self._made: dict[tuple[Any, ...], Callable[[list[int]], Any]] = {}
 
     def __call__(self, *args: Any) -> Any:
-        kinds = tuple([_kind(each) for each in args])
-        made = self._made.get(kinds)
+        kinds: list[Any] = []
+        words = [0]
+        _read(args, kinds, words)
+        key = tuple(kinds)
+        made = self._made.get(key)
         if made is None:
-            made = apart(lambda: self._once(kinds))
-        return made(args)
+            made = apart(lambda: self._once(key))
+        return made(words)
 
-    def _once(self, kinds: tuple[Any, ...]) -> Callable[[Sequence[Any]], Any]:
+    def _once(self, kinds: tuple[Any, ...]) -> Callable[[list[int]], Any]:
         with self._lock:
             if kinds not in self._made:
-                key = repr((_stamp(self.py_func), _machine_code.host(), kinds))
-                name = f"{self.__module__.rpartition('.')[2]}_{self.__name__}"
-                path = cache_folder() / f"{name}.{hashlib.sha256(key.encode()).hexdigest()[:24]}.code"
-                self._made[kinds] = _caller(_machine_code.linked(path, lambda: self._compiled(kinds)), kinds)
+                key = hashlib.sha256(repr((_stamp(self.py_func), _entry_text(), _machine_code.host(), kinds)).encode())
+                name = f"{self.__module__.rpartition('.')[2]}_{self.__name__}.{key.hexdigest()[:24]}"
+                code = _machine_code.linked(cache_folder() / f"{name}.code", lambda: self._compiled(kinds, name))
+                self._made[kinds] = _caller(code)
             return self._made[kinds]
 
-    def _compiled(self, kinds: tuple[Any, ...]) -> tuple[Any, str, str]:
+    def _compiled(self, kinds: tuple[Any, ...], name: str) -> tuple[Any, str, str]:
         _compiler_room.prepare()
         compiling.begin()
         try:
             if self.__module__ not in _said:
                 _said.add(self.__module__)
                 compiling.announce(_KERNELS.get(self.__module__, self.__name__))
-            types = tuple(_numba_type(kind) for kind in kinds)
-            self.dispatcher.compile(types)
+            from frontier import _kernel_entry
+
+            library, gives = _kernel_entry.library(self.dispatcher, kinds, name)
         finally:
             compiling.end()
-        made = self.dispatcher.overloads[types]
-        return made.library, made.fndesc.llvm_func_name, str(made.signature.return_type)
+        return library, name, gives
 
     @cached_property
     def dispatcher(self) -> Any:
         """The function as numba has it."""
         import numba
 
-        return numba.njit(**OPTIONS)(self.py_func)
+        return numba.njit(**_machine_code.OPTIONS)(self.py_func)
 
     @property
     def _numba_type_(self) -> Any:
@@ -109,91 +114,73 @@ class Kernel:
         return types.Dispatcher(self.dispatcher)
 
 
-#: As the cpu backend compiles what it calls by its address: no GIL, no reference counts, no wrappers.
-OPTIONS: dict[str, Any] = {
-    "nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
-}  # fmt: skip
-
-
 # ---- calls ---------------------------------------------------------------------------------------------------
 
 
-def _kind(value: Any) -> Any:
-    """What code depends on of an argument: of an array dtype, dimensions and whether it lies without gaps."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.ndim, value.flags.c_contiguous
-    if isinstance(value, bool | np.bool_):
-        return "boolean"
-    if isinstance(value, int):
-        return "int64" if -(2**63) <= value < 2**63 else "uint64"
-    if isinstance(value, np.integer | np.floating):
-        return value.dtype.name
-    if isinstance(value, float):
-        return "float64"
-    if isinstance(value, tuple):
-        return "tuple", *(_kind(each) for each in value)
-    raise TypeError(f"a kernel takes arrays and numbers, not {value!r}")
+def _read(args: Iterable[Any], kinds: list[Any], words: list[int]) -> None:
+    """What code depends on of arguments, one after another, and the words by which it gets them.
+
+    Of an array the dtype, the number of dimensions, and whether it lies without gaps.
+    """
+    for value in args:
+        kind = type(value)
+        if kind is np.ndarray:
+            whole = value.flags.c_contiguous
+            kinds += (value.dtype, value.ndim, whole)
+            words.append(_address(value) if value.size else 0)
+            words += value.shape
+            if not whole:
+                words += [stride & _MASK for stride in value.strides]
+        elif kind is int:
+            kinds.append("int64" if -(2**63) <= value < 2**63 else "uint64")
+            words.append(value & _MASK)
+        elif kind is bool:
+            kinds.append("boolean")
+            words.append(value)
+        elif isinstance(value, np.integer):
+            kinds.append(_NAMES[kind])
+            words.append(int(value) & _MASK)
+        elif kind is tuple:
+            kinds += ("tuple", len(value))
+            _read(value, kinds, words)
+        elif isinstance(value, float):
+            kinds.append("float64")
+            words += struct.unpack("Q", struct.pack("d", value))
+        else:
+            raise TypeError(f"a kernel takes arrays and numbers, not {value!r}")
 
 
-def _numba_type(kind: Any) -> Any:
-    from numba import types
-    from numba.np.numpy_support import from_dtype
+def _caller(code: _machine_code.Linked) -> Callable[[list[int]], Any]:
+    """What calls a function with a table; see :mod:`frontier._kernel_entry`."""
+    function = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address)
+    read = {"none": None, "bool": bool, "int64": lambda word: word - ((word >> 63) << 64)}[code.gives]
 
-    if isinstance(kind, str):
-        return getattr(types, kind)
-    if kind[0] == "tuple":
-        return types.Tuple([_numba_type(each) for each in kind[1:]])
-    dtype, dimensions, whole = kind
-    return types.Array(from_dtype(np.dtype(dtype)), dimensions, "C" if whole else "A")
-
-
-def _caller(code: _machine_code.Linked, kinds: tuple[Any, ...]) -> Callable[[Sequence[Any]], Any]:
-    """What calls a function of numba's: a place for the result, one for an exception, and all that arguments are."""
-    gives = {"none": None, "bool": ctypes.c_bool, "int64": ctypes.c_int64}[code.gives]
-    words = [word for kind in kinds for word in _words(kind)]
-    function = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p, *words)(code.address)
-
-    def call(args: Sequence[Any]) -> Any:
-        given: list[Any] = []
-        for each in args:
-            _flatten(each, given)
-        result, problem = ctypes.c_int64(), ctypes.c_void_p()
-        status = function(ctypes.addressof(result), ctypes.addressof(problem), *given)
-        if status not in _FINE:
-            raise RuntimeError(f"a kernel failed: {status}")
-        return None if gives is None else gives.from_buffer(result).value
+    def call(words: list[int]) -> Any:
+        table = array("Q", words)
+        if function(table.buffer_info()[0]):
+            raise RuntimeError("a kernel has failed")
+        return read(table[0]) if read is not None else None
 
     return call
 
 
-#: numba's codes for a value, and for nothing.
-_FINE = (0, -2)
-
-_C = {"boolean": ctypes.c_bool, "float32": ctypes.c_float, "float64": ctypes.c_double} | {
-    f"{sign}int{bits}": getattr(ctypes, f"c_{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)
-}
+_MASK = 2**64 - 1
+#: A dtype takes two microseconds to say its name.
+_NAMES = {np.dtype(f"{sign}int{bits}").type: f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_Byte = ctypes.c_char
 
 
-def _words(kind: Any) -> list[Any]:
-    if isinstance(kind, str):
-        word: Any = _C[kind]
-        return [word]
-    if kind[0] == "tuple":
-        return [word for each in kind[1:] for word in _words(each)]
-    sizes = 2 * int(kind[1])
-    return [ctypes.c_void_p] * 2 + [ctypes.c_int64] * 2 + [ctypes.c_void_p] + [ctypes.c_int64] * sizes
+def _address(value: Any) -> int:
+    try:
+        return ctypes.addressof(_Byte.from_buffer(value))  # a quarter of the other's time
+    except (TypeError, ValueError, BufferError):  # it may not be written to, or has gaps
+        return int(value.__array_interface__["data"][0])
 
 
-def _flatten(value: Any, given: list[Any]) -> None:
-    if isinstance(value, np.ndarray):  # two owners, whom none counts; sizes; the address
-        given += (None, None, value.size, value.itemsize, value.__array_interface__["data"][0])
-        given += value.shape
-        given += value.strides
-    elif isinstance(value, tuple):
-        for each in value:
-            _flatten(each, given)
-    else:
-        given.append(value.item() if isinstance(value, np.generic) else value)
+@cache
+def _entry_text() -> str:
+    """What makes the functions that are called."""
+    return Path(__file__).with_name("_kernel_entry.py").read_text(encoding="utf-8")
 
 
 def _stamp(function: Any) -> str:

@@ -29,8 +29,8 @@ class _Open(threading.local):
 _open = _Open()
 
 
-def announce(what: str, kept: bool = True) -> None:
-    """Say on stderr that compiling something begins; ``kept``: whether the next process will find it."""
+def announce(what: str) -> None:
+    """Say on stderr that compiling something begins."""
     if os.environ.get("FRONTIER_QUIET", "0") not in ("", "0"):
         return
     what = "".join(c if c.isprintable() and c.isascii() else "?" for c in what)  # a functor may be called anything
@@ -38,7 +38,7 @@ def announce(what: str, kept: bool = True) -> None:
     if sys.stderr is None:  # as of a program without a console
         return
     line = "\r\033[K" if sys.stderr.isatty() else ""  # progress may stand there
-    print(f"{line}frontier: compiling {name} ({'once, kept on disk' if kept else 'once'})", file=sys.stderr, flush=True)
+    print(f"{line}frontier: compiling {name} (once, kept on disk)", file=sys.stderr, flush=True)
 
 
 def begin() -> None:

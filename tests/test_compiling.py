@@ -78,9 +78,9 @@ def test_reading_and_generating_say_it_too(tmp_path):
 
 def test_long_names_are_cut(capsys, monkeypatch):
     monkeypatch.delenv("FRONTIER_QUIET", raising=False)
-    compiling.announce("Advance(visit, unvisited) " * 9, kept=False)
+    compiling.announce("Advance(visit, unvisited) " * 9)
     said = capsys.readouterr().err
-    assert said == "frontier: compiling Advance(visit, unvisited) Advance(visit, unvisited) ... (once)\n"
+    assert said == "frontier: compiling Advance(visit, unvisited) Advance(visit, unvisited) ... (once, kept on disk)\n"
 
 
 def test_seconds_are_counted_once():

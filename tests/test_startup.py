@@ -124,7 +124,7 @@ def test_code_that_needs_what_numba_has(tmp_path: Path) -> None:
     import numba
 
     def made() -> tuple[object, str, str]:
-        @numba.njit("int64(float64)", **_jit.OPTIONS)
+        @numba.njit("int64(float64)", **_machine_code.OPTIONS)
         def bits(x):  # type: ignore[no-untyped-def]
             return math.frexp(x)[1]
 

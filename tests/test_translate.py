@@ -13,7 +13,7 @@ from numba import njit, types
 from numba.core.errors import NumbaError
 
 from frontier import _machine_code
-from frontier._jit import OPTIONS
+from frontier._machine_code import OPTIONS
 from frontier.backends.cpu.translate import translated
 
 HEAD = """

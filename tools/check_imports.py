@@ -19,7 +19,7 @@ from pathlib import Path
 LAYERS = {
     "base": "errors numbers _replacing _checkout compiling tracing _cache functors captures atomics adjacency rules",
     "memory": "lost memory",
-    "kernels": "_apart _compiler_room _machine_code _jit _build_kernels _generate_kernels",
+    "kernels": "_apart _compiler_room _machine_code _kernel_entry _jit _build_kernels _generate_kernels",
     "graph": (
         "_topology _vertex_names _build_arrays _build_input _build_sort _row_makers _moving build convert _derived "
         "_reorder _generate_arrays _draws graph generators"

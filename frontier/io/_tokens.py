@@ -9,8 +9,6 @@ quotient of two exact floats does not settle it, the decimal significand is mult
 Experience 51, 2021; that the 128 bits always suffice: Mushtak, Lemire: Fast number parsing
 without fallback, ibid. 53, 2023). What is rare, such as subnormal numbers and "inf", is left to
 Python: the kernels give the place of the token.
-
-All kernels are in this one file because numba's cache notices changes of a kernel's own file only.
 """
 
 from __future__ import annotations

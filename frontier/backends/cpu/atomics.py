@@ -11,7 +11,7 @@ from typing import Any
 
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-from frontier._jit import OPTIONS
+from frontier._machine_code import OPTIONS
 from frontier.backends import arithmetic, checks, flags, overloads
 from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
 from frontier.backends.least import bits_of, integer, key_down, key_up

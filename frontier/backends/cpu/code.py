@@ -95,8 +95,12 @@ def _environment() -> str:
     return f"{_machine_code.host()} {made.hexdigest()}"
 
 
+#: Files beside those of the backends.
+_ALSO = ("_machine_code", "adjacency", "atomics", "captures", "functors", "numbers")
+
+
 def _sources() -> list[Path]:
     """Files in which functions stand that are compiled with a program, or what compiles them."""
     here = Path(__file__).parent
-    others = [here.parents[1] / f"{name}.py" for name in ("adjacency", "atomics", "captures", "functors", "numbers")]
+    others = [here.parents[1] / f"{name}.py" for name in _ALSO]
     return sorted([*here.glob("*.py"), *here.parent.glob("*.py"), *others])

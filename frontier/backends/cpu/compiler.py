@@ -15,7 +15,7 @@ from numba.core.errors import NumbaError
 
 from frontier import _compiler_room, compiling
 from frontier._cache import cache_folder, made_module
-from frontier._jit import OPTIONS
+from frontier._machine_code import OPTIONS
 from frontier.backends import promotion
 from frontier.backends.copies import Copies
 from frontier.backends.cpu import intrinsics
