@@ -1,4 +1,4 @@
-"""An algorithm of one's own: the k-core decomposition, in twenty lines of functors and loop.
+"""An algorithm of one's own: the k-core decomposition, in fifteen lines of functors and loop.
 
     python examples/kcore.py [--backend cpu|python|cuda] [GRAPH]
 
@@ -16,19 +16,9 @@ import frontier as fr
 
 
 # begin program
-def alive(p, v):
-    """Not taken away yet."""
-    return p.core[v] == -1
-
-
-def degree(p, v):
-    """Edges to what is still there."""
-    return p.degree[v]
-
-
-def thin(p, v):
-    """To be taken away now."""
-    return p.degree[v] <= p.k
+def highest(p):
+    """The largest least degree so far."""
+    return max(p.k, p.least)
 
 
 def settle(p, v):
@@ -42,19 +32,20 @@ def standing(p, dst):
 
 
 def loosen(p, dst):
-    """One edge less at dst; true for the one that brings it down to k."""
-    return fr.atomic_add(p.degree, dst, -1) == p.k + 1
+    """One edge less at dst, whose turn may have come."""
+    fr.atomic_add(p.degree, dst, -1)
+    return True
 
 
 class Cores(fr.Enactor):
-    """Peel the pile ``rest`` until it is empty."""
+    """Take away those of least degree, pass after pass."""
 
     loop = fr.Loop(
-        fr.Filter(alive),
-        fr.Reduce(degree, "min", into="k"),
-        fr.Split(thin, rest="rest"),
-        fr.Loop(fr.Compute(settle), fr.Advance(loosen, where=standing, unique="claimed")),
-        take="rest",
+        fr.Set(k=highest),
+        fr.Compute(settle),
+        fr.Advance(loosen, where=standing),
+        order=fr.by("degree", exact=True, into="least"),
+        over="vertices",
     )
 # end program
 
@@ -67,9 +58,8 @@ def cores(g):
         degree=fr.vertex("int64", g.out_degree),
         core=fr.vertex("int64", -1),
         k=fr.scalar("int64"),
-        rest=fr.pile(),
+        least=fr.scalar("int64"),
     )
-    p.rest = fr.Frontier.all(g)
     Cores(p).run()
     return p.core
 # end call

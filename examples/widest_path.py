@@ -2,9 +2,9 @@
 
     python examples/widest_path.py [--backend cpu|python|cuda] [GRAPH]
 
-As shortest paths by relaxing edges (Bellman, Ford), with the minimum in the place of the sum and the maximum in the
-place of the minimum. GRAPH is a file with edge weights that ``fr.read`` knows; the default is Zachary's karate club
-with random weights.
+As shortest paths by Dijkstra's algorithm, with the minimum in the place of the sum and the maximum in the place of the
+minimum: each pass takes those whose way is widest, so an edge is visited once. GRAPH is a file with edge weights that
+``fr.read`` knows; the default is Zachary's karate club with random weights.
 """
 
 import argparse
@@ -21,10 +21,15 @@ def widen(p, src, dst, weight):
     return width > p.width[dst] and width > fr.atomic_max(p.width, dst, width)
 
 
-class Widest(fr.Enactor):
-    """Go on from whatever has become wider."""
+def narrowness(p, v):
+    """Small where the way is wide."""
+    return -p.width[v]
 
-    loop = fr.Loop(fr.Advance(widen), over="source")
+
+class Widest(fr.Enactor):
+    """Go on from those whose way is widest: no other can make it wider."""
+
+    loop = fr.Loop(fr.Advance(widen), order=fr.by(narrowness, exact=True), over="source")
 
 
 def widest(g, source):

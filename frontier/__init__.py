@@ -34,6 +34,7 @@ _NAMES = {
     "frontier.loop": "Loop Sequence",
     "frontier.memory.placement": "Placement",
     "frontier.numbers": "hash random",
+    "frontier.order": "Order by",
     "frontier.problem": "Problem array edge pile scalar vertex",
     "frontier.schedule": "Schedule",
     "frontier.tracing": "trace",

@@ -127,6 +127,10 @@ from frontier.operators.eager import (
 from frontier.operators.sample import (
     sample as sample,
 )
+from frontier.order import (
+    Order as Order,
+    by as by,
+)
 from frontier.primitives.bc import (
     betweenness as betweenness,
 )

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
+from frontier.loop import Loop
 from frontier.lowering.layout import Layout
 from frontier.memory.shortage import explained
+from frontier.order import expansion
 from frontier.schedule import ResolvedSchedule, Schedule
 from frontier.step import captures_of, check_weights, walk
 from frontier.taking import Elements, check_problem, frontier_of
@@ -70,10 +72,22 @@ def start(
         raise FrontierError(step.lacks())
     if schedule is not None and not isinstance(schedule, Schedule):
         raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
-    _check(step, p)
     given = _DEFAULT if schedule is None else schedule.resolved()
-    begun: Execution = p.graph.placement.backend.start(step, p, f, given)
+    backend = p.graph.placement.backend
+    if not backend.interprets and _has_order(step):
+        step = expansion[0](step, p, given)
+    _check(step, p)
+    begun: Execution = backend.start(step, p, f, given)
     return begun
+
+
+def _has_order(step: Step) -> bool:
+    """Whether a program has loops with an order; asked once."""
+    known: bool | None = step.__dict__.get("_has_order")
+    if known is None:
+        known = any(isinstance(part, Loop) and part.order is not None for part in walk(step))
+        step.__dict__["_has_order"] = known
+    return known
 
 
 def _needs_frontier(step: Step) -> bool:

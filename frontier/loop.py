@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from frontier.errors import FrontierError
 from frontier.functors import arguments
+from frontier.order import Order
 from frontier.step import Functor, Over, Step, check_field
 
 if TYPE_CHECKING:
@@ -71,6 +72,31 @@ def _alone(step: Step) -> bool:
     return not step.uses_frontier and step.passes_through
 
 
+def _check_order(order: Order, others: Mapping[str, object]) -> None:
+    """Raise FrontierError if an order is none, or stands beside another feed."""
+    if not isinstance(order, Order):
+        raise FrontierError(f"order={order!r}: made by fr.by, as order=fr.by('distance')")
+    for name, value in others.items():
+        if value is not None:
+            raise FrontierError(f"a Loop with order= takes no {name}=: what waits feeds it")
+
+
+def _suits(order: Order, p: Problem) -> None:
+    """Raise FrontierError where an order does not suit the problem."""
+    if isinstance(order.key, str):
+        check_field(p, order.key, ("vertex", "edge"), "fr.by")
+        if order.kind(p) == "b":
+            raise FrontierError(f"fr.by({order.key!r}): keys are numbers, and the field holds bools")
+    if isinstance(order.delta, str) and order.delta != "auto":
+        check_field(p, order.delta, ("scalar",), "delta")
+    if order.into is not None:
+        check_field(p, order.into, ("scalar",), "into")
+        if order.kind(p) == "f" and p.scalars[order.into].dtype.kind != "f":
+            raise FrontierError(
+                f"fr.by(into={order.into!r}): keys are floats, and the scalar holds {p.scalars[order.into].dtype}"
+            )
+
+
 class Sequence(Step):
     """Steps one after another; the next frontier is what the last gives."""
 
@@ -121,6 +147,9 @@ class Loop(Step):
         Keeps the frontier that each pass starts with, under this name. No element may occur twice.
     max_steps : int, optional
         More passes than this raise NotConvergedError.
+    order : made by :func:`frontier.by`, optional
+        Each pass takes those with small keys of the elements that wait; what the steps give waits too. The loop ends
+        when nobody waits, and leaves an empty frontier.
     """
 
     name = "loop"
@@ -136,6 +165,7 @@ class Loop(Step):
         count: str | None = None,
         record: str | None = None,
         max_steps: int | None = None,
+        order: Order | None = None,
         schedule: Schedule | None = None,
     ) -> None:
         super().__init__(over, schedule)
@@ -156,6 +186,10 @@ class Loop(Step):
                 raise FrontierError(f"{what}={name!r}: a name, as 'levels'")
         if until is not None:
             arguments(until, "scalars")
+        if order is not None:
+            _check_order(order, {"times": times, "take": take, "replay": replay, "record": record,
+                                 "max_steps": max_steps})  # fmt: skip
+        self.order = order
         self.take, self.replay, self.times = take, replay, times
         self.until, self.count, self.record, self.max_steps = until, count, record, max_steps
 
@@ -166,7 +200,7 @@ class Loop(Step):
     @property
     def unfed(self) -> bool:
         """Whether only ``until`` ends it: its steps take nothing from the current frontier."""
-        alone = self.times is None and self.until is not None and not self.own
+        alone = self.times is None and self.until is not None and not self.own and self.order is None
         return alone and all(map(_alone, self.steps))
 
     def needs_frontier(self) -> bool:
@@ -198,13 +232,19 @@ class Loop(Step):
     def functors(self) -> Iterator[tuple[Functor, str]]:
         if self.until is not None:
             yield self.until, "scalars"
+        if self.order is not None and callable(self.order.key):
+            yield self.order.key, "element"
 
     def valued(self) -> Iterator[tuple[Functor, str]]:
         if self.until is not None:
             yield self.until, "until"
+        if self.order is not None and callable(self.order.key):
+            yield self.order.key, "fr.by"
 
     def check(self, p: Problem) -> None:
         super().check(p)
+        if self.order is not None:
+            _suits(self.order, p)
         if self.take is not None:
             check_field(p, self.take, ("pile",), "take")
         for what, name in (("times", self.times), ("count", self.count)):

@@ -210,6 +210,14 @@ class Problem:
         if needed >= memory.small:
             memory.check_room(needed, f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
 
+    def _add(self, fields: dict[str, Field]) -> None:
+        """Add fields of a program's own, which nobody sees; what backends keep for the problem begins anew."""
+        with self.graph.placement.memory.using("what an ordered loop needs"):
+            for name, made in fields.items():
+                self._make(name, made, {"vertex": self.graph.num_vertices, "edge": self.graph.num_slots})
+        self.fields.update(fields)
+        self.workspace.clear()
+
     def _make(self, name: str, made: Field, lengths: dict[str, int]) -> None:
         if made.kind == "pile":
             self.piles[name] = Frontier(self.graph, (), made.init)
@@ -253,7 +261,7 @@ class Problem:
             return store["scalars"][name][0]
         if name in store.get("piles", ()):
             return store["piles"][name]
-        raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(store.get('fields', ()))}")
+        raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self._seen())}")
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.arrays:
@@ -267,7 +275,7 @@ class Problem:
         elif name in self.piles:
             self._set_pile(name, value)
         else:
-            raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self.fields)}")
+            raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self._seen())}")
 
     def _set_pile(self, name: str, value: Any) -> None:
         kind = self.fields[name].init
@@ -278,15 +286,19 @@ class Problem:
             raise FrontierError(f"pile {name!r} holds {kind} ids, not {value.kind} ids")
         self.piles[name] = value
 
+    def _seen(self) -> list[str]:
+        """Names of the fields that are the user's."""
+        return [name for name in self.__dict__.get("fields", ()) if not name.endswith("__")]
+
     def __getstate__(self) -> dict[str, Any]:
         """What a copy is made of: without what backends have found for this problem, as compiled code."""
         return {**self.__dict__, "workspace": {}}
 
     def __dir__(self) -> list[str]:
-        return sorted({*object.__dir__(self), *self.fields})
+        return sorted({*object.__dir__(self), *self._seen()})
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{name}={made.kind}" for name, made in self.fields.items())
+        inner = ", ".join(f"{name}={self.fields[name].kind}" for name in self._seen())
         return f"Problem({self.graph!r}, {inner})"
 
 

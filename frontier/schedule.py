@@ -20,6 +20,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "dedup": ("auto", "claim", "bitmap"),
     "switch": ("beamer", "gunrock", "hubs"),
     "queue": ("append", "scan"),
+    "order": ("auto", "near_far", "sliding"),
 }
 
 _POSITIVE = ("alpha", "beta", "do_a", "do_b", "gamma")
@@ -72,6 +73,11 @@ class Schedule:
         question (Enterprise). The cpu backend appends.
     hub_cache : bool, optional
         Whether a pull on a GPU keeps the frontier's hubs in shared memory, and looks for them first (Enterprise).
+    order : {"auto", "near_far", "sliding"}, optional
+        How loops with ``order=`` keep it, where it only saves work. ``near_far``: elements with keys below a limit are
+        worked on until there are none, the others wait in a pile (Davidson et al., IPDPS 2014). ``sliding``: they wait
+        in the frontier, and the limit follows the wave; for a loop of one Advance. ``auto``: sliding on a GPU where all
+        lists are short.
     fuse : bool, optional
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.
@@ -91,6 +97,7 @@ class Schedule:
     hub_degree: int | str | None = None
     queue: str | None = None
     hub_cache: bool | None = None
+    order: str | None = None
     fuse: bool | None = None
     deterministic: bool | None = None
 
@@ -156,6 +163,7 @@ class ResolvedSchedule(Schedule):
     hub_degree: int | str = "auto"
     queue: str = "append"
     hub_cache: bool = False
+    order: str = "auto"
     fuse: bool = True
     deterministic: bool = False
 

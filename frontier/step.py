@@ -8,6 +8,7 @@ operator it declares here: nothing asks for one by its name.
 from __future__ import annotations
 
 import copy
+import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -17,6 +18,7 @@ from frontier.captures import Captures
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.functors import arguments
+from frontier.order import Order
 
 if TYPE_CHECKING:
     from frontier.problem import Problem
@@ -58,10 +60,8 @@ class Step:
     measures = False
     #: Whether it makes the next frontier from a pile, whatever the frontier was.
     takes_pile = False
-    #: Whether it calls its functor exactly once for each element.
+    #: Whether it calls its functor exactly once for each element, and gives no others.
     once_each = False
-    #: Whether it may need the queue and the scan of the frontier that it works on.
-    uses_queue = True
     #: Whether it can write the next frontier at the place where a loop records it.
     fills_record = False
 
@@ -236,6 +236,8 @@ def _replaced(value: Any, functors: Mapping[Functor, Functor]) -> Any:
         return tuple(_replaced(inner, functors) for inner in value)
     if isinstance(value, dict):
         return {name: _replaced(inner, functors) for name, inner in value.items()}
+    if isinstance(value, Order):
+        return dataclasses.replace(value, key=_replaced(value.key, functors))
     return functors.get(value, value) if callable(value) else value
 
 

@@ -5,6 +5,8 @@ if __name__ != "frontier.operators":
         "import frontier.operators, not operators: the folder is part of the package frontier"
     )
 
+from typing import Any
+
 from frontier.operators.advance import Advance
 from frontier.operators.buckets import Buckets
 from frontier.operators.compute import Compute
@@ -18,6 +20,18 @@ from frontier.operators.split import Split
 from frontier.operators.swap import Swap
 from frontier.operators.take import Take
 from frontier.operators.unique import Unique
+from frontier.order import expansion
+
+
+def _expanded(*given: Any) -> Any:
+    """Take the orders out of a program; imported when the first loop with one runs."""
+    from frontier.operators.ordered import prepare
+
+    expansion[:] = [prepare]
+    return prepare(*given)
+
+
+expansion[:] = [_expanded]
 
 __all__ = [
     "Advance",

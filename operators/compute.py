@@ -33,7 +33,6 @@ class Compute(Operator):
 
     name = "compute"
     once_each = True
-    uses_queue = False
     passes_through = True
     takes_count = True
 

@@ -38,7 +38,6 @@ class Reduce(Operator):
 
     name = "reduce"
     once_each = True
-    uses_queue = False
     passes_through = True
     takes_count = True
 

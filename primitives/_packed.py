@@ -17,7 +17,7 @@ import frontier as fr
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["distance", "fresh", "may_pack", "near", "relax", "stands_still", "unpack"]
+__all__ = ["distance", "may_pack", "relax", "stands_still", "unpack"]
 
 #: Infinitely far, with the parent -1.
 UNREACHED = (0x7F800000 << 32) | 0xFFFFFFFF
@@ -37,16 +37,6 @@ def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
     """Offer dst a shorter way through src."""
     new = packed(distance_of(p.best[src]) + weight, src)
     return new >> 32 < p.best[dst] >> 32 and new >> 32 < fr.atomic_min(p.best, dst, new) >> 32
-
-
-def near(p, v):  # type: ignore[no-untyped-def]
-    """Nearer than the limit."""
-    return distance_of(p.best[v]) < p.limit
-
-
-def fresh(p, v):  # type: ignore[no-untyped-def]
-    """Not nearer than the limit: not settled while it waited."""
-    return distance_of(p.best[v]) >= p.limit
 
 
 def distance(p, v):  # type: ignore[no-untyped-def]

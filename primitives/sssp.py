@@ -1,5 +1,6 @@
-"""Single-source shortest paths with exact parents, by the programs of :mod:`frontier.primitives._limits`.
+"""Single-source shortest paths with exact parents.
 
+``SSSP`` is a loop of one Advance that takes near vertices first: how is :mod:`frontier.operators.ordered`'s business.
 Parents are found afterwards, from the distances. Only where distances are float32 and no weight is 0 they share a word
 with the distance.
 """
@@ -12,12 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier._derived import short_lists
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.memory import register_memory
 from frontier.primitives import _packed
 from frontier.primitives._arguments import check_number
-from frontier.primitives._limits import SSSP, PackedSliding, PackedSSSP, Sliding, distance, fresh, near, relax
 from frontier.primitives._parents import Parents, PushedParents
 from frontier.primitives.bfs import path_to
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
@@ -31,38 +30,36 @@ if TYPE_CHECKING:
     from frontier.problem import Field
     from frontier.schedule import Schedule
 
-__all__ = [
-    "SSSP",
-    "Parents",
-    "PushedParents",
-    "SSSPResult",
-    "Sliding",
-    "distance",
-    "fresh",
-    "near",
-    "relax",
-    "sssp",
-    "sssp_problem",
-]
+__all__ = ["SSSP", "Parents", "PushedParents", "SSSPResult", "relax", "sssp", "sssp_problem"]
 
 
-#: Vertices in a round below which the limit widens, and above which it narrows.
-FEW, MANY = 128, 32768
+def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
+    """Offer dst a shorter way through src."""
+    new = p.distance[src] + weight
+    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
 
-#: On a GPU it widens below so many, unless as many wait and more than before: then a wave is coming that one wide limit
-#: would relax too early. (Uniform 23 takes 15 ms instead of 20: an edge is relaxed 1.1 times where it was 1.6 times, on
-#: R-MAT 24 1.6 times where it was 1.9.)
-FEW_GPU = 8192
 
-#: How many times wider than the first a limit may get: on processors, and on a GPU, where the first is narrow.
-WIDER, WIDER_GPU = 4, 16
+class SSSP(fr.Enactor):
+    """Distances from the source, near vertices first: delta-stepping (Meyer, Sanders: J. Algorithms 49, 2003)."""
 
-#: On a GPU and where lists are short, limits stride so many times farther: a round costs more than relaxing twice.
-#: (road-NE takes 9.6 ms instead of 10.5, and the grid 30.3 instead of 31.0.)
-STRIDE = 2
+    loop = fr.Loop(fr.Advance(relax), order=fr.by("distance"), over="source")
 
-#: More vertices than there are.
-NEVER = 2**62
+
+class SSSPByDelta(fr.Enactor):
+    """The same, where ``p.delta`` says how far the limit moves on at first."""
+
+    loop = fr.Loop(fr.Advance(relax), order=fr.by("distance", delta="delta"), over="source")
+
+
+def _packed_program(program: type[fr.Enactor], order: fr.Order) -> type[fr.Enactor]:
+    """The same with distances and parents in the words of the field ``best``, which are taken apart at the end."""
+    loop = fr.Loop(fr.Advance(_packed.relax), order=order, over="source")
+    unpack = fr.Reduce(_packed.unpack, "max", into="top", over="vertices")
+    return type(f"Packed{program.__name__}", (fr.Enactor,), {"loop": (loop, unpack)})
+
+
+PackedSSSP = _packed_program(SSSP, fr.by(_packed.distance))
+PackedSSSPByDelta = _packed_program(SSSPByDelta, fr.by(_packed.distance, delta="delta"))
 
 
 @at_graph
@@ -70,42 +67,23 @@ def sssp_problem(
     g: Graph, source: int, delta: float | None = None, dtype: Any = None, **fields: Field
 ) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
-    delta = first_delta(g) if delta is None else delta
-    made, massive = _dtype(g, dtype), g.placement.massively_parallel
+    made = _dtype(g, dtype)
     whole = made.kind == "i"
-    wide = np.dtype(np.int64 if whole else np.float64)
     unreached = np.iinfo(np.int64).max if whole else np.inf
-    if whole:  # for floats would round large distances; and far below where sums wrap
-        delta = max(1, round(min(delta, 2**40)))
+    if delta is not None:
+        # Integers, for floats would round large distances; and far below where sums wrap.
+        fields["delta"] = fr.scalar("float64", max(1, round(min(delta, 2**40))) if whole else delta)
     p = fr.Problem(
         g,
         distance=fr.vertex(made, unreached, combine="min"),
         parent=fr.vertex(g.targets.dtype, -1, combine="claim"),
-        lowest=fr.scalar(wide, 0),
-        limit=fr.scalar("float64", 0),
-        delta=fr.scalar("float64", delta),
-        first=fr.scalar("float64", delta),
-        widest=fr.scalar("float64", delta * (WIDER_GPU if massive else WIDER)),
-        least=fr.scalar("float64", 1 if whole else 0),
-        rounds=fr.scalar("int64"),
-        work=fr.scalar("int64"),
-        batch=fr.scalar("int64"),
-        waiting=fr.scalar("int64"),
-        waited=fr.scalar("int64"),
-        enough=fr.scalar("int64", FEW_GPU if massive else NEVER),
-        few=fr.scalar("int64", FEW_GPU if massive else FEW),
-        many=fr.scalar("int64", NEVER if massive else MANY),
-        # of distances, and of limits that are compared with them
-        rounding=fr.scalar("float64", 2 * np.finfo(np.float64 if whole else made).eps),
-        unreached=fr.scalar(wide, unreached),
+        unreached=fr.scalar("int64" if whole else "float64", unreached),
         source=fr.scalar(g.targets.dtype, source),
         orphans=fr.scalar("int64", 0),
-        far=fr.pile(),
         **fields,
     )
     p.distance[source] = 0
     p.parent[source] = source
-    p.far = fr.Frontier(g, [source])
     return p
 
 
@@ -124,29 +102,6 @@ def _dtype(g: Graph, asked: Any) -> np.dtype[Any]:
             f"dtype={made}: distances by weights of {g.weights.dtype} are {usual}; float32 needs weights of float32"
         )
     return made
-
-
-def first_delta(g: Graph) -> float:
-    """Width of the first limit: eight average weights on roads and meshes, less where degrees are high.
-
-    On a graph of high degree one average weight reaches nearly everything, and what is relaxed too early is
-    relaxed again; on a road many steps must share one limit, or barriers decide. (Measured with weights of 1 to 64:
-    on R-MAT 20 widths of 4 to 9 are best and 16 takes half as long again; on road-NE 64 to 1024 differ by 15 %.)
-    """
-    if g.weights is None or g.num_slots == 0:
-        return 1.0
-    delta: float = g._once("first_delta", lambda: _first_delta(g))
-    return delta
-
-
-def _first_delta(g: Graph) -> float:
-    assert g.weights is not None
-    with np.errstate(over="ignore"):  # an infinite width has no limits
-        average = float(np.abs(g.weights[:: max(1, g.num_slots // 65536)]).mean())
-    degree = g.num_slots / max(1, g.num_vertices)
-    if degree >= 8 and g.placement.massively_parallel:
-        return max(average / 4, 1e-300)  # and widens while few wait: see ``_limits.width``
-    return max(average * (8.0 if degree < 8 else 8.0 / degree), 1e-300)
 
 
 @dataclass(frozen=True)
@@ -232,19 +187,16 @@ def sssp(
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
     if delta is not None:
         delta = check_number("delta", delta, lambda x: x > 0, "it must be positive")
-    slides = g.placement.massively_parallel and short_lists(g)
-    if slides and delta is None:
-        delta = STRIDE * first_delta(g)
     if parents and _packed.may_pack(g, _dtype(g, dtype)):
         p = _with_words(g, start, delta, dtype)
-        (PackedSliding if slides else PackedSSSP)(p, schedule).run()
+        (PackedSSSP if delta is None else PackedSSSPByDelta)(p, schedule).run()
         if _packed.stands_still(g, float(p.top)):
             p.parent[:] = -1
             p.parent[start] = start
             _find_parents(p, schedule)
     else:
         p = sssp_problem(g, start, delta, dtype)
-        (Sliding if slides else SSSP)(p, schedule).run()
+        (SSSP if delta is None else SSSPByDelta)(p, schedule).run()
         if parents:
             _find_parents(p, schedule)
     return SSSPResult(start, p.distance, p.parent if parents else None, g._names())

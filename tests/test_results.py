@@ -157,7 +157,8 @@ def with_relax(step: fr.Loop | Any, fn: Any) -> Any:
         return fr.Advance(fn)
     if isinstance(step, fr.Loop):
         inner = [with_relax(part, fn) for part in step.steps]
-        return fr.Loop(*inner, over=step.over, take=step.take, times=step.times, count=step.count)
+        return fr.Loop(*inner, over=step.over, take=step.take, times=step.times, count=step.count,
+                       order=step.order)  # fmt: skip
     return step
 
 

@@ -99,20 +99,23 @@ def test_dtypes_that_do_not_suit_the_weights(weights: str, dtype: str) -> None:
         fr.sssp(g, 0, dtype=dtype)
 
 
+SLIDING = fr.Schedule(order="sliding")
+
+
 @pytest.mark.parametrize("delta", [1e-20, 0.3, 50, 1e30])
 @given(given_=graphs_with_vertex(weights=("int32", "float64")))
 def test_limits_that_follow_the_wave(backend: Backend, delta: float, given_: tuple[fr.Graph, int]) -> None:
     """What a GPU runs where lists are short, on any graph and backend."""
     g, source = given_
     p = sssp.sssp_problem(backend(g), source, delta)
-    sssp.Sliding(p).run()
+    sssp.SSSPByDelta(p, SLIDING).run()
     equal(p.distance, oracles.sssp_distances(g, source))
 
 
 def test_limits_that_follow_the_wave_stop_anywhere(backend: Backend) -> None:
     g = fr.grid(4, 5, weights=(1, 30), seed=3)
     p = sssp.sssp_problem(backend(g), 7)
-    search = sssp.Sliding(p)
+    search = sssp.SSSP(p, SLIDING)
     search.run(on_step=lambda e: True)
     pauses = 1
     while search.paused:

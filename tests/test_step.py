@@ -63,10 +63,10 @@ def test_what_an_operator_must_have():
 
 
 def test_what_operators_declare():
-    one = {"takes_pile": False, "once_each": False, "uses_queue": True, "fills_record": False}
+    one = {"takes_pile": False, "once_each": False, "fills_record": False}
     for step, but in (
         (fr.Take("far"), {"takes_pile": True}),
-        (fr.Compute(settle), {"once_each": True, "uses_queue": False}),
+        (fr.Compute(settle), {"once_each": True}),
         (fr.Filter(settle), {"once_each": True}),
         (fr.Advance(lambda p, src, dst: True), {"fills_record": True}),
         (LOOP, {}),

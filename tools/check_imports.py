@@ -24,7 +24,7 @@ LAYERS = {
         "_topology _vertex_names _build_arrays _build_input _build_sort _row_makers _moving build convert _derived "
         "_reorder _generate_arrays _draws graph generators"
     ),
-    "program": "frontiers taking schedule problem analysis step loop races execution enactor",
+    "program": "frontiers taking schedule problem analysis order step loop races execution enactor",
     "lowering": "lowering",
     "backends": "backends backends.python backends.cpu backends.cuda",
     "tools": "verify io registry cli __main__",

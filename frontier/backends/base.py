@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from frontier.errors import GraphError
+from frontier.lowering.registers import SMALL
 from frontier.memory.host import HOST
 from frontier.memory.placement import BACKENDS, SHIPPED, Placement, backend_names, placed, unknown
 
@@ -93,7 +94,7 @@ class Backend(ABC):
 
     def may_pull(self, g: Graph) -> bool:
         """Whether a search on a graph with ``direction="auto"`` may pull, for which it needs in-edges."""
-        return True
+        return g.num_slots >= SMALL
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>"

@@ -195,7 +195,7 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> Register:
         register.kinds = frozenset({kind})
         b.copy(register, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"])
     else:
-        register.few = not step.uses_queue
+        register.few = step.once_each  # what begins with one vertex does not grow
         _single(b, register, str(over))
     return register
 

@@ -54,7 +54,7 @@ class CudaBackend(Backend):
 
     def may_pull(self, g: Graph) -> bool:
         """Whether lists are not all short: where they are, every pass pushes."""
-        return not short_lists(g)
+        return super().may_pull(g) and not short_lists(g)
 
 
 BACKEND = CudaBackend()

@@ -23,6 +23,7 @@ from frontier.loop import Loop, Sequence
 from frontier.step import Operator, count_over, frontier_over
 
 if TYPE_CHECKING:
+    from frontier.order import Order
     from frontier.problem import Problem
     from frontier.schedule import Schedule
     from frontier.step import Functor, Step
@@ -141,6 +142,8 @@ class Context:
             f = frontier_over(p, loop.over)
         elif loop.take is not None:
             f = Frontier(p.graph, (), p.piles[loop.take].kind)  # what it gives if there is no pass
+        if loop.order is not None:
+            return (yield from self._ordered(loop, loop.order, f))
         if loop.record is not None:
             self.records[loop.record] = []
         for passes, feed in enumerate(self._feeds(loop, f)):
@@ -159,6 +162,47 @@ class Context:
             if loop.until is not None and self.functor(loop.until, ())({}):
                 break
         return f
+
+    def _ordered(self, loop: Loop, order: Order, f: Frontier | None) -> Run:
+        """A loop of which each pass takes those with small keys of the elements that wait."""
+        p = self.problem
+        if f is None:
+            raise FrontierError(loop.lacks())
+        if len(f) and f.kind != order.elements(p):
+            raise FrontierError(f"{loop!r}: its keys are of {order.elements(p)} elements, and the frontier's are not")
+        waiting, limit = f, None
+        delta = p.scalars[order.delta][0] if order.delta in p.scalars else order.delta
+        while waiting:
+            yield None
+            keys = np.array(self._keys(order, waiting))
+            if delta is None or delta == "auto":  # a pass may take all if nothing is said
+                taken = waiting if not order.exact else self._part(waiting, keys == keys.min())
+                least = keys.min()
+            else:
+                if limit is None or not (keys < limit).any():
+                    least = keys.min()
+                    limit = least + delta
+                taken = self._part(waiting, keys < limit)
+                taken = taken if taken else waiting  # a delta that rounding swallows
+            if order.into is not None:
+                scalar = p.scalars[order.into]
+                scalar[0] = stored(f"p.{order.into}", least, scalar.dtype)
+            self.passes += 1
+            self._count(loop, None)
+            after = yield from self._steps(loop.steps, taken)
+            assert after is not None
+            waiting = (waiting - taken) | after
+            if loop.until is not None and self.functor(loop.until, ())({}):
+                break
+        return Frontier(p.graph, (), f.kind)
+
+    def _keys(self, order: Order, f: Frontier) -> list[Any]:
+        if isinstance(order.key, str):
+            return list(self.problem.arrays[order.key][f.ids])
+        return list(self.each(order.key, f))
+
+    def _part(self, f: Frontier, which: Any) -> Frontier:
+        return Frontier._of(f.graph, f.kind, ids=f.ids[which])
 
     def _feeds(self, loop: Loop, f: Frontier | None) -> Iterator[Callable[[], Frontier | None]]:
         """What gives each pass its frontier; tested before the pass."""

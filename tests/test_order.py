@@ -1,0 +1,273 @@
+"""Loops with an order: on every backend the result of the interpreter, and of an oracle."""
+
+from __future__ import annotations
+
+import heapq
+
+import numpy as np
+import pytest
+from compare import host, workers
+
+import frontier as fr
+
+G = fr.rmat(7, 6, seed=3, weights=(1, 9))
+ROAD = fr.grid(11, 9, seed=2, weights=(1, 9))
+
+
+def relax(p, src, dst, weight):
+    new = p.distance[src] + weight
+    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
+
+
+def search(order, **more):
+    class SSSP(fr.Enactor):
+        loop = fr.Loop(fr.Advance(relax), order=order, over="source", **more)
+
+    return SSSP
+
+
+def problem(g, dtype="float64", **fields):
+    top = np.inf if np.dtype(dtype).kind == "f" else np.iinfo(dtype).max // 2
+    p = fr.Problem(g, distance=fr.vertex(dtype, top, combine="min"), source=fr.scalar("int64", 0), **fields)
+    p.distance[0] = 0
+    return p
+
+
+def by_distance(p, v):
+    return p.distance[v]
+
+
+@pytest.mark.parametrize("graph", [G, ROAD], ids=["rmat", "grid"])
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize(
+    "order",
+    [
+        fr.by("distance"), fr.by("distance", delta=3), fr.by("distance", delta=0.25), fr.by("distance", delta="width"),
+        fr.by(by_distance), fr.by("distance", exact=True), fr.by("distance", exact=True, delta=4),
+    ],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize("how", ["near_far", "sliding"])  # exact orders have one way
+def test_shortest_paths_in_any_order(backend, graph, dtype, order, how):
+    expected = fr.sssp(graph, 0).distance  # integers, as the weights are
+    reached = expected < np.iinfo(np.int64).max
+    for count in (1, 3):
+        p = problem(backend(graph), dtype, width=fr.scalar("float64", 2.0))
+        with workers(count):
+            search(order)(p, fr.Schedule(order=how)).run()
+        assert np.array_equal(host(p.distance)[reached], expected[reached])
+        assert (host(p.distance)[~reached] > 10**6).all()
+
+
+def core_numbers(g):
+    """Of a symmetric graph, one vertex of least degree after another."""
+    degree, core, k = g.out_degree.astype(int).copy(), np.full(g.num_vertices, -1), 0
+    heap = [(d, v) for v, d in enumerate(degree)]
+    heapq.heapify(heap)
+    while heap:
+        d, v = heapq.heappop(heap)
+        if core[v] >= 0 or d != degree[v]:
+            continue
+        k = max(k, d)
+        core[v] = k
+        for u in g.targets[g.offsets[v] : g.offsets[v + 1]]:
+            if core[u] < 0:
+                degree[u] -= 1
+                heapq.heappush(heap, (degree[u], u))
+    return core
+
+
+def peel(p, v):
+    p.core[v] = p.k
+
+
+def drop(p, dst):
+    return p.core[dst] < 0
+
+
+def lose(p, src, dst):
+    return fr.atomic_add(p.degree, dst, -1) > 0
+
+
+def highest(p):
+    return max(p.k, p.least)
+
+
+class Cores(fr.Enactor):
+    loop = fr.Loop(
+        fr.Set(k=highest), fr.Compute(peel), fr.Advance(lose, where=drop),
+        order=fr.by("degree", exact=True, into="least"), over="vertices", count="rounds",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "graph", [fr.karate(), fr.rmat(7, 8, seed=1), fr.star(9), fr.path(1), fr.small_world(40, 4, 0.1, seed=2)]
+)
+def test_core_numbers_by_peeling(backend, graph):
+    g = backend(graph)
+    fields = {name: fr.scalar("int64") for name in ("k", "least", "rounds")}
+    p = fr.Problem(g, degree=fr.vertex("int64", g.out_degree), core=fr.vertex("int64", -1), **fields)
+    Cores(p).run()
+    assert host(p.core).tolist() == core_numbers(graph).tolist()
+    assert p.rounds > 0
+
+
+def wider(p, src, dst, weight):
+    new = min(p.width[src], weight)
+    return new > p.width[dst] and new > fr.atomic_max(p.width, dst, new)
+
+
+def narrowness(p, v):
+    return -p.width[v]
+
+
+def test_widest_paths_as_dijkstra(backend):
+    class Widest(fr.Enactor):
+        loop = fr.Loop(fr.Advance(wider), order=fr.by(narrowness, exact=True, into="least"), over="source")
+
+    p = fr.Problem(
+        backend(G), width=fr.vertex("float64", 0.0), source=fr.scalar("int64", 0), least=fr.scalar("float64")
+    )
+    p.width[0] = np.inf
+    Widest(p).run()
+    width, done, heap = {0: np.inf}, set(), [(-np.inf, 0)]
+    while heap:
+        w, v = heapq.heappop(heap)
+        if v in done:
+            continue
+        done.add(v)
+        for e in range(G.offsets[v], G.offsets[v + 1]):
+            u, new = int(G.targets[e]), min(-w, float(G.weights[e]))
+            if new > width.get(u, 0):
+                width[u] = new
+                heapq.heappush(heap, (-new, u))
+    assert host(p.width).tolist() == [width.get(v, 0.0) for v in range(G.num_vertices)]
+
+
+def note(p, v):
+    p.when[v] = p.now
+    p.key_then[v] = p.least
+
+
+@pytest.mark.parametrize("delta", [None, 3, 2.5])
+def test_exact_passes_take_the_least(backend, delta):
+    """Who is taken when, against a model with a list."""
+    keys = np.array([5, 3, 9, 3, 4, 5, 11, 0])
+    order = fr.by("key", exact=True, delta=delta, into="least")
+    p = fr.Problem(
+        backend(fr.path(8)), key=fr.vertex("int64", keys), when=fr.vertex("int64", -1), now=fr.scalar("int64"),
+        key_then=fr.vertex("int64", -1), least=fr.scalar("int64"),
+    )  # fmt: skip
+    fr.Loop(fr.Compute(note), fr.Filter(nobody), order=order, over="vertices", count="now")(p)
+    left, when, now = sorted(keys), {}, 0
+    while left:
+        now += 1
+        end = left[0] + (delta or 0)
+        taken = [key for key in left if (key < end if delta else key == end)]
+        when.update(dict.fromkeys(taken, (now, left[0])))
+        left = [key for key in left if key not in taken]
+    assert [(int(a), int(b)) for a, b in zip(host(p.when), host(p.key_then), strict=True)] == [when[k] for k in keys]
+
+
+def nobody(p, v):
+    return False
+
+
+def put_off(p, v):
+    """Each comes back twice, with a larger key and then with a smaller one."""
+    p.visits[v] += 1
+    p.key[v] += 10 if p.visits[v] == 1 else -15
+    return p.visits[v] < 3
+
+
+def test_elements_come_back_with_any_key(backend):
+    g = backend(fr.path(5))
+    p = fr.Problem(g, key=fr.vertex("float64", [3, 1, 2, 2, 5]), visits=fr.vertex("int64"), total=fr.scalar("int64"))
+    fr.Loop(fr.Filter(put_off), order=fr.by("key", exact=True), over="vertices", count="total")(p)
+    expected = fr.Problem(fr.path(5), key=fr.vertex("float64", [3, 1, 2, 2, 5]), visits=fr.vertex("int64"),
+                          total=fr.scalar("int64"))  # fmt: skip
+    python = fr.Problem(fr.path(5).to("python"), **expected.fields)
+    fr.Loop(fr.Filter(put_off), order=fr.by("key", exact=True), over="vertices", count="total")(python)
+    assert host(p.visits).tolist() == [3] * 5
+    assert p.total == python.total
+
+
+def test_infinite_keys_get_their_turn_and_end(backend):
+    p = fr.Problem(backend(fr.path(4)), key=fr.vertex("float64", [np.inf, 1, np.inf, 2]), seen=fr.vertex("int64"))
+    for order in (fr.by("key"), fr.by("key", delta=1.0), fr.by("key", exact=True), fr.by("key", exact=True, delta=2)):
+        fr.Loop(fr.Compute(seen), fr.Filter(nobody), order=order, over="vertices")(p)
+    assert host(p.seen).tolist() == [4] * 4
+
+
+def seen(p, v):
+    p.seen[v] += 1
+
+
+def heavier(p, src, dst, edge):
+    p.order_of[edge] = p.now
+    return False
+
+
+def test_edges_by_their_weight(backend):
+    """As Kruskal's algorithm takes them."""
+    g = backend(fr.path(6).with_weights([5, 5, 1, 1, 3, 3, 1, 1, 2, 2]))
+    weights = host(g.weights)
+    p = fr.Problem(g, w=fr.edge("float64", weights), order_of=fr.edge("int64"), now=fr.scalar("int64"))
+    fr.Loop(fr.Filter(heavier), order=fr.by("w", exact=True), over="edges", count="now")(p)
+    ranks = {w: i for i, w in enumerate(sorted(set(weights)), 1)}
+    assert host(p.order_of).tolist() == [ranks[w] for w in weights]
+
+
+def test_until_ends_the_loop(backend):
+    p = problem(backend(ROAD), rounds=fr.scalar("int64"))
+    search(fr.by("distance", exact=True), until=enough, count="rounds")(p).run()
+    assert p.rounds == 3
+    assert np.isinf(host(p.distance)).any()
+
+
+def enough(p):
+    return p.rounds >= 3
+
+
+def test_runs_stop_and_go_on(backend):
+    p, passes = problem(backend(G)), []
+    search(fr.by("distance", delta=2))(p).run(on_step=lambda e: passes.append(e.passes))
+    assert passes == sorted(passes)
+    assert len(passes) > 3
+    assert np.isfinite(host(p.distance)).tolist() == (fr.sssp(G, 0).parent >= 0).tolist()
+
+
+def test_the_loops_own_fields_are_not_shown(backend):
+    p = problem(backend(G))
+    search(fr.by("distance"))(p).run()
+    assert "__" not in repr(p).replace("__main__", "")
+    assert not any(name.endswith("__") and not name.startswith("__") for name in dir(p))
+    with pytest.raises(AttributeError, match=r"it has distance, source$"):
+        p.distances  # noqa: B018
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: fr.Loop(fr.Advance(relax), order="distance"), "made by fr.by"),
+        (lambda: fr.Loop(fr.Advance(relax), order=fr.by("distance"), take="far"), "takes no take="),
+        (lambda: fr.Loop(fr.Advance(relax), order=fr.by("distance"), times=3), "takes no times="),
+        (lambda: fr.by(3), "name of a field, or a function"),
+        (lambda: fr.by(relax), "of p and v"),
+        (lambda: fr.by("distance", delta=0), "a positive number"),
+        (lambda: fr.by("distance", delta=True), "a positive number"),
+        (lambda: fr.by("distance", delta="auto", exact=True), "exact window"),
+        (lambda: fr.by("distance", into="least"), "only with exact=True"),
+        (lambda: search(fr.by("distances"))(problem(G)).run(), "distances"),
+        (lambda: search(fr.by("source"))(problem(G)).run(), "source"),
+        (lambda: search(fr.by("distance", delta="width"))(problem(G)).run(), "width"),
+        (lambda: search(fr.by("flag"))(problem(G, flag=fr.vertex("bool"))).run(), "bools"),
+        (
+            lambda: search(fr.by("distance", exact=True, into="k"))(problem(G, k=fr.scalar("int64"))).run(),
+            "keys are floats",
+        ),
+    ],
+)
+def test_what_is_refused(make, message):
+    with pytest.raises(fr.FrontierError, match=message):
+        make()
