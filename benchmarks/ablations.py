@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import frontier as fr
@@ -112,6 +114,36 @@ def tutorial(g: fr.Graph, source: int, schedule: fr.Schedule) -> Any:
     return p
 
 
+def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
+    """Offer dst a shorter way through src."""
+    new = p.distance[src] + weight
+    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
+
+
+class Ordered(fr.Enactor):
+    """Shortest paths as the documentation has them."""
+
+    loop = fr.Loop(fr.Advance(relax), order=fr.by("distance", delta="auto"), over="source")
+
+
+def ordered(g: fr.Graph, source: int, schedule: fr.Schedule) -> Any:
+    """The loop that is typed in from the documentation."""
+    p = fr.Problem(g, distance=fr.vertex("float64", math.inf, combine="min"), source=fr.scalar("int64", source))
+    p.distance[source] = 0
+    Ordered(p, schedule).run()
+    return SimpleNamespace(source=source, distance=p.distance, parent=None)
+
+
+def distances(g: fr.Graph, source: int, schedule: fr.Schedule) -> Any:
+    """The shipped search for distances alone."""
+    return fr.sssp(g, source, parents=False, schedule=schedule)
+
+
+def by_width(width: float) -> Callable[[fr.Graph, int, fr.Schedule], Any]:
+    """The same with a first width of the limit."""
+    return lambda g, source, schedule: fr.sssp(g, source, parents=False, delta=width, schedule=schedule)
+
+
 # -- the table -------------------------------------------------------------------------------------
 
 
@@ -185,6 +217,18 @@ GROUPS = {
             Variant("fr.bfs, push", {"direction": "push"}),
             Variant("tutorial, push", {"direction": "push"}, tutorial),
         ),
+    ),
+    "order": Group(
+        "an ordered loop typed in beside the shipped primitive, and how the order is kept",
+        (*POWER_LAW, *LONG),
+        (
+            Variant("fr.sssp, distances", {}, distances),
+            Variant("typed in", {}, ordered),
+            Variant("near and far", {"order": "near_far"}, distances),
+            Variant("sliding", {"order": "sliding"}, distances),
+            *(Variant(f"first width {width}", {}, by_width(width)) for width in (4, 8, 16, 32)),
+        ),
+        ("sssp",),
     ),
 }
 
