@@ -7,7 +7,7 @@ from collections.abc import Sequence as SequenceOf
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from frontier.errors import FrontierError, NotConvergedError
-from frontier.execution import Execution, start
+from frontier.execution import Execution, explain, start
 from frontier.loop import Sequence
 from frontier.memory.shortage import explained
 from frontier.problem import Problem
@@ -16,6 +16,7 @@ from frontier.taking import Elements, check_problem, frontier_of
 
 if TYPE_CHECKING:
     from frontier.frontiers import Frontier
+    from frontier.memory.placement import Placement
     from frontier.schedule import Schedule
 
 __all__ = ["Enactor"]
@@ -123,6 +124,35 @@ class Enactor:
             elif stop:
                 break
         return self.problem
+
+    def explain(self, frontier: Elements | None = None, *, backend: Placement | str | None = None) -> str:
+        """The program that the loop becomes on this problem, as pseudo-code: ``print(BFS(p).explain())``.
+
+        Phases with the fields that each reads and writes, barriers, and what is decided between them. Nothing is run or
+        compiled. The page "What a loop becomes" reads one.
+
+        Parameters
+        ----------
+        frontier : Frontier, or a list of vertices, optional
+            As for :meth:`run`; of it only matters whether it holds vertices, as by default, or edges.
+        backend : str or Placement, optional
+            Whose program: by default that of the backend where the graph lies (``"python"``, which makes none, shows
+            cpu's). ``"cuda"`` needs no GPU.
+
+        Raises
+        ------
+        FrontierError
+            If the enactor overrides :meth:`step`: then there is no loop.
+        """
+        if not isinstance(self, Enactor):
+            raise FrontierError("an enactor explains itself on a problem: BFS(problem).explain(), not BFS.explain()")
+        if type(self).step is not Enactor.step:
+            name = type(self).__name__
+            raise FrontierError(
+                f"{name} overrides step: free Python becomes no program. Declare a loop, as fr.Loop(...), or ask "
+                "a step of it: fr.Advance(...).explain(problem)"
+            )
+        return explain(self.program(), self.problem, frontier, self.schedule, backend)
 
     @property
     def paused(self) -> bool:

@@ -6,12 +6,14 @@ that is run to its end at once.
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any, Protocol
 
 from frontier.errors import FrontierError
 from frontier.frontiers import Frontier
 from frontier.loop import Loop
 from frontier.lowering.layout import Layout
+from frontier.memory.placement import Computing, Placement, backend_of
 from frontier.memory.shortage import explained
 from frontier.order import expansion
 from frontier.schedule import ResolvedSchedule, Schedule
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from frontier.problem import Problem
     from frontier.step import Step
 
-__all__ = ["Execution", "run", "start"]
+__all__ = ["Execution", "explain", "run", "start"]
 
 
 class Execution(Protocol):
@@ -64,14 +66,11 @@ def start(
         If the step does not suit the problem, or the frontier is of another graph.
     """
     if f is not None:
-        if not isinstance(f, Frontier):
-            f = frontier_of(p, f)
-            assert isinstance(f, Frontier)
-        f.check(p.graph)
+        f = _frontier(p, f)
     elif _needs_frontier(step):
         raise FrontierError(step.lacks())
     if schedule is not None and not isinstance(schedule, Schedule):
-        raise FrontierError(f"schedule={schedule!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
+        raise _no_schedule(schedule)
     given = _DEFAULT if schedule is None else schedule.resolved()
     backend = p.graph.placement.backend
     if not backend.interprets and _has_order(step):
@@ -88,6 +87,75 @@ def _has_order(step: Step) -> bool:
         known = any(isinstance(part, Loop) and part.order is not None for part in walk(step))
         step.__dict__["_has_order"] = known
     return known
+
+
+def explain(
+    step: Step,
+    p: Problem,
+    f: Elements | None = None,
+    schedule: Schedule | None = None,
+    backend: Placement | str | None = None,
+) -> str:
+    """The program that a step becomes, as pseudo-code; nothing is run or compiled.
+
+    Parameters
+    ----------
+    step : Step
+    p : Problem
+    f : Frontier, optional
+        As for :func:`start`. Where it is needed and not given, vertices are expected.
+    schedule : Schedule, optional
+    backend : str or Placement, optional
+        Whose program; by default that of the graph's backend.
+
+    Raises
+    ------
+    FrontierError
+        If the step does not suit the problem, or the backend makes no programs.
+    """
+    kind = None
+    if f is not None:
+        kind = _frontier(p, f).kind
+    elif _needs_frontier(step):
+        kind = "vertex"
+    if schedule is not None and not isinstance(schedule, Schedule):
+        raise _no_schedule(schedule)
+    from frontier.lowering.explain import explained as explained_program
+
+    chosen = p.graph.placement.backend if backend is None else backend_of(backend)
+    given = _DEFAULT if schedule is None else schedule.resolved()
+    p = _stand_in(p, chosen)
+    if _has_order(step):
+        step = expansion[0](step, p, given)
+    _check(step, p)
+    text = explained_program(chosen.program(step, p, kind, given))
+    if chosen.interprets:
+        text = f"# The {chosen.name} backend takes the steps one by one; compiled, they become:\n#\n{text}"
+    return text
+
+
+def _stand_in(p: Problem, backend: Computing) -> Problem:
+    """The problem as a backend would have it, with the same arrays; what is added to it or set, the other is spared."""
+    made = copy.copy(p)
+    there = p.graph.placement
+    stores = {name: dict(store) for name, store in vars(p).items() if isinstance(store, dict)}
+    stores["scalars"] = {name: value.copy() for name, value in p.scalars.items()}
+    graph = p.graph.to(Placement(backend, there.memory, there.edges))
+    vars(made).update(stores, graph=graph, workspace={})
+    return made
+
+
+def _frontier(p: Problem, f: Elements) -> Frontier:
+    """What is taken for a frontier, as one, if it is of the problem's graph."""
+    if not isinstance(f, Frontier):
+        f = frontier_of(p, f)
+        assert isinstance(f, Frontier)
+    f.check(p.graph)
+    return f
+
+
+def _no_schedule(given: object) -> FrontierError:
+    return FrontierError(f"schedule={given!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
 
 
 def _needs_frontier(step: Step) -> bool:

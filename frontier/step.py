@@ -21,6 +21,7 @@ from frontier.functors import arguments
 from frontier.order import Order
 
 if TYPE_CHECKING:
+    from frontier.memory.placement import Placement
     from frontier.problem import Problem
     from frontier.schedule import Schedule
     from frontier.taking import Elements
@@ -82,6 +83,14 @@ class Step:
     def __call__(self, p: Problem, f: Elements | None = None) -> Frontier:
         """Run this step by itself: the next frontier. Without ``f`` it needs ``over=``."""
         return _run()(self, p, f)
+
+    def explain(self, p: Problem, f: Elements | None = None, *, backend: Placement | str | None = None) -> str:
+        """The program that this step becomes by itself, as pseudo-code; see :meth:`frontier.Enactor.explain`."""
+        from frontier.execution import explain
+        from frontier.taking import check_problem
+
+        check_problem(p, self)
+        return explain(self, p, f, backend=backend)
 
     def run(self, *_: Any, **__: Any) -> Any:
         """Steps do not run by this name: raises FrontierError."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
-from frontier.errors import GraphError
+from frontier.errors import FrontierError, GraphError
 from frontier.lowering.registers import SMALL
 from frontier.memory.host import HOST
 from frontier.memory.placement import BACKENDS, SHIPPED, Placement, backend_names, placed, unknown
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from frontier.execution import Execution
     from frontier.frontiers import Frontier
     from frontier.graph import Graph
+    from frontier.lowering.loops import Program
     from frontier.problem import Problem
     from frontier.schedule import ResolvedSchedule
     from frontier.step import Step
@@ -69,6 +70,25 @@ class Backend(ABC):
         Execution
             Nothing has run yet, and what it changes is in the problem alone.
         """
+
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+        """Lower a step, without running or compiling it: what :meth:`frontier.Enactor.explain` shows.
+
+        Parameters
+        ----------
+        step : Step
+        p : Problem
+            Its graph may lie elsewhere.
+        given : {"vertex", "edge"} or None
+            The kind of the current frontier; None where the step has its own.
+        schedule : ResolvedSchedule
+
+        Raises
+        ------
+        FrontierError
+            It makes no programs.
+        """
+        raise FrontierError(f"the {self.name} backend makes no programs to show: explain(backend='cpu') shows cpu's")
 
     def placement(self, part: str = "") -> Placement:
         """Give the placement of ``"name"`` or, with a part, of ``"name:part"``.

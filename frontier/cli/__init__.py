@@ -18,7 +18,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from frontier.cli import bench, doctor, files, run
+from frontier.cli import bench, doctor, explain, files, run
 from frontier.cli.common import Parser, UsageError
 from frontier.errors import FrontierError, NotConvergedError, VerificationError
 
@@ -38,6 +38,7 @@ def build_parser() -> Parser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="name", required=True)
     run.add(commands)
     files.add(commands)
+    explain.add(commands)
     bench.add(commands)
     doctor.add(commands)
     return parser

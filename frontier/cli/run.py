@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from frontier.registry import Argument, PrimitiveEntry
     from frontier.verify import Report
 
-__all__ = ["add", "add_running_arguments", "options_of", "place"]
+__all__ = ["add", "add_options", "add_running_arguments", "add_source", "call", "options_of", "place"]
 
 
 def add(commands: Commands) -> None:
@@ -41,20 +41,28 @@ def add(commands: Commands) -> None:
         parser = commands.add_parser(entry.name, help=entry.summary, description=entry.summary)
         graphs.add_graph_arguments(parser)
         if entry.takes_source:
-            parser.add_argument(
-                "--source",
-                metavar="VERTEX",
-                help="a label or an id (default: the first of the vertices with the most edges)",
-            )
-        for argument in entry.arguments:
-            if argument.flag != "--seed":  # every command has it, for the graph too; see options_of
-                _add_argument(parser, argument)
+            add_source(parser)
+        add_options(parser, entry)
         add_running_arguments(parser)
         parser.add_argument("--verify", action="store_true", help="check the result")
         parser.add_argument("--trace", action="store_true", help="print every pass and step")
         parser.add_argument("--json", action="store_true", help="print JSON instead of text")
         parser.add_argument("--output", metavar="FILE", help=f"write the result: {results.KINDS}")
         parser.set_defaults(command=run, entry=entry)
+
+
+def add_source(parser: Parser) -> None:
+    """The option that says where a search starts."""
+    parser.add_argument(
+        "--source", metavar="VERTEX", help="a label or an id (default: the first of the vertices with the most edges)"
+    )
+
+
+def add_options(parser: Parser, entry: PrimitiveEntry) -> None:
+    """The options of a primitive's own."""
+    for argument in entry.arguments:
+        if argument.flag != "--seed":  # every command has it, for the graph too; see options_of
+            _add_argument(parser, argument)
 
 
 def add_running_arguments(parser: Parser) -> None:
@@ -185,6 +193,12 @@ def _execute(this: Run, arguments: argparse.Namespace) -> None:
         this.facts = {"source": positional[0], "source_label": this.graph.labels[positional[0]]}
     if entry.report:
         this.facts |= at_graph(entry.report)(this.graph, this.result)
+
+
+def call(entry: PrimitiveEntry, graph: Graph, arguments: argparse.Namespace) -> Any:
+    """Call a primitive with the source and the options given: its result."""
+    positional = [graphs.source(graph, arguments.source)] if entry.takes_source else []
+    return entry.function(graph, *positional, **options_of(entry, arguments))
 
 
 def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace) -> dict[str, Any]:

@@ -56,12 +56,17 @@ class Builder(Phases):
         Name of a record -> kind of its elements.
     deferred, left_out : list of Deferred
         What is compiled only when a run first comes to it, and what of that is not part of this program.
+    registers : list of Register
+        In the order in which scopes are met.
     loops : list of list of Node
         Of the program and of every loop around the step at hand: nodes that run where it begins.
     """
 
     #: Whose program it is; the operators make their phases for it.
     backend = "cpu"
+
+    #: Who shares the work of a phase, as in "the threads' results".
+    sharers = "threads"
 
     #: Whether all lists are known to be short, so that a pull is not worth while.
     narrow = False
@@ -77,7 +82,7 @@ class Builder(Phases):
         self.deferred: list[Deferred] = []
         self.left_out: list[Deferred] = []
         self._within = self.nodes  # where nodes are added
-        self._registers = 0
+        self.registers: list[Register] = []
         self._places: dict[tuple[bool, int], int] = {}
 
     # ---- nodes ---------------------------------------------------------------------------------------------
@@ -130,6 +135,11 @@ class Builder(Phases):
         made = copy(self)
         made.deferred, made.left_out = [], self.deferred
         return made
+
+    @property
+    def described(self) -> str:
+        """Who runs the program, for people."""
+        return "cpu: one function, run by all threads; between phases each of them decides for itself, all alike"
 
     @property
     def title(self) -> str:
@@ -188,8 +198,8 @@ class Builder(Phases):
 
     def register(self) -> Register:
         """A register for a scope."""
-        made = Register.made(self._registers, self, self._places)
-        self._registers += 1
+        made = Register.made(len(self.registers), self, self._places)
+        self.registers.append(made)
         return made
 
     def queue(self, register: Register, kind: str) -> Expr:
@@ -207,7 +217,7 @@ class Builder(Phases):
 
     def _side(self, register: Register, name: str, role: str, ahead: int) -> Expr:
         """Address of one of a register's two arrays: that of the next frontier, or of its own."""
-        sides = [self.input(register.buffer(name, side), role, f"the {name} of the next frontier") for side in "ab"]
+        sides = [self.input(register.buffer(name, side), role, f"the {name} of a frontier") for side in "ab"]
         return Choice(register.side, *(sides if ahead else reversed(sides)))
 
     def _recorded(self, register: Register, kind: str) -> tuple[Expr, Expr]:
@@ -221,7 +231,7 @@ class Builder(Phases):
 
     def filled(self, name: str) -> Var:
         """Number of elements in a record."""
-        return self.keep(f"filled:{name}", f"size of record {name}")
+        return self.keep(f"filled:{name}", f"{name}.size")
 
     def room_left(self, register: Register, kind: str) -> Expr:
         """The number of elements that the next frontier may have."""
@@ -287,7 +297,7 @@ class Builder(Phases):
             self.lists(want)[0], pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
             self.local_array("local_ids"), self.local_array("local_prefix"),
         )  # fmt: skip
-        self.phase(call, self.produced(register, "vertex", want), "list the bitmap's vertices")
+        self.phase(call, self.produced(register, "vertex", want), "list the vertices of the bitmap")
 
     def scanned(self, register: Register, want: str) -> None:
         """Make it all, or a queue with the scan of its degrees in one direction."""
@@ -305,7 +315,7 @@ class Builder(Phases):
                     Assign(before, SLOT),
                     Together(register.edges, Call("partial_total", WORDS, SLOT, WORKERS)),
                 ],
-                f"sum the frontier's {want}-degrees",
+                f"add up the {want}-degrees",
             )
             scan = pointer(self.layout.offsets, self.scan_of(register))
             self.phase(
@@ -314,14 +324,16 @@ class Builder(Phases):
                 f"write the running sums of the {want}-degrees",
             )
 
-    def copy(self, register: Register, kind: str, queue: Expr, count: Expr, after: Sequence[Node] = ()) -> None:
+    def copy(
+        self, register: Register, kind: str, queue: Expr, count: Expr, after: Sequence[Node] = (), what: str = "the ids"
+    ) -> None:
         """Make a copy of a queue of ids the register's frontier."""
         target, _ = self.target(register, kind)
         element = self.layout.element(kind)
         self.phase(
             self.divided("copy_queue", pointer(element, queue), False, pointer(element, target), 0, count),
             [*self._plain(register, target, kind, count), *after],
-            "copy the ids into the frontier",
+            f"copy {what}",
         )
 
     def _plain(self, register: Register, queue: Expr, kind: str, count: Value) -> list[Node]:
@@ -377,13 +389,16 @@ class Builder(Phases):
             self.add(Swap(self.scalars[first], self.scalars[second]))
             return
         stems = ("pile", "held", "epoch", "stamps") if kind == "pile" else ("field",)
+        if kind == "pile":
+            self.pile(first)
+            self.pile(second)
         for stem in stems:
             self.add(Swap(self.keep(f"{stem}:{first}"), self.keep(f"{stem}:{second}")))
 
     def pile(self, name: str) -> str:
         """Declare what a pile is made of; the kind of its elements."""
-        for stem, meaning in (("pile", "ids"), ("held", "size"), ("epoch", "epoch"), ("stamps", "stamps")):
-            self.keep(f"{stem}:{name}", f"{meaning} of pile {name}")
+        for stem, meaning in (("pile", "p.{}"), ("held", "len(p.{})"), ("epoch", ""), ("stamps", "")):
+            self.keep(f"{stem}:{name}", meaning.format(name))
         return self.layout.dtype(name)
 
     def take(self, name: str, register: Register) -> None:
@@ -392,4 +407,4 @@ class Builder(Phases):
         register.kinds = frozenset({kind})
         held, epoch = self.state[f"held:{name}"], self.state[f"epoch:{name}"]
         empty = (Assign(held, expression(0)), Assign(epoch, epoch + 1))
-        self.copy(register, kind, self.state[f"pile:{name}"], held, empty)
+        self.copy(register, kind, self.state[f"pile:{name}"], held, empty, f"what p.{name} holds")

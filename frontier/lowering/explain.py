@@ -1,15 +1,21 @@
-"""What a loop becomes, as pseudo-code for people: phases and what they read and write, barriers, decisions."""
+"""What a loop becomes, as pseudo-code for people: phases and what they read and write, barriers, decisions.
+
+Bookkeeping is left out: which of two arrays holds a frontier, stamps, rows of the trace, and what nothing shown asks
+for. So are tests whose outcome is known (:mod:`frontier.lowering.folding`).
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from itertools import count
+from textwrap import wrap
 
-from frontier.analysis import effects
+from frontier.lowering.folding import folded
 from frontier.lowering.ir import (
     Assign,
     Branch,
     Call,
-    Choice,
     Const,
     Counter,
     Decide,
@@ -23,44 +29,49 @@ from frontier.lowering.ir import (
     Op,
     Phase,
     Region,
-    Resume,
     Swap,
     Together,
     Var,
     expression,
+    inside,
+    no,
+    walk,
 )
 from frontier.lowering.loops import Program
-from frontier.lowering.variables import BEFORE, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, SLOT, STOP, T
+from frontier.lowering.registers import ALL, QUEUE, Register
+from frontier.lowering.touched import called, read_by, touched
+from frontier.lowering.variables import BEFORE, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, SLOT, T
+from frontier.lowering.words import Words
 
 __all__ = ["explained"]
-
-#: Functions that change a value's type, and nothing that a reader would ask for.
-_CASTS = ("truth", "integer")
-
-#: Names of the counters of a phase.
-_COUNTERS = {
-    "COUNT": "the number appended",
-    "EDGES": "the edges of what was appended",
-    "EXAMINED": "the edges visited",
-    "PILE_COUNT": "the number put aside",
-    "HELD": "the number put aside",
-}
 
 #: Why a run returns to the host.
 _LEAVES = {
     "DONE": "done",
-    "PAUSED": "pause: the time is up, or the host asked for a pass only",
     "UNCONVERGED": "error: not done after {detail} passes",
     "NEED_IN_EDGES": "ask the host for the in-edges, then go on here",
-    "NEED_CODE": "ask the host for the code of what follows, then go on here",
-    "BAD_VERTEX": "error: no such vertex",
+    "BAD_VERTEX": "error: there is no such vertex",
     "RECORD_FULL": "error: an element is recorded twice",
     "WRONG_KIND": "error: vertices where edges are expected, or the other way round",
 }
 
-#: Bookkeeping: of the trace, of barriers, and of which of two arrays holds a frontier.
-_HIDDEN = {BEFORE, DIRECTION, EPOCH, NOW, PASSES, SEEN, T}
-_HIDDEN_PARTS = (".queue", ".side", ".bits", ".kind")
+#: Kinds of fields; the dtype of a pile is what it holds.
+_KINDS = {
+    "vertex": "{} of each vertex",
+    "edge": "{} of each edge",
+    "array": "array of {}",
+    "scalar": "{}",
+    "pile": "pile, {}",
+}
+
+#: From where on lines are broken.
+WIDTH = 110
+
+#: Fields that loops with an order add to the problem, see :mod:`frontier.operators.ordered`.
+_OWN = re.compile(r"\bp\.([a-z]+)(\d+)[a-z]+__")
+
+#: Variables that are bookkeeping in every program.
+_HIDDEN = {BEFORE, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, T}
 
 
 def explained(program: Program) -> str:
@@ -71,107 +82,149 @@ def explained(program: Program) -> str:
     program : Program
         As :func:`frontier.lowering.loops.lower` gives it.
     """
-    return "\n".join(_Explainer(program).nodes(program.nodes)) + "\n"
+    begins: dict[Var, frozenset[int]] = {}
+    for register in program.registers:
+        begins |= {register.form: frozenset({QUEUE, ALL}), register.kind: frozenset({0, 1})}
+    if program.given.kinds:
+        begins[program.given.kind] = frozenset(int(kind == "edge") for kind in program.given.kinds)
+    nodes = folded(program.nodes, begins)
+    first = Words(program, [])
+    list(_Explainer(program, nodes, first).lines(nodes))  # names depend on how many frontiers there are
+    words = Words(program, first.met)
+    return _OWN.sub(_owned, "\n".join([*_head(program), "", *_Explainer(program, nodes, words).lines(nodes)]))
 
 
-def _effects(phase: Phase) -> list[str]:
-    """What a phase does to fields, a line each for reading and for writing."""
-    reads: dict[str, set[str]] = {}
-    writes: dict[str, set[str]] = {name: {"v"} for name in phase.writes}
-    atomics: dict[str, set[str]] = {}
-    for fn in phase.functors:
-        found = effects(fn)
-        for target, source in ((reads, found.reads), (writes, found.writes), (atomics, found.atomics)):
-            for name, places in source.items():
-                target.setdefault(name, set()).update(places)
-    lines = []
-    if reads:
-        lines.append("reads " + ", ".join(_places(reads)))
-    if writes:
-        lines.append("writes " + ", ".join(
-            f"{place} (atomic {', '.join(sorted(atomics[name]))})" if name in atomics else place
-            for name, place in zip(sorted(writes), _places(writes), strict=True)
-        ))  # fmt: skip
-    return lines
+def _owned(found: re.Match[str]) -> str:
+    """What a reader calls a field of a loop with an order: ``order.limit``, numbered from the second such loop on."""
+    number = int(found[2])
+    return f"order{number + 1 if number else ''}.{found[1]}"
 
 
-def _places(fields: dict[str, set[str]]) -> list[str]:
-    """Fields with the indices at which they are touched."""
-    made = []
-    for name in sorted(fields):
-        indices = sorted(index for index in fields[name] if index)
-        made.append(f"p.{name}[{', '.join(indices)}]" if indices else f"p.{name}")
-    return made
+def _head(program: Program) -> Iterator[str]:
+    """For whom the program is, and for what problems."""
+    layout = program.layout
+    yield from wrap(f"# {program.described}", WIDTH, subsequent_indent="# ")
+    for number, step in enumerate(program.steps, 1):
+        yield f"{'# steps: ' if number == 1 else '#        '}{number} {step}"
+    alike: dict[str, list[str]] = {}
+    for name, kind, dtype in layout.fields:
+        alike.setdefault(_KINDS[kind].format(dtype), []).append(f"p.{name}")
+    for i, (what, names) in enumerate(alike.items()):
+        yield from wrap(
+            f"{', '.join(names)}: {what}", WIDTH,
+            initial_indent="#         " if i else "# fields: ", subsequent_indent="#             ",
+        )  # fmt: skip
+    weights = f", weights {layout.weights}" if layout.weights else ""
+    yield f"# graph: ids of vertices {layout.ids}, numbers of edges {layout.offsets}{weights}"
 
 
 class _Explainer:
-    """Pseudo-code of one program."""
+    """Pseudo-code of one program, with the names that ``words`` gives."""
 
-    def __init__(self, program: Program) -> None:
-        self.program = program
+    def __init__(self, program: Program, nodes: list[Node], words: Words) -> None:
+        self.program, self.words = program, words
+        self.value = words.value
+        self._kept = {*program.state.values(), *program.scalars.values()}
+        self._asked = set(_asked(nodes, self._is_pause))
+        self._phases = count(1)
 
-    # ---- nodes -------------------------------------------------------------------------------------------------
+    # ---- nodes -----------------------------------------------------------------------------------------------
 
-    def nodes(self, nodes: Iterable[Node]) -> Iterator[str]:
-        """Lines of some nodes."""
-        for node in nodes:
-            yield from self.node(node)
+    def lines(self, nodes: Iterable[Node]) -> Iterator[str]:
+        """Lines of some nodes; assignments that belong together are one."""
+        left = list(nodes)
+        while left:
+            for together in (self._frontier, self._values):
+                used, lines = together(left)
+                if used:
+                    del left[:used]
+                    yield from lines
+                    break
+            else:
+                yield from self._node(left.pop(0))
 
     def _inside(self, nodes: list[Node]) -> list[str]:
-        return ["    " + line for line in self.nodes(nodes)]
+        return ["    " + line for line in self.lines(nodes)]
 
-    def node(self, node: Node) -> Iterator[str]:
-        """Lines of one node."""
-        if isinstance(node, (Assign, Together)):
-            if not self._hidden(node.target) and node.value is not SLOT:
-                yield f"{self.value(node.target)} = {self.value(node.value)}"
-        elif isinstance(node, Decide):
-            yield f"{node.target.meaning.removesuffix('(p)')} = {node.functor.__name__}(p)"
+    def _node(self, node: Node) -> Iterator[str]:
+        if isinstance(node, Assign | Together):
+            if not self._hidden(node):
+                yield f"{self.value(node.target)} = {self._given(node)}"
         elif isinstance(node, Swap):
-            if not any(node.first.meaning.startswith(part) for part in ("size", "epoch", "stamps")):
+            if node.first.meaning.startswith("p."):
                 yield f"swap {self.value(node.first)} and {self.value(node.second)}"
         elif isinstance(node, Phase):
             yield from self._phase(node)
         elif isinstance(node, Branch):
             yield from self._branch(node)
         elif isinstance(node, Loop):
-            yield f"loop: {node.title}"
-            yield from self._inside(node.body)
+            yield from self._loop(node)
         elif isinstance(node, Exit):
             yield self._exit(node)
         elif isinstance(node, Leave):
             detail = "" if node.detail is None else self.value(expression(node.detail))
             yield "return to the host: " + _LEAVES.get(node.code, node.code).format(detail=detail)
         elif isinstance(node, Deferred):
-            yield from self.nodes(node.body)
+            yield "# compiled when a run first comes here"
+            yield from self.lines(node.body)
         elif isinstance(node, Region):
-            inside = list(self.nodes(node.body))
+            inner = list(self.lines(node.body))
             if node.title:
                 yield f"# {node.title}"
-            yield from inside
-        else:
-            assert isinstance(node, Resume), node
+            yield from inner
 
     def _phase(self, node: Phase) -> Iterator[str]:
-        names = ", ".join(fn.__name__ for fn in node.functors)
-        yield f"phase: {node.title}{f' [{names}]' if names else ''}"
-        for line in _effects(node):
-            yield f"    {line}"
+        yield f"phase {next(self._phases)}: {node.title}"
+        over = [self.words.frontier(register) for register in self.words.registers(node.call)]
+        if over:
+            yield f"    over {', '.join(over)}"
+        if node.functors:
+            yield f"    calls {', '.join(map(called, node.functors))}"
+        reads, writes = touched(self.program, self.words, node)
+        yield f"    reads {', '.join(reads) or 'nothing'}"
+        yield f"    writes {', '.join(writes) or 'nothing'}"
         yield "barrier"
-        yield from self.nodes(node.after)
+        yield from self.lines(node.after)
 
     def _branch(self, node: Branch) -> Iterator[str]:
-        yes, no = self._inside(node.yes), self._inside(node.no)
-        if not (yes or no):
+        if self._is_pause(node):
+            yield "# a pass begins: the run may pause here, and go on here later"
             return
+        yes, otherwise = self._inside(node.yes), self._inside(node.no)
         if yes:
-            yield f"if {self.value(node.condition)}:"
+            yield from self._if(node.condition)
             yield from yes
-            if no:
-                yield "else:"
+        if not otherwise:
+            return
+        if not yes:
+            yield from self._if(no(node.condition))
+        elif len(node.no) == 1 and otherwise[0].startswith("    if "):
+            otherwise = [line.removeprefix("    ") for line in otherwise]
+            otherwise[0] = f"el{otherwise[0]}"
         else:
-            yield f"if not {self.value(node.condition)}:"
-        yield from no
+            yield "else:"
+        yield from otherwise
+
+    def _if(self, condition: Expr) -> Iterator[str]:
+        """The line of a test, or several where it is long."""
+        text = self.value(condition)
+        if len(text) <= WIDTH - 20 or not (isinstance(condition, Op) and condition.symbol == "and"):
+            yield f"if {text}:"
+            return
+        first, *rest = text.split(" and ")
+        yield f"if {first}"
+        for each in rest[:-1]:
+            yield f"        and {each}"
+        yield f"        and {rest[-1]}:"
+
+    def _loop(self, node: Loop) -> Iterator[str]:
+        first = node.body[0] if node.body else None
+        if isinstance(first, Exit) and first.unless is not None:
+            yield f"while {self.value(first.unless)}:"
+            yield from self._inside(node.body[1:])
+        else:
+            yield "loop:"
+            yield from self._inside(node.body)
 
     def _exit(self, node: Exit) -> str:
         if node.when is not None:
@@ -179,53 +232,122 @@ class _Explainer:
         assert node.unless is not None
         return f"leave the loop unless {self.value(node.unless)}"
 
-    def _hidden(self, target: Expr) -> bool:
-        """Whether a variable is bookkeeping."""
-        if not isinstance(target, Var):
-            return isinstance(target, Item)
-        hidden = target in _HIDDEN or target is BUDGET
-        return hidden or target.meaning.endswith(_HIDDEN_PARTS)
+    def _is_pause(self, node: Node) -> bool:
+        return isinstance(node, Branch) and any(isinstance(each, Leave) and each.code == "PAUSED" for each in node.yes)
 
-    # ---- expressions -----------------------------------------------------------------------------------------
+    def _hidden(self, node: Assign | Together) -> bool:
+        """Whether an assignment is bookkeeping, or nothing that is shown asks for what it gives."""
+        target = node.target
+        if not isinstance(target, Var) or target in _HIDDEN or node.value is SLOT:
+            return True
+        if target in self.program.scalars.values():
+            return False
+        return not target.meaning or target not in self._asked
 
-    def value(self, made: Expr) -> str:
-        """An expression as people write it."""
-        if isinstance(made, Var):
-            return _WORDS.get(made) or made.meaning or made.name
-        if isinstance(made, Const):
-            return made.meaning or repr(made.value)
-        if isinstance(made, Counter):
-            return _COUNTERS.get(made.word, f"counter {made.word}") + (f" ({made.more})" if made.more else "")
-        if isinstance(made, Item):
-            return f"{self.value(made.array)}[{self.value(made.index)}]"
-        if isinstance(made, Choice):
-            return f"({self.value(made.yes)} if {self.value(made.condition)} else {self.value(made.no)})"
-        if isinstance(made, Call):
-            return self._call(made)
-        assert isinstance(made, Op), made
-        texts = [self._operand(each) for each in made.operands]
-        if len(texts) == 1:
-            return f"{made.symbol} {texts[0]}"
-        return f" {made.symbol} ".join(texts)
+    def _given(self, node: Assign | Together) -> str:
+        if isinstance(node.target, Var) and self.words.is_flag(node.target) and isinstance(node.value, Const):
+            return repr(bool(node.value.value))
+        return self.value(node.value)
 
-    def _operand(self, made: Expr) -> str:
-        text = self.value(made)
-        simple = not isinstance(made, Op) or len(made.operands) == 1
-        return text if simple else f"({text})"
+    # ---- frontiers -------------------------------------------------------------------------------------------
 
-    def _call(self, made: Call) -> str:
-        if made.function in _CASTS or made.function.startswith("np.") or made.function.endswith("_at"):
-            return self.value(made.arguments[0])
-        if made.function in ("combined_int", "combined_float"):
-            operation = made.arguments[-2]
-            assert isinstance(operation, Var)
-            return f"the {operation.name.lower()} of the workers' results"
-        if made.function == "partial_total":
-            return "the sum of the workers' sums"
-        if made.function == "P":
-            return "p"
-        return f"{made.function}({', '.join(map(self.value, made.arguments))})"
+    def _frontier(self, nodes: list[Node]) -> tuple[int, list[str]]:
+        """How many of the first nodes say together what a frontier is now, and the line for them."""
+        register: Register | None = None
+        given: dict[str, Expr] = {}
+        used = 0
+        for node in nodes:
+            if not isinstance(node, Assign | Together):
+                break
+            of = self.words.part(node.target) or self._element(node.target, register)
+            if of is None or (register is not None and of[0] is not register):
+                break
+            register, used = of[0], used + 1
+            given[of[1]] = node.value
+        line = self._becomes(register, given) if register is not None else ""
+        return used, [line] if line else []
+
+    def _element(self, target: Expr, register: Register | None) -> tuple[Register, str] | None:
+        """The register in whose queue an element is set."""
+        if isinstance(target, Item) and register is not None and register.queue in walk(target.array):
+            return register, "element"
+        return None
+
+    def _becomes(self, register: Register, given: dict[str, Expr]) -> str:
+        form, size, edges = given.get("form"), given.get("count"), given.get("edges")
+        element = given.get("element")
+        if isinstance(edges, Call) and edges.function.endswith("_single"):
+            element = edges.arguments[-1]
+        if not {"form", "count", "edges"} & given.keys() or ("side" in given and size is None):
+            return ""  # which of its arrays it has
+        name = self.words.frontier(register)
+        if isinstance(form, Const) and form.value == ALL:
+            kind = given.get("kind")
+            return f"{name} = all {'edges' if isinstance(kind, Const) and kind.value else 'vertices'}"
+        ending = f", as {self.value(form)}" if form is not None else ""
+        recorded = [each for each in walk(given.get("queue", Const(0))) if isinstance(each, Item)]
+        if element is not None:
+            return f"{name} = [{self.value(element)}]{ending}"
+        if recorded:
+            record = self.value(recorded[0].array).removesuffix(".begin")
+            return f"{name} = record {record}[{self.value(recorded[0].index)}]{ending}"
+        if size is None:
+            if form is not None:
+                return f"{name} is kept{ending}"
+            assert edges is not None
+            return f"{name}.edges = {self.value(edges)}"
+        if isinstance(size, Const):
+            return f"{name} = nothing{ending}" if size.value == 0 else f"{name} = {size.value} elements{ending}"
+        if isinstance(size, Counter):
+            return f"{name} = what was {'found' if 'bits' in given else 'appended'}{ending}"
+        return f"{name} = {self.value(size)} elements{ending}"
+
+    # ---- scalars -----------------------------------------------------------------------------------------------
+
+    def _values(self, nodes: list[Node]) -> tuple[int, list[str]]:
+        """How many of the first nodes compute values that are used once, then give them to scalars; and lines."""
+        used, read = 0, []
+        for node in nodes:
+            if isinstance(node, Decide):
+                self.words.instead[node.target] = f"{node.functor.__name__}(p)"
+                read += [name for name in read_by(node.functor) if name not in read]
+            elif isinstance(node, Assign | Together) and self._is_local(node.target):
+                assert isinstance(node.target, Var)
+                self.words.instead[node.target] = self._bracketed(node.value)
+            else:
+                break
+            used += 1
+        targets, values = [], []
+        for node in nodes[used:] if used else ():
+            if not (isinstance(node, Assign) and node.target in self.program.scalars.values()):
+                break
+            targets.append(self.value(node.target))
+            values.append(self.value(node.value))
+        if not targets:
+            return used, []
+        lines = [f"{', '.join(targets)} = {', '.join(values)}"]
+        return used + len(targets), [*lines, f"    reads {', '.join(read)}"] if read else lines
+
+    def _bracketed(self, value: Expr) -> str:
+        text = self.value(value)
+        return text if isinstance(value, Call) or " " not in text else f"({text})"
+
+    def _is_local(self, target: Expr) -> bool:
+        return isinstance(target, Var) and target not in self._kept and target not in _HIDDEN
 
 
-#: Variables that every program has, in words.
-_WORDS = {STOP: "stop", BUDGET: "passes_allowed"}
+def _asked(nodes: list[Node], is_pause: object) -> Iterator[Var]:
+    """The variables of which something depends that a reader sees."""
+    for node in inside(nodes):
+        made: list[Expr] = []
+        own: Expr | None = None
+        if isinstance(node, Branch) and not is_pause(node):  # type: ignore[operator]
+            made = [node.condition]
+        elif isinstance(node, Exit):
+            made = [each for each in (node.when, node.unless) if each is not None]
+        elif isinstance(node, Assign | Together) and node.target not in _HIDDEN:
+            made, own = [node.value], node.target
+        for each in made:
+            for part in walk(each):
+                if isinstance(part, Var) and part is not own:
+                    yield part

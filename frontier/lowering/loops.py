@@ -193,7 +193,7 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> Register:
     elif over in _piles(b):
         kind = b.pile(str(over))
         register.kinds = frozenset({kind})
-        b.copy(register, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"])
+        b.copy(register, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"], what=f"what p.{over} holds")
     else:
         register.few = step.once_each  # what begins with one vertex does not grow
         _single(b, register, str(over))
@@ -215,7 +215,7 @@ def _single(b: Program, register: Register, scalar: str) -> None:
 def _lower_loop(b: Program, loop: Loop, register: Register, schedule: ResolvedSchedule) -> None:
     after = "" if loop.own else b.want
     _begin_loop(b)
-    begun = b.variable("begun", "passes of the loop")
+    begun = b.variable("begun", "passes")
     left = _begin_feed(b, loop, register)
     if loop.record is not None:
         b.records[loop.record] = _one_kind(loop, register, f"record={loop.record!r}")
@@ -245,13 +245,13 @@ def _lower_loop(b: Program, loop: Loop, register: Register, schedule: ResolvedSc
 def _begin_feed(b: Program, loop: Loop, register: Register) -> Var | None:
     """Before the first pass: the variable that says how many are left, if one does."""
     if loop.times is not None:
-        left = b.variable("left", "passes left")
+        left = b.variable("left", "passes_left")
         b.set(left, b.scalars[loop.times] if isinstance(loop.times, str) else loop.times)
         return left
     if loop.replay is not None:
         if loop.replay not in b.records:
             raise FrontierError(f"replay={loop.replay!r}: no loop before this one records it")
-        left = b.variable("left", "passes left")
+        left = b.variable("left", "passes_left")
         register.kinds = frozenset({b.records[loop.replay]})
         b.set(left, _recorded(b, loop.replay))
         return left
@@ -313,12 +313,12 @@ def _one_kind(loop: Loop, register: Register, what: str) -> str:
 
 def _marks(b: Program, name: str) -> Expr:
     """Where each pass of a record begins."""
-    return pointer("int64", b.input(f"marks:{name}", "marks", f"where each pass of record {name} begins"))
+    return pointer("int64", b.input(f"marks:{name}", "marks", f"{name}.begin"))
 
 
 def _recorded(b: Program, name: str) -> Var:
     """Number of passes in a record."""
-    return b.keep(f"recorded:{name}", f"passes in record {name}")
+    return b.keep(f"recorded:{name}", f"{name}.passes")
 
 
 def _makes_one(loop: Loop) -> bool:
@@ -344,7 +344,7 @@ def _keep(b: Program, name: str, register: Register) -> None:
                 "copy_queue", pointer(element, register.queue), b.everything(register),
                 pointer(element, b.recorded(name, Const(0))), filled, register.count,
             ),
-            title=f"copy the frontier into record {name}",
+            title=f"add the frontier to record {name}",
         )  # fmt: skip
     b.set(passes, passes + 1)
     b.set(filled, filled + register.count)

@@ -28,7 +28,7 @@ __all__ = [
 
 QUEUE, OUT, IN, ALL, BITS = range(5)
 
-_FORMS = ("ids", "ids and out-degrees", "ids and in-degrees", "everything", "bitmap")
+_FORMS = ("a list", "a list with out-degrees", "a list with in-degrees", "everything", "a bitmap")
 
 
 def form(number: int) -> Const:
@@ -101,10 +101,7 @@ class Register:
     @classmethod
     def made(cls, number: int, variables: Variables, places: dict[tuple[bool, int], int]) -> Register:
         """A register with variables of its own."""
-        which = "frontier" if number == 0 else f"frontier{number}"
-        form, kind, count, edges, queue, side, bits = (
-            variables.variable(name, f"{which}.{name}") for name in VARIABLES
-        )
+        form, kind, count, edges, queue, side, bits = (variables.variable(name) for name in VARIABLES)
         return cls(number, form, kind, count, edges, queue, side, bits, places=places)
 
     def variables(self) -> dict[str, Var]:

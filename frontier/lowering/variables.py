@@ -87,7 +87,7 @@ class Variables:
     def keep(self, key: str, meaning: str = "") -> Var:
         """The variable of a key, kept between calls."""
         if key not in self.state:
-            self.state[key] = Var(self.name(key), meaning=meaning or key)
+            self.state[key] = Var(self.name(key), meaning=meaning)
         return self.state[key]
 
     def input(self, key: str, role: str, meaning: str = "") -> Var:

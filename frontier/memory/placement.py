@@ -18,7 +18,7 @@ from frontier.memory.base import Memory
 
 __all__ = [
     "BACKENDS", "KINDS", "SHIPPED",
-    "Computing", "Placement", "backend_named", "backend_names", "placed", "unknown",
+    "Computing", "Placement", "backend_named", "backend_names", "backend_of", "placed", "unknown",
 ]  # fmt: skip
 
 
@@ -32,6 +32,9 @@ class Computing(Protocol):
 
     def start(self, step: Any, p: Any, f: Any, schedule: Any) -> Any:
         """Begin to run a step."""
+
+    def program(self, step: Any, p: Any, given: Any, schedule: Any) -> Any:
+        """Lower a step, without running it."""
 
     def placement(self, part: str = "") -> Placement:
         """Give the placement of a name, and of what follows it."""
@@ -192,6 +195,15 @@ def backend_named(name: str, asked: object = None) -> Computing:
             raise unknown(name if asked is None else asked)
         found = BACKENDS[name] = importlib.import_module(f"frontier.backends.{name}").BACKEND
     return found
+
+
+def backend_of(asked: Placement | str) -> Computing:
+    """Give the backend that a placement, or the name of one, speaks of, whether it can be used here or not."""
+    if isinstance(asked, Placement):
+        return asked.backend
+    if not isinstance(asked, str):
+        raise unknown(asked)
+    return Placement.parse(asked).backend if asked == "auto" else backend_named(asked.partition(":")[0], asked)
 
 
 def backend_names() -> list[str]:

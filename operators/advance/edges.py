@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["edge_lines", "make_bitmap", "needs_edges", "next_bits", "pulled", "walked"]
+__all__ = ["edge_lines", "make_bitmap", "needs_edges", "next_bits", "pulled", "pulling", "pushing", "walked"]
 
 
 def edge_lines(
@@ -60,8 +60,9 @@ def make_bitmap(b: Builder, register: Register, word: str, *more: Value) -> None
         n = b.capacity("vertex")
         b.set(register.bits, next_bits(b, register))
         bits = pointer(word, register.bits)
-        b.phase(b.divided("fill_bits", bits, n, *more), title="clear the bitmap")
-        b.phase(b.divided("set_bits", bits, b.queue(register, "vertex"), register.count), title="mark the frontier")
+        b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap")
+        marks = b.divided("set_bits", bits, b.queue(register, "vertex"), register.count)
+        b.phase(marks, title="mark the frontier in the bitmap")
 
 
 def pulled(b: Builder, target: Register) -> list[Node]:
@@ -73,6 +74,16 @@ def pulled(b: Builder, target: Register) -> list[Node]:
         Assign(target.form, form(BITS)),
         Assign(target.kind, expression(0)),
     ]
+
+
+def pushing(step: Advance, how: int) -> str:
+    """What people are told of a push."""
+    return f"push along {step.edges}-edges ({HOW[how][1]})"
+
+
+def pulling(step: Advance) -> str:
+    """What people are told of a pull, which walks the other way."""
+    return f"pull along {'in' if step.edges == 'out' else 'out'}-edges"
 
 
 def walked(how: int, seen: Expr) -> list[Node]:

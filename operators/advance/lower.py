@@ -42,7 +42,7 @@ def lower(step: Advance, b: Builder, register: Register) -> None:
 
 def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None:
     if step.edges == "out":
-        has = b.input("has_in_edges" if needs_edges(step, b) else "has_in", "has_in")
+        has = b.input("has_in_edges" if needs_edges(step, b) else "has_in", "has_in", "has_in_edges")
         b.resume()  # once the lists are there
         with b.when(equal(has, 0)):
             b.leave("NEED_IN_EDGES")

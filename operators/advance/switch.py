@@ -31,7 +31,8 @@ def beamer(step: Advance, b: Builder, source: Register) -> Expr:
     vertices costs more than the push, no push where it would walk more edges than a pull does, and with
     the usual constants no pull on small graphs.
     """
-    pulling, unexplored, last = b.variable("pulling"), b.variable("unexplored"), b.variable("last")
+    pulling, last = b.variable("pulling"), b.variable("last", "last_count")
+    unexplored = b.variable("unexplored", "unexplored_edges")
     n, m = b.capacity("vertex"), b.capacity("edge")
     b.at_loop_start(Assign(pulling, expression(0)), Assign(unexplored, m), Assign(last, expression(0)))
     with b.when(equal(source.form, form(QUEUE))):  # without a scan its edges are not known
@@ -94,7 +95,7 @@ def hubs(step: Advance, b: Builder, source: Register) -> Expr:
         b.phase(
             b.function("count_hubs", parameters, _count(b)),
             [Branch(Counter("EXAMINED") > enough, [Assign(pulling, expression(1))])],
-            "count the frontier's hubs",
+            "count the hubs",
         )
     return pulling > 0
 
@@ -103,10 +104,10 @@ def hub_inputs(step: Advance, b: Builder) -> tuple[Value, Expr]:
     """The degree that hubs exceed, and how many vertices do."""
     asked = b.schedule.hub_degree
     if asked != "auto":
-        return int(asked), b.input(f"hubs_{step.edges}_{asked}", f"hubs {step.edges} {asked}")
+        return int(asked), b.input(f"hubs_{step.edges}_{asked}", f"hubs {step.edges} {asked}", "hubs")
     return (
-        b.input(f"hub_degree_{step.edges}", f"hub_degree {step.edges}"),
-        b.input(f"hubs_{step.edges}", f"hubs {step.edges}"),
+        b.input(f"hub_degree_{step.edges}", f"hub_degree {step.edges}", "hub_degree"),
+        b.input(f"hubs_{step.edges}", f"hubs {step.edges}", "hubs"),
     )
 
 

@@ -48,7 +48,7 @@ def lower(step: Buckets, b: Builder, register: Register) -> None:
             after.append(Assign(held, held + Counter("PILE_LOCK", number - 1)))
         body = [FROM_QUEUE, *lines, f"bucket = {call}", "if not bucket >= 1:", *indented(collect("x", scanned)), *put]
         made = b.function(step.fn.__name__, parameters, [*begin, *pieces(body), *end])
-        b.phase(made, after, "append what is due, and the rest to the piles", [step.fn])
+        b.phase(made, after, "buckets: append what is due, and put the rest into the piles", [step.fn])
 
     b.for_kinds(register, emit)
 

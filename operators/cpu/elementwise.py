@@ -117,7 +117,7 @@ def lower_filter(step: Filter, b: Builder, register: Register) -> None:
         keep = [f"if truth({call}):", *indented(collect("x", scanned))]
         body = ["fill = 0", "edges = 0", *pieces([FROM_QUEUE, *lines, *keep]), last_flush(scanned)]
         made = b.function(step.fn.__name__, parameters, body)
-        b.phase(made, b.produced(register, kind, want if scanned else ""), "append what is kept", [step.fn])
+        b.phase(made, b.produced(register, kind, want if scanned else ""), "filter: append what is kept", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -161,7 +161,7 @@ def lower_split(step: Split, b: Builder, register: Register) -> None:
         made = b.function(step.fn.__name__, parameters, lines)
         more = Assign(held, held + Counter("PILE_COUNT"))
         after = [*b.produced(register, kind, want if scanned else ""), more]
-        b.phase(made, after, "append what is kept, and the rest to the pile", [step.fn])
+        b.phase(made, after, f"split: append what is kept, and put the rest into p.{step.rest}", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -191,7 +191,7 @@ def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
         b.phase(
             b.function(step.fn.__name__, parameters, body),
             combined(b, step.op, step.into, real),
-            f"reduce ({step.op})",
+            f"reduce: {step.op}",
             [step.fn],
         )
 

@@ -43,7 +43,7 @@ def lower(step: Gather, b: Builder, register: Register) -> None:
     b.phase(
         b.function(step.fn.__name__, parameters, lines),
         walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED")),
-        f"gather ({step.op})",
+        f"gather along {step.edges}-edges: {step.op}",
         [step.fn, step.where],
         [step.into],
     )

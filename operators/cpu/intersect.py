@@ -66,7 +66,8 @@ def lower(step: Intersect, b: Builder, register: Register) -> None:
         "    first += W * size" if real else "    first = next_piece(C, slot, W, size)",
         *last,
     ]
-    b.phase(b.function(f"intersect_{step.fn.__name__}", parameters, body), after, "intersect", [step.fn])
+    made = b.function(f"intersect_{step.fn.__name__}", parameters, body)
+    b.phase(made, after, "intersect: find the common neighbours of both ends", [step.fn])
 
 
 def _pairs(one: list[str]) -> list[str]:

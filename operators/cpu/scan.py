@@ -38,7 +38,7 @@ def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
     b.phase(
         b.function(f"sums_{step.fn.__name__}", parameters, body),
         [Assign(before, SLOT)],
-        "sum the workers' ranges",
+        "add up each worker's range of the values",
         [step.fn],
     )
 
@@ -67,9 +67,10 @@ def _bitmap(b: Builder, register: Register, kind: str) -> Expr:
     n = b.capacity(kind)
     with b.when(b.other_than(register, BITS)):
         bits = pointer("uint64", spare)
-        b.phase(b.divided("fill_bits", bits, n, b.everything(register)), title="clear the bitmap, or fill it")
+        b.phase(b.divided("fill_bits", bits, n, b.everything(register)), title="clear a bitmap, or fill it")
         with b.when(b.other_than(register, ALL)):
-            b.phase(b.divided("set_bits", bits, b.queue(register, kind), register.count), title="mark the frontier")
+            marks = b.divided("set_bits", bits, b.queue(register, kind), register.count)
+            b.phase(marks, title="mark the frontier in the bitmap")
     return pointer("uint64", Choice(equal(register.form, form(BITS)), register.bits, spare))
 
 

@@ -51,7 +51,7 @@ def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
             counts.append(Assign(held, held + Counter("BUCKETS", number - 1)))
         parameters = {name: _chosen(b, name, value) for name, value in parameters.items()}
         made = b.function(step.fn.__name__, parameters, chunks(body, tuple(masks), appends))
-        b.phase(made, counts, "append what is due, and the rest to the piles", [step.fn])
+        b.phase(made, counts, "buckets: append what is due, and put the rest into the piles", [step.fn])
 
     b.for_kinds(register, emit)
 

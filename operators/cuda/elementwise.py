@@ -117,7 +117,7 @@ def lower_filter(step: Filter, b: CudaProgram, register: Register) -> None:
         want = output(b, register, kind, after, parameters)
         body = [*lines, f"if truth({call}):", f"    {mark('accepted')}"]
         made = b.function(step.fn.__name__, parameters, chunks(body, ("accepted",), [append_accepted(b, want)]))
-        b.phase(made, b.produced(register, kind, want), "append what is kept", [step.fn])
+        b.phase(made, b.produced(register, kind, want), "filter: append what is kept", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -154,7 +154,7 @@ def lower_split(step: Split, b: CudaProgram, register: Register) -> None:
         made = b.function(step.fn.__name__, parameters, chunks(body, ("accepted", "aside"), appends))
         more = Assign(held, held + Counter("PILE_COUNT"))
         nodes = [*b.produced(register, kind, want), more]
-        b.phase(made, nodes, "append what is kept, and the rest to the pile", [step.fn])
+        b.phase(made, nodes, f"split: append what is kept, and put the rest into p.{step.rest}", [step.fn])
 
     b.for_kinds(register, emit)
 
@@ -182,7 +182,7 @@ def lower_reduce(step: Reduce, b: CudaProgram, register: Register) -> None:
             f"keep_{kind_of}({memory}, slot, {OPS[step.op]}, result)",
         ]
         made = b.function(step.fn.__name__, parameters, body)
-        b.phase(made, combined(b, SLOT, step.op, step.into, real), f"reduce ({step.op})", [step.fn])
+        b.phase(made, combined(b, SLOT, step.op, step.into, real), f"reduce: {step.op}", [step.fn])
 
     if step.counted:
         emit("count")

@@ -55,7 +55,7 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
     values = _values(step, b, parameters, dtype)
     first = parameters | frontier(b, register, "vertex") | {"tracing": TRACING}
     after = walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED"))
-    title, functors, writes = f"gather ({step.op})", [step.fn, step.where], [step.into]
+    title, functors, writes = f"gather along {step.edges}-edges: {step.op}", [step.fn, step.where], [step.into]
     name = step.fn.__name__
     if b.narrow:
         body = _lanes(values, b.build.lanes) if not b.build.sweeps else _lists(values, [], b)

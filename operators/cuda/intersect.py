@@ -75,7 +75,8 @@ def lower(step: Intersect, b: CudaProgram, register: Register) -> None:
         *([] if bounded else _blocks(pairs)),
         *end,
     ]
-    b.phase(b.function(f"intersect_{step.fn.__name__}", parameters, body), after, "intersect", [step.fn])
+    made = b.function(f"intersect_{step.fn.__name__}", parameters, body)
+    b.phase(made, after, "intersect: find the common neighbours of both ends", [step.fn])
 
 
 def _warp(named: list[str], pairs: list[str], bounded: bool) -> list[str]:

@@ -51,7 +51,7 @@ def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
     b.phase(
         b.function(f"sums_{step.fn.__name__}", parameters, body),
         [Assign(before, SLOT)],
-        "sum the warps' ranges",
+        "add up each warp's range of the values",
         [step.fn],
     )
 
@@ -94,8 +94,9 @@ def _memory(b: CudaProgram, register: Register, kind: str) -> tuple[Expr, Expr]:
     n = b.capacity(kind)
     made = pointer("uint32", spare + (((n + 31) >> 5) << 3) - 8)
     with b.when(b.other_than(register, BITS, ALL)):
-        b.phase(b.divided("fill_bits", made, n), title="clear the bitmap")
-        b.phase(b.divided("set_bits", made, b.queue(register, kind), register.count), title="mark the frontier")
+        b.phase(b.divided("fill_bits", made, n), title="clear a bitmap")
+        marks = b.divided("set_bits", made, b.queue(register, kind), register.count)
+        b.phase(marks, title="mark the frontier in the bitmap")
     return spare, Choice(equal(register.form, form(BITS)), pointer("uint32", register.bits), made)
 
 

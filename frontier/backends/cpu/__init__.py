@@ -17,6 +17,7 @@ from frontier.backends.base import Backend
 if TYPE_CHECKING:
     from frontier.backends.cpu.execution import CpuExecution
     from frontier.frontiers import Frontier
+    from frontier.lowering.loops import Program
     from frontier.memory.placement import Placement
     from frontier.problem import Problem
     from frontier.schedule import ResolvedSchedule
@@ -33,6 +34,12 @@ class CpuBackend(Backend):
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> CpuExecution:
         """Begin to run a step. numba is imported only where something has to be compiled."""
         return _execution()(step, p, f, schedule)
+
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+        """Lower a step."""
+        from frontier.backends.cpu.execution import program_of
+
+        return program_of(step, p, given, schedule)
 
     def describe(self, placement: Placement) -> str:
         """Say how many threads there are."""

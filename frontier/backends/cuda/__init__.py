@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.execution import CudaExecution
     from frontier.frontiers import Frontier
     from frontier.graph import Graph
+    from frontier.lowering.loops import Program
     from frontier.problem import Problem
     from frontier.schedule import ResolvedSchedule
     from frontier.step import Step
@@ -36,6 +37,12 @@ class CudaBackend(Backend):
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> CudaExecution:
         """Begin to run a step."""
         return _execution()(step, p, f, schedule)
+
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+        """Lower a step, as for the GPU though there be none."""
+        from frontier.backends.cuda.execution import program_of
+
+        return program_of(step, p, given, schedule)
 
     def placement(self, part: str = "") -> Placement:
         """Give the placement of a GPU by its number, of CuPy's current one by default."""

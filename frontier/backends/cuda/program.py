@@ -86,6 +86,7 @@ class CudaProgram(Program):
     """A program whose workers are the threads of a cooperative grid."""
 
     backend = "cuda"
+    sharers = "blocks"
 
     #: The text of its module, once it is ready.
     whole_text: str | None = None
@@ -103,6 +104,13 @@ class CudaProgram(Program):
         #: Whether a phase lays something into the block's scratch memory.
         self.scratch = False
         super().__init__(layout, schedule)
+
+    @property
+    def described(self) -> str:
+        """Who runs the program, for people, and on what graphs."""
+        lists = f"graphs of low degree, {self.build.lanes} lanes to a list" if self.narrow else "graphs of any degrees"
+        who = "one thread of each block decides for the block" if self.decides else "each of them decides for itself"
+        return f"cuda: one kernel, run by all threads of the GPU; for {lists}; between phases {who}"
 
     @property
     def big(self) -> bool:
@@ -149,7 +157,7 @@ class CudaProgram(Program):
             self.capacity("vertex"), pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
             self.mode(want), self.lists(want)[0],
         )  # fmt: skip
-        self.phase(call, self.produced(register, "vertex", want), "list the bitmap's vertices")
+        self.phase(call, self.produced(register, "vertex", want), "list the vertices of the bitmap")
 
     def single(self, register: Register, vertex: Expr) -> None:
         """One vertex, with its scan: every block writes the same, so no barrier of the grid is needed."""
@@ -164,7 +172,7 @@ class CudaProgram(Program):
     def swap(self, first: str, second: str) -> None:
         """Exchange two fields, and count that, for a swap is no phase."""
         super().swap(first, second)
-        swaps = self.keep("swaps")
+        swaps = self.keep("swaps", "swaps")
         self.set(swaps, swaps + 1)
 
     def carried(self, register: Register, edges: str) -> Expr:

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.ir import Call, Choice, Counter, Expr, Value, cast
-from frontier.lowering.registers import HOW, PUSH
+from frontier.lowering.registers import PUSH
 from frontier.lowering.variables import EPOCH, pointer
-from frontier.operators.advance.edges import edge_lines, walked
+from frontier.operators.advance.edges import edge_lines, pushing, walked
 from frontier.operators.cpu.elementwise import collect, last_flush, output
 from frontier.operators.phases import indented
 
@@ -66,7 +66,7 @@ def finish(
         after += b.produced(target, step.output, want if scanned else "")
     if step.held is not None:
         after.append(b.assign(step.held, Counter("PILE_COUNT")))
-    b.phase(made, after, f"push ({HOW[how][1]})", [step.fn, step.where, step.hold])
+    b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
 
 
 def lower(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:

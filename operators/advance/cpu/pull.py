@@ -13,7 +13,7 @@ from frontier.functors import arguments
 from frontier.lowering.ir import Counter, Value
 from frontier.lowering.registers import PULL
 from frontier.lowering.variables import pointer
-from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, walked
+from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, pulling, walked
 from frontier.operators.phases import indented
 
 if TYPE_CHECKING:
@@ -91,4 +91,4 @@ def lower(step: Advance, b: Builder, source: Register, target: Register) -> None
     after = walked(PULL, Counter("EXAMINED"))
     if step.output is not None:
         after += pulled(b, target)
-    b.phase(b.function(f"pull_{step.fn.__name__}", parameters, body), after, "pull", [step.fn, step.where])
+    b.phase(b.function(f"pull_{step.fn.__name__}", parameters, body), after, pulling(step), [step.fn, step.where])

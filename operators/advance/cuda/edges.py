@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either
-from frontier.lowering.registers import ALL, HOW, QUEUE
+from frontier.lowering.registers import ALL, QUEUE
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
-from frontier.operators.advance.edges import edge_lines, walked
+from frontier.operators.advance.edges import edge_lines, pushing, walked
 from frontier.operators.cuda.elementwise import output
 from frontier.operators.phases import frontier, indented
 
@@ -137,7 +137,7 @@ def finish(
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
     if step.output is not None and kept != "mark":
         after += b.produced(target, step.output, want)
-    b.phase(made, after, f"push ({HOW[how][1]})", [step.fn, step.where, step.hold])
+    b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
     if kept == "mark":
         large = both(b.other_than(source, QUEUE), source.edges > (n >> 2))
         scan_marks(b, target, want, large if want and not b.big else None)

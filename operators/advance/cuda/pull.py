@@ -19,7 +19,7 @@ from frontier.lowering.ir import Call, Counter, Value
 from frontier.lowering.registers import PULL
 from frontier.lowering.variables import TRACING, pointer
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
-from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, walked
+from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, pulling, walked
 from frontier.operators.advance.switch import hub_inputs, hub_list
 from frontier.operators.phases import indented
 
@@ -102,7 +102,7 @@ def _search(
     if queue is not None:
         after += queue.after(again)
     made = b.function(f"pull_{'again_' * again}{step.fn.__name__}", parameters, body)
-    b.phase(made, after, "pull (those who wait)" if again else "pull", [step.fn, step.where])
+    b.phase(made, after, pulling(step) + ", only for those who still wait" * again, [step.fn, step.where])
 
 
 def _by_warps(each: list[str], again: bool) -> list[str]:

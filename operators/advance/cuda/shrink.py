@@ -66,7 +66,7 @@ class Waiting:
     def __init__(self, b: CudaProgram) -> None:
         self.count, self.side, self.since = (b.variable(f"waiting_{stem}") for stem in ("count", "side", "since"))
         self.swaps = b.variable("waiting_swaps")
-        self._swaps = b.keep("swaps")
+        self._swaps = b.keep("swaps", "swaps")
         b.at_loop_start(Assign(self.since, Const(-1)))
         self._a, self._b = (b.input(f"waiting_{side}", "vertex_queue") for side in "ab")
         self._ids = b.layout.ids
