@@ -1,4 +1,4 @@
-"""Where the text of an operator's phases is made: one folder for each backend, with equal names in them."""
+"""Where an operator's phases are: one folder for each backend, with equal names in them."""
 
 from __future__ import annotations
 

@@ -1,24 +1,31 @@
-"""Text that phases have in common on every backend: what an element is, a functor's call, bringing values together."""
+"""What phases have in common on every backend: what an element is, a functor's call, bringing values together."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.least import LAST
+from frontier.backends.least import LAST, bits_of, integer, key_down, key_up
 from frontier.functors import arguments
-from frontier.lowering.ir import Expr, Value, cast
+from frontier.lowering.ir import Call, Expr, Value, cast
+from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.phases import VALUE
 from frontier.lowering.printer import number
 from frontier.operators.reductions import ENDS, identity
 
 if TYPE_CHECKING:
+    from frontier.backends.overloads import truth
     from frontier.lowering.builder import Builder, Functor
     from frontier.lowering.registers import Register
     from frontier.operators.gather import Gather
 
-__all__ = ["accumulate", "begun", "element", "frontier", "gathered", "identity_of", "indented", "start", "stored"]
+__all__ = [
+    "accumulate", "adding", "adjacency", "begun", "calling", "element", "frontier", "gathered",
+    "gathering_edges", "identity_of",
+    "indented", "nearer", "reduction", "start", "stored",
+]  # fmt: skip
 
 
 def indented(lines: list[str], depth: int = 1) -> list[str]:
@@ -131,3 +138,137 @@ def gathered(step: Gather, b: Builder, parameters: dict[str, Value], k: str, slo
     if step.where is not None:
         one = [f"if truth({b.call(step.where, step.far, ends)}):", *indented(one)]
     return [*lines, *one]
+
+# ---- kernels ---------------------------------------------------------------------------------------------
+
+
+def calling(b: Builder, fn: Functor, kind: str, given: dict[str, Value], wants: str = "") -> Made:
+    """What calls a functor for an element ``x``; adds the parameter ``edges`` that it needs for edges.
+
+    ``wants`` is :data:`VALUE` for steps that go on with the value.
+    """
+    if kind != "edge":
+        return Made(of_one, {"functor": b.calling(fn, kind, ("v",) if kind == "vertex" else ("i",), wants)})
+    names = arguments(fn, kind)
+    given["edges"] = Call(
+        "Edges",
+        b.sources() if "src" in names else 0,
+        b.lists("out")[1] if "dst" in names else 0,
+        b.weights() if "weight" in names else 0,
+    )
+    functor = b.calling(fn, kind, ("src", "dst", "edge", "weight"), wants)
+    return Made(
+        of_edge, {"functor": functor, "src": "src" in names, "dst": "dst" in names, "weight": "weight" in names}
+    )
+
+
+def of_one(functor: Callee) -> Callable[..., Any]:
+    """What calls a functor of a vertex, or of a number."""
+
+    def call(p, C, slot, x, edges):
+        return functor(p, C, slot, x)
+
+    return call
+
+
+def of_edge(functor: Callee, src: bool, dst: bool, weight: bool) -> Callable[..., Any]:
+    """What calls a functor of an edge, and loads what it takes of the edge's ends and weight."""
+
+    def call(p, C, slot, x, edges):
+        source = np.int64(edges.sources[x]) if src else 0
+        target = np.int64(edges.targets[x]) if dst else 0
+        value = edges.weights[x] if weight else 0
+        return functor(p, C, slot, source, target, x, value)
+
+    return call
+
+
+def reduction(op: str, dtype: str) -> dict[str, Constant]:
+    """Constants ``add``, ``identity`` and ``real`` of a reduction into a field or scalar of a dtype."""
+    accumulated, value = _identity(op, dtype)
+    real = accumulated == "float64"
+    return {"add": Made(adding, {"op": op, "real": real}), "identity": value, "real": real}
+
+
+def adding(op: str, real: bool) -> Callable[..., Any]:
+    """What brings one more value into a result, which is a float64 if ``real`` and an int64 if not."""
+
+    def add_up(result, value):
+        return result + (value if real else integer(value))
+
+    # Written out so that a NaN met later neither wins nor sticks, as with Python's min and max.
+
+    def least(result, value):
+        new = value if real else integer(value)
+        if new < result:
+            result = new
+        return result
+
+    def greatest(result, value):
+        new = value if real else integer(value)
+        if new > result:
+            result = new
+        return result
+
+    def either(result, value):
+        return max(result, np.int64(truth(value)))
+
+    def both(result, value):
+        return min(result, np.int64(truth(value)))
+
+    def bits(result, value):
+        return result | bits_of(value)
+
+    return {"sum": add_up, "min": least, "max": greatest, "any": either, "all": both, "or": bits}[op]
+
+
+def nearer(op: str) -> Callable[..., Any]:
+    """What brings an edge into a search for the far end with the least (greatest) value: ``best`` is a key of it."""
+
+    def least(best, result, value, far):
+        key = key_up(value)
+        if key < best or (key == best and far < result):
+            best = key
+            result = far
+        return best, result
+
+    def greatest(best, result, value, far):
+        key = key_down(value)
+        if key < best or (key == best and far < result):
+            best = key
+            result = far
+        return best, result
+
+    return {"argmin": least, "argmax": greatest}[op]
+
+
+def gathering_edges(step: Gather, b: Builder) -> tuple[Call, dict[str, Constant]]:
+    """The lists that a gather walks, and constants: what is called for an edge, what is loaded, the reduction.
+
+    Functors are called with ``(near, far, edge, weight)``, conditions with the far end.
+    """
+    lists, edges = adjacency(b, step.edges, arguments(step.fn, "edge"))
+    ends = (step.near, step.far, "edge", "weight")
+    constants: dict[str, Constant] = {
+        "value": b.calling(step.fn, "edge", ends, VALUE),
+        "where": b.calling(step.where, step.far, (step.far,)) if step.where is not None else None,
+        **edges,
+    }
+    if step.op in ENDS:
+        return lists, constants | {"op": step.op}
+    dtype = b.layout.dtype(step.into)
+    return lists, constants | reduction(step.op, dtype) | {"flag": dtype == "bool"}
+
+
+def adjacency(b: Builder, direction: str, names: Sequence[str], edge: bool = False) -> tuple[Call, dict[str, Constant]]:
+    """Lists of a direction, and what of an edge is loaded for functors that take these names.
+
+    Constants ``renumbered``, whether the edge's own slot is looked up by its place among the in-edges (``edge`` asks
+    for it in any case), and ``weighted``. Weights of mirrored graphs are the same for both.
+    """
+    weighted = "weight" in names
+    named = edge or "edge" in names or (weighted and not b.layout.mirrored)
+    renumbered = direction == "in" and named
+    offsets, ends = b.lists(direction)
+    made = Call("Lists", offsets, ends, b.in_edges() if renumbered else 0, b.weights() if weighted else 0)
+    return made, {"renumbered": renumbered, "weighted": weighted}

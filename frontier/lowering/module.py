@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from frontier.adjacency import hidden
 from frontier.lowering.ir import Node, Phase, inside
+from frontier.lowering.kernels import Constant, Factory, FunctorCall, FunctorName, Kernel, Made, digest
 from frontier.lowering.loops import Program
+from frontier.lowering.phases import PhaseFunction
+from frontier.lowering.printer import number
 
 __all__ = ["module_text", "words"]
 
@@ -33,19 +36,57 @@ def module_text(program: Program, imports: str, decorator: str, loop: list[str])
     fields += [hidden(name) for name in program.topology]
     head = ["p", "C", "slot", "w", "W"]
     left_out = {name for part in program.left_out for name in _called(part.body)}
+    there = [each for each in program.functions if each.name not in left_out]
     phases = [
         [f"def {each.name}({', '.join([*head, *each.parameters])}):", *("    " + line for line in each.body)]
-        for each in program.functions
-        if each.name not in left_out
+        for each in there
+        if isinstance(each, PhaseFunction)
+    ]
+    kernels = [each for each in there if isinstance(each, Kernel)]
+    names = _names(part for each in kernels for part in _used(each.made))
+    factories = [
+        f"from {each.__module__} import {each.__name__} as {name}  # {digest(each)}" for each, name in names.items()
     ]
     parts = [
         _docstring(program.steps),
-        imports,
+        "\n".join([imports, *factories]),
         f"P = namedtuple('P', {fields or ['nothing']!r})",
         *("\n".join([decorator, *lines]) for lines in phases),
+        "\n".join(f"{each.name} = phase({_constant(each.made, names)})" for each in kernels),
         "\n".join(loop),
     ]
     return "\n\n\n".join(parts) + "\n"
+
+
+def _used(made: Made) -> Iterator[Factory]:
+    """All factories that make something."""
+    yield made.factory
+    for each in made.constants.values():
+        if isinstance(each, Made):
+            yield from _used(each)
+
+
+def _names(factories: Iterable[Factory]) -> dict[Factory, str]:
+    """A name for each factory: no functor's or function's of the program is like it, for theirs end in a number."""
+    names: dict[Factory, str] = {}
+    for each in factories:
+        name = f"{each.__module__.rpartition('.')[2]}_{each.__name__}"
+        while each not in names and name in names.values():
+            name += "_too"
+        names.setdefault(each, name)
+    return names
+
+
+def _constant(value: Constant, names: dict[Factory, str]) -> str:
+    """Text of what a factory is given."""
+    if isinstance(value, Made):
+        given = ", ".join(f"{name}={_constant(each, names)}" for name, each in value.constants.items())
+        return f"{names[value.factory]}({given})"
+    if isinstance(value, FunctorCall):
+        return f"calling({value.name}, {value.number}, {value.order}, {value.value})"
+    if isinstance(value, FunctorName):
+        return value.name
+    return number(value) if isinstance(value, (int, float)) else ascii(value)
 
 
 def _called(nodes: list[Node]) -> Iterator[str]:

@@ -1,6 +1,6 @@
-"""What phases are made of: the graph's arrays, the problem as functors see it, and calls of functors.
+"""What phases are made of: the graph's arrays, the problem as functors see it, calls of functors, and kernels.
 
-A phase is still a function whose body an operator gives as text; what it is called with are expressions.
+A phase's function is a kernel (:mod:`frontier.lowering.kernels`); what it is called with are expressions.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from frontier.adjacency import hidden
 from frontier.captures import Captured, capture
 from frontier.functors import arguments
 from frontier.lowering.ir import Call, Expr, Value, cast
+from frontier.lowering.kernels import Constant, FunctorCall, FunctorName, Kernel, Made, parameters
 from frontier.lowering.layout import Layout
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables, pointer
 from frontier.schedule import ResolvedSchedule
@@ -57,7 +58,7 @@ class Phases(Variables):
         Functor -> its name in the program.
     captures : dict
         Functor -> what it takes from outside, which is compiled with it.
-    functions : list of PhaseFunction
+    functions : list of PhaseFunction or Kernel
     checks : bool
         Whether functors check every access to a field.
     topology : list of str
@@ -69,7 +70,7 @@ class Phases(Variables):
         self.schedule = schedule
         self.functors: dict[Functor, str] = {}
         self.captures: dict[Functor, Captured] = {}
-        self.functions: list[PhaseFunction] = []
+        self.functions: list[PhaseFunction | Kernel] = []
         self.topology: list[str] = []
         self.checks = checking()
         self.needs_in = False  # in-lists from the start
@@ -177,6 +178,29 @@ class Phases(Variables):
             ends = ends | {"weight": f"np.int64({ends['weight']})"}
         inner = "".join(f", {ends[name]}" for name in arguments(fn, place))
         return f"guarded{wants}({self.functor(fn)}, C, slot, {self.number(fn)}, p{inner})"
+
+    def calling(self, fn: Functor, place: str, ends: tuple[str, ...], wants: str = "") -> FunctorCall:
+        """What calls a functor inside a phase with all of its ends, which are given in this order."""
+        order = tuple(ends.index(name) for name in arguments(fn, place))
+        return FunctorCall(self.functor(fn), self.number(fn), order, bool(wants))
+
+    def helper(self, fn: Functor) -> FunctorName:
+        """A function of the operators' that is compiled as functors are, and called as it is."""
+        return FunctorName(self.functor(fn))
+
+    def kernel(
+        self, stem: str, factory: Callable[..., Any], given: dict[str, Value], **constants: Constant
+    ) -> Call:
+        """Add the function of a phase that a factory makes for some constants: the call of it.
+
+        ``given`` says what its parameters are called with. Those that it does not name are 0: the constants leave out
+        what would use them.
+        """
+        names = parameters(factory)
+        assert set(given) <= set(names), (factory, sorted(set(given) - set(names)))
+        made = Kernel(self.name(stem), Made(factory, constants))
+        self.functions.append(made)
+        return Call(made.name, self.problem(), WORDS, SLOT, WORKER, WORKERS, *(given.get(name, 0) for name in names))
 
     def count_over(self, over: int | str | None) -> Value:
         """Number of calls of a functor of ``i``: what ``over=`` says, or the scalar of that name holds."""

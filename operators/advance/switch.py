@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from frontier.lowering.ir import Assign, Branch, Call, Counter, Expr, Value, both, equal, expression
 from frontier.lowering.registers import QUEUE, SMALL, form
 from frontier.operators.kernels import kernels
-from frontier.operators.phases import frontier, indented
+from frontier.operators.phases import frontier
 from frontier.schedule import ResolvedSchedule
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ def hubs(step: Advance, b: Builder, source: Register) -> Expr:
         b.sparse(source)
         parameters = frontier(b, source, "vertex") | {"offsets": b.lists(step.edges)[0], "least": least}
         b.phase(
-            b.function("count_hubs", parameters, _count(b)),
+            kernels(b, "elementwise").count_hubs(b, parameters),
             [Branch(Counter("EXAMINED") > enough, [Assign(pulling, expression(1))])],
             "count the hubs",
         )
@@ -118,22 +118,6 @@ def hub_list(step: Advance, b: Builder) -> Expr:
     if asked != "auto":
         name, role = f"{name}_{asked}", f"{role} {asked}"
     return b.array(name, role, b.layout.ids)
-
-
-def _count(b: Builder) -> list[str]:
-    """Lines that count the frontier's vertices of a degree above the least."""
-    return [
-        "found = np.int64(0)",
-        "i = w",
-        "while i < total:",
-        *indented([
-            kernels(b, "elementwise").FROM_QUEUE,
-            "if np.int64(offsets[x + 1]) - np.int64(offsets[x]) > least:",
-            "    found += 1",
-            "i += W",
-        ]),
-        kernels(b, "elementwise").LOOKED_AT,
-    ]  # fmt: skip
 
 
 #: Name in a schedule -> the rule.

@@ -1,1 +1,1 @@
-"""Phases of the operators as text for the cpu backend."""
+"""Phases of the operators on the CPU."""

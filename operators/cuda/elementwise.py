@@ -26,6 +26,7 @@ __all__ = [
     "append_accepted",
     "chunks",
     "combined",
+    "count_hubs",
     "every",
     "lower_compute",
     "lower_filter",
@@ -40,9 +41,6 @@ OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN", "or
 
 FROM_QUEUE = "x = element_at(queue, everything, i)"
 
-#: What adds ``found``, of every worker for itself, to what a phase has looked at.
-LOOKED_AT = "add_up(C, slot, EXAMINED, found)"
-
 
 def output(b: CudaProgram, register: Register, kind: str, want: str, parameters: dict[str, Value]) -> str:
     """Add the parameters for a phase's next queue; which scan it gets, if any."""
@@ -53,6 +51,21 @@ def output(b: CudaProgram, register: Register, kind: str, want: str, parameters:
     parameters["degrees"] = b.lists(want or "out")[0]
     parameters["capacity"] = b.room_left(register, kind)
     return want
+
+
+def count_hubs(b: CudaProgram, parameters: dict[str, Value]) -> Call:
+    """The phase that counts the frontier's vertices of more than the ``least`` edges."""
+    body = [
+        "found = np.int64(0)",
+        "i = w",
+        "while i < total:",
+        f"    {FROM_QUEUE}",
+        "    if np.int64(offsets[x + 1]) - np.int64(offsets[x]) > least:",
+        "        found += 1",
+        "    i += W",
+        "add_up(C, slot, EXAMINED, found)",
+    ]
+    return b.function("count_hubs", parameters, body)
 
 
 def every(body: list[str]) -> list[str]:

@@ -24,10 +24,11 @@ from frontier.lowering.printer import Printer
 __all__ = ["compiled", "is_known"]
 
 _IMPORTS = """from frontier.backends.cpu.atomics import bits_of, checked, integer, key_down, key_up, truth
+from frontier.backends.bundles import *
 from frontier.backends.cpu.guards import *
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
-from frontier.backends.cpu.texts import gives, namedtuple
+from frontier.backends.cpu.texts import calling, gives, namedtuple, phase
 
 """ + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in DTYPES)
 

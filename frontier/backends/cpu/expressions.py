@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Mapping
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,8 +17,9 @@ from numba.core.typeconv.castgraph import Conversion
 from numba.np.numpy_support import from_dtype
 
 from frontier.backends.cpu.atomics import arrays, bits_of, integer
+from frontier.backends.cpu.guards import guarded, guarded_value
 from frontier.backends.cpu.intrinsics import Flags, Narrow
-from frontier.backends.cpu.texts import Written
+from frontier.backends.cpu.texts import Calling, Written
 from frontier.backends.guards import Call, Guard
 from frontier.backends.overloads import truth
 
@@ -38,6 +41,13 @@ _BUILTINS = {"min": min, "max": max}
 word = partial(ir.Constant, ir.IntType(64))
 
 
+def _root(node: ast.expr) -> str | None:
+    """The name that attributes of attributes begin with."""
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node.id if isinstance(node, ast.Name) else None
+
+
 class Expressions:
     """What one function's statements compute with.
 
@@ -47,12 +57,15 @@ class Expressions:
         Where instructions are added.
     variables : dict
         Name -> its type and its place.
+    parameters : dict
+        Name -> type and value of a parameter that is never assigned to.
     """
 
-    def __init__(self, translator: Translator, builder: Any, names: dict[str, Any]) -> None:
+    def __init__(self, translator: Translator, builder: Any, names: Mapping[str, Any]) -> None:
         self.translator, self.builder, self.globals = translator, builder, names
         self.context = translator.context
         self.variables: dict[str, tuple[Any, Any]] = {}
+        self.parameters: dict[str, tuple[Any, Any]] = {}
 
     # ---- variables -----------------------------------------------------------------------------------
 
@@ -81,6 +94,10 @@ class Expressions:
         if isinstance(node, ast.Name) and node.id in self.variables:
             kind, place = self.variables[node.id]
             return kind, self.builder.load(place)
+        if isinstance(node, ast.Name) and node.id in self.parameters:
+            return self.parameters[node.id]
+        if isinstance(node, ast.Attribute) and self._local(_root(node)):
+            return self._member(self.value(node.value), node.attr)
         if isinstance(node, (ast.Constant, ast.Name, ast.Attribute)):
             return self._constant(self.object(node))
         if isinstance(node, ast.Call):
@@ -117,6 +134,15 @@ class Expressions:
                 return names[node.id]
         raise TypingError(f"a text cannot have {ast.unparse(node)!r}")
 
+    def _local(self, name: str | None) -> bool:
+        return name in self.variables or name in self.parameters
+
+    def _member(self, given: tuple[Any, Any], name: str) -> tuple[Any, Any]:
+        """What a namedtuple holds by a name."""
+        kind, value = given
+        at = kind.fields.index(name)
+        return kind.types[at], self.builder.extract_value(value, at)
+
     def _constant(self, value: Any) -> tuple[Any, Any]:
         if isinstance(value, bool):
             return types.boolean, ir.Constant(ir.IntType(1), value)
@@ -130,6 +156,10 @@ class Expressions:
         kinds, values = [kind for kind, _ in given], [value for _, value in given]
         if isinstance(function, Written):
             return self.translator.call(self.builder, function, kinds, values)
+        if isinstance(function, Calling):
+            return self._calling(function, given)
+        if isinstance(function, FunctionType) and not function.__module__.startswith("frontier.backends."):
+            return self.inlined(function, given)
         if function is truth:
             return types.boolean, self._truth(*given[0])
         if function in (integer, bits_of) and isinstance(kinds[0], (types.Integer, types.Boolean)):
@@ -143,6 +173,21 @@ class Expressions:
             made = types.NamedTuple(kinds, function)
             return made, self.context.make_tuple(self.builder, made, values)
         return self.operation(function, kinds, values)
+
+    def inlined(self, function: Any, given: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Type and value of the call of a plain function, which is translated at this place."""
+        raise NotImplementedError
+
+    def _calling(self, call: Calling, given: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Call a functor with those of the ends that it takes; integers reach it 64 bits wide."""
+        problem, counters, slot, *ends = given
+        words = [counters, slot, (types.int64, word(call.number))]
+        taken = [self._wide(*ends[i]) for i in call.order]
+        return self._guarded(guarded_value if call.value else guarded, call.functor, [*words, problem, *taken])
+
+    def _wide(self, kind: Any, value: Any) -> tuple[Any, Any]:
+        wide = types.int64 if isinstance(kind, types.Integer) else kind
+        return wide, self._cast_to(wide, kind, value)
 
     def _guarded(self, guard: Guard, functor: Any, given: list[tuple[Any, Any]]) -> tuple[Any, Any]:
         """Call a functor, which may raise."""
@@ -180,6 +225,9 @@ class Expressions:
         return kind, self.builder.select(other, b[1], a[1])
 
     def _choice(self, node: ast.IfExp) -> tuple[Any, Any]:
+        known = self.known(node.test)
+        if known is not None:
+            return self.value(node.body if known else node.orelse)
         test = self.condition(node.test)
         found: list[tuple[Any, Any, Any]] = []
         with self.builder.if_else(test) as (then, otherwise):
@@ -195,22 +243,45 @@ class Expressions:
 
     # ---- conditions ----------------------------------------------------------------------------------
 
+    def known(self, node: ast.expr) -> bool | None:
+        """Whether a condition on constants of a closure holds; None where it is not known before the program runs."""
+        if isinstance(node, ast.Name) and not self._local(node.id):
+            value = self.globals.get(node.id, 0)
+            return bool(value) if value is None or isinstance(value, bool) else None
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            known = self.known(node.operand)
+            return None if known is None else not known
+        if isinstance(node, ast.BoolOp):
+            decides = isinstance(node.op, ast.Or)
+            for each in node.values:
+                known = self.known(each)
+                if known is None or known == decides:
+                    return known
+            return not decides
+        return None
+
     def condition(self, node: ast.expr) -> Any:
         """An expression as one bit."""
+        known = self.known(node)
+        if known is not None:
+            return ir.Constant(ir.IntType(1), known)
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
             return self.builder.not_(self.condition(node.operand))
         if not isinstance(node, ast.BoolOp):
             return self._truth(*self.value(node))
         both = isinstance(node.op, ast.And)
+        values = [each for each in node.values if self.known(each) is not both]  # those others decide nothing
+        if len(values) == 1:
+            return self.condition(values[0])
         end = self.builder.append_basic_block("decided")
         decided = []
-        for each in node.values[:-1]:
+        for each in values[:-1]:
             test = self.condition(each)
             decided.append(self.builder.block)
             rest = self.builder.append_basic_block("else")
             self.builder.cbranch(test, *((rest, end) if both else (end, rest)))
             self.builder.position_at_end(rest)
-        last = self.condition(node.values[-1])
+        last = self.condition(values[-1])
         block = self.builder.block
         self.builder.branch(end)
         self.builder.position_at_end(end)

@@ -190,11 +190,13 @@ def yield_processor(typingctx: Any) -> Any:
     return types.void(), generate
 
 
-@intrinsic
-def trailing_zeros(typingctx: Any, word: Any) -> Any:
+def _trailing_zeros(typingctx: Any, word: Any) -> Any:
     """Index of the lowest one bit of a 64-bit word that is not 0."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
 
     return types.uint64(types.uint64), generate
+
+
+trailing_zeros: Any = intrinsic(_trailing_zeros)

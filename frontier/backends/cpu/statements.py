@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from llvmlite import ir
@@ -16,9 +17,12 @@ from frontier.backends.cpu.expressions import Expressions, word
 from frontier.backends.cpu.intrinsics import Flags, Narrow
 
 if TYPE_CHECKING:
-    from frontier.backends.cpu.translate import Translator
+    from frontier.backends.cpu.translate import Definition, Translator
 
 __all__ = ["Body"]
+
+#: The variable that holds what a function gives that is translated within another; no name is like it.
+_RESULT = "return"
 
 
 def _label(node: ast.stmt) -> int | None:
@@ -41,11 +45,35 @@ def _labelled(node: ast.While) -> dict[int, list[ast.stmt]] | None:
 class Body(Expressions):
     """One function's statements, translated in the order in which they stand."""
 
-    def __init__(self, translator: Translator, builder: Any, names: dict[str, Any], result: Any) -> None:
+    def __init__(self, translator: Translator, builder: Any, names: Mapping[str, Any], result: Any) -> None:
         super().__init__(translator, builder, names)
         self.result = result
+        self.end: Any = None  # where a function that is translated within another returns to
         self.loops: list[tuple[Any, Any]] = []  # where continue and break go
         self.labels: dict[int, Any] = {}
+
+    def enter(self, definition: Definition, given: Iterable[tuple[Any, Any]]) -> None:
+        """Give the parameters their values; those that are assigned to become variables."""
+        for name, (kind, value) in zip(definition.parameters, given, strict=True):
+            if name in definition.assigned:
+                self.store(name, kind, value)
+            else:
+                self.parameters[name] = kind, value
+
+    def inlined(self, function: Any, given: list[tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Type and value of the call of a plain function, which is translated at this place."""
+        definition = self.translator.definition(function)
+        body = Body(self.translator, self.builder, self.translator.names(function), None)
+        body.enter(definition, given)
+        body.end = self.builder.append_basic_block("returned")
+        body.statements(definition.body)
+        if not self.builder.block.is_terminated:
+            self.builder.branch(body.end)
+        self.builder.position_at_end(body.end)
+        if _RESULT not in body.variables:
+            return types.none, self.context.get_dummy_value()
+        kind, place = body.variables[_RESULT]
+        return kind, self.builder.load(place)
 
     def statements(self, nodes: list[ast.stmt], last: bool = False) -> None:
         """Translate statements up to one after which nothing is reached; ``last``: they end a labelled block."""
@@ -108,6 +136,10 @@ class Body(Expressions):
         self._put(array, index, *self._operate(node.op, self._element(array, index), self.value(node.value)))
 
     def _if(self, node: ast.If, last: bool) -> None:
+        known = self.known(node.test)
+        if known is not None:
+            self.statements(node.body if known else node.orelse, last)
+            return
         test, ended = self.condition(node.test), []
         with self.builder.if_else(test) as (then, otherwise):
             for branch, nodes in ((then, node.body), (otherwise, node.orelse)):
@@ -190,7 +222,11 @@ class Body(Expressions):
         self.builder.branch(self.loops[-1][1])
 
     def _return(self, node: ast.Return) -> None:
-        if node.value is None:
+        if self.end is not None:
+            if node.value is not None:
+                self.store(_RESULT, *self.value(node.value))
+            self.builder.branch(self.end)
+        elif node.value is None:
             self.builder.ret_void()
         else:
             kind, value = self.value(node.value)

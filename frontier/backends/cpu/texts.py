@@ -1,4 +1,4 @@
-"""What marks the functions of loop texts, and of the runtime that they call: they are translated, not compiled.
+"""What marks the functions of phases and loops, and of the runtime that they call: they are translated, not compiled.
 
 And the tuples that these texts make, of one class for equal fields: so numba compiles a functor once in a process,
 in however many loops on problems with equal fields it stands.
@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import collections
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-__all__ = ["Written", "gives", "namedtuple"]
+__all__ = ["Calling", "Written", "calling", "gives", "namedtuple", "phase"]
 
 
 class Written:
@@ -28,9 +29,26 @@ class Written:
         return f"<{self.__name__}, translated>"
 
 
-def gives(*types: str) -> Callable[[Any], Written]:
+def gives(*types: str) -> Callable[[Any], Any]:
     """Mark a function that returns values of these types, or nothing."""
     return lambda function: Written(function, types)
+
+
+#: Marks the function of a phase.
+phase = gives()
+
+
+@dataclass(frozen=True, eq=False)
+class Calling:
+    """``call(p, C, slot, *ends)``: see :class:`frontier.lowering.kernels.FunctorCall`."""
+
+    functor: Any
+    number: int
+    order: tuple[int, ...]
+    value: bool
+
+
+calling = Calling
 
 
 def namedtuple(name: str, fields: list[str]) -> Any:

@@ -5,17 +5,24 @@ seconds of compiling. The texts that Frontier makes need none of that: in them a
 assigned to it first. So they are translated statement by statement, each operation by numba's own implementation for
 its operands' types; functors, which may be any Python, are left to numba.
 
-What texts may consist of: assignments to names, tuples of names and elements, with or without an operator; ``if``,
+What they may consist of: assignments to names, tuples of names and elements, with or without an operator; ``if``,
 ``while``, ``for`` over a ``range``; blocks of which ``pc`` says which is next; calls of functions marked by
 :func:`gives`, of functors, of numba's intrinsics, of NumPy's number types, of namedtuples, ``min``, ``max`` and
-``truth``; numbers and global constants.
+``truth``; numbers, constants of modules and closures, and what namedtuples hold.
+
+Phases are closures: a bool or None that a factory has captured decides a branch, and what it leaves out is not
+translated. A plain function that is called is translated where it is called, every time: so its arguments may have any
+types, and the variables of a caller be given to it and back.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import ChainMap
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from types import CodeType
 from typing import Any
 
 from llvmlite import ir
@@ -50,11 +57,33 @@ def translated(written: Written, name: str) -> Any:
     return leave
 
 
+class Definition:
+    """The syntax tree of a function: its parameters, those that it assigns to, and its statements."""
+
+    def __init__(self, node: ast.FunctionDef) -> None:
+        self.parameters = [each.arg for each in node.args.args]
+        self.body = node.body
+        names = (each for each in ast.walk(node) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store))
+        self.assigned = frozenset(self.parameters) & {each.id for each in names}
+
+
 @cache
-def _definitions(path: str, text: str | None) -> dict[str, ast.FunctionDef]:
-    """The functions of a module, by name; ``text`` where the module was not made from a file."""
+def _functions(path: str, text: str | None) -> dict[tuple[str, int], ast.FunctionDef]:
+    """The functions of a module by name and first line; ``text`` where the module was not made from a file."""
     tree = ast.parse(Path(path).read_text(encoding="utf-8") if text is None else text)
-    return {node.name: node for node in tree.body if isinstance(node, ast.FunctionDef)}
+    found = {}
+    waiting: list[Any] = list(tree.body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.FunctionDef):
+            found[node.name, min([node.lineno, *(each.lineno for each in node.decorator_list)])] = node
+            waiting += node.body
+    return found
+
+
+@cache
+def _definition(code: CodeType, text: str | None) -> Definition:
+    return Definition(_functions(code.co_filename, text)[code.co_name, code.co_firstlineno])
 
 
 class _CallConv(CPUCallConv):
@@ -97,12 +126,14 @@ class Translator:
 
     def __init__(self, context: Any, module: Any) -> None:
         self.context, self.module = _steady(context), module
+        self._program: dict[str, Any] = {}
         self.typing = context.typing_context
         self._made: dict[Any, tuple[Any, Any]] = {}
         self._known: dict[Any, tuple[Any, Any]] = {}
 
     def export(self, written: Written, kinds: list[Any], name: str) -> None:
-        """Make a function of this name that Python can call."""
+        """Make a function of this name that Python can call; what its module has, kernels of other modules have too."""
+        self._program = written.function.__globals__
         made = self._function(written, kinds, types.none, f"{name}.loop")
         # It is long and takes nanoseconds, for it does no work itself; to optimise it would be half of LLVM's work.
         made.attributes.add("optnone")
@@ -126,20 +157,24 @@ class Translator:
         made.linkage = "internal"
         if not written.types:  # phases and appends: copies of them elsewhere would only be more to compile
             made.attributes.add("noinline")
-        definition = self._definition(written)
+        definition = self.definition(written.function)
         builder = ir.IRBuilder(made.append_basic_block("entry"))
-        body = Body(self, builder, written.function.__globals__, result)
+        body = Body(self, builder, self.names(written.function), result)
         values = packer.from_arguments(builder, made.args)
-        for argument, kind, value in zip(definition.args.args, kinds, values, strict=True):
-            body.store(argument.arg, kind, value)
+        body.enter(definition, zip(kinds, values, strict=True))
         body.statements(definition.body)
         if not builder.block.is_terminated:
             builder.ret_void()
         return made
 
-    def _definition(self, written: Written) -> ast.FunctionDef:
-        function = written.function
-        return _definitions(function.__code__.co_filename, function.__globals__.get("__text__"))[written.__name__]
+    def definition(self, function: Any) -> Definition:
+        """The syntax tree of a function."""
+        return _definition(function.__code__, function.__globals__.get("__text__"))
+
+    def names(self, function: Any) -> Mapping[str, Any]:
+        """What a function finds by name: in its closure, its module, and last in the program's module."""
+        cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
+        return ChainMap({name: cell.cell_contents for name, cell in cells}, function.__globals__, self._program)
 
     def operation(self, builder: Any, function: Any, kinds: list[Any], args: list[Any]) -> tuple[Any, Any]:
         """Call whatever numba knows: an operator, an intrinsic, a functor."""

@@ -1,4 +1,4 @@
-"""Phases of Advance as text for the cpu backend: one file for each balance, and pull."""
+"""Phases of Advance on the CPU: one file for each balance, and pull."""
 
 from __future__ import annotations
 

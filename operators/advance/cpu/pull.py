@@ -7,88 +7,113 @@ stops at the first (Beamer, Asanovic, Patterson: Direction-optimizing breadth-fi
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from frontier.backends.cpu.runtime_words import COUNT, EDGES, EXAMINED
 from frontier.functors import arguments
 from frontier.lowering.ir import Counter, Value
+from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.registers import PULL
 from frontier.lowering.variables import pointer
-from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, pulling, walked
-from frontier.operators.phases import indented
+from frontier.operators.advance.edges import make_bitmap, next_bits, pulled, pulling, walked
+from frontier.operators.phases import adjacency
 
 if TYPE_CHECKING:
+    from frontier.backends.cpu.atomics import truth
+    from frontier.backends.cpu.intrinsics import fetch_add
+    from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
 
+#: Fewest and most words of 64 vertices of a piece.
+LEAST, MOST = 4, 64
+
+
+def searching(
+    visit: Callee, where: Callee, renumbered: bool, weighted: bool
+) -> Callable[..., Any]:
+    """What searches the list of vertex ``x``: whether an edge from the frontier was accepted, and how many it saw."""
+    asks = where is not None
+
+    def search(p, C, slot, everything, bits, lists, x):
+        accepted = False
+        first = np.int64(lists.offsets[x])
+        last = np.int64(lists.offsets[x + 1])
+        seen = last - first
+        for k in range(first, last):
+            near = np.int64(lists.ends[k])
+            if everything or (bits[near >> 6] >> np.uint64(near & 63)) & np.uint64(1):
+                e = np.int64(lists.in_edges[k]) if renumbered else k
+                weight = lists.weights[e] if weighted else 0
+                if truth(visit(p, C, slot, near, x, e, weight)):
+                    accepted = True
+                if asks and not truth(where(p, C, slot, x)):
+                    seen = k + 1 - first
+                    break
+        return accepted, seen
+
+    return search
+
+
+def sweeping(search: Callee, where: Callee, appends: bool) -> Callable[..., Any]:
+    """All vertices for which the condition holds, and the bitmap ``made`` of those that accept."""
+    every = where is None
+
+    def phase(p, C, slot, w, W, everything, bits, n, lists, made, degrees):
+        count = np.int64(0)
+        edges = np.int64(0)
+        examined = np.int64(0)
+        total = (n + 63) >> 6
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                word = np.uint64(0)
+                for x in range(i << 6, min((i + 1) << 6, n)):
+                    if every or truth(where(p, C, slot, x)):
+                        accepted, seen = search(p, C, slot, everything, bits, lists, x)
+                        examined += seen
+                        if appends and accepted:
+                            word |= np.uint64(1) << np.uint64(x & 63)
+                            count += 1
+                            edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])
+                if appends:
+                    made[i] = word
+            first = next_piece(C, slot, W, size)
+        fetch_add(C, slot + COUNT, count)
+        fetch_add(C, slot + EDGES, edges)
+        fetch_add(C, slot + EXAMINED, examined)
+
+    return phase
+
 
 def lower(step: Advance, b: Builder, source: Register, target: Register) -> None:
     """Add the phases: the frontier as a bitmap, then the sweep over all vertices."""
     make_bitmap(b, source, "uint64", False)
     opposite = "in" if step.edges == "out" else "out"
-    parameters: dict[str, Value] = {
+    lists, constants = adjacency(b, opposite, arguments(step.fn, "edge"))
+    given: dict[str, Value] = {
         "everything": b.everything(source),
         "bits": pointer("uint64", source.bits),
         "n": b.capacity("vertex"),
+        "lists": lists,
     }
-    parameters["offsets"], parameters["ends"] = b.lists(opposite)
-    far, near = step.far, "src" if step.far == "dst" else "dst"
-    edge = "k"
-    find = [f"{near} = np.int64(ends[k])"]
-    inside = []
-    if needs_edges(step, b):
-        parameters["in_edges"] = b.in_edges()
-        inside.append("e = np.int64(in_edges[k])")
-        edge = "e"
-    if "weight" in arguments(step.fn, "edge"):
-        parameters["weights"] = b.weights()
-    ends = {near: near, far: "x", "edge": edge, "weight": f"weights[{edge}]"}
-    call = b.call(step.fn, "edge", ends)
-    where = b.call(step.where, far, ends) if step.where is not None else None
-    visit = [*inside, f"if truth({call}):", "    accepted = True"]
-    if where is not None:
-        visit += [f"if not truth({where}):", "    break"]
-    search = [
-        "accepted = False",
-        "start = np.int64(offsets[x])",
-        "end = np.int64(offsets[x + 1])",
-        "k = start",
-        "for k in range(start, end):",
-        *indented([*find, f"if everything or (bits[{near} >> 6] >> np.uint64({near} & 63)) & np.uint64(1):"]),
-        *indented(visit, 2),
-        "examined += min(k + 1, end) - start",
-    ]
-    if step.output is not None:
-        parameters["made"] = pointer("uint64", next_bits(b, target))
-        parameters["degrees"] = b.lists(step.edges)[0]
-        search += [
-            "if accepted:",
-            "    word |= np.uint64(1) << np.uint64(x & 63)",
-            "    count += 1",
-            "    edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])",
-        ]
-    vertex = search if where is None else [f"if truth({where}):", *indented(search)]
-    body = [
-        "count = np.int64(0)",
-        "edges = np.int64(0)",
-        "examined = np.int64(0)",
-        "total = (n + 63) >> 6",
-        "size = piece(total, W, 4, 64)",
-        "first = w * size",
-        "while first < total:",
-        "    for i in range(first, min(first + size, total)):",
-        "        word = np.uint64(0)",
-        "        for x in range(i << 6, min((i + 1) << 6, n)):",
-        *indented(vertex, 3),
-        *(["        made[i] = word"] if step.output is not None else []),
-        "    first = next_piece(C, slot, W, size)",
-        "fetch_add(C, slot + COUNT, count)",
-        "fetch_add(C, slot + EDGES, edges)",
-        "fetch_add(C, slot + EXAMINED, examined)",
-    ]
+    appends = step.output is not None
+    if appends:
+        given["made"] = pointer("uint64", next_bits(b, target))
+        given["degrees"] = b.lists(step.edges)[0]
+    near = "src" if step.far == "dst" else "dst"
+    visit = b.calling(step.fn, "edge", (near, step.far, "edge", "weight"))
+    where = b.calling(step.where, step.far, (step.far,)) if step.where is not None else None
+    search = Made(searching, {"visit": visit, "where": where, **constants})
+    made = b.kernel(f"pull_{step.fn.__name__}", sweeping, given, search=search, where=where, appends=appends)
     after = walked(PULL, Counter("EXAMINED"))
-    if step.output is not None:
+    if appends:
         after += pulled(b, target)
-    b.phase(b.function(f"pull_{step.fn.__name__}", parameters, body), after, pulling(step), [step.fn, step.where])
+    b.phase(made, after, pulling(step), [step.fn, step.where])

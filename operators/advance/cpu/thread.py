@@ -6,17 +6,25 @@ one worker's alone.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from frontier.lowering.ir import Counter, Value, cast
+import numpy as np
+
+from frontier.backends.cpu.runtime_words import EXAMINED, PILE_COUNT
+from frontier.lowering.ir import Counter, cast
+from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.registers import PUSH_THREAD
 from frontier.lowering.variables import EPOCH
-from frontier.operators.advance.cpu.merge_path import accept, finish, taken
-from frontier.operators.cpu.elementwise import FROM_QUEUE, collect, last_flush, output, pieces
-from frontier.operators.phases import frontier, indented
+from frontier.operators.advance.cpu.edges import Edge, finish
+from frontier.operators.cpu.elementwise import LEAST, MOST, appending, ending, output
+from frontier.operators.phases import frontier
 from frontier.operators.sample import Sample, sample_key, sample_place
 
 if TYPE_CHECKING:
+    from frontier.backends.cpu.atomics import truth
+    from frontier.backends.cpu.intrinsics import fetch_add
+    from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
@@ -24,69 +32,140 @@ if TYPE_CHECKING:
 __all__ = ["far_ends", "lower"]
 
 
+def slicing(
+    visit: Callee,
+    end: Callee,
+    hold: Callee,
+    put: Callee,
+    skipped: int,
+    at_most: Any,
+) -> Callable[..., Any]:
+    """The edges of every vertex from the one of number ``skipped`` on, ``at_most`` so many.
+
+    Vertices for which ``hold`` is true are counted, and put into the next frontier instead.
+    """
+    holds, bounded = hold is not None, at_most is not None
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, out):
+        fill, before = 0, 0
+        seen = np.int64(0)
+        held = np.int64(0)
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if everything else np.int64(queue[i])
+                if holds and truth(hold(p, C, slot, x)):
+                    held += 1
+                    fill, before = put(C, slot, out, fill, before, x)
+                else:
+                    k_first = np.int64(lists.offsets[x]) + skipped
+                    k_last = np.int64(lists.offsets[x + 1])
+                    if bounded:
+                        k_last = min(k_last, k_first + at_most)
+                    seen += max(k_last - k_first, np.int64(0))
+                    for k in range(k_first, k_last):
+                        fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
+            first = next_piece(C, slot, W, size)
+        end(C, slot, out, fill, before)
+        fetch_add(C, slot + EXAMINED, seen)
+        if holds:
+            fetch_add(C, slot + PILE_COUNT, held)
+
+    return phase
+
+
+def sampling(
+    visit: Callee,
+    end: Callee,
+    hold: Callee,
+    put: Callee,
+    drawn: int,
+    key_of: Callee,
+    place_of: Callee,
+) -> Callable[..., Any]:
+    """The same with ``drawn`` edges of every vertex, which follow from the seed: see :mod:`operators.sample`."""
+    holds = hold is not None
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, out, seed):
+        fill, before = 0, 0
+        seen = np.int64(0)
+        held = np.int64(0)
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if everything else np.int64(queue[i])
+                if holds and truth(hold(p, C, slot, x)):
+                    held += 1
+                    fill, before = put(C, slot, out, fill, before, x)
+                else:
+                    k_first = np.int64(lists.offsets[x])
+                    degree = np.int64(lists.offsets[x + 1]) - k_first
+                    key = key_of(p, seed, x)
+                    draws = min(degree, np.int64(drawn))
+                    seen += draws
+                    for draw in range(draws):
+                        k = k_first + (draw if draws == degree else place_of(p, key, degree, draw))
+                        fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
+            first = next_piece(C, slot, W, size)
+        end(C, slot, out, fill, before)
+        fetch_add(C, slot + EXAMINED, seen)
+        if holds:
+            fetch_add(C, slot + PILE_COUNT, held)
+
+    return phase
+
+
+def listing(scanned: bool) -> Callable[..., Any]:
+    """The far ends of edges, each once."""
+    put, end = appending(scanned, stamped=True), ending(scanned)
+
+    def phase(p, C, slot, w, W, everything, queue, total, ends, out):
+        fill, before = 0, 0
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if everything else np.int64(queue[i])
+                fill, before = put(C, slot, out, fill, before, np.int64(ends[x]))
+            first = next_piece(C, slot, W, size)
+        end(C, slot, out, fill, before)
+
+    return phase
+
+
 def lower(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
     """Add the phase that pushes along (a part of) the edges of every vertex of ``source``."""
-    parameters = frontier(b, source, "vertex")
-    parameters["offsets"], parameters["ends"] = b.lists(step.edges)
-    inner, scanned = accept(step, b, target, want, parameters)
-    walk = _sample(step.part, b, parameters, inner) if isinstance(step.part, Sample) else _slice(step.part, inner)
-    if step.hold is not None:
-        keep = ["kept += 1", *taken(step, b, "x", scanned, parameters)]
-        waits = f"if truth({b.call(step.hold, 'vertex', {'v': 'x'})}):"
-        walk = [waits, *indented(keep), "else:", *indented(walk)]
-    lines = ["fill = 0", "edges = 0", "seen = np.int64(0)", "kept = np.int64(0)", *pieces([FROM_QUEUE, *walk])]
-    if step.output is not None:
-        lines.append(last_flush(scanned))
-    lines.append("fetch_add(C, slot + EXAMINED, seen)")
-    if step.held is not None:
-        lines.append("fetch_add(C, slot + PILE_COUNT, kept)")
-    made = b.function(f"part_{step.fn.__name__}", parameters, lines)
-    finish(step, b, made, target, want, scanned, Counter("EXAMINED"), PUSH_THREAD)
-
-
-def _slice(part: tuple[int, int | None] | None, inner: list[str]) -> list[str]:
-    """Lines that visit the edges of ``x``, or a slice of them."""
-    first, last = part or (0, None)
-    return [
-        f"start = np.int64(offsets[x]) + {first}",
-        "end = np.int64(offsets[x + 1])",
-        *([f"end = min(end, start + {max(last - first, 0)})"] if last is not None else []),
-        "seen += max(end - start, 0)",
-        "for k in range(start, end):",
-        *indented(inner),
-    ]
-
-
-def _sample(part: Sample, b: Builder, parameters: dict[str, Value], inner: list[str]) -> list[str]:
-    """Lines that visit random edges of ``x``."""
-    parameters["seed"] = cast("int64", b.scalars[part.seed] if isinstance(part.seed, str) else part.seed)
-    return [
-        "start = np.int64(offsets[x])",
-        "degree = np.int64(offsets[x + 1]) - start",
-        f"key = {b.functor(sample_key)}(p, seed, x)",
-        f"drawn = min(degree, {part.size})",
-        "seen += drawn",
-        "for draw in range(drawn):",
-        f"    k = start + (draw if drawn == degree else {b.functor(sample_place)}(p, key, degree, draw))",
-        *indented(inner),
-    ]
+    edge = Edge.of(step, b, target, want)
+    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    constants: dict[str, Constant] = {
+        "visit": edge.visit,
+        "end": edge.end,
+        "hold": b.calling(step.hold, "vertex", ("v",)) if step.hold is not None else None,
+        "put": edge.put,
+    }
+    name = f"part_{step.fn.__name__}"
+    if isinstance(step.part, Sample):
+        seed = step.part.seed
+        given["seed"] = cast("int64", b.scalars[seed] if isinstance(seed, str) else seed)
+        constants |= {"drawn": step.part.size, "key_of": b.helper(sample_key), "place_of": b.helper(sample_place)}
+        made = b.kernel(name, sampling, given, **constants)
+    else:
+        first, last = step.part or (0, None)
+        constants |= {"skipped": first, "at_most": None if last is None else max(last - first, 0)}
+        made = b.kernel(name, slicing, given, **constants)
+    finish(step, b, made, target, want, edge.scanned, Counter("EXAMINED"), PUSH_THREAD)
 
 
 def far_ends(step: Advance, b: Builder, edges: Register, vertices: Register) -> None:
     """Add the phase that makes the set of the far ends of some edges."""
-    parameters = frontier(b, edges, "edge")
+    given = frontier(b, edges, "edge")
     # The far end of an edge is the same whichever way it is walked from here on.
-    parameters["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
-    parameters["stamps"] = b.array("stamps", "stamps", "int32")
-    parameters["epoch"] = cast("int32", EPOCH)
+    given["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
     want = "" if step.part else step.edges
-    scanned = output(b, vertices, "vertex", want, parameters)
-    take = [
-        FROM_QUEUE,
-        "far = np.int64(ends[x])",
-        "if stamps[far] != epoch and exchange(stamps, far, epoch) != epoch:",
-        *indented(collect("far", scanned)),
-    ]
-    body = ["fill = 0", "edges = 0", *pieces(take), last_flush(scanned)]
+    stamps, epoch = b.array("stamps", "stamps", "int32"), cast("int32", EPOCH)
+    given["out"], scanned = output(b, vertices, "vertex", want, stamps, epoch)
     b.set(EPOCH, EPOCH + 1)
-    b.phase(b.function("far_ends", parameters, body), b.produced(vertices, "vertex", want), "list the far ends")
+    made = b.kernel("far_ends", listing, given, scanned=scanned)
+    b.phase(made, b.produced(vertices, "vertex", want), "list the far ends")

@@ -1,0 +1,60 @@
+"""Arrays that go together through the functions of phases, as named tuples; what a phase does not use is 0."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+__all__ = ["Edges", "Lists", "Out", "Pile", "Piles"]
+
+
+class Edges(NamedTuple):
+    """What is known of an edge by its slot."""
+
+    sources: Any
+    targets: Any
+    weights: Any
+
+
+class Lists(NamedTuple):
+    """The adjacency lists of one direction: vertex x has the places ``offsets[x]`` to ``offsets[x + 1]``.
+
+    ``ends`` are the far ends by place. In lists of in-edges ``in_edges`` are the edges' own slots.
+    """
+
+    offsets: Any
+    ends: Any
+    in_edges: Any
+    weights: Any
+
+
+class Out(NamedTuple):
+    """Where a worker of the CPU appends: the next queue and its scan, and the worker's own arrays for these.
+
+    ``stamps`` and ``epoch`` say which vertices have been taken in this phase.
+    """
+
+    queue: Any
+    scan: Any
+    capacity: Any
+    ids: Any
+    prefix: Any
+    degrees: Any
+    stamps: Any
+    epoch: Any
+
+
+class Pile(NamedTuple):
+    """A pile that holds so many elements, those stamped with its epoch; ``ids`` is the worker's own array for it."""
+
+    elements: Any
+    held: Any
+    stamps: Any
+    epoch: Any
+    ids: Any
+
+
+class Piles(NamedTuple):
+    """Several piles: the first, and the others as such a tuple again; 0 after the last."""
+
+    first: Any
+    others: Any

@@ -1,0 +1,115 @@
+"""What happens at one edge of a push on the CPU, and what the phases of all balances end with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from frontier.functors import arguments
+from frontier.lowering.ir import Call, Counter, Expr, Value, cast
+from frontier.lowering.kernels import Callee, Constant, Made
+from frontier.lowering.variables import EPOCH
+from frontier.operators.advance.edges import pushing, walked
+from frontier.operators.cpu.elementwise import appending, ending, output
+from frontier.operators.phases import adjacency
+
+if TYPE_CHECKING:
+    from frontier.backends.cpu.atomics import truth
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.advance import Advance
+
+__all__ = ["Edge", "finish", "nothing", "visiting"]
+
+
+def visiting(
+    visit: Callee,
+    where: Callee,
+    put: Callee,
+    renumbered: bool,
+    weighted: bool,
+    edge: bool,
+) -> Callable[..., Any]:
+    """What visits edge ``k`` of vertex ``x`` if the condition holds, and takes its far end, or itself, if accepted."""
+    every, appends = where is None, put is not None
+
+    def visit_edge(p, C, slot, lists, out, fill, before, x, k):
+        far = np.int64(lists.ends[k])
+        e = np.int64(lists.in_edges[k]) if renumbered else k
+        weight = lists.weights[e] if weighted else 0
+        if every or truth(where(p, C, slot, far)):
+            if appends:
+                if truth(visit(p, C, slot, x, far, e, weight)):
+                    fill, before = put(C, slot, out, fill, before, e if edge else far)
+            else:
+                visit(p, C, slot, x, far, e, weight)
+        return fill, before
+
+    return visit_edge
+
+
+def nothing() -> Callable[..., Any]:
+    """What is called at the end of a phase that appends nothing."""
+
+    def end(C, slot, out, fill, before):
+        pass
+
+    return end
+
+
+class Edge(NamedTuple):
+    """What the phases of a push have in common.
+
+    Attributes
+    ----------
+    visit, put, end : Made
+        What visits an edge; appends an item, once; appends what is left.
+    lists, out : Call
+        Parameters.
+    scanned : bool
+        Whether the next queue gets a scan.
+    """
+
+    visit: Made
+    put: Made | None
+    end: Made
+    lists: Call
+    out: Value
+    scanned: bool
+
+    @classmethod
+    def of(cls, step: Advance, b: Builder, target: Register, want: str) -> Edge:
+        """For one step."""
+        near = "src" if step.far == "dst" else "dst"
+        lists, constants = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
+        put, end, scanned = None, Made(nothing), False
+        out: Value = 0
+        if step.output is not None:
+            stamped = step.output == "vertex" and step.unique != "claimed"
+            stamps = (b.array("stamps", "stamps", "int32"), cast("int32", EPOCH)) if stamped else ()
+            out, scanned = output(b, target, step.output, want, *stamps)
+            put, end = Made(appending, {"scanned": scanned, "stamped": stamped}), Made(ending, {"scanned": scanned})
+        given: dict[str, Constant] = {
+            "visit": b.calling(step.fn, "edge", (near, step.far, "edge", "weight")),
+            "where": b.calling(step.where, step.far, (step.far,)) if step.where is not None else None,
+            "put": put,
+            **constants,
+            "edge": step.output == "edge",
+        }
+        return cls(Made(visiting, given), put, end, lists, out, scanned)
+
+
+def finish(
+    step: Advance, b: Builder, made: Call, target: Register, want: str, scanned: bool, seen: Expr, how: int
+) -> None:
+    """The phase itself: stamps of its own, then what it has produced and held. ``how`` is for the trace."""
+    if step.output == "vertex" and step.unique != "claimed":
+        b.set(EPOCH, EPOCH + 1)
+    after = walked(how, seen)
+    if step.output is not None:
+        after += b.produced(target, step.output, want if scanned else "")
+    if step.held is not None:
+        after.append(b.assign(step.held, Counter("PILE_COUNT")))
+    b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
