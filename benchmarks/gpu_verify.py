@@ -74,10 +74,13 @@ class Checker:
         )
 
     def sssp(self, r: Any, source: int) -> list[str]:
-        """No edge offers a shorter way, and the edge from the parent is tight."""
+        """No edge offers a shorter way, and that from the parent (without parents: one edge at least) is tight."""
         distance, parent = r.distance, r.parent
         reached = distance < np.inf
-        wrong = self._root(distance, parent, source, reached)
+        if parent is None:
+            wrong = [] if len(distance) == self.n and distance[source] == 0 else ["the source is not at 0"]
+        else:
+            wrong = self._root(distance, parent, source, reached)
         if wrong:
             return wrong
         shorter = 0
@@ -85,11 +88,11 @@ class Checker:
         for src, dst, weight in self.edges():
             offer, there = distance[src] + weight, distance[dst]
             shorter += int((offer < there).sum())
-            own = parent[dst] == src
-            found[dst[own & (offer == there)]] = True
+            tight = offer == there if parent is None else (offer == there) & (parent[dst] == src)
+            found[dst[tight]] = True
         return self._counted(
             (shorter, "edges offer a shorter way"),
-            (self._orphans(found, reached, source), "edges from the parent are not tight"),
+            (self._orphans(found, reached, source), "vertices are not reached over a tight edge"),
         )
 
     def _root(self, value: Array, parent: Array, source: int, reached: Array) -> list[str]:

@@ -111,12 +111,23 @@ def _first_delta(g: Graph) -> float:
 
 
 def near_of(key: Functor) -> Functor:
-    """Below the limit, or the limit is NaN."""
+    """Below the limit, or of the least key: the limit is no higher where that is infinite, or swallows the width."""
 
     def near(p, v):  # type: ignore[no-untyped-def]
-        return not key(p, v) >= p.limit
+        found = key(p, v)
+        return found < p.limit or found <= p.least
 
     return near
+
+
+def held_of(key: Functor) -> Functor:
+    """Not near."""
+
+    def held(p, v):  # type: ignore[no-untyped-def]
+        found = key(p, v)
+        return found >= p.limit and found > p.least
+
+    return held
 
 
 def lowest_of(key: Functor) -> Functor:
@@ -210,26 +221,16 @@ def width_of(tuning: Tuning) -> Functor:
 
 
 def limit_of(least: float, rounding: float) -> Functor:
-    """The next limit: above the least key, also where that is so large that it swallows the width.
-
-    NaN, and so above all, where there is no such number: who waits then is infinitely far.
-    """
+    """The next limit: above the least key, also where that is so large that it swallows the width."""
 
     def limit(p):  # type: ignore[no-untyped-def]
-        end = p.least + max(p.delta, least, p.least * rounding)
-        return end if end < np.inf else np.nan
+        return p.least + max(p.delta, least, p.least * rounding)
 
     return limit
 
 
 def window(p):  # type: ignore[no-untyped-def]
-    """The end of a window that begins at the least key; NaN as of a limit."""
-    end = p.least + p.delta
-    return end if end < np.inf else np.nan
-
-
-def whole_window(p):  # type: ignore[no-untyped-def]
-    """The end of a window of integers."""
+    """The end of a window that begins at the least key."""
     return p.least + p.delta
 
 
@@ -394,7 +395,7 @@ def _sliding(loop: Loop, names: Names, p: Problem) -> Step:
     (step,) = loop.steps
     assert isinstance(step, Advance)
     held = copy.copy(step)
-    held.hold, held.held = names.fn(fresh_of(names.key)), names["waiting"]
+    held.hold, held.held = names.fn(held_of(names.key)), names["waiting"]
     return Sequence(
         *_begin(loop, names),
         names.set(delta=first),
@@ -432,7 +433,7 @@ def _exact(loop: Loop, order: Order, names: Names) -> Step:
         )
     else:
         begin += (*_begin(loop, names), names.set(delta=first))
-        found += (names.set(limit=whole_window if names.wholly else window), Split(near, rest=names["far"]))
+        found += (names.set(limit=window), Split(near, rest=names["far"]))
         last = (Split(near, rest=names["far"]),)
     taken, kept = Compute(names.fn(take)), Compute(names.fn(put))
     inner = Loop(*into, taken, *_pass(loop, names), kept, *last, until=loop.until, schedule=loop.schedule)

@@ -193,7 +193,8 @@ def test_elements_come_back_with_any_key(backend):
 
 
 def test_infinite_keys_get_their_turn_and_end(backend):
-    p = fr.Problem(backend(fr.path(4)), key=fr.vertex("float64", [np.inf, 1, np.inf, 2]), seen=fr.vertex("int64"))
+    keys = [np.inf, -np.inf, np.inf, 1e300]
+    p = fr.Problem(backend(fr.path(4)), key=fr.vertex("float64", keys), seen=fr.vertex("int64"))
     for order in (fr.by("key"), fr.by("key", delta=1.0), fr.by("key", exact=True), fr.by("key", exact=True, delta=2)):
         fr.Loop(fr.Compute(seen), fr.Filter(nobody), order=order, over="vertices")(p)
     assert host(p.seen).tolist() == [4] * 4

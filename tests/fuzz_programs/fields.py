@@ -56,6 +56,8 @@ FIELDS = {
     "sum64": Kept("vertex", "float64", "exact"),
     "claim": Kept("vertex", "int32", "fixed", -1, 100000),
     "link": Kept("vertex", "int32", "fixed", 0, 100),
+    "rank": Kept("vertex", "int64", "fixed", -4, 9),
+    "cost": Kept("edge", "float32", "fixed"),
     "ea": Kept("edge", "int32", "plain", -100000, 100000),
     "ex": Kept("edge", "int64", "plain", -(2**31), 2**31),
     "ef": Kept("edge", "float32"),
@@ -141,6 +143,8 @@ def problem(g: fr.Graph, names: tuple[str, ...], seed: int, wild: bool = False) 
             made[name] = fr.array(_values(rng, field, LENGTH, wild))
         else:
             values = _values(rng, field, lengths[field.kind], wild)
+            if name == "cost":  # keys, which are not NaN
+                values = np.where(np.isnan(values), np.float32(1.5), values)
             if name == "link":
                 values = rng.integers(0, g.num_vertices, g.num_vertices).astype(np.int32)
             made[name] = (fr.vertex if field.kind == "vertex" else fr.edge)(field.dtype, values)

@@ -92,6 +92,7 @@ def _left(p: fr.Problem, f: fr.Frontier | None, note: str) -> dict[str, Any]:
     made: dict[str, Any] = {name: to_host(array) for name, array in p.arrays.items()}
     made |= {name: array.copy() for name, array in p.scalars.items()}
     made |= {name: np.array(sorted(pile.host_ids().tolist())) for name, pile in p.piles.items()}
+    made = {name: values for name, values in made.items() if not name.endswith("__")}  # an ordered loop's own
     made["frontier"] = None if f is None else (f.kind, sorted(f.host_ids().tolist()))
     made["error"] = note
     return made

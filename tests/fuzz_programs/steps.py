@@ -365,7 +365,7 @@ class _Maker:
             return self._filter(kind), kind
         count, limit = f"c{self.counters}", self.pick([1, 2, 4])
         self.counters += 1
-        form = self.pick(["default", "default", "over", "take", "times", "record", "until"])
+        form = self.pick(["default", "default", "over", "take", "times", "record", "until", "order", "order"])
         clear = Node("Set", (f"{count}=0",), (), frozenset({count}))
         options, fields = [f"count={count!r}"], {count}
         end = self.writer("scalars")
@@ -384,6 +384,13 @@ class _Maker:
             start = FIELDS[pile].dtype
             options.append(f"take={pile!r}")
             fields.add(pile)
+        elif form == "order":
+            options.append(self._order(start, fields))
+            if self.chance(0.4):
+                text, start, more = self.over(("vertex", "edge"))
+                options[-1] = self._order(start, fields)
+                options.append(text)
+                fields |= more
         elif form == "times":
             options.append(self.pick(["times=0", "times=2", "times='times'"]))
             fields.add("times")
@@ -391,7 +398,7 @@ class _Maker:
         if form != "times" or self.chance(0.3):
             options.append(f"until={end.name}")
             writers.append(end)
-        if self.chance(0.1):
+        if self.chance(0.1) and form != "order":
             options.append("max_steps=2")
         if form == "until":  # all steps have frontiers of their own
             made, after = (self._compute(""), self._reduce(""), self._gather(""))[: self.pick([1, 2, 3])], start
@@ -400,6 +407,15 @@ class _Maker:
         loop = self.node("Loop", options, *writers, fields=fields)
         loop = replace(loop, inner=self.back(made, after, start))
         return Node("Sequence", (), (), frozenset(), (clear, loop)), kind
+
+    def _order(self, kind: str, fields: set[str]) -> str:
+        """An order by keys that nobody writes, kept exactly: any other may not change what the steps find."""
+        key = "rank" if kind == "vertex" else "cost"
+        fields.add(key)
+        width = self.pick(["", "", ", delta=2", ", delta=2.5"])
+        into = self.pick(["", ", into='r'"])
+        fields |= {"r"} if into else set()
+        return f"order=fr.by({key!r}, exact=True{width}{into})"
 
     def _recorded(self, kind: str, clear: Node, count: str) -> Node:
         """A search that keeps its frontiers, and a loop over these from the last on."""

@@ -170,7 +170,7 @@ class Context:
             raise FrontierError(loop.lacks())
         if len(f) and f.kind != order.elements(p):
             raise FrontierError(f"{loop!r}: its keys are of {order.elements(p)} elements, and the frontier's are not")
-        waiting, limit = f, None
+        waiting, limit, least = f, None, None
         delta = p.scalars[order.delta][0] if order.delta in p.scalars else order.delta
         while waiting:
             yield None
@@ -179,11 +179,11 @@ class Context:
                 taken = waiting if not order.exact else self._part(waiting, keys == keys.min())
                 least = keys.min()
             else:
-                if limit is None or not (keys < limit).any():
+                if limit is None or not ((keys < limit) | (keys <= least)).any():
                     least = keys.min()
                     limit = least + delta
-                taken = self._part(waiting, keys < limit)
-                taken = taken if taken else waiting  # a delta that rounding swallows
+                # Where the limit is no higher, for the least key is infinite or swallows delta, those of that key.
+                taken = self._part(waiting, (keys < limit) | (keys <= least))
             if order.into is not None:
                 scalar = p.scalars[order.into]
                 scalar[0] = stored(f"p.{order.into}", least, scalar.dtype)
