@@ -36,7 +36,7 @@ _NAMES = {
     "frontier.numbers": "hash random",
     "frontier.order": "Order by",
     "frontier.problem": "Problem array edge pile scalar vertex",
-    "frontier.schedule": "Schedule",
+    "frontier.schedule": "Schedule register_balance",
     "frontier.tracing": "trace",
     "frontier.primitives.bc": "betweenness",
     "frontier.primitives.bfs": "bfs",

@@ -156,6 +156,7 @@ from frontier.problem import (
 )
 from frontier.schedule import (
     Schedule as Schedule,
+    register_balance as register_balance,
 )
 from frontier.tracing import (
     trace as trace,

@@ -6,13 +6,14 @@ What an algorithm does (functors, loop) and how it is carried out are kept apart
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
 from frontier.errors import FrontierError
 
-__all__ = ["ResolvedSchedule", "Schedule"]
+__all__ = ["ResolvedSchedule", "Schedule", "register_balance", "registered_balance"]
 
 _CHOICES: dict[str, tuple[str, ...]] = {
     "direction": ("auto", "push", "pull"),
@@ -22,6 +23,9 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "queue": ("append", "scan"),
     "order": ("auto", "near_far", "sliding"),
 }
+
+#: What users have registered: (name, backend) -> what adds the phases, and whether it wants the scan of degrees.
+_balances: dict[tuple[str, str], tuple[Callable[..., None], bool]] = {}
 
 _POSITIVE = ("alpha", "beta", "do_a", "do_b", "gamma")
 _FLAGS = ("hub_cache", "fuse", "deterministic")
@@ -104,7 +108,7 @@ class Schedule:
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             value = getattr(self, name)
-            if value is not None and value not in choices:
+            if value is not None and value not in choices and not (name == "balance" and _is_registered(value)):
                 raise FrontierError(f"Schedule({name}={value!r}): choose from {', '.join(choices)}")
         for name in _FLAGS:
             value = getattr(self, name)
@@ -179,3 +183,47 @@ _DEFAULTS = ResolvedSchedule()
 def _filled(schedule: Schedule) -> ResolvedSchedule:
     """The same object for equal schedules, so that what is kept by it is found as quickly for one made anew."""
     return schedule.over(_DEFAULTS)
+
+
+def register_balance(name: str, backend: str, lower: Callable[..., None], *, scanned: bool = False) -> None:
+    """Add a way to share a push's edges among workers: ``Schedule(balance=name)`` takes it on a backend.
+
+    Parameters
+    ----------
+    name : str
+        An identifier that no shipped balance has.
+    backend : str
+        ``"cpu"``, ``"cuda"`` or that of a registered backend whose programs it adds phases to.
+    lower : callable
+        ``lower(step, builder, source, target, want)``, as in ``operators/advance/cpu/thread.py``: adds the phases that
+        visit the edges of the frontier ``source`` and append what the functor accepts to ``target``.
+    scanned : bool
+        Whether it wants the running sums of the frontier's degrees (``builder.scan_of(source)``).
+
+    Raises
+    ------
+    FrontierError
+        The name is none, or a shipped balance's.
+    """
+    if not (isinstance(name, str) and name.isidentifier()) or name in _CHOICES["balance"]:
+        raise FrontierError(f"a balance cannot be called {name!r}: it takes an identifier that no shipped balance has")
+    _balances[name, backend] = lower, scanned
+
+
+def registered_balance(name: str, backend: str) -> tuple[Callable[..., None], bool] | None:
+    """What users have registered under a name for a backend; None for shipped balances.
+
+    Raises
+    ------
+    FrontierError
+        It is registered for other backends only.
+    """
+    found = _balances.get((name, backend))
+    if found is None and name not in _CHOICES["balance"]:
+        there = ", ".join(sorted(where for each, where in _balances if each == name))
+        raise FrontierError(f"the balance {name!r} is registered for {there}, not for {backend}")
+    return found
+
+
+def _is_registered(name: object) -> bool:
+    return any(each == name for each, _ in _balances)

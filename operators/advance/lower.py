@@ -9,6 +9,7 @@ from frontier.lowering.registers import QUEUE, form
 from frontier.operators.advance.edges import needs_edges
 from frontier.operators.advance.switch import RULES
 from frontier.operators.kernels import kernels
+from frontier.schedule import registered_balance
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -30,7 +31,7 @@ def lower(step: Advance, b: Builder, register: Register) -> None:
             b.sparse(source)
             kernels(b, "advance").part(step, b, source, register, want)
         elif not step.may_pull(b.schedule) or (b.narrow and b.schedule.direction == "auto"):
-            kernels(b, "advance").push(step, b, source, register, want)
+            _push(step, b, source, register, want)
         elif b.schedule.direction == "pull":
             _pull(step, b, source, register)
         else:
@@ -38,6 +39,20 @@ def lower(step: Advance, b: Builder, register: Register) -> None:
         register.kinds = before
 
     b.for_kinds(register, emit)
+
+
+def _push(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
+    """Push by the schedule's balance: one of the backend's, or one that a user has registered."""
+    registered = registered_balance(b.schedule.balance, b.backend)
+    if registered is None:
+        kernels(b, "advance").push(step, b, source, target, want)
+        return
+    lower, scanned = registered
+    if scanned:
+        b.scanned(source, step.edges)
+    else:
+        b.sparse(source)
+    lower(step, b, source, target, want)
 
 
 def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None:
@@ -53,7 +68,7 @@ def _choose(step: Advance, b: Builder, source: Register, target: Register, want:
     """Push or pull, as the schedule's rule decides in every pass."""
     pulls = RULES[b.schedule.switch](step, b, source)
     with b.when(no(pulls)) as branch:
-        kernels(b, "advance").push(step, b, source, target, want)
+        _push(step, b, source, target, want)
     with b.otherwise(branch), b.defer():
         _pull(step, b, source, target)
 
