@@ -52,11 +52,13 @@ class Found:
 def corners(local: int, least: int) -> Iterator[None]:
     """Small limits, so that small graphs meet full buffers and many pieces of work."""
     from frontier.backends.cpu import execution, runtime
-    from frontier.operators.advance.cpu import merge_path
-    from frontier.operators.cpu import elementwise, intersect
+    from frontier.operators.advance.cpu import edges, merge_path, pull, thread
+    from frontier.operators.cpu import buckets, elementwise, gathering, intersect, scan
 
-    given = [(execution, "SMALL", 0), (runtime, "LOCAL", local), (merge_path, "LEAST", least),
-             (elementwise, "LEAST", least), (intersect, "LEAST", least)]  # fmt: skip
+    given = [(execution, "SMALL", 0)]
+    # Every module has the constants that it imports: all must agree how long a worker's arrays are.
+    for module in (runtime, elementwise, buckets, gathering, intersect, scan, edges, merge_path, pull, thread):
+        given += [(module, name, to) for name, to in (("LOCAL", local), ("LEAST", least)) if hasattr(module, name)]
     before = [(module, name, getattr(module, name)) for module, name, _ in given]
     for module, name, value in given:
         setattr(module, name, value)
