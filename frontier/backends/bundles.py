@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Edges", "Lists", "Out", "Pile", "Piles"]
+__all__ = ["Edges", "Lists", "Out", "Pile", "Piles", "Queue"]
 
 
 class Edges(NamedTuple):
@@ -43,8 +43,17 @@ class Out(NamedTuple):
     epoch: Any
 
 
+class Queue(NamedTuple):
+    """Where threads of a GPU append: the next queue, its scan, and the offsets that give the degrees for that."""
+
+    queue: Any
+    scan: Any
+    capacity: Any
+    degrees: Any
+
+
 class Pile(NamedTuple):
-    """A pile that holds so many elements, those stamped with its epoch; ``ids`` is the worker's own array for it."""
+    """A pile that holds so many elements, those stamped with its epoch; ``ids`` is a worker's own array, on the CPU."""
 
     elements: Any
     held: Any

@@ -52,7 +52,7 @@ def module_text(program: Program, imports: str, decorator: str, loop: list[str])
         "\n".join([imports, *factories]),
         f"P = namedtuple('P', {fields or ['nothing']!r})",
         *("\n".join([decorator, *lines]) for lines in phases),
-        "\n".join(f"{each.name} = phase({_constant(each.made, names)})" for each in kernels),
+        "\n".join(f"{each.name} = phase({_constant(each.made, names)}, {each.name!r})" for each in kernels),
         "\n".join(loop),
     ]
     return "\n\n\n".join(parts) + "\n"

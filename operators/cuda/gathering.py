@@ -87,7 +87,7 @@ def _values(step: Gather, b: CudaProgram, parameters: dict[str, Value], dtype: s
         use=lines[len(loads) :],
         identity=f"np.int64({LAST})" if ends else start(step.op, dtype),
         store=stored(step, dtype),
-        op="" if ends else OPS[step.op],
+        op="" if ends else str(OPS[step.op]),
         near=step.near in arguments(step.fn, "edge"),
         harmless=reads,
         ends=ends,

@@ -34,8 +34,11 @@ def gives(*types: str) -> Callable[[Any], Any]:
     return lambda function: Written(function, types)
 
 
-#: Marks the function of a phase.
-phase = gives()
+def phase(function: Any, name: str = "") -> Written:
+    """Mark the function of a phase, which machine code has by this name."""
+    made = Written(function, ())
+    made.__name__ = name or made.__name__
+    return made
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,6 +132,12 @@ def chunk(total, W):
 
 
 @device
+def marked(mask, u):
+    """A mask with the bit of an element."""
+    return u32(mask | u32(u32(1) << u32(u)))
+
+
+@device
 def element_at(queue, everything, i):
     """The i-th element of a frontier."""
     if everything:

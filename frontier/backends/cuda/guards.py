@@ -30,8 +30,37 @@ def _intrinsic(guard: Guard) -> Any:
     return guarded
 
 
+def _calling(bits: dict[int, int]) -> Any:
+    """What makes ``call(p, C, slot, *ends)``, see :class:`frontier.lowering.kernels.FunctorCall`."""
+
+    def calling(functor: Any, number: int, order: tuple[int, ...], value: bool) -> Any:
+        guard = Guard(bits, value)
+
+        @intrinsic
+        def call(typingctx, p, C, slot, *ends):  # type: ignore[no-untyped-def]
+            kinds = [types.unliteral(each) for each in ends]
+            # Integers reach functors 64 bits wide.
+            taken = [types.int64 if isinstance(kinds[i], types.Integer) else kinds[i] for i in order]
+            call = Call(typingctx, typingctx.resolve_value_type(functor), (p, *taken), value)
+
+            def generate(context, builder, signature, given):  # type: ignore[no-untyped-def]
+                parts = [(p, given[0])]
+                parts += [(kinds[i], builder.extract_value(given[3], i)) for i in order]
+                wanted = zip(parts, call.signature.args, strict=True)
+                cast = [context.cast(builder, part, kind, kind_) for (kind, part), kind_ in wanted]
+                words = [given[1], given[2], context.get_constant(types.int64, number)]
+                return guard.generate(call, context, builder, words, cast)
+
+            return call.type(p, C, types.int64, types.BaseTuple.from_types(kinds)), generate
+
+        return call
+
+    return calling
+
+
 def _guards(bits: dict[int, int]) -> SimpleNamespace:
     return SimpleNamespace(
+        calling=_calling(bits),
         guarded=_intrinsic(Guard(bits, value=False)), guarded_value=_intrinsic(Guard(bits, value=True)),
         tried=_intrinsic(Guard(None, value=False)), tried_value=_intrinsic(Guard(None, value=True)),
     )  # fmt: skip

@@ -10,7 +10,7 @@ SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 if SIMULATED:
     from frontier.backends.cuda.simulator import *  # noqa: F403
-    from frontier.backends.cuda.simulator import POINTERS, SHARED, checked, device, phase, truth
+    from frontier.backends.cuda.simulator import POINTERS, SHARED, checked, device, function, truth
     from frontier.backends.cuda.simulator_guards import GUARDS
     from frontier.backends.least import bits_of, integer, key_down, key_up
 else:
@@ -23,6 +23,6 @@ else:
     from frontier.backends.cuda.intrinsics import POINTERS, SHARED
 
     device = cuda.jit(device=True, forceinline=True)
-    phase = cuda.jit(device=True)
+    function = cuda.jit(device=True)
 
 int32_at = POINTERS["int32"]

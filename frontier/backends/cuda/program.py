@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from frontier.backends.cuda.printers import LeaderPrinter, ThreadPrinter
-from frontier.backends.cuda.runtime_words import FREE, scratch
+from frontier.backends.cuda.runtime_words import FREE, NOTHING, PREFIX, START, scratch
 from frontier.lowering.ir import Call, Expr, Phase, Var, equal, expression
 from frontier.lowering.layout import Layout
 from frontier.lowering.loops import Program
@@ -25,17 +25,19 @@ from frontier.schedule import ResolvedSchedule
 __all__ = ["Build", "CudaProgram", "scratch_of", "text"]
 
 #: Calls of functors, see :mod:`frontier.backends.guards`.
-CALLS = ("guarded", "guarded_value", "tried", "tried_value")
+CALLS = ("calling", "guarded", "guarded_value", "tried", "tried_value")
 
-_MODES = {name: Var(name) for name in ("NOTHING", "START", "PREFIX")}
+_MODES = {NOTHING: Var("NOTHING"), PREFIX: Var("PREFIX"), START: Var("START")}
 
 _IMPORTS = """from collections import namedtuple
 
 import numpy as np
 
+from frontier.backends.bundles import *
+from frontier.backends.cuda.kernels import Kernels
 from frontier.backends.cuda.machine import *
 from frontier.backends.cuda.machine import GUARDS, POINTERS, SHARED, bits_of, checked, integer
-from frontier.backends.cuda.machine import device, key_down, key_up, phase, truth
+from frontier.backends.cuda.machine import device, function, key_down, key_up, truth
 from frontier.backends.cuda.runtime import *
 from frontier.backends.cuda.appends import *
 from frontier.backends.cuda.queues import *
@@ -119,7 +121,11 @@ class CudaProgram(Program):
 
     def mode(self, want: str) -> Var:
         """What an append writes beside the ids."""
-        return _MODES["NOTHING" if not want else "START" if self.narrow else "PREFIX"]
+        return _MODES[self.mode_number(want)]
+
+    def mode_number(self, want: str) -> int:
+        """The same as a constant."""
+        return NOTHING if not want else START if self.narrow else PREFIX
 
     def carries(self, want: str) -> bool:
         """Whether an append writes the first slots of the lists beside the ids."""
@@ -202,7 +208,11 @@ def _text(program: CudaProgram) -> str:
     width = "np.int64" if program.layout.offsets == "int64" else "np.int32"
     build = program.build
     calls = [f"{name} = GUARDS[{not program.decides}].{name}" for name in CALLS]
-    constants = [*program.checkers(), f"I = {width}", f"tracing = {build.traced}", f"single = {build.single}"]
-    imports = "\n".join([_IMPORTS, *calls, *constants])
+    ids, offsets = program.layout.ids, program.layout.offsets
+    constants = [f"ids_shared = {ids}_shared", f"offsets_shared = {offsets}_shared"]
+    constants += [f"IDS = {np.dtype(ids).itemsize}", f"OFFSETS = {np.dtype(offsets).itemsize}"]
+    constants += [f"I = {width}", f"tracing = {build.traced}", f"single = {build.single}"]
+    phase = "phase = Kernels(globals(), function, device)"
+    imports = "\n".join([_IMPORTS, *calls, *program.checkers(), *constants, phase])
     printer = (LeaderPrinter if program.decides else ThreadPrinter)(program)
     return module_text(program, imports, "@phase", printer.function())

@@ -60,9 +60,16 @@ from frontier.backends.cuda.runtime_words import (  # noqa: F401 - for kernels
     FREE,
     HALF,
     LOCK,
+    MAX,
+    MIN,
+    NOTHING,
+    OR,
     PILE_COUNT,
+    PREFIX,
     SLOT,
+    START,
     STOP,
+    SUM,
     TILE,
     VARIABLES,
 )
@@ -76,12 +83,6 @@ RESULT = 8
 
 # Scratch memory of a block, in bytes: K, two values a warp, a few words; then what a phase lays there.
 WARPS, MORE, WORDS = 128, 384, 640
-
-#: What an append writes beside the ids: nothing, edges before (for merge_path), first slot (for lanes).
-NOTHING, PREFIX, START = range(3)
-
-#: Reductions.
-SUM, MIN, MAX, OR = range(4)
 
 # ---- phases --------------------------------------------------------------------------------------------
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 __all__ = [
     "ARRIVALS", "ATTENTION", "COUNT", "CURSOR", "EDGES", "ERROR", "EXAMINED", "FIRST", "FREE", "HALF", "HISTORY",
-    "LOCK", "MOST", "PILE_COUNT", "SLOT", "STOP", "TILE", "VARIABLES", "scratch", "size",
+    "LOCK", "MAX", "MIN", "MOST", "NOTHING", "OR", "PILE_COUNT", "PREFIX", "SLOT", "START", "STOP", "SUM", "TILE",
+    "VARIABLES", "scratch", "size",
 ]  # fmt: skip
 
 #: Words of the counters before the slots, and of a slot.
@@ -17,6 +18,12 @@ COUNT, EDGES, LOCK, STOP, ERROR, EXAMINED, PILE_COUNT, CURSOR = range(8)
 #: phase lays there begins.
 VARIABLES, MOST = 704, 384
 FREE = VARIABLES + 8 * MOST
+
+#: What an append writes beside the ids: nothing, edges before (for merge_path), first slot (for lanes).
+NOTHING, PREFIX, START = range(3)
+
+#: Reductions.
+SUM, MIN, MAX, OR = range(4)
 
 #: Edges of a tile, and vertices that one may hold.
 TILE = 2048

@@ -36,12 +36,12 @@ __all__ = [
     "fetch_min",
     "fetch_or",
     "find_first",
+    "function",
     "launch",
     "load_acquire",
     "load_relaxed",
     "num_blocks",
     "ones",
-    "phase",
     "prefetch",
     "release_add",
     "shuffle",
@@ -61,7 +61,7 @@ def device(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fn
 
 
-phase = device
+function = device
 
 
 def truth(value: Any) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+
 from frontier.backends import codes
 from frontier.backends.cuda.runtime_words import ATTENTION, COUNT, ERROR
 from frontier.backends.cuda.simulator import Outside
@@ -47,6 +49,11 @@ def _called(fn: Callable[..., Any], C: Any, number: int, args: tuple[Any, ...], 
     return 0, True
 
 
+def _wide(value: Any) -> Any:
+    """Integers reach functors 64 bits wide."""
+    return np.int64(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else value
+
+
 def _guards(bits: dict[int, int]) -> SimpleNamespace:
     def in_phase(value: bool) -> Callable[..., Any]:
         def guarded(fn: Callable[..., Any], C: Any, slot: Any, number: int, *args: Any) -> Any:
@@ -61,9 +68,14 @@ def _guards(bits: dict[int, int]) -> SimpleNamespace:
     def in_decision(value: bool) -> Callable[..., Any]:
         return lambda fn, C, number, *args: _called(fn, C, number, args, value)
 
+    def calling(functor: Callable[..., Any], number: int, order: tuple[int, ...], value: bool) -> Callable[..., Any]:
+        guarded = in_phase(value)
+        return lambda p, C, slot, *ends: guarded(functor, C, slot, number, p, *(_wide(ends[i]) for i in order))
+
     return SimpleNamespace(
-        guarded=in_phase(False), guarded_value=in_phase(True), tried=in_decision(False), tried_value=in_decision(True)
-    )
+        calling=calling, guarded=in_phase(False), guarded_value=in_phase(True), tried=in_decision(False),
+        tried_value=in_decision(True),
+    )  # fmt: skip
 
 
 _BITS = {ERROR: codes.FUNCTOR_FAILED}

@@ -1,0 +1,65 @@
+"""Functions of phases for numba-cuda: closures that see the names of their program's module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from types import CellType, CodeType, FunctionType
+from typing import Any
+
+__all__ = ["Kernels"]
+
+#: Functions in these are known to numba, or made for it.
+_KNOWN = ("frontier.backends.", "frontier.functors")
+
+
+class Kernels:
+    """What makes functions of phases compilable, in one program.
+
+    A copy of a function sees what it has captured, its module's names, and those of the program's module (the
+    runtime). Plain functions among these are compiled too, and become part of whoever calls them.
+
+    Parameters
+    ----------
+    names : mapping
+        Of the program's module.
+    phase, device : callable
+        What makes a phase, and a function that it calls, compilable.
+    """
+
+    def __init__(self, names: Mapping[str, Any], phase: Callable[[Any], Any], device: Callable[[Any], Any]) -> None:
+        self._names, self._phase, self._device = names, phase, device
+        self._made: dict[FunctionType, Any] = {}
+
+    def __call__(self, function: FunctionType, name: str = "") -> Any:
+        """Make the function of a phase, which machine code has by this name."""
+        if function.__globals__ is self._names:
+            return self._phase(function)
+        return self._phase(self._copy(function, name or function.__name__))
+
+    def _copy(self, function: FunctionType, name: str) -> FunctionType:
+        cells = tuple(CellType(self._seen(cell.cell_contents)) for cell in function.__closure__ or ())
+        own = function.__globals__
+        names = {
+            name: self._seen(own[name] if name in own else self._names[name])
+            for name in _names(function.__code__)
+            if name in own or name in self._names
+        }
+        names["__name__"] = function.__module__
+        made = FunctionType(function.__code__, names, name, function.__defaults__, cells)
+        made.__qualname__ = name
+        return made
+
+    def _seen(self, value: Any) -> Any:
+        """A value as compiled code sees it."""
+        if not isinstance(value, FunctionType) or (value.__module__ or "").startswith(_KNOWN):
+            return value
+        if value not in self._made:
+            self._made[value] = self._device(self._copy(value, value.__name__))
+        return self._made[value]
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _names(each)

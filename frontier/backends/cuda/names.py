@@ -1,0 +1,21 @@
+"""Names that the module of every loop kernel has of its own, for those who read and check the files of kernels.
+
+Nothing imports them when a program runs: kernels find them in the program's module, whose text gives them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+#: The type of slots and of sums of degrees: int32, where these fit.
+I: Any  # noqa: E741
+
+#: Arrays in a block's scratch memory, from so many bytes on; those of ids and of offsets, and the bytes of each.
+int32_shared: Any
+uint32_shared: Any
+int64_shared: Any
+float64_shared: Any
+ids_shared: Any
+offsets_shared: Any
+IDS: int
+OFFSETS: int
