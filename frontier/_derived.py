@@ -11,8 +11,7 @@ if TYPE_CHECKING:
     from frontier.graph import Graph
 
 __all__ = [
-    "in_degree", "in_edges", "in_lists", "largest", "max_degree", "num_loops", "out_degree", "short_lists", "smallest",
-    "sources",
+    "in_degree", "in_edges", "in_lists", "largest", "max_degree", "num_loops", "out_degree", "smallest", "sources",
 ]  # fmt: skip
 
 
@@ -44,15 +43,6 @@ def max_degree(graph: Graph) -> int:
     if degrees is None:
         degrees = out_degree(graph)
     return int(degrees.max()) if graph.num_vertices else 0
-
-
-#: Largest and mean degree up to which lists are short: roads, grids, meshes.
-SHORT, MEAN = 32, 8
-
-
-def short_lists(graph: Graph) -> bool:
-    """Whether all lists are short; kernels for such graphs are others."""
-    return graph.max_degree <= SHORT and graph.num_slots <= MEAN * graph.num_vertices
 
 
 def in_degree(graph: Graph) -> Array:

@@ -16,7 +16,9 @@ Array = NDArray[Any]
 _INT32_LIMIT = 2**31
 
 #: What is derived from the rows alone, whatever the weights.
-OF_ROWS = ("sources", "out_degree", "in_degree", "in_lists", "in_edges", "max_degree", "num_loops", "label_index")
+OF_ROWS = (
+    "sources", "out_degree", "in_degree", "in_lists", "in_edges", "max_degree", "traits", "num_loops", "label_index"
+)  # fmt: skip
 
 #: What is derived from the weights alone.
 OF_WEIGHTS = ("min_weight", "max_weight")
@@ -110,7 +112,7 @@ class Topology:
                 made.derived[name] = (move(value[0], "offsets"), move(value[1], "edges"))
             elif name == "in_edges":
                 made.derived[name] = move(value, "edges")
-            elif name in ("label_index", "max_degree", "num_loops", "min_weight", "max_weight"):
+            elif name in ("label_index", "max_degree", "traits", "num_loops", "min_weight", "max_weight"):
                 made.derived[name] = value
         return made
 

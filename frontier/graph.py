@@ -12,12 +12,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from frontier import _derived, _moving, _vertex_names
+from frontier import _derived, _moving
 from frontier._topology import Array, Topology, id_dtype, offset_dtype
 from frontier.errors import GraphError
+from frontier.labels import LabelIndex, checked_id
 from frontier.memory.arrays import to_host
 from frontier.memory.estimates import MemoryEstimate, estimate, register_memory
 from frontier.memory.placement import Placement
+from frontier.traits import Traits
 
 if TYPE_CHECKING:
     import networkx
@@ -201,6 +203,35 @@ class Graph:
         """Largest weight; None where there is no weight."""
         return self._once("max_weight", lambda: _derived.largest(self.weights))
 
+    @property
+    def traits(self) -> Traits:
+        """What kind of graph it is, found once: its degrees in numbers, whether it is symmetric.
+
+        A program's choices may depend on it: ``Few if g.traits.short_lists else Many``.
+        """
+        return self._once(
+            "traits", lambda: Traits.of(self.num_vertices, self.num_slots, self.max_degree, self.symmetric)
+        )
+
+    def cached(self, name: str, make: Callable[[], Value]) -> Value:
+        """Give what follows from the graph, made when it is first asked for and kept as long as its arrays are.
+
+        Parameters
+        ----------
+        name : str
+            By which it is found again; best with the name of one's own module in it.
+        make : callable
+            Makes it, from the graph alone: others with the same arrays share it. It is called once even if several
+            threads ask, and may ask for other cached values. An array of NumPy is read-only afterwards.
+
+        Examples
+        --------
+        >>> g = fr.karate()
+        >>> g.cached("mine.leaves", lambda: int((g.out_degree == 1).sum()))
+        1
+        """
+        return self._once(f"cached {name}", make)
+
     def _in_lists(self) -> tuple[Array, Array]:
         return self._once("in_lists", lambda: _derived.in_lists(self))
 
@@ -229,17 +260,18 @@ class Graph:
             There is no such vertex.
         """
         if self.labels is None:
-            return _vertex_names.checked_id(vertex, self.num_vertices)
-        names = self._names()
+            return checked_id(vertex, self.num_vertices)
+        names = self.label_index
         assert names is not None
         return int(names.find(vertex))
 
-    def _names(self) -> _vertex_names.LabelIndex | None:
-        """Which vertex has which label, for results to speak of vertices as the graph does."""
+    @property
+    def label_index(self) -> LabelIndex | None:
+        """Which vertex has which label, for results to speak of vertices as the graph does; None without labels."""
         labels = self.labels
         if labels is None:
             return None
-        return self._once("label_index", lambda: _vertex_names.LabelIndex(labels))
+        return self._once("label_index", lambda: LabelIndex(labels))
 
     def by_label(self, values: Any) -> dict[Any, Any]:
         """Give a result by label: ``g.by_label(fr.bfs(g, "a").level)["b"]``.

@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier._derived import short_lists
 from frontier.loop import Loop, Sequence
 from frontier.lowering.layout import Layout
 from frontier.operators.advance import Advance
@@ -92,7 +91,7 @@ def first_delta(g: Graph) -> float:
     """
     if g.weights is None or g.num_slots == 0:
         return 1.0
-    delta: float = g._once("first_delta", lambda: _first_delta(g))
+    delta: float = g.cached("first_delta", lambda: _first_delta(g))
     return delta
 
 
@@ -100,7 +99,7 @@ def _first_delta(g: Graph) -> float:
     assert g.weights is not None
     with np.errstate(over="ignore"):  # an infinite width has no limits
         average = float(np.abs(g.weights[:: max(1, g.num_slots // 65536)]).mean())
-    degree = g.num_slots / max(1, g.num_vertices)
+    degree = g.traits.mean_degree
     if degree >= 8 and g.placement.massively_parallel:
         return max(average / 4, 1e-300)  # and widens while few wait
     return max(average * (8.0 if degree < 8 else 8.0 / degree), 1e-300)
@@ -494,7 +493,7 @@ def _slides(g: Graph, schedule: ResolvedSchedule) -> bool:
     """Whether limits slide: on a GPU where all lists are short, unless the schedule says otherwise."""
     if schedule.order != "auto":
         return schedule.order == "sliding"
-    return g.placement.massively_parallel and short_lists(g)
+    return g.placement.massively_parallel and g.traits.short_lists
 
 
 def prepare(step: Step, p: Problem, schedule: ResolvedSchedule) -> Step:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier._vertex_names import called
+from frontier.copies import copies
 from frontier.errors import FrontierError, GraphError
+from frontier.labels import called
 from frontier.memory import register_memory
 from frontier.memory.arrays import is_device, to_host
 from frontier.primitives._brandes import (
@@ -26,7 +27,7 @@ from frontier.primitives._brandes import (
     depend,
     discover,
 )
-from frontier.primitives._copies import copies, number_of_copies
+from frontier.primitives._copies import number_of_copies
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 from frontier.taking import at_graph
 
@@ -160,11 +161,12 @@ def _program(g: Graph) -> type[fr.Enactor]:
     """On a GPU the one that suits the graph's degrees; on processors they differ little."""
     if not g.placement.massively_parallel:
         return Betweenness
-    if g.num_slots < 8 * g.num_vertices:
+    traits = g.traits
+    if traits.mean_degree < 8:
         return FoldedBetweenness
     # Where all paths lead through hubs, atomics on their numbers of paths meet. (A directed graph's in-edges would have
     # to be sorted first.)
-    return GatheredBetweenness if g.symmetric and g.max_degree > HUB else Betweenness
+    return GatheredBetweenness if traits.symmetric and traits.max_degree > HUB else Betweenness
 
 
 def _at_once(g: Graph, sources: NDArray[Any], count: int, schedule: Schedule | None) -> NDArray[Any]:

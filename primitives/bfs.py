@@ -25,8 +25,8 @@ from frontier.taking import at_graph
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frontier._vertex_names import LabelIndex
     from frontier.graph import Graph
+    from frontier.labels import LabelIndex
     from frontier.problem import Field
     from frontier.schedule import Schedule
 
@@ -161,7 +161,7 @@ def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult
     vertex = g.vertex_id(source)
     p = _blank(g, vertex)
     BFS(p, schedule).run()
-    return BFSResult(vertex, p.level, p.parent, g._names())
+    return BFSResult(vertex, p.level, p.parent, g.label_index)
 
 
 def _facts(g: Graph, result: BFSResult) -> dict[str, Any]:

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier._vertex_names import called
 from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
+from frontier.labels import called
 from frontier.memory import register_memory
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number

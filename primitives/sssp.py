@@ -25,8 +25,8 @@ from frontier.taking import at_graph
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frontier._vertex_names import LabelIndex
     from frontier.graph import Graph
+    from frontier.labels import LabelIndex
     from frontier.problem import Field
     from frontier.schedule import Schedule
 
@@ -199,7 +199,7 @@ def sssp(
         (SSSP if delta is None else SSSPByDelta)(p, schedule).run()
         if parents:
             _find_parents(p, schedule)
-    return SSSPResult(start, p.distance, p.parent if parents else None, g._names())
+    return SSSPResult(start, p.distance, p.parent if parents else None, g.label_index)
 
 
 def _with_words(g: Graph, start: int, delta: float | None, dtype: Any) -> fr.Problem:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import Backend
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ import frontier as fr
 from frontier import _row_makers, build, registry
 from frontier.graph import id_dtype, offset_dtype
 from frontier.memory import detection, estimates
+from frontier.traits import Traits
 
 
 @st.composite
@@ -312,3 +314,38 @@ def test_in_edges_of_wide_arrays_are_wide():
     g = fr.Graph(np.array([0, 2, 4, 6]), np.array([1, 2, 0, 2, 0, 1]), directed=True)
     assert {a.dtype for a in (g.in_offsets, g.in_sources, g.in_edges)} == {np.dtype(np.int64)}
     np.testing.assert_allclose(fr.pagerank(g).rank, 1 / 3)
+
+
+def test_traits(backend: Backend) -> None:
+    karate = backend(fr.karate())
+    assert karate.traits == Traits(symmetric=True, max_degree=17, mean_degree=156 / 34, short_lists=True)
+    assert karate.traits is karate.traits
+    assert not backend(fr.star(40)).traits.short_lists  # one long list
+    assert not backend(fr.complete(20)).traits.short_lists  # none is long, but all are longer than 8
+    assert backend(fr.path(0)).traits == Traits(symmetric=True, max_degree=0, mean_degree=0.0, short_lists=True)
+    assert not backend(fr.from_edges([0], [1], directed=True)).traits.symmetric
+
+
+def test_traits_are_those_of_the_rows() -> None:
+    karate = fr.karate()
+    assert karate.with_weights(np.ones(156)).traits == karate.traits
+    with pytest.raises(AttributeError):
+        karate.traits.max_degree = 3  # type: ignore[misc]
+
+
+def test_what_is_cached_with_a_graph() -> None:
+    karate, made = fr.karate(), []
+
+    def make() -> str:
+        made.append(1)
+        return "made"
+
+    assert [karate.cached("sources", make), karate.cached("sources", make)] == ["made", "made"]
+    assert made == [1]
+    assert karate.to("python").cached("sources", make) == "made"  # the same arrays
+    assert len(karate.sources) == 156  # which is the graph's own, of the same name
+    assert karate.with_weights(np.ones(156)).cached("sources", lambda: "other weights") == "other weights"
+    array = karate.cached("ones", lambda: np.ones(3))
+    with pytest.raises(ValueError, match="read-only"):
+        array[0] = 2
+    assert karate.cached("nothing", lambda: None) is None

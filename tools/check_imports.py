@@ -21,8 +21,8 @@ LAYERS = {
     "memory": "lost memory",
     "kernels": "_apart _compiler_room _machine_code _kernel_entry _jit _build_kernels _generate_kernels",
     "graph": (
-        "_topology _vertex_names _build_arrays _build_input _build_sort _row_makers _moving build convert _derived "
-        "_reorder _generate_arrays _draws graph generators"
+        "_topology labels traits _build_arrays _build_input _build_sort _row_makers _moving build convert _derived "
+        "_reorder _generate_arrays _draws graph copies generators"
     ),
     "program": "frontiers taking schedule problem analysis order step loop races execution enactor",
     "lowering": "lowering",

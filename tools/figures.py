@@ -199,7 +199,8 @@ def machine_aware(root: Path) -> str:
     for path in files(root, "primitives"):
         imports = (name for _, name in check_imports.imported(tree(path), "frontier.primitives"))
         private = any(re.match(r"frontier\._(?!_)", name) for name in imports)
-        asks = any(isinstance(node, ast.Attribute) and node.attr in ("backend", "_once") for node in _nodes(path))
+        asked = (node.attr for node in _nodes(path) if isinstance(node, ast.Attribute))
+        asks = any(re.match(r"(backend$|_(?!_))", name) for name in asked)
         if private or asks:
             found.append(path.stem)
     return ", ".join(found) or "none"

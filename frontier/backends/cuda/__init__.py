@@ -10,7 +10,6 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from frontier._derived import short_lists
 from frontier.backends.base import Backend
 from frontier.memory import detection
 from frontier.memory.gpu import GpuMemory, gpu
@@ -61,7 +60,7 @@ class CudaBackend(Backend):
 
     def may_pull(self, g: Graph) -> bool:
         """Whether lists are not all short: where they are, every pass pushes."""
-        return super().may_pull(g) and not short_lists(g)
+        return super().may_pull(g) and not g.traits.short_lists
 
 
 BACKEND = CudaBackend()

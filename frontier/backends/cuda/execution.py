@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier import tracing
-from frontier._derived import short_lists
 from frontier.backends import workspace
 from frontier.backends.cuda import launch, runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
@@ -76,7 +75,7 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
         and one.switch == "beamer" and (one.alpha, one.beta) == (USUAL.alpha, USUAL.beta) and not one.hub_cache
         for one in asked
     )  # fmt: skip
-    narrow = plain and short_lists(g)
+    narrow = plain and g.traits.short_lists
     small = g.num_vertices + g.num_slots < 1 << runtime_words.HALF
     packs = small and any(getattr(part, "held", None) is not None for part in walk(step))
     return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED, _sweeps(step), traced, not schedule.fuse, packs)
