@@ -21,10 +21,11 @@ from frontier.step import captures_of, check_weights, walk
 from frontier.taking import Elements, check_problem, frontier_of
 
 if TYPE_CHECKING:
+    from frontier.lowering.loops import Program
     from frontier.problem import Problem
     from frontier.step import Step
 
-__all__ = ["Execution", "explain", "run", "start"]
+__all__ = ["Execution", "explain", "lowered", "run", "start"]
 
 
 class Execution(Protocol):
@@ -125,13 +126,33 @@ def explain(
     chosen = p.graph.placement.backend if backend is None else backend_of(backend)
     given = _DEFAULT if schedule is None else schedule.resolved()
     p = _stand_in(p, chosen)
-    if _has_order(step):
-        step = expansion[0](step, p, given)
+    step = _without_order(step, p, given)
     _check(step, p)
     text = explained_program(chosen.program(step, p, kind, given))
     if chosen.interprets:
         text = f"# The {chosen.name} backend takes the steps one by one; compiled, they become:\n#\n{text}"
     return text
+
+
+def lowered(step: Step, p: Problem, schedule: Schedule | None, backend: Computing) -> Program:
+    """The program that a backend makes of a step, which is not checked; fields need no arrays.
+
+    Parameters
+    ----------
+    step : Step
+        One that needs no frontier to start with.
+    p : Problem
+    schedule : Schedule, optional
+    backend : Backend
+    """
+    given = _DEFAULT if schedule is None else schedule.resolved()
+    return backend.program(_without_order(step, p, given), p, None, given)  # type: ignore[no-any-return]
+
+
+def _without_order(step: Step, p: Problem, schedule: ResolvedSchedule) -> Step:
+    """The step as backends lower it; what its loops with an order need is added to the problem."""
+    made: Step = expansion[0](step, p, schedule) if _has_order(step) else step
+    return made
 
 
 def _stand_in(p: Problem, backend: Computing) -> Problem:

@@ -426,8 +426,8 @@ class Graph:
         Parameters
         ----------
         primitive : str, optional
-            The name of a shipped primitive, such as ``"bfs"``: adds its fields and frontiers, and the in-edges if
-            it walks them.
+            The name of a shipped primitive, such as ``"bfs"``, or of one that was registered with ``memory``: adds its
+            fields and frontiers, and the in-edges if it walks them.
         in_edges : bool
             Count the in-edges even if they are not built yet.
         bytes_per_vertex : int
@@ -440,11 +440,12 @@ class Graph:
 
         Notes
         -----
-        A primitive is counted with its default arguments. Of each vertex's bytes ``fr.sssp`` takes 44 rather than 41
-        with ``dtype="float32"`` where no weight is 0, and ``fr.pagerank`` 28 rather than 32 at tolerances from 1e-6 on;
-        ``fr.betweenness`` is counted for one source, or for a graph too large to be copied. Searches make the in-edges
-        of a directed graph when they first pull, so those with ``direction="push"`` go without. On a GPU these figures
-        are within a tenth of what is used; threads of the host have some memory of their own besides.
+        A primitive is counted from its fields and its programs with default arguments, nothing of which is made or
+        run. ``fr.pagerank`` takes 4 bytes less of each vertex at tolerances from 1e-6 on; ``fr.betweenness`` is counted
+        for one source, or for a graph too large to be copied; ``fr.sssp`` of a graph without weights as with weights of
+        float64. Searches make the in-edges of a directed graph when they first pull, so those with
+        ``direction="push"`` go without. These figures are within a tenth of what is used; threads of the host have some
+        memory of their own besides.
         """
         return estimate(self, primitive, in_edges, bytes_per_vertex)
 

@@ -22,15 +22,19 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from frontier.enactor import Enactor
     from frontier.graph import Graph
+    from frontier.memory.estimates import Needs
+    from frontier.problem import Field
+    from frontier.schedule import Schedule
     from frontier.verify import Report
 
-__all__ = ["Argument", "PrimitiveEntry", "primitives", "register_primitive"]
+__all__ = ["Argument", "Plan", "PrimitiveEntry", "primitives", "register_primitive"]
 
 Verifier = Callable[["Graph", Any], "Report"]
 Facts = Callable[["Graph", Any], Mapping[str, Any]]
@@ -71,6 +75,27 @@ class Argument:
 
 
 @dataclass(frozen=True)
+class Plan:
+    """What a call of a primitive makes, by which :meth:`frontier.Graph.memory_estimate` counts its memory.
+
+    Nothing of it is run, and no field is made; give fields of vertices and edges a number for their first value.
+
+    Parameters
+    ----------
+    fields : mapping of str to Field
+        Of its problem.
+    runs : sequence of Enactor subclasses, or pairs of one and a Schedule or None
+        That run on it, one after another.
+    beside : int
+        Bytes of the arrays that the call has beside these.
+    """
+
+    fields: Mapping[str, Field]
+    runs: Sequence[type[Enactor] | tuple[type[Enactor], Schedule | None]]
+    beside: int = 0
+
+
+@dataclass(frozen=True)
 class PrimitiveEntry:
     """What is known about one primitive.
 
@@ -100,6 +125,8 @@ class PrimitiveEntry:
         Whether it asks for weights; a graph that the command line generates then has some.
     bench_options : mapping
         Keyword arguments in ``frontier bench``, where the default would take too long.
+    memory : callable, optional
+        ``memory(g)`` gives the :class:`Plan` of a call with default arguments, for ``g.memory_estimate(name)``.
     """
 
     name: str
@@ -112,6 +139,7 @@ class PrimitiveEntry:
     takes_source: bool = False
     needs_weights: bool = False
     bench_options: Mapping[str, Any] = field(default_factory=dict)
+    memory: Callable[[Graph], Plan] | None = None
 
     def verifier(self) -> Verifier | None:
         """The function that checks a result, found in ``frontier.verify`` if given by name."""
@@ -119,6 +147,16 @@ class PrimitiveEntry:
             verify: Verifier = getattr(importlib.import_module("frontier.verify"), self.verify)
             return verify
         return self.verify
+
+    def needs(self, g: Graph) -> Needs:
+        """What a call with default arguments needs of memory beside the graph, where ``memory`` is given."""
+        from frontier.backends.footprint import footprint
+
+        assert self.memory is not None
+        plan = self.memory(g)
+        runs = [run if isinstance(run, tuple) else (run, None) for run in plan.runs]
+        found = footprint(g, plan.fields, runs)
+        return replace(found, fields=found.fields + plan.beside)
 
 
 _entries: dict[str, PrimitiveEntry] = {}

@@ -15,7 +15,6 @@ import frontier as fr
 from frontier.copies import copies
 from frontier.errors import FrontierError, GraphError
 from frontier.labels import called
-from frontier.memory import register_memory
 from frontier.memory.arrays import is_device, to_host
 from frontier.primitives._brandes import (
     BatchedBetweenness,
@@ -28,7 +27,7 @@ from frontier.primitives._brandes import (
     discover,
 )
 from frontier.primitives._copies import number_of_copies
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
 from frontier.taking import at_graph
 
 if TYPE_CHECKING:
@@ -50,8 +49,8 @@ __all__ = [
     "discover",
 ]
 
-#: Of fields and frontiers; where a graph is copied, also of ``starts``.
-BYTES_PER_VERTEX, BYTES_PER_COPY = 64, 68
+#: Of fields and frontiers, where a graph is copied.
+BYTES_PER_COPY = 68
 
 
 @dataclass(frozen=True)
@@ -139,14 +138,17 @@ def _fields() -> dict[str, Any]:
     }
 
 
-def _one_by_one(g: Graph, sources: NDArray[Any], schedule: Schedule | None) -> NDArray[Any]:
-    p = fr.Problem(
-        g,
+def _fields_one_by_one(g: Graph, sources: NDArray[Any]) -> dict[str, Any]:
+    return {
         **_fields(),
-        sources=fr.array(sources),
-        turns=fr.scalar("int64", len(sources)),
-        source=fr.scalar(g.targets.dtype),
-    )
+        "sources": fr.array(sources),
+        "turns": fr.scalar("int64", len(sources)),
+        "source": fr.scalar(g.targets.dtype),
+    }
+
+
+def _one_by_one(g: Graph, sources: NDArray[Any], schedule: Schedule | None) -> NDArray[Any]:
+    p = fr.Problem(g, **_fields_one_by_one(g, sources))
     if len(sources):
         _program(g)(p, schedule).run()
     found: NDArray[Any] = p.centrality
@@ -214,7 +216,10 @@ def _count(text: str) -> int | None:
     return None if text == "all" else int(text)
 
 
-register_memory("bc", BYTES_PER_VERTEX, pulls=True, slots=2)  # one source at a time
+def _plan(g: Graph) -> Plan:
+    return Plan(_fields_one_by_one(g, np.zeros(1, np.int64)), [_program(g)])
+
+
 register_primitive(
     PrimitiveEntry(
         "bc", betweenness, "betweenness centrality, exact or from some sources",
@@ -223,5 +228,6 @@ register_primitive(
             Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
         ),
         columns=("centrality",), verify="betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
+        memory=_plan,
     )
 )  # fmt: skip

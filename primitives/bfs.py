@@ -17,9 +17,8 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory import register_memory
 from frontier.memory.arrays import to_host
-from frontier.registry import PrimitiveEntry, register_primitive
+from frontier.registry import Plan, PrimitiveEntry, register_primitive
 from frontier.taking import at_graph
 
 if TYPE_CHECKING:
@@ -174,10 +173,10 @@ def _facts(g: Graph, result: BFSResult) -> dict[str, Any]:
     }
 
 
-register_memory("bfs", 24, pulls=True, slots=2)
 register_primitive(
     PrimitiveEntry(
         "bfs", bfs, "levels and parents of a breadth-first search",
         columns=("level", "parent"), verify="bfs", report=_facts, takes_source=True,
+        memory=lambda g: Plan(_fields(g.targets.dtype), [BFS]),
     )
 )  # fmt: skip

@@ -18,10 +18,9 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory import register_memory
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.memory.placement import Placement
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
 from frontier.taking import at_graph
 
 if TYPE_CHECKING:
@@ -195,18 +194,23 @@ class ComponentsResult:
 @at_graph
 def components_problem(g: Graph, **fields: Field) -> fr.Problem:
     """The problem before the first edge, with more fields for functors of one's own."""
-    n = g.num_vertices
-    own = g.placement.memory.xp.arange(n, dtype=g.targets.dtype)
-    return fr.Problem(
-        g,
-        label=fr.vertex(g.targets.dtype, own, combine="min"),
-        votes=fr.vertex("int32", 0, combine="sum"),
-        top=fr.scalar("int64", 0),
-        giant=fr.scalar("int64", 0),
-        n=fr.scalar("int64", n),
-        count=fr.scalar("int64", 0),
-        **fields,
-    )
+    own = g.placement.memory.xp.arange(g.num_vertices, dtype=g.targets.dtype)
+    return fr.Problem(g, **_fields(g, own), **fields)
+
+
+def _fields(g: Graph, own: Any = 0) -> dict[str, Field]:
+    return {
+        "label": fr.vertex(g.targets.dtype, own, combine="min"),
+        "votes": fr.vertex("int32", 0, combine="sum"),
+        "top": fr.scalar("int64", 0),
+        "giant": fr.scalar("int64", 0),
+        "n": fr.scalar("int64", g.num_vertices),
+        "count": fr.scalar("int64", 0),
+    }
+
+
+def _afforest(g: Graph) -> type[fr.Enactor]:
+    return Afforest if g.symmetric else AfforestDirected
 
 
 @at_graph
@@ -234,7 +238,7 @@ def connected_components(
         raise GraphError(f"method={method!r}: choose from {', '.join(METHODS)}")
     p = components_problem(g)
     if g.num_vertices:
-        enactor = Hooking if method == "hooking" else Afforest if g.symmetric else AfforestDirected
+        enactor = Hooking if method == "hooking" else _afforest(g)
         enactor(p, schedule).run()
     return ComponentsResult(p.label, int(p.count))
 
@@ -244,11 +248,14 @@ def _facts(g: Graph, result: ComponentsResult) -> dict[str, Any]:
     return {"components": result.count, "largest": largest}
 
 
-register_memory("cc", 36, in_edges=True, slots=4)
+def _plan(g: Graph) -> Plan:
+    return Plan(_fields(g), [_afforest(g)], beside=g.num_vertices * g.targets.itemsize)  # the first labels
+
+
 register_primitive(
     PrimitiveEntry(
         "cc", connected_components, "connected components (weak ones of directed graphs)",
         arguments=(Argument("--method", "how (default: afforest)", type=str, choices=METHODS),),
-        columns=("label",), verify="connected_components", report=_facts,
+        columns=("label",), verify="connected_components", report=_facts, memory=_plan,
     )
 )  # fmt: skip

@@ -18,10 +18,9 @@ import numpy as np
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
 from frontier.labels import called
-from frontier.memory import register_memory
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
 from frontier.taking import at_graph
 
 if TYPE_CHECKING:
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from frontier.graph import Graph
+    from frontier.problem import Field
     from frontier.schedule import Schedule
 
 __all__ = [
@@ -217,18 +217,15 @@ def pagerank(
     rounded = tolerance * (1 - damping) >= 0.149 * ROUNDED and not weighted
     p = fr.Problem(
         g,
-        rank=fr.vertex("float64", 1.0 / n if n else 0.0),
-        share=fr.vertex("float32" if rounded else "float64"),
-        sum=fr.vertex("float64", combine="sum"),
-        degree=fr.vertex("float64" if weighted else "int32", degree),
-        loose=fr.scalar("float64"),
-        error=fr.scalar("float64"),
-        damping=fr.scalar("float64", damping),
-        tolerance=fr.scalar("float64", tolerance),
-        n=fr.scalar("int64", n),
-        dangling=fr.scalar("int64", 0 if np.all(degree) else 1),
-        iterations=fr.scalar("int64"),
-        limit=fr.scalar("int64", max_iterations),
+        **_fields(
+            n,
+            fr.vertex("float32" if rounded else "float64"),
+            fr.vertex("float64" if weighted else "int32", degree),
+            damping,
+            tolerance,
+            0 if np.all(degree) else 1,
+            max_iterations,
+        ),
         **fields,
     )
     if n:
@@ -244,6 +241,25 @@ def pagerank(
             result,
         )
     return result
+
+
+def _fields(
+    n: int, share: Field, degree: Field, damping: float, tolerance: float, dangling: int, limit: int
+) -> dict[str, Field]:
+    return {
+        "rank": fr.vertex("float64", 1.0 / n if n else 0.0),
+        "share": share,
+        "sum": fr.vertex("float64", combine="sum"),
+        "degree": degree,
+        "loose": fr.scalar("float64"),
+        "error": fr.scalar("float64"),
+        "damping": fr.scalar("float64", damping),
+        "tolerance": fr.scalar("float64", tolerance),
+        "n": fr.scalar("int64", n),
+        "dangling": fr.scalar("int64", dangling),
+        "iterations": fr.scalar("int64"),
+        "limit": fr.scalar("int64", limit),
+    }
 
 
 def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weighted: bool) -> None:
@@ -299,7 +315,11 @@ def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:
     }
 
 
-register_memory("pagerank", 32, in_edges=True, slots=1)  # 28 at tolerances from ROUNDED on
+def _plan(g: Graph) -> Plan:
+    fields = _fields(g.num_vertices, fr.vertex("float64"), fr.vertex("int32"), 0.85, 1e-9, 1, 1000)
+    return Plan(fields, [PageRank], beside=g.num_vertices * g.offsets.itemsize)  # out-degrees
+
+
 register_primitive(
     PrimitiveEntry(
         "pagerank", pagerank, "PageRank of every vertex",
@@ -310,5 +330,6 @@ register_primitive(
             Argument("--weighted", "hand out ranks by weights (default: no)", type=bool),
         ),
         columns=("rank",), verify="pagerank", report=_facts, bench_options={"tolerance": 1e-6},
+        memory=_plan,
     )
 )  # fmt: skip

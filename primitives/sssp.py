@@ -14,12 +14,11 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
-from frontier.memory import register_memory
 from frontier.primitives import _packed
 from frontier.primitives._arguments import check_number
 from frontier.primitives._parents import Parents, PushedParents
 from frontier.primitives.bfs import path_to
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
 from frontier.taking import at_graph
 
 if TYPE_CHECKING:
@@ -68,31 +67,33 @@ def sssp_problem(
 ) -> fr.Problem:
     """The problem of a search that has not begun, with more fields for functors of one's own."""
     made = _dtype(g, dtype)
-    whole = made.kind == "i"
-    unreached = np.iinfo(np.int64).max if whole else np.inf
     if delta is not None:
         # Integers, for floats would round large distances; and far below where sums wrap.
-        fields["delta"] = fr.scalar("float64", max(1, round(min(delta, 2**40))) if whole else delta)
-    p = fr.Problem(
-        g,
-        distance=fr.vertex(made, unreached, combine="min"),
-        parent=fr.vertex(g.targets.dtype, -1, combine="claim"),
-        unreached=fr.scalar("int64" if whole else "float64", unreached),
-        source=fr.scalar(g.targets.dtype, source),
-        orphans=fr.scalar("int64", 0),
-        **fields,
-    )
+        fields["delta"] = fr.scalar("float64", max(1, round(min(delta, 2**40))) if made.kind == "i" else delta)
+    p = fr.Problem(g, **_fields(made, g.targets.dtype, source), **fields)
     p.distance[source] = 0
     p.parent[source] = source
     return p
 
 
+def _fields(distances: np.dtype[Any], ids: np.dtype[Any], source: int) -> dict[str, Field]:
+    whole = distances.kind == "i"
+    unreached = np.iinfo(np.int64).max if whole else np.inf
+    return {
+        "distance": fr.vertex(distances, unreached, combine="min"),
+        "parent": fr.vertex(ids, -1, combine="claim"),
+        "unreached": fr.scalar("int64" if whole else "float64", unreached),
+        "source": fr.scalar(ids, source),
+        "orphans": fr.scalar("int64", 0),
+    }
+
+
 def _dtype(g: Graph, asked: Any) -> np.dtype[Any]:
     """Of distances."""
-    assert g.weights is not None
-    usual = np.dtype(np.int64 if g.weights.dtype.kind in "iu" else np.float64)
+    usual = np.dtype(np.int64 if g.weights is not None and g.weights.dtype.kind in "iu" else np.float64)
     if asked is None:
         return usual
+    assert g.weights is not None
     try:
         made: np.dtype[Any] = np.dtype(asked)
     except TypeError:
@@ -211,10 +212,15 @@ def _with_words(g: Graph, start: int, delta: float | None, dtype: Any) -> fr.Pro
 
 
 def _find_parents(p: fr.Problem, schedule: Schedule | None) -> None:
-    if p.graph.symmetric:
-        Parents(p, schedule).run()
-    else:  # in-edges would have to be sorted first
-        PushedParents(p, (schedule or fr.Schedule()).but(direction="push")).run()
+    enactor, schedule = _parents(p.graph, schedule)
+    enactor(p, schedule).run()
+
+
+def _parents(g: Graph, schedule: Schedule | None) -> tuple[type[fr.Enactor], Schedule | None]:
+    """How parents are found: where in-edges would have to be sorted first, without them."""
+    if g.symmetric:
+        return Parents, schedule
+    return PushedParents, (schedule or fr.Schedule()).but(direction="push")
 
 
 def _may_wrap(g: Graph) -> bool:
@@ -235,7 +241,10 @@ def _facts(g: Graph, result: SSSPResult) -> dict[str, Any]:
     }
 
 
-register_memory("sssp", 41, slots=2)  # 44 where distances are float32
+def _plan(g: Graph) -> Plan:
+    return Plan(_fields(_dtype(g, None), g.targets.dtype, 0), [SSSP, _parents(g, None)])
+
+
 register_primitive(
     PrimitiveEntry(
         "sssp", sssp, "shortest paths by weight, and their tree",
@@ -244,5 +253,6 @@ register_primitive(
             Argument("--parents", "find the tree too (default: yes)", type=bool),
         ),
         columns=("distance", "parent"), verify="sssp", report=_facts, takes_source=True, needs_weights=True,
+        memory=_plan,
     )
 )  # fmt: skip

@@ -14,7 +14,7 @@ from frontier.backends import codes
 from frontier.backends.failures import failure
 from frontier.backends.hubs import hub_ids, hub_number
 from frontier.backends.interrupts import deferred, undeferred
-from frontier.backends.workspace import Code, Workspace
+from frontier.backends.workspace import Code, Workspace, wanted
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.frontiers import Frontier
 from frontier.lowering.registers import ALL, BITS, HOW, QUEUE
@@ -145,17 +145,15 @@ class LoopExecution:
         if role == "has_in":
             ready = program.needs_in or (g.symmetric and name == "has_in")
             return int(ready)
-        if role == "stamps":
-            return work.address(name, "vertex_stamps")
-        if role.startswith("long"):  # vertices with so many edges at least
-            return work.address(name, "vertex_queue", g.num_slots // int(role.split()[1]) + 1)
         if role.startswith("hub_ids"):
             return work.address_of(hub_ids(g, role))  # which lives as long as the graph
         if role.startswith("hub"):
             return hub_number(g, role)
         if role == "local":
             return self._local(name, role)
-        return work.address(name, role)
+        array = wanted(role, g)
+        assert array is not None, f"no input has the role {role}"
+        return work.address(name, *array)
 
     def _bring_in_edges(self) -> None:
         """In-lists, wanted by a pull for the first time."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from frontier.problem import Problem
     from frontier.step import Step
 
-__all__ = ["Code", "Workspace", "code_for", "remembered", "take"]
+__all__ = ["Code", "Workspace", "code_for", "remembered", "roles", "take", "wanted"]
 
 AnyProgram = TypeVar("AnyProgram", bound=Program)
 
@@ -35,6 +35,33 @@ _lock = threading.Lock()
 
 #: Workspaces that a graph keeps for later runs.
 KEPT = 2
+
+
+def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
+    """Dtype and length of the arrays of each role."""
+    ids, slots = graph.targets.dtype, graph.offsets.dtype
+    n, m = graph.num_vertices, graph.num_slots
+    return {
+        "vertex_queue": (ids, n + 1),
+        "edge_queue": (slots, m + 1),
+        "scan": (slots, n + 1),
+        "few_vertex": (ids, 64),
+        "few_scan": (slots, 64),
+        "bits": (np.dtype(np.uint64), (n + 63) // 64 + 1),
+        "marks": (np.dtype(np.int64), n + 2),
+        "vertex_stamps": (np.dtype(np.int32), n + 1),
+        "edge_stamps": (np.dtype(np.int32), m + 1),
+    }
+
+
+def wanted(role: str, graph: Graph) -> tuple[str, int] | None:
+    """The role and length of the array that a program's input is, if it is one of the workspace."""
+    if role == "stamps":
+        role = "vertex_stamps"
+    if role.startswith("long"):  # vertices with so many edges at least
+        return "vertex_queue", graph.num_slots // int(role.split()[1]) + 1
+    found = roles(graph).get(role)
+    return None if found is None else (role, found[1])
 
 
 class Workspace:
@@ -56,18 +83,7 @@ class Workspace:
         self.stream: tuple[int, int] | None = None  # of a GPU, on which it was used last
         self.clock: tuple[int, int] | None = None  # phases and arrivals that counters on a GPU have counted
         self._addresses: dict[Any, int] = {}
-        n, m = graph.num_vertices, graph.num_slots
-        self._made = {
-            "vertex_queue": (graph.targets.dtype, n + 1),
-            "edge_queue": (graph.offsets.dtype, m + 1),
-            "scan": (graph.offsets.dtype, n + 1),
-            "few_vertex": (graph.targets.dtype, 64),
-            "few_scan": (graph.offsets.dtype, 64),
-            "bits": (np.dtype(np.uint64), (n + 63) // 64 + 1),
-            "marks": (np.dtype(np.int64), n + 2),
-            "vertex_stamps": (np.dtype(np.int32), n + 1),
-            "edge_stamps": (np.dtype(np.int32), m + 1),
-        }
+        self._made = roles(graph)
 
     def array(self, name: str, role: str, length: int | None = None) -> Any:
         """The array of a name; stamps begin as 0."""

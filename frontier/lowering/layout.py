@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,10 @@ class Layout:
         p.workspace["layout"] = made
         return made
 
+    def with_weights(self, dtype: str) -> Layout:
+        """The same with weights."""
+        return _weighted(self, dtype)
+
     def dtype(self, name: str) -> str:
         """Dtype of a field, or the kind of elements of a pile."""
         return next(dtype for field, _, dtype in self.fields if field == name)
@@ -60,6 +64,11 @@ class Layout:
     def element(self, kind: str) -> str:
         """Dtype of the ids in a queue of vertices or of edges."""
         return self.ids if kind == "vertex" else self.offsets
+
+
+@cache
+def _weighted(layout: Layout, dtype: str) -> Layout:
+    return replace(layout, weights=dtype)
 
 
 @cache

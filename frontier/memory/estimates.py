@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from frontier.errors import GraphError
 if TYPE_CHECKING:
     from frontier.graph import Graph
 
-__all__ = ["MemoryEstimate", "estimate", "register_memory"]
+__all__ = ["MemoryEstimate", "Needs", "estimate", "register_memory"]
 
 
 @dataclass(frozen=True)
@@ -53,15 +54,23 @@ class MemoryEstimate:
 
 
 @dataclass(frozen=True)
-class _Needs:
-    bytes_per_vertex: int = 0
+class Needs:
+    """What a primitive needs beside a graph.
+
+    Attributes
+    ----------
+    fields : int
+        Bytes of its fields and frontiers.
+    in_edges, edge_ids : bool
+        Whether it walks in-edges, or may, and whether it needs the edge slot of each.
+    """
+
+    fields: int = 0
     in_edges: bool = False
     edge_ids: bool = False
-    pulls: bool = False
-    slots: int = 0
 
 
-_primitives: dict[str, _Needs] = {}
+_primitives: dict[str, Callable[[Graph], Needs]] = {}
 
 
 def register_memory(
@@ -73,7 +82,9 @@ def register_memory(
     pulls: bool = False,
     slots: int = 0,
 ) -> None:
-    """Tell ``Graph.memory_estimate`` what a primitive needs beside the graph.
+    """Tell ``Graph.memory_estimate`` what a primitive needs beside the graph, counted by hand.
+
+    One that gives a :class:`frontier.registry.Plan` needs no such count.
 
     Parameters
     ----------
@@ -90,16 +101,21 @@ def register_memory(
     slots : int
         How many of the numbers for each vertex count edge slots: with more than 2**31 of these they are twice as wide.
     """
-    _primitives[primitive] = _Needs(bytes_per_vertex, in_edges, edge_ids, pulls, slots)
+
+    def needs(g: Graph) -> Needs:
+        wide = slots * (g.offsets.itemsize - 4)
+        walked = in_edges or (pulls and g.placement.backend.may_pull(g))
+        return Needs(g.num_vertices * (bytes_per_vertex + wide), walked, edge_ids)
+
+    _primitives[primitive] = needs
 
 
 def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vertex: int) -> MemoryEstimate:
     """Do the work of ``Graph.memory_estimate``."""
-    needs = _Needs() if primitive is None else _needs_of(primitive)
+    needs = Needs() if primitive is None else _needs_of(primitive, graph)
     topology, built = graph._topology, graph._topology.built()
-    walked = needs.in_edges or (needs.pulls and graph.placement.backend.may_pull(graph))
-    in_lists = in_edges or walked or "in_lists" in built
-    permutation = (walked and needs.edge_ids) or "in_edges" in built
+    in_lists = in_edges or needs.in_edges or "in_lists" in built
+    permutation = (needs.in_edges and needs.edge_ids) or "in_edges" in built
     csr = [topology.offsets, topology.targets, topology.weights]
     columns = [topology.labels, *topology.vertices.values(), *topology.edges.values()]
     columns += [built.get(name) for name in ("sources", "out_degree", "in_degree")]
@@ -108,12 +124,11 @@ def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vert
         shared = topology.offsets.nbytes + topology.targets.nbytes
         ready = ("in_edges" if permutation else "in_lists") in built
         making = 0 if ready else _making(graph, permutation)
-    wide = needs.slots * (topology.offsets.itemsize - 4)
     return MemoryEstimate(
         csr=sum(array.nbytes for array in csr if array is not None),
         in_edges=shared + (graph.num_slots * topology.offsets.itemsize if permutation else 0),
         columns=sum(array.nbytes for array in columns if array is not None),
-        fields=graph.num_vertices * (bytes_per_vertex + needs.bytes_per_vertex + wide),
+        fields=graph.num_vertices * bytes_per_vertex + needs.fields,
         making=making,
     )
 
@@ -127,13 +142,16 @@ def _making(graph: Graph, permutation: bool) -> int:
     return bytes_for(graph.num_slots, both=False, carry=permutation) - graph.num_slots * kept
 
 
-def _needs_of(primitive: str) -> _Needs:
-    if primitive not in _primitives:
-        from frontier.registry import primitives
+def _needs_of(primitive: str, graph: Graph) -> Needs:
+    if primitive in _primitives:
+        return _primitives[primitive](graph)
+    from frontier.registry import primitives
 
-        primitives()  # importing them registers them
-    try:
-        return _primitives[primitive]
-    except KeyError:
-        known = ", ".join(sorted(_primitives)) or "none is registered"
-        raise GraphError(f"nothing is known of the memory of {primitive!r}: {known}") from None
+    entries = primitives()  # importing them registers them
+    planned = {name: entry for name, entry in entries.items() if entry.memory is not None}
+    if primitive in planned:
+        return planned[primitive].needs(graph)
+    if primitive in _primitives:
+        return _primitives[primitive](graph)
+    known = ", ".join(sorted({*_primitives, *planned})) or "none is registered"
+    raise GraphError(f"nothing is known of the memory of {primitive!r}: {known}")

@@ -1,0 +1,114 @@
+"""What a call of a primitive takes of memory, from its fields and its programs: nothing is run, no field is made.
+
+Programs are lowered as for a run; their inputs say what they take from the workspace, and whether they walk in-edges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from frontier.backends.base import Backend
+from frontier.backends.workspace import roles, wanted
+from frontier.execution import lowered
+from frontier.lowering.layout import Layout
+from frontier.lowering.module import words
+from frontier.memory.estimates import Needs
+from frontier.memory.placement import backend_named
+from frontier.problem import Problem
+
+if TYPE_CHECKING:
+    from frontier.enactor import Enactor
+    from frontier.graph import Graph
+    from frontier.lowering.loops import Program
+    from frontier.problem import Field
+    from frontier.schedule import Schedule
+
+__all__ = ["footprint"]
+
+#: An array of the workspace: its name, its role and its length.
+Array = tuple[str, str, int]
+
+
+class Outline(Problem):
+    """A problem without the arrays of its vertices and edges, and with weights of float64 if the graph has none."""
+
+    def __init__(self, graph: Graph, /, **fields: Field) -> None:
+        super().__init__(graph, **fields)
+        self._weigh()
+
+    def _add(self, fields: dict[str, Field]) -> None:
+        super()._add(fields)
+        self._weigh()
+
+    def _weigh(self) -> None:
+        if self.graph.weights is None:
+            self.workspace["layout"] = Layout.of(self).with_weights("float64")
+
+    def _check_room(self, fields: dict[str, Field], lengths: dict[str, int]) -> None:
+        pass  # there is always room for nothing
+
+    def _make(self, name: str, made: Field, lengths: dict[str, int]) -> None:
+        if made.kind not in lengths:
+            super()._make(name, made, lengths)
+
+
+def footprint(
+    g: Graph, fields: Mapping[str, Field], runs: Sequence[tuple[type[Enactor], Schedule | None]]
+) -> Needs:
+    """Count the bytes of a problem and of the programs that run on it, one after another.
+
+    Parameters
+    ----------
+    g : Graph
+        Where it has no weights, a program that reads weights is counted as with some of float64.
+    fields : mapping of str to Field
+        Of the problem.
+    runs : sequence of (Enactor, Schedule or None)
+    """
+    p = Outline(g, **fields)
+    programs = [_program(enactor, p, schedule) for enactor, schedule in runs]
+    made = roles(g)
+    # Runs on a graph use the same workspace, so what several of them want is there once.
+    arrays = {array for program in programs for array in _arrays(program, g)}
+    walking = [program for program in programs if _walks(program, g)]
+    return Needs(
+        sum(length * made[role][0].itemsize for _, role, length in arrays) + _bytes(p),
+        in_edges=bool(walking),
+        edge_ids=any("in_edges" in program.inputs.values() for program in walking),
+    )
+
+
+def _program(enactor: type[Enactor], p: Outline, schedule: Schedule | None) -> Program:
+    backend = p.graph.placement.backend
+    makes = type(backend).program is not Backend.program
+    return lowered(enactor.program(), p, schedule, backend if makes else backend_named("cpu"))
+
+
+def _bytes(p: Outline) -> int:
+    """Of the fields, also of those that the program of an ordered loop has added."""
+    lengths = {"vertex": p.graph.num_vertices, "edge": p.graph.num_slots}
+    lengths |= {name: len(array) for name, array in p.arrays.items()}
+    sizes = [(made.dtype, lengths.get(name, lengths.get(made.kind, 0))) for name, made in p.fields.items()]
+    return sum(dtype.itemsize * length for dtype, length in sizes if isinstance(dtype, np.dtype))
+
+
+def _arrays(program: Program, g: Graph) -> Iterator[Array]:
+    """What a program takes from the workspace; without the threads' own memory, which does not grow with the graph."""
+    made = roles(g)
+    for name, role in program.inputs.items():
+        array = wanted(role, g)
+        if array is not None:
+            yield name, *array
+    variables = words(program)
+    for name, kind in program.layout.of_kind("pile"):
+        if f"pile:{name}" in variables:
+            for what, role in ((f"pile_{name}", f"{kind}_queue"), (f"stamps_{name}", f"{kind}_stamps")):
+                yield what, role, made[role][1]
+
+
+def _walks(program: Program, g: Graph) -> bool:
+    """Whether a program walks in-edges, or may."""
+    return program.needs_in or ("has_in" in program.inputs.values() and g.placement.backend.may_pull(g))
