@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Edges", "Lists", "Out", "Pile", "Piles", "Queue"]
+__all__ = ["Edges", "Lists", "Out", "Pile", "Queue", "Several"]
 
 
 class Edges(NamedTuple):
@@ -44,12 +44,21 @@ class Out(NamedTuple):
 
 
 class Queue(NamedTuple):
-    """Where threads of a GPU append: the next queue, its scan, and the offsets that give the degrees for that."""
+    """Where threads of a GPU append: the next queue, its scan, and the offsets that give the degrees for that.
+
+    What has been taken in this phase say ``stamps`` and ``epoch``, bits (``taken``), or the block's ``history``.
+    ``following`` are the far ends that the next push walks.
+    """
 
     queue: Any
     scan: Any
     capacity: Any
     degrees: Any
+    stamps: Any
+    epoch: Any
+    taken: Any
+    history: Any
+    following: Any
 
 
 class Pile(NamedTuple):
@@ -62,8 +71,8 @@ class Pile(NamedTuple):
     ids: Any
 
 
-class Piles(NamedTuple):
-    """Several piles: the first, and the others as such a tuple again; 0 after the last."""
+class Several(NamedTuple):
+    """Several of a kind: the first, and the others as such a tuple again; 0 after the last."""
 
     first: Any
     others: Any

@@ -121,7 +121,7 @@ def lower(step: Buckets, b: Builder, register: Register) -> None:
         given["out"], scanned = output(b, register, kind, want)
         piles: Value = 0
         for bucket, name in reversed(list(enumerate(step.piles, 1))):
-            piles = Call("Piles", pile(b, name, kind, f"local_pile{bucket}"), piles)
+            piles = Call("Several", pile(b, name, kind, f"local_pile{bucket}"), piles)
         given["piles"] = piles
         constants = {"number": number, "put_aside": put_aside, "begin": begin, "end": end, "scanned": scanned}
         made = b.kernel(step.fn.__name__, bucketing, given, **constants)

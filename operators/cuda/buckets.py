@@ -15,7 +15,7 @@ from frontier.operators.cuda.elementwise import appending, pile, queue_of
 from frontier.operators.phases import calling, frontier
 
 if TYPE_CHECKING:
-    from frontier.backends.bundles import Piles
+    from frontier.backends.bundles import Several
     from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.steps import BUCKETS
@@ -62,8 +62,8 @@ def nothing(others: Callee) -> Callable[..., Any]:
 
     def none():
         if last:
-            return Piles(np.uint32(0), 0)
-        return Piles(np.uint32(0), others())
+            return Several(np.uint32(0), 0)
+        return Several(np.uint32(0), others())
 
     return none
 
@@ -79,8 +79,8 @@ def marking(bucket: int, others: Callee) -> Callable[..., Any]:
             if pile.stamps[x] != pile.epoch:
                 pile.stamps[x] = pile.epoch
                 mask = marked(mask, u)
-            return Piles(mask, masks.others)
-        return Piles(masks.first, others(piles.others, masks.others, number, x, u))
+            return Several(mask, masks.others)
+        return Several(masks.first, others(piles.others, masks.others, number, x, u))
 
     return mark
 
@@ -118,7 +118,7 @@ def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
         given["out"], want = queue_of(b, register, kind, after)
         piles: Value = 0
         for name in reversed(step.piles):
-            piles = Call("Piles", pile(b, name, kind), piles)
+            piles = Call("Several", pile(b, name, kind), piles)
         given["piles"] = piles
         given = {name: _chosen(b, name, value) for name, value in given.items()}
         constants: dict[str, Constant] = {"number": number, "none": none, "mark": mark, "append": append}

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.bundles import Queue
 from frontier.backends.cuda.runtime_words import EXAMINED, MAX, MIN, OR, SUM
-from frontier.lowering.ir import Assign, Call, Const, Counter, Node, Together, Value, Var, cast
+from frontier.lowering.ir import Assign, Call, Counter, Node, Together, Value, Var, cast
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, WORDS, pointer
@@ -140,8 +141,8 @@ def counting_hubs() -> Callable[..., Any]:
 # ---- lowering --------------------------------------------------------------------------------------------
 
 
-def queue_of(b: CudaProgram, register: Register, kind: str, want: str) -> tuple[Call, str]:
-    """Where a phase appends its next queue; which scan that gets, if any."""
+def queue_of(b: CudaProgram, register: Register, kind: str, want: str, **more: Value) -> tuple[Call, str]:
+    """Where a phase appends its next queue, and ``more`` of :class:`Queue`; which scan that gets, if any."""
     want = want if kind == "vertex" else ""
     queue, scan = b.target(register, kind)
     made = Call(
@@ -150,6 +151,7 @@ def queue_of(b: CudaProgram, register: Register, kind: str, want: str) -> tuple[
         pointer(b.layout.offsets, scan),
         b.room_left(register, kind),
         b.lists(want or "out")[0],
+        *(more.get(name, 0) for name in Queue._fields[4:]),
     )
     return made, want
 
@@ -267,5 +269,5 @@ def combined(b: CudaProgram, slot: Var, op: str, into: str, real: bool) -> list[
     dtype = b.layout.dtype(into)
     function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
     result = b.local("result", "float64" if real else "int64", f"the {op} of the blocks' results")
-    call = Call(function, memory, slot, Const(OPS[op]), identity_of(op, dtype))
+    call = Call(function, memory, slot, Var(("SUM", "MIN", "MAX", "OR")[OPS[op]]), identity_of(op, dtype))
     return [Together(result, call), b.assign(into, result)]

@@ -19,3 +19,6 @@ ids_shared: Any
 offsets_shared: Any
 IDS: int
 OFFSETS: int
+
+#: Whether rows of a trace are written.
+tracing: bool

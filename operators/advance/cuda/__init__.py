@@ -1,4 +1,4 @@
-"""Phases of Advance as text for the cuda backend: one file for each balance, and pull."""
+"""Phases of Advance on the GPU: one file for each balance, and pull."""
 
 from frontier.operators.advance.cuda.balance import push
 from frontier.operators.advance.cuda.edges import unique

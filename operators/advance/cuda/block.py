@@ -7,135 +7,169 @@ per-thread fine-grained balance (Wang et al., PPoPP 2016); ``twc`` and ``degree_
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from frontier.lowering.ir import Counter, Value
+import numpy as np
+
+from frontier.backends.cuda.runtime_words import EXAMINED, FREE, TILE
+from frontier.lowering.ir import Counter
+from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.registers import PUSH_BLOCK
-from frontier.lowering.variables import TRACING
-from frontier.operators.advance.cuda.edges import accept, converged, finish, way
-from frontier.operators.phases import frontier, indented
+from frontier.operators.advance.cuda.edges import Edge, finish
+from frontier.operators.phases import frontier
 
 if TYPE_CHECKING:
+    from frontier.backends.cuda.appends import element_at
+    from frontier.backends.cuda.collectives import (
+        block_prefix,
+        first_in_warp,
+        part_of_warp,
+        share_of_block,
+        stash,
+        unstash,
+    )
+    from frontier.backends.cuda.machine import block_index, block_size, num_blocks, sync, thread_index
+    from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, offsets_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
+    from frontier.backends.cuda.queues import source_in
+    from frontier.backends.cuda.runtime import add_up
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["Parts", "lower", "shared_edges"]
-
-#: Lines in which every thread of a block takes its vertex: ``mine``, with a list from ``begin_`` to ``stop``.
-TAKE = [
-    "i = first + t",
-    "mine = np.int64(0)",
-    "begin_ = I(0)",
-    "stop = I(0)",
-    "if t < many and i < total:",
-    "    mine = element_at(queue, everything, i)",
-    "    begin_ = I(offsets[mine])",
-    "    stop = I(offsets[mine + 1])",
-    "examined += stop - begin_",
-]
+__all__ = ["collecting", "ending", "list_of", "lower", "own_items", "parts", "sharing", "walking"]
 
 
-class Parts:
-    """The text of a push that collects in warps: what its phase begins and ends with, and a visit of edges.
-
-    Attributes
-    ----------
-    parameters : dict of str to expression
-        Of the phase.
-    want : str
-        Which scan the next queue gets.
-    """
-
-    def __init__(
-        self, step: Advance, b: CudaProgram, target: Register, want: str, parameters: dict[str, Value]
-    ) -> None:
-        self._b, self.parameters = b, parameters
-        parameters["offsets"], parameters["ends"] = b.lists(step.edges)
-        parameters["tracing"] = TRACING
-        self._inner, self.want = accept(step, b, target, want, parameters)
-        self._appends = step.output is not None and way(step, b) != "mark"
-        self._converged = converged(step, b)
-
-    def _out(self) -> str:
-        return f"C, slot, {self._b.big}, out, out_scan, {self._b.mode(self.want).name}, degrees, capacity, held, fill"
-
-    def begin(self) -> list[str]:
-        """Lines that lay the block's arrays into its scratch memory."""
-        layout, memory = self._b.layout, self._b.block_memory
-        ids, offsets = (8 if name == "int64" else 4 for name in (layout.ids, layout.offsets))
-        return [
-            "t = thread_index()",
-            "lane = np.int32(t & np.int32(31))",
-            f"bases = {memory(layout.offsets)}",
-            f"vertices = {memory(layout.ids, f'{offsets} * TILE')}",
-            f"held = {memory(layout.ids, f'{offsets + ids} * TILE + {ids} * part_of_warp() * (t >> np.int32(5))')}",
-            f"keys = {memory(layout.offsets, f'{offsets + 2 * ids} * TILE')}",
-            "fill = np.int32(0)",
-            "examined = np.int64(0)",
-        ]
-
-    def end(self) -> list[str]:
-        """Lines after the last edge."""
-        return [
-            *([f"unstash({self._out()})"] if self._appends else []),
-            "if tracing:",
-            "    add_up(C, slot, EXAMINED, examined)",
-        ]
-
-    def visit(self, condition: str, find: list[str] | None = None) -> list[str]:
-        """Lines in which a lane visits edge ``k`` of ``x`` if a condition holds; ``find`` says which they are."""
-        return [
-            "ok = False",
-            "item = np.int64(0)",
-            f"if {condition}:",
-            *indented([*(find or []), *self._inner]),
-            *self._converged,
-            *([f"fill = stash({self._out()}, ok, item)"] if self._appends else []),
-        ]
-
-    def strip(self, number: str, stride: str) -> list[str]:
-        """Lines in which warps side by side walk the list of ``x`` from ``at`` to ``last``."""
-        return [
-            f"at += {number}",
-            "while at < last:",
-            "    k = at + lane",
-            *indented(self.visit("k < last")),
-            f"    at += {stride}",
-        ]
+# ---- parts of pushes that collect in warps ---------------------------------------------------------------
 
 
-def shared_edges(parts: Parts, big: bool) -> list[str]:
-    """Lines in which the threads of a block share the edges of their vertices ``mine``."""
-    find = ["j = source_in(keys, np.int32(many), k)", "x = np.int64(vertices[j])", "k += bases[j]"]
-    return [
-        f"before, edges = block_prefix({big}, I(stop - begin_))",
-        "keys[t] = before",
-        "vertices[t] = mine",
-        "bases[t] = begin_ - before",
-        "sync()",
-        "at = np.int64(t - lane)",
-        "while at < edges:",
-        "    k = at + lane",
-        *indented(parts.visit("k < edges", find)),
-        "    at += block_size()",
-    ]
+def own_items(t):
+    """The part of the block's scratch memory in which a warp collects what it takes."""
+    return ids_shared(FREE + (OFFSETS + IDS) * TILE + IDS * part_of_warp() * (t >> np.int32(5)))
 
 
-def blocks_of(body: list[str]) -> list[str]:
-    """A loop in which blocks take vertices, one a thread."""
-    return [
-        "many = share_of_block(total)",
-        "first = block_index() * many",
-        "while first < total:",
-        *indented([*TAKE, *body]),
-        "    first += many * num_blocks()",
-    ]
+def list_of(queue, everything, total, offsets, i, many, t):
+    """A thread's vertex, and where its list begins and ends."""
+    mine = np.int64(0)
+    begin = I(0)
+    stop = I(0)
+    if t < many and i < total:
+        mine = element_at(queue, everything, i)
+        begin = I(offsets[mine])
+        stop = I(offsets[mine + 1])
+    return mine, begin, stop
+
+
+def collecting(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> Callable[..., Any]:
+    """What visits edge ``k`` of ``x`` in the lanes that have one (``here``); all lanes of a warp call it."""
+
+    def collect(p, C, slot, lists, out, held, fill, here, x, k):
+        ok = False
+        item = np.int64(0)
+        if here:
+            ok, item, _ = visit(p, C, slot, lists, out, x, k, np.int64(lists.ends[k]))
+        if culls:
+            ok = first_in_warp(ok, item)
+        if appends:
+            fill = stash(
+                C, slot, big, out.queue, out.scan, mode, out.degrees, out.capacity, held, fill, ok, item
+            )
+        return fill
+
+    return collect
+
+
+def ending(appends: bool, big: bool, mode: int) -> Callable[..., Any]:
+    """What appends what a warp has collected last."""
+
+    def end(C, slot, out, held, fill):
+        if appends:
+            unstash(C, slot, big, out.queue, out.scan, mode, out.degrees, out.capacity, held, fill)
+
+    return end
+
+
+def walking(collect: Callee) -> Callable[..., Any]:
+    """What walks the list of ``x`` from ``at`` to ``last``, in strides; a warp begins ``number`` edges later."""
+
+    def walk(p, C, slot, lists, out, held, fill, lane, x, at, last, number, stride):
+        at += number
+        while at < last:
+            k = at + lane
+            fill = collect(p, C, slot, lists, out, held, fill, k < last, x, k)
+            at += stride
+        return fill
+
+    return walk
+
+
+def sharing(collect: Callee, big: bool) -> Callable[..., Any]:
+    """What shares the edges of the threads' vertices ``mine`` among the threads of the block."""
+
+    def share(p, C, slot, lists, out, held, fill, lane, many, mine, begin, stop):
+        t = thread_index()
+        bases = offsets_shared(FREE)
+        vertices = ids_shared(FREE + OFFSETS * TILE)
+        keys = offsets_shared(FREE + (OFFSETS + 2 * IDS) * TILE)
+        before, edges = block_prefix(big, I(stop - begin))
+        keys[t] = before
+        vertices[t] = mine
+        bases[t] = begin - before
+        sync()
+        at = np.int64(t - lane)
+        while at < edges:
+            k = at + lane
+            x = np.int64(0)
+            here = k < edges
+            if here:
+                source = source_in(keys, np.int32(many), k)
+                x = np.int64(vertices[source])
+                k += bases[source]
+            fill = collect(p, C, slot, lists, out, held, fill, here, x, k)
+            at += block_size()
+        return fill
+
+    return share
+
+
+def parts(edge: Edge, b: CudaProgram) -> tuple[Made, Made]:
+    """What visits an edge and collects, and what appends the last; their phase takes scratch memory."""
+    b.scratch = True
+    appends = {name: edge.appends[name] for name in ("appends", "big", "mode")}
+    return Made(collecting, {"visit": edge.visit, **edge.appends}), Made(ending, appends)
+
+
+# ---- the balance -----------------------------------------------------------------------------------------
+
+
+def pushing(share: Callee, end: Callee) -> Callable[..., Any]:
+    """Blocks take vertices, one a thread."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, out):
+        t = thread_index()
+        lane = np.int32(t & np.int32(31))
+        held = own_items(t)
+        fill = np.int32(0)
+        examined = np.int64(0)
+        many = share_of_block(total)
+        first = block_index() * many
+        while first < total:
+            mine, begin, stop = list_of(queue, everything, total, lists.offsets, first + t, many, t)
+            examined += stop - begin
+            fill = share(p, C, slot, lists, out, held, fill, lane, many, mine, begin, stop)
+            first += many * num_blocks()
+        end(C, slot, out, held, fill)
+        if tracing:
+            add_up(C, slot, EXAMINED, examined)
+
+    return phase
 
 
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
-    parts = Parts(step, b, target, want, frontier(b, source, "vertex"))
-    body = [*parts.begin(), *blocks_of(shared_edges(parts, b.big)), *parts.end()]
-    made = b.function(f"push_{step.fn.__name__}", parts.parameters, body)
-    finish(step, b, made, source, target, parts.want, Counter("EXAMINED"), PUSH_BLOCK)
+    edge = Edge.of(step, b, target, want)
+    collect, end = parts(edge, b)
+    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    share = Made(sharing, {"collect": collect, "big": b.big})
+    made = b.kernel(f"push_{step.fn.__name__}", pushing, given, share=share, end=end)
+    finish(step, b, made, source, target, edge.want, Counter("EXAMINED"), PUSH_BLOCK)

@@ -6,16 +6,25 @@ workload balancing (Liu and Huang, SC 2015); its four kernels that run side by s
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from frontier.backends.cuda.runtime_words import EXAMINED
 from frontier.lowering.ir import Assign, Counter, Value, Var
+from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.registers import PUSH_CLASSES
-from frontier.operators.advance.cuda.block import Parts, blocks_of
-from frontier.operators.advance.cuda.edges import finish
-from frontier.operators.phases import frontier, indented
+from frontier.operators.advance.cuda.block import list_of, own_items, parts, walking
+from frontier.operators.advance.cuda.edges import Edge, finish
+from frontier.operators.phases import frontier
 
 if TYPE_CHECKING:
+    from frontier.backends.cuda.collectives import class_places, share_of_block
+    from frontier.backends.cuda.machine import any_lane, block_index, block_size, num_blocks, thread_index
+    from frontier.backends.cuda.names import I, tracing
     from frontier.backends.cuda.program import CudaProgram
+    from frontier.backends.cuda.runtime import add_up
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
@@ -23,6 +32,88 @@ __all__ = ["lower"]
 
 #: Degrees from which on a warp, a block, all blocks walk a list.
 WARP, BLOCK, GRID = 32, 256, 65536
+
+
+# Two arrays hold two queues each, one from the front and one from the back: together they have no more elements than
+# the frontier.
+
+
+def classifying() -> Callable[..., Any]:
+    """Writes the queues."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, offsets, small, large, n):
+        t = thread_index()
+        many = share_of_block(total)
+        first = block_index() * many
+        while first < total:
+            mine, begin, stop = list_of(queue, everything, total, offsets, first + t, many, t)
+            degree = I(stop - begin)
+            kind = np.int32(-1)
+            if degree > I(0):
+                kind = np.int32(degree >= I(WARP)) + np.int32(degree >= I(BLOCK))
+                kind = np.int32(kind + np.int32(degree >= I(GRID)))
+            place = class_places(C, slot, kind)
+            if kind == 0:
+                small[place] = mine
+            elif kind == 1:
+                small[n - place] = mine
+            elif kind == 2:
+                large[place] = mine
+            elif kind == 3:
+                large[n - place] = mine
+            first += many * num_blocks()
+
+    return phase
+
+
+def pushing(collect: Callee, walk: Callee, end: Callee) -> Callable[..., Any]:
+    """Works through the three classes of long lists, then through the short ones, a lane each."""
+
+    def phase(p, C, slot, w, W, small, large, n, many0, many1, many2, many3, lists, out):
+        t = thread_index()
+        lane = np.int32(t & np.int32(31))
+        held = own_items(t)
+        fill = np.int32(0)
+        examined = np.int64(0)
+        for turn in (3, 2, 1):
+            # How far the class's queue goes, and who walks a list: all, a block, a warp. One text for all three, since
+            # it holds the functor.
+            if turn == 3:
+                many, q, step = many3, np.int64(0), np.int64(1)
+                number, stride = w - lane, np.int64(W)
+            elif turn == 2:
+                many, q, step = many2, np.int64(block_index()), np.int64(num_blocks())
+                number, stride = np.int64(t - lane), np.int64(block_size())
+            else:
+                many, q, step = many1, np.int64((w - lane) >> 5), np.int64(W >> 5)
+                number, stride = np.int64(0), np.int64(32)
+            while q < many:
+                x = np.int64(small[n - q]) if turn == 1 else np.int64(large[q if turn == 2 else n - q])
+                at = np.int64(lists.offsets[x])
+                last = np.int64(lists.offsets[x + 1])
+                if number == 0 and lane == 0:
+                    examined += last - at
+                fill = walk(p, C, slot, lists, out, held, fill, lane, x, at, last, number, stride)
+                q += step
+        first = w - lane
+        while first < many0:
+            x = np.int64(0)
+            k = np.int64(0)
+            last = np.int64(0)
+            if first + lane < many0:
+                x = np.int64(small[first + lane])
+                k = np.int64(lists.offsets[x])
+                last = np.int64(lists.offsets[x + 1])
+            examined += last - k
+            while any_lane(k < last):
+                fill = collect(p, C, slot, lists, out, held, fill, k < last, x, k)
+                k += 1
+            first += W
+        end(C, slot, out, held, fill)
+        if tracing:
+            add_up(C, slot, EXAMINED, examined)
+
+    return phase
 
 
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
@@ -33,94 +124,20 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         "n": b.capacity("vertex"),
     }
     counts = _classify(step, b, source, queues)
-    parts = Parts(step, b, target, want, {**queues, **{f"many{i}": each for i, each in enumerate(counts)}})
-    body = [*parts.begin(), *_long(parts), *_threads(parts), *parts.end()]
-    made = b.function(f"push_{step.fn.__name__}", parts.parameters, body)
-    finish(step, b, made, source, target, parts.want, Counter("EXAMINED"), PUSH_CLASSES)
+    edge = Edge.of(step, b, target, want)
+    collect, end = parts(edge, b)
+    given = queues | {"lists": edge.lists, "out": edge.out} | {f"many{i}": each for i, each in enumerate(counts)}
+    walk = Made(walking, {"collect": collect})
+    made = b.kernel(f"push_{step.fn.__name__}", pushing, given, collect=collect, walk=walk, end=end)
+    finish(step, b, made, source, target, edge.want, Counter("EXAMINED"), PUSH_CLASSES)
 
 
 def _classify(step: Advance, b: CudaProgram, source: Register, queues: dict[str, Value]) -> list[Var]:
-    """Add the phase that writes the queues; the variables that hold their lengths.
-
-    Two arrays hold two queues each, one from the front and one from the back: together they have no more elements
-    than the frontier.
-    """
-    parameters = frontier(b, source, "vertex") | queues
-    parameters["offsets"] = b.lists(step.edges)[0]
-    body = [
-        "t = thread_index()",
-        "examined = np.int64(0)",
-        *blocks_of(
-            [
-                "degree = I(stop - begin_)",
-                "kind = np.int32(-1)",
-                "if degree > I(0):",
-                f"    kind = np.int32(degree >= I({WARP})) + np.int32(degree >= I({BLOCK}))",
-                f"    kind = np.int32(kind + np.int32(degree >= I({GRID})))",
-                "place = class_places(C, slot, kind)",
-                "if kind == 0:",
-                "    small[place] = mine",
-                "elif kind == 1:",
-                "    small[n - place] = mine",
-                "elif kind == 2:",
-                "    large[place] = mine",
-                "elif kind == 3:",
-                "    large[n - place] = mine",
-            ]
-        ),
-    ]
+    """Add the phase that writes the queues; the variables that hold their lengths."""
+    given = frontier(b, source, "vertex") | queues | {"offsets": b.lists(step.edges)[0]}
     counts = [b.variable("members") for _ in range(4)]
     words = ("COUNT", "EXAMINED", "PILE_COUNT", "CURSOR")
     after = [Assign(count, Counter(word)) for count, word in zip(counts, words, strict=True)]
-    b.phase(b.function(f"classes_{step.fn.__name__}", parameters, body), after, "sort the frontier by degree")
+    made = b.kernel(f"classes_{step.fn.__name__}", classifying, given)
+    b.phase(made, after, "sort the frontier by degree")
     return counts
-
-
-#: Lines that say, for a class of long lists, how far its queue goes and who walks a list: all, a block, a warp.
-_TURNS = [
-    "if turn == 3:",
-    "    many, q, step = many3, np.int64(0), np.int64(1)",
-    "    number, stride = w - lane, np.int64(W)",
-    "elif turn == 2:",
-    "    many, q, step = many2, np.int64(block_index()), np.int64(num_blocks())",
-    "    number, stride = np.int64(t - lane), np.int64(block_size())",
-    "else:",
-    "    many, q, step = many1, np.int64((w - lane) >> 5), np.int64(W >> 5)",
-    "    number, stride = np.int64(0), np.int64(32)",
-]
-
-
-def _long(parts: Parts) -> list[str]:
-    """Lines that work through the three classes of long lists; one text for all, for it holds the functor."""
-    return [
-        "for turn in (3, 2, 1):",
-        *indented(_TURNS),
-        "    while q < many:",
-        "        x = np.int64(small[n - q]) if turn == 1 else np.int64(large[q if turn == 2 else n - q])",
-        "        at = np.int64(offsets[x])",
-        "        last = np.int64(offsets[x + 1])",
-        "        if number == 0 and lane == 0:",
-        "            examined += last - at",
-        *indented(parts.strip("number", "stride"), 2),
-        "        q += step",
-    ]
-
-
-def _threads(parts: Parts) -> list[str]:
-    """Lines that work through the short lists, a lane each."""
-    return [
-        "first = w - lane",
-        "while first < many0:",
-        "    x = np.int64(0)",
-        "    k = np.int64(0)",
-        "    last = np.int64(0)",
-        "    if first + lane < many0:",
-        "        x = np.int64(small[first + lane])",
-        "        k = np.int64(offsets[x])",
-        "        last = np.int64(offsets[x + 1])",
-        "    examined += last - k",
-        "    while any_lane(k < last):",
-        *indented(parts.visit("k < last"), 2),
-        "        k += 1",
-        "    first += W",
-    ]

@@ -2,21 +2,178 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from frontier.functors import arguments
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either
+from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.registers import ALL, QUEUE
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
-from frontier.operators.advance.edges import edge_lines, pushing, walked
-from frontier.operators.cuda.elementwise import output
-from frontier.operators.phases import frontier, indented
+from frontier.operators.advance.edges import pushing, walked
+from frontier.operators.cuda.elementwise import appending, output, queue_of
+from frontier.operators.phases import adjacency, frontier
 
 if TYPE_CHECKING:
+    from frontier.backends.cuda.appends import append
+    from frontier.backends.cuda.collectives import culled, take_bit
+    from frontier.backends.cuda.machine import exchange, prefetch, truth
+    from frontier.backends.cuda.names import I
     from frontier.backends.cuda.program import CudaProgram
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
-__all__ = ["accept", "append", "converged", "finish", "keep", "scan_marks", "unique", "way"]
+__all__ = ["Edge", "finish", "scan_marks", "unique", "way"]
+
+
+# ---- kernels ---------------------------------------------------------------------------------------------
+
+
+def visiting(
+    visit: Callee,
+    where: Callee,
+    take: Callee,
+    renumbered: bool,
+    weighted: bool,
+    edge: bool,
+    carries: bool,
+    early: bool,
+) -> Callable[..., Any]:
+    """What visits edge ``k`` of vertex ``x``: whether its far end, or itself, is taken; which; where its list begins.
+
+    Where queues carry first slots (``carries``), that of the far end is read beside the condition, and its list is
+    fetched ahead.
+    """
+    every, appends = where is None, take is not None
+
+    def visit_edge(p, C, slot, lists, out, x, k, far):
+        # On its way while the functor waits for its own loads.
+        stamped = out.stamps[far] if early else np.int32(0)
+        begun = I(out.degrees[far]) if carries else I(0)
+        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        ok = False
+        if every or truth(where(p, C, slot, far)):
+            weight = lists.weights[e] if weighted else 0
+            if appends:
+                if truth(visit(p, C, slot, x, far, e, weight)) and take(out, e if edge else far, stamped):
+                    if carries:
+                        prefetch(out.following, begun)
+                    ok = True
+            else:
+                visit(p, C, slot, x, far, e, weight)
+        return ok, e if edge else far, begun
+
+    return visit_edge
+
+
+def taking(how: str, early: bool) -> Callable[..., Any]:
+    """Whether an item is to be appended, as :func:`way` says; its stamp has been read before if ``early``."""
+    stamps, bitmap, cull, mark = (how == each for each in ("stamp", "bitmap", "cull", "mark"))
+
+    def take(out, item, stamped):
+        ok = True
+        if mark:
+            out.stamps[item] = out.epoch
+            ok = False
+        if stamps:
+            held = stamped if early else out.stamps[item]
+            ok = held != out.epoch and exchange(out.stamps, item, out.epoch) != out.epoch
+        if bitmap:
+            ok = take_bit(out.taken, item)
+        if cull:
+            ok = not culled(out.taken, out.history, out.stamps, out.epoch, item)
+        return ok
+
+    return take
+
+
+def removing_duplicates(big: bool, mode: int) -> Callable[..., Any]:
+    """Appends the vertices of a queue, each once."""
+
+    def phase(p, C, slot, w, W, queue, total, out):
+        first = w - (w & 31)
+        while first < total:
+            ok = False
+            item = np.int64(0)
+            if first + (w & 31) < total:
+                item = np.int64(queue[first + (w & 31)])
+                ok = exchange(out.stamps, item, out.epoch) != out.epoch
+            append(C, slot, big, out.queue, out.scan, mode, out.degrees, out.capacity, ok, item, True)
+            first += W
+
+    return phase
+
+
+# ---- lowering --------------------------------------------------------------------------------------------
+
+
+class Edge(NamedTuple):
+    """What the phases of a push have in common.
+
+    Attributes
+    ----------
+    visit, take : Made
+        What visits an edge; says whether an item is to be appended.
+    lists, out : Call
+        Parameters.
+    want : str
+        Which scan the next queue gets.
+    appends : dict
+        Constants: whether anything is appended by the phase (``appends``), and how; whether a warp's items need a last
+        test of a cull (``culls``).
+    """
+
+    visit: Made
+    take: Made | None
+    lists: Call
+    out: Value
+    want: str
+    appends: dict[str, Constant]
+
+    @classmethod
+    def of(cls, step: Advance, b: CudaProgram, target: Register, after: str) -> Edge:
+        """For one step."""
+        near = "src" if step.far == "dst" else "dst"
+        lists, loads = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
+        how, want, take = way(step, b), "", None
+        early = how == "stamp" and b.narrow
+        out: Value = 0
+        if step.output is not None:
+            out, want = queue_of(b, target, step.output, after)
+            more = _tests(how, b)
+            if b.carries(want):
+                more["following"] = b.lists(want)[1]
+            out, want = queue_of(b, target, step.output, after, **more)
+            take = Made(taking, {"how": how, "early": early})
+        visit: dict[str, Constant] = {
+            "visit": b.calling(step.fn, "edge", (near, step.far, "edge", "weight")),
+            "where": b.calling(step.where, step.far, (step.far,)) if step.where is not None else None,
+            "take": take,
+            **loads,
+            "edge": step.output == "edge",
+            "carries": b.carries(want),
+            "early": early,
+        }
+        culls = how == "cull"
+        appends = {"appends": step.output is not None and how != "mark", "culls": culls, **appending(b, want)}
+        return cls(Made(visiting, visit), take, lists, out, want, appends)
+
+
+def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
+    """What the tests need that let an item into the next queue once."""
+    made: dict[str, Value] = {}
+    if how in ("stamp", "cull", "mark"):
+        made = {"stamps": b.array("stamps", "stamps", "int32"), "epoch": cast("int32", EPOCH)}
+    if how in ("bitmap", "cull"):
+        made["taken"] = b.array("taken", "bits", "uint32")
+    if how == "cull":
+        # The call's argument is evaluated by all threads before the phase: it empties the history.
+        b.scratch = True
+        place = Var("FREE") + (Var("OFFSETS") + 2 * Var("IDS") + 4) * Var("TILE")
+        made["history"] = Call("empty_history", Call("ids_shared", place))
+    return made
 
 
 def way(step: Advance, b: CudaProgram) -> str:
@@ -37,89 +194,6 @@ def way(step: Advance, b: CudaProgram) -> str:
     if step.unique == "cull" and step.hold is None and only_queues:
         return "cull"
     return "bitmap" if b.schedule.dedup == "bitmap" else "stamp"
-
-
-def accept(
-    step: Advance,
-    b: CudaProgram,
-    target: Register,
-    after: str,
-    parameters: dict[str, Value],
-    end: str = "np.int64(ends[k])",
-) -> tuple[list[str], str]:
-    """Lines for one edge ``k`` of ``x`` that set ``ok`` and ``item``; which scan the next queue gets.
-
-    Where queues carry first slots, that of the far end is read beside the condition, and its list is fetched ahead.
-    """
-    lines, call, where = edge_lines(step, b, parameters, end)
-    want = ""
-    if step.output is None:
-        take = [call]
-    else:
-        want = output(b, target, step.output, after, parameters)
-        edge = "e" if "in_edges" in parameters else "k"
-        item = step.far if step.output == "vertex" else f"np.int64({edge})"
-        take = ["ok = True", f"item = {item}"]
-        carries = b.carries(want)
-        if carries:
-            lines.insert(1, f"begun = I(degrees[{step.far}])")
-            take.insert(1, "prefetch(following, begun)")
-        how = way(step, b)
-        take = [f"if truth({call}):", *indented(_once(how, b, item, take, parameters))]
-        if how == "stamp" and b.narrow:
-            lines.insert(1, f"stamped = stamps[{step.far}]")  # on its way while the functor waits for its own loads
-        if carries:
-            parameters["following"] = b.lists(want)[1]
-    if where is not None:
-        take = [f"if truth({where}):", *indented(take)]
-    return [*lines, *take], want
-
-
-def keep(step: Advance, b: CudaProgram, want: str, parameters: dict[str, Value]) -> list[str]:
-    """Lines that take the vertex ``x`` itself into the next queue."""
-    how = way(step, b)
-    take = ["ok = True", "item = x", *(["begun = I(degrees[x])"] if b.carries(want) else [])]
-    return [*(["stamped = stamps[x]"] if how == "stamp" and b.narrow else []), *_once(how, b, "x", take, parameters)]
-
-
-def _once(how: str, b: CudaProgram, item: str, take: list[str], parameters: dict[str, Value]) -> list[str]:
-    """Lines that take an item, unless it has been taken in this phase."""
-    if how in ("stamp", "cull", "mark"):
-        parameters["stamps"] = b.array("stamps", "stamps", "int32")
-        parameters["epoch"] = cast("int32", EPOCH)
-    if how in ("bitmap", "cull"):
-        parameters["taken"] = b.array("taken", "bits", "uint32")
-    if how == "mark":
-        return [f"stamps[{item}] = epoch"]
-    if how == "stamp":
-        held = "stamped" if b.narrow else f"stamps[{item}]"
-        return [f"if {held} != epoch and exchange(stamps, {item}, epoch) != epoch:", *indented(take)]
-    if how == "bitmap":
-        return [f"if take_bit(taken, {item}):", *indented(take)]
-    if how == "cull":
-        ids, offsets = (8 if name == "int64" else 4 for name in (b.layout.ids, b.layout.offsets))
-        # The call's argument is evaluated by all threads before the phase: it empties the history.
-        b.scratch = True
-        place = Var("FREE") + (offsets + 2 * ids + 4) * Var("TILE")
-        parameters["history"] = Call("empty_history", Call(f"{b.layout.ids}_shared", place))
-        return [f"if not culled(taken, history, stamps, epoch, {item}):", *indented(take)]
-    return take
-
-
-def converged(step: Advance, b: CudaProgram) -> list[str]:
-    """Lines after an edge, where the lanes of a warp are together again: the last of the tests of a cull."""
-    return ["ok = first_in_warp(ok, item)"] if way(step, b) == "cull" else []
-
-
-def append(step: Advance, b: CudaProgram, want: str) -> list[str]:
-    """Lines with which a warp appends what its lanes have taken."""
-    if step.output is None or way(step, b) == "mark":
-        return []
-    if b.carries(want):
-        return ["append_start(C, slot, out, out_scan, capacity, ok, item, begun)"]
-    where = f"out, out_scan, {b.mode(want).name}, degrees, capacity"
-    strict = way(step, b) != "cull"
-    return [*converged(step, b), f"append(C, slot, {b.big}, {where}, ok, item, {strict})"]
 
 
 def finish(
@@ -203,20 +277,9 @@ def unique(b: CudaProgram, register: Register) -> None:
     after = b.want
     b.sparse(register)
     with b.when(b.other_than(register, ALL)):
-        parameters = frontier(b, register, "vertex")
-        want = output(b, register, "vertex", after, parameters)
-        parameters["stamps"] = b.array("stamps", "stamps", "int32")
-        parameters["epoch"] = cast("int32", EPOCH)
-        body = [
-            "first = w - (w & 31)",
-            "while first < total:",
-            "    ok = False",
-            "    item = np.int64(0)",
-            "    if first + (w & 31) < total:",
-            "        item = np.int64(queue[first + (w & 31)])",
-            "        ok = exchange(stamps, item, epoch) != epoch",
-            f"    append(C, slot, {b.big}, out, out_scan, {b.mode(want).name}, degrees, capacity, ok, item, True)",
-            "    first += W",
-        ]
+        given = frontier(b, register, "vertex")
+        del given["everything"]
+        given["out"], want = queue_of(b, register, "vertex", after, **_tests("stamp", b))
         b.set(EPOCH, EPOCH + 1)
-        b.phase(b.function("unique", parameters, body), b.produced(register, "vertex", want), "remove duplicates")
+        made = b.kernel("unique", removing_duplicates, given, **appending(b, want))
+        b.phase(made, b.produced(register, "vertex", want), "remove duplicates")

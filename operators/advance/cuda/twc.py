@@ -7,16 +7,35 @@ as by ``block``. Merrill's and Gunrock's per-warp-and-CTA balance (Wang et al., 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from frontier.backends.cuda.runtime_words import EXAMINED
 from frontier.lowering.ir import Counter
+from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.registers import PUSH_TWC
-from frontier.operators.advance.cuda.block import Parts, blocks_of, shared_edges
-from frontier.operators.advance.cuda.edges import finish
-from frontier.operators.phases import frontier, indented
+from frontier.operators.advance.cuda.block import list_of, own_items, parts, sharing, walking
+from frontier.operators.advance.cuda.edges import Edge, finish
+from frontier.operators.phases import frontier
 
 if TYPE_CHECKING:
+    from frontier.backends.cuda.collectives import FOUND, LEADER, share_of_block
+    from frontier.backends.cuda.machine import (
+        ballot,
+        block_index,
+        block_size,
+        find_first,
+        num_blocks,
+        shuffle,
+        sync,
+        sync_or,
+        thread_index,
+    )
+    from frontier.backends.cuda.names import I, int32_shared, int64_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
+    from frontier.backends.cuda.runtime import add_up
     from frontier.lowering.registers import Register
     from frontier.operators.advance import Advance
 
@@ -26,51 +45,62 @@ __all__ = ["lower"]
 WARP = 32
 
 
+def pushing(walk: Callee, share: Callee, end: Callee) -> Callable[..., Any]:
+    """Blocks take vertices, one a thread."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, out):
+        t = thread_index()
+        lane = np.int32(t & np.int32(31))
+        held = own_items(t)
+        fill = np.int32(0)
+        examined = np.int64(0)
+        leader = int32_shared(LEADER)
+        found = int64_shared(FOUND)
+        many = share_of_block(total)
+        first = block_index() * many
+        while first < total:
+            mine, begin, stop = list_of(queue, everything, total, lists.offsets, first + t, many, t)
+            examined += stop - begin
+            while sync_or(I(stop - begin) >= I(block_size())):
+                # All threads walk the longest lists; of those who want to lead, the last to say so does.
+                if I(stop - begin) >= I(block_size()):
+                    leader[0] = t
+                sync()
+                if leader[0] == t and I(stop - begin) >= I(block_size()):
+                    found[0] = mine
+                    found[1] = begin
+                    found[2] = stop
+                    stop = begin
+                sync()
+                x = found[0]
+                at = found[1]
+                last = found[2]
+                fill = walk(p, C, slot, lists, out, held, fill, lane, x, at, last, t - lane, block_size())
+            pending = ballot(I(stop - begin) > I(WARP))
+            while pending != np.uint32(0):
+                # A warp walks the long lists of its lanes, one after another.
+                chosen = find_first(pending)
+                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                x = np.int64(shuffle(mine, chosen))
+                at = np.int64(shuffle(begin, chosen))
+                last = np.int64(shuffle(stop, chosen))
+                fill = walk(p, C, slot, lists, out, held, fill, lane, x, at, last, 0, 32)
+            if I(stop - begin) > I(WARP):
+                stop = begin
+            fill = share(p, C, slot, lists, out, held, fill, lane, many, mine, begin, stop)
+            first += many * num_blocks()
+        end(C, slot, out, held, fill)
+        if tracing:
+            add_up(C, slot, EXAMINED, examined)
+
+    return phase
+
+
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
-    parts = Parts(step, b, target, want, frontier(b, source, "vertex"))
-    body = [
-        *parts.begin(),
-        "leader = int32_shared(LEADER)",
-        "found = int64_shared(FOUND)",
-        *blocks_of([*_by_block(parts), *_by_warps(parts), *shared_edges(parts, b.big)]),
-        *parts.end(),
-    ]
-    made = b.function(f"push_{step.fn.__name__}", parts.parameters, body)
-    finish(step, b, made, source, target, parts.want, Counter("EXAMINED"), PUSH_TWC)
-
-
-def _by_block(parts: Parts) -> list[str]:
-    """Lines in which all threads walk the longest lists; of those who want to lead, the last to say so does."""
-    return [
-        "while sync_or(I(stop - begin_) >= I(block_size())):",
-        "    if I(stop - begin_) >= I(block_size()):",
-        "        leader[0] = t",
-        "    sync()",
-        "    if leader[0] == t and I(stop - begin_) >= I(block_size()):",
-        "        found[0] = mine",
-        "        found[1] = begin_",
-        "        found[2] = stop",
-        "        stop = begin_",
-        "    sync()",
-        "    x = found[0]",
-        "    at = found[1]",
-        "    last = found[2]",
-        *indented(parts.strip("t - lane", "block_size()")),
-    ]
-
-
-def _by_warps(parts: Parts) -> list[str]:
-    """Lines in which a warp walks the long lists of its lanes, one after another."""
-    return [
-        f"pending = ballot(I(stop - begin_) > I({WARP}))",
-        "while pending != np.uint32(0):",
-        "    chosen = find_first(pending)",
-        "    pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))",
-        "    x = np.int64(shuffle(mine, chosen))",
-        "    at = np.int64(shuffle(begin_, chosen))",
-        "    last = np.int64(shuffle(stop, chosen))",
-        *indented(parts.strip("0", "32")),
-        f"if I(stop - begin_) > I({WARP}):",
-        "    stop = begin_",
-    ]
+    edge = Edge.of(step, b, target, want)
+    collect, end = parts(edge, b)
+    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    walk, share = Made(walking, {"collect": collect}), Made(sharing, {"collect": collect, "big": b.big})
+    made = b.kernel(f"push_{step.fn.__name__}", pushing, given, walk=walk, share=share, end=end)
+    finish(step, b, made, source, target, edge.want, Counter("EXAMINED"), PUSH_TWC)
