@@ -7,10 +7,11 @@ import importlib
 import os
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import compare
 import numpy as np
@@ -19,8 +20,9 @@ import strict_cupy
 from hypothesis import HealthCheck, Phase, settings
 
 import frontier as fr
-from frontier.io import _parse
-from frontier.memory import detection
+from frontier import schedule
+from frontier.io import _parse, formats
+from frontier.memory import detection, placement
 
 # Compiling takes longer than hypothesis allows an example, hence no deadline.
 settings.register_profile("dev", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
@@ -49,6 +51,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.skip(reason=f"the backend 'cuda' is not there: {problem}"))
         elif detection.simulated() and (mark := item.get_closest_marker("unsimulated")):
             item.add_marker(pytest.mark.skip(reason=f"not in the simulator of kernels: {mark.args[0]}"))
+
+
+@pytest.fixture(autouse=True)
+def registries() -> Iterator[None]:
+    """What a test, or a page that it runs, registers is gone after it: messages list what is registered."""
+    tables: list[dict[Any, Any]] = [placement.BACKENDS, formats.FORMATS, schedule._balances]
+    with ExitStack() as stack:
+        for table in tables:
+            stack.enter_context(mock.patch.dict(table))
+        yield
 
 
 def _there(name: str) -> AbstractContextManager[None]:

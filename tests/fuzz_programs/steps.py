@@ -99,9 +99,17 @@ class _Maker:
         count = int(self.rng.integers(0, 4))
         return set(self.rng.choice(there, min(count, len(there)), replace=False).tolist()) if there else set()
 
-    def functor(self, place: str, returns: str, banned: set[str] | None = None, quiet: bool = False) -> Writer:
-        """A functor with what it does before it returns; ``quiet`` without side effects."""
+    def functor(
+        self,
+        place: str,
+        returns: str,
+        banned: set[str] | None = None,
+        quiet: bool = False,
+        names: set[str] | None = None,
+    ) -> Writer:
+        """A functor with what it does before it returns; ``quiet`` without side effects; ``names`` are arguments."""
         writer = self.writer(place, banned, set() if quiet else self.written(place))
+        writer.used |= names or set()
         writer.statements()
         stores = sorted(writer.writes)
         for name in stores:
@@ -251,6 +259,10 @@ class _Maker:
         text, kind, fields = self.over(kinds)
         return kind, [text], fields
 
+    def _naming(self, fields: set[str]) -> set[str]:
+        """What a functor over a scalar must name: without ``i`` the scalar is a vertex, and may be none."""
+        return {"i"} if "times" in fields else set()
+
     def _filter(self, kind: str) -> Node:
         fn = self.functor(kind, "none" if self.chance(0.03) else "truth")  # nothing means no
         return self.node("Filter", [fn.name], fn)
@@ -267,7 +279,7 @@ class _Maker:
 
     def _compute(self, kind: str) -> Node:
         kind, options, fields = self._own(kind, ("vertex", "edge", "count"))
-        fn = self.functor(kind, "none")
+        fn = self.functor(kind, "none", names=self._naming(fields))
         return self.node("Compute", [fn.name, *options], fn, fields=fields)
 
     def _reduced(self, into: str) -> tuple[str, str]:
@@ -287,7 +299,7 @@ class _Maker:
         kind, options, fields = self._own(kind, ("vertex", "edge", "count"))
         into = self.pick(SCALARS)
         op, returns = self._reduced(into)
-        fn = self.functor(kind, returns)
+        fn = self.functor(kind, returns, names=self._naming(fields))
         return self.node("Reduce", [fn.name, repr(op), f"into={into!r}", *options], fn, fields={into, *fields})
 
     def _gather(self, kind: str) -> Node:
