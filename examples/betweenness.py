@@ -15,7 +15,7 @@ import frontier as fr
 
 # begin out
 def clear(p, v):
-    """Forget the source before."""
+    """Reset the fields before the next source."""
     p.level[v] = -1
     p.paths[v] = 0.0
 
@@ -27,26 +27,26 @@ def start(p, v):
 
 
 def discover(p, src, dst):
-    """Add the paths to src to those of dst; whoever meets dst first brings it into the next level."""
+    """Add the number of paths to src to that of dst; the first edge to reach dst puts it into the next level."""
     first = fr.atomic_cas(p.level, dst, -1, p.depth) == -1
     fr.atomic_add(p.paths, dst, p.paths[src])
     return first
 
 
 def ahead(p, dst):
-    """One level farther. Stays true while the level is made, for every path must be counted."""
+    """The target is one level farther. Stays true during the whole step, because every path must be counted."""
     return p.level[dst] == -1 or p.level[dst] == p.depth
 # end out
 
 
 # begin back
 def passed_back(p, src, dst):
-    """What every path to dst passes back to src, if it comes from there."""
+    """What each path to dst passes back to src, if dst is one level farther; 0 otherwise."""
     return p.passed[dst] if p.level[dst] == p.level[src] + 1 else 0.0
 
 
 def collect(p, v):
-    """How much depends on v, and what v passes back in turn for every path to it."""
+    """Compute the dependency of v, and what v passes back for each path to it."""
     dependency = p.paths[v] * p.received[v]
     p.passed[v] = (1.0 + dependency) / p.paths[v]
     if v != p.source:
@@ -56,7 +56,7 @@ def collect(p, v):
 
 # begin problem
 def problem(g, sources):
-    """The fields for a list of sources."""
+    """The fields for a computation from the given sources."""
     return fr.Problem(
         g,
         level=fr.vertex("int32", -1),
@@ -75,7 +75,7 @@ def problem(g, sources):
 
 # begin eager
 def one_source_eagerly(g, source):
-    """What one source adds, with a Python list for the record."""
+    """What one source contributes, with the levels in a Python list."""
     p = problem(g, [source])
     p.source = source
     fr.compute(p, fr.Frontier.all(g), clear)
@@ -96,7 +96,7 @@ def one_source_eagerly(g, source):
 
 # begin declared
 def next_source(p):
-    """The source of this turn; turns are counted from 1."""
+    """The source of this pass of the outer loop; ``turn`` counts passes from 1."""
     return p.sources[p.turn - 1]
 
 

@@ -20,7 +20,7 @@ def begin(p, v):
 
 
 def visit(p, src, dst):
-    """Claim dst for src; whoever is first keeps it."""
+    """Claim dst for src: of all edges that lead to dst, exactly one succeeds."""
     if fr.atomic_cas(p.parent, dst, -1, src) == -1:
         p.level[dst] = p.depth
         return True  # dst joins the next frontier
@@ -28,14 +28,14 @@ def visit(p, src, dst):
 
 
 def unvisited(p, dst):
-    """Nobody has claimed dst yet."""
+    """The target has not been claimed yet."""
     return p.parent[dst] == -1
 # end functors
 
 
 # begin problem
 def problem(g, source):
-    """The fields of a search from one vertex that has not begun."""
+    """The fields of a search from one vertex, before it begins."""
     return fr.Problem(
         g,
         level=fr.vertex("int32", -1),

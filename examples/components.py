@@ -14,12 +14,12 @@ import frontier as fr
 
 # begin functors
 def alone(p, v):
-    """At first every vertex is a tree of its own."""
+    """Make every vertex a tree of its own."""
     p.label[v] = v
 
 
 def hook(p, src, dst):
-    """Hang the higher of the two roots below the lower; keep the edge until its ends agree."""
+    """Attach the root with the higher id to the lower one; keep the edge until its endpoints agree."""
     a = p.label[src]
     b = p.label[dst]
     if a == b:
@@ -39,7 +39,7 @@ def jump(p, v):
 
 
 def is_root(p, v):
-    """1 for the vertex that gives its component the label."""
+    """1 for the root of a tree: there is one in each component."""
     return 1 if p.label[v] == v else 0
 # end functors
 
@@ -53,7 +53,7 @@ def problem(g):
 
 # begin eager
 def components_eagerly(g):
-    """Hooking and jumping as plain Python loops."""
+    """Hooking and pointer jumping as plain Python loops."""
     p = problem(g)
     vertices = fr.Frontier.all(g)
     edges = fr.Frontier.all(g, kind="edge")
@@ -94,7 +94,7 @@ def components(g):
 
 # begin graph
 def pieces(seed=1):
-    """Some trees and rings, their vertices shuffled."""
+    """A few trees and rings with shuffled vertex ids."""
     random = np.random.default_rng(seed)
     ends, first = [], 0
     for size in (40, 25, 12, 5, 2, 1):

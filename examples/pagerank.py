@@ -15,7 +15,7 @@ import frontier as fr
 
 # begin functors
 def hand_out(p, v):
-    """What v gives to each of its out-edges; returns the rank that v cannot give to anyone."""
+    """Write the share of its rank that v gives to each out-edge; return the rank of a vertex without out-edges."""
     if p.degree[v] > 0:
         p.share[v] = p.rank[v] / p.degree[v]
         return 0.0
@@ -24,12 +24,12 @@ def hand_out(p, v):
 
 
 def share(p, src):
-    """What comes along an edge."""
+    """The contribution of an edge."""
     return p.share[src]
 
 
 def renew(p, v):
-    """The new rank of v; returns by how much it has changed."""
+    """Write the new rank of v; return by how much it has changed."""
     new = (1.0 - p.damping + p.damping * p.loose) / p.n + p.damping * p.received[v]
     change = abs(new - p.rank[v])
     p.rank[v] = new
@@ -37,14 +37,14 @@ def renew(p, v):
 
 
 def converged(p):
-    """All changes together are below the tolerance."""
+    """The sum of all changes is below the tolerance."""
     return p.error < p.tolerance
 # end functors
 
 
 # begin problem
 def problem(g, damping=0.85, tolerance=1e-9):
-    """The fields of an iteration that has not begun: all ranks are equal."""
+    """The fields before the first iteration: all ranks are equal."""
     n = g.num_vertices
     return fr.Problem(
         g,

@@ -15,7 +15,7 @@ import frontier as fr
 
 # begin relax
 def relax(p, src, dst, weight):
-    """Offer dst a shorter way through src; true if it is one."""
+    """Try to shorten the distance of dst by the path through src; true if that succeeds."""
     new = p.distance[src] + weight
     return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
 # end relax
@@ -23,7 +23,7 @@ def relax(p, src, dst, weight):
 
 # begin simple
 def simply(g, source):
-    """Relax whatever has become nearer, until nothing does."""
+    """Relax the edges of all vertices whose distance has fallen, until none falls any more."""
     p = fr.Problem(g, distance=fr.vertex("float64", np.inf))
     p.distance[source] = 0.0
     f = fr.Frontier(g, [source])
@@ -38,29 +38,29 @@ def simply(g, source):
 
 # begin piles
 def near(p, v):
-    """Nearer than the limit: to be worked on now."""
+    """Nearer than the limit: v belongs to the near pile."""
     return p.distance[v] < p.limit
 
 
 def fresh(p, v):
-    """Not settled by an earlier limit while it waited in the far pile."""
+    """Not processed already, under an earlier limit, while it was in the far pile."""
     return p.distance[v] >= p.limit
 
 
 def distance(p, v):
-    """How far v is."""
+    """The distance of v."""
     return p.distance[v]
 
 
 def next_limit(p):
-    """A width beyond the nearest vertex that waits."""
+    """The least distance in the far pile, plus the width."""
     return p.lowest + p.width
 # end piles
 
 
 # begin problem
 def problem(g, source, width):
-    """The fields of a search that has not begun: the source waits in the far pile."""
+    """The fields of a search before it begins: the far pile holds the source."""
     p = fr.Problem(
         g,
         distance=fr.vertex("float64", np.inf),

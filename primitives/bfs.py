@@ -33,7 +33,7 @@ __all__ = ["BFS", "BFSResult", "bfs", "bfs_problem"]
 
 
 def visit(p, src, dst):  # type: ignore[no-untyped-def]
-    """Claim dst for src; whoever is first keeps it."""
+    """Claim dst for src: of all edges that lead to dst, exactly one succeeds."""
     if fr.atomic_cas(p.parent, dst, -1, src) == -1:
         p.level[dst] = p.depth
         return True
@@ -41,7 +41,7 @@ def visit(p, src, dst):  # type: ignore[no-untyped-def]
 
 
 def unvisited(p, dst):  # type: ignore[no-untyped-def]
-    """Nobody has claimed dst yet."""
+    """The target has not been claimed yet."""
     return p.parent[dst] == -1
 
 
