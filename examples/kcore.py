@@ -17,28 +17,28 @@ import frontier as fr
 
 # begin program
 def highest(p):
-    """The largest least degree so far."""
+    """The current k: the largest of the least degrees so far."""
     return max(p.k, p.least)
 
 
 def settle(p, v):
-    """Take v away."""
+    """Remove v; its core number is the current k."""
     p.core[v] = p.k
 
 
 def standing(p, dst):
-    """Not taken away yet."""
+    """The target has not been removed yet."""
     return p.core[dst] == -1
 
 
 def loosen(p, dst):
-    """One edge less at dst, whose turn may have come."""
+    """Lower the degree of dst by one; true, because its key has changed."""
     fr.atomic_add(p.degree, dst, -1)
     return True
 
 
 class Cores(fr.Enactor):
-    """Take away those of least degree, pass after pass."""
+    """Remove the vertices of least degree, pass after pass."""
 
     loop = fr.Loop(
         fr.Set(k=highest),

@@ -267,7 +267,7 @@ class _Reader:
                     # One worker would leave and the others wait for it at the barrier for ever.
                     raise FunctorError(
                         f"{location(self.fn, statement.loc.line)}: functors cannot raise, assert or try: "
-                        "write what is wrong to a field, or use the python backend"
+                        "write an error code to a field, or use the python backend"
                     )
                 if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
                     self.expression(statement.value)

@@ -52,32 +52,32 @@ RULES = {
     "star": Rule("starred assignments (`a, *b = ...`)", "name each element"),
     "match": Rule("patterns with structure in `match`", "match numbers only"),
     "walrus": Rule("assignments within expressions (`:=`)", "assign on a line of its own"),
-    "try": Rule("`try`", "test before, with `if`"),
-    "raise": Rule("`raise` and `assert`", "write what is wrong to a field, or use the python backend", looking=True),
+    "try": Rule("`try`", "test the condition beforehand, with `if`"),
+    "raise": Rule("`raise` and `assert`", "write an error code to a field, or use the python backend", looking=True),
     "with": Rule("`with`", "do it on the host, between runs"),
     "import": Rule("`import`", "import at the top of the file"),
     "global": Rule("assignments to variables outside (`global`, `nonlocal`)", "write to a field, or return the value"),
-    "del": Rule("`del`", "leave it out: variables end with the call"),
+    "del": Rule("`del`", "omit it: variables end with the call"),
     "class": Rule("classes", "define them outside; functors work on numbers"),
     "wide": Rule("integers of more than 64 bits", "use floats, or fewer digits"),
     "matmul": Rule("`@`", "multiply element by element, in a loop"),
     "is": Rule("`is` between values", "compare with `==`; `is None` works"),
     "text": Rule("f-strings", "`print` takes several values: `print('v', v)`", looking=True),
     "breakpoint": Rule("`breakpoint`", "use it on the python backend", looking=True),
-    "type": Rule("`isinstance` and `type`", "leave it out: backends differ in what a number is"),
+    "type": Rule("`isinstance` and `type`", "omit it: the type of a number differs between backends"),
     "any": Rule("`any`, `all`, `sorted` and `reversed`", "use a loop, or `or` and `and`"),
     "builtin": Rule(
-        "builtins that make or take objects (`str`, `list`, `getattr`, `open`, ...)", "functors work on numbers only"
+        "builtins that create or take objects (`str`, `list`, `getattr`, `open`, ...)", "functors work on numbers only"
     ),
     "hash": Rule("`hash`", "use `fr.hash`"),
     "random": Rule("Python's `random` and `np.random`", "use `fr.random(seed, i)`"),
     "math": Rule(
         "a function of `math` or NumPy that cannot be compiled (`math.comb`, `math.isclose`, `np.heaviside`, ...)",
-        "write it with operators, or with others of them",
+        "write it with operators, or with other functions",
     ),
     "arrays": Rule(
-        "NumPy's functions that make or take arrays (`np.zeros`, `np.sum`, ...)",
-        "use a field of the problem; functions from number to number work, as `np.sqrt`",
+        "NumPy functions that create or take arrays (`np.zeros`, `np.sum`, ...)",
+        "use a field of the problem; functions from number to number, such as `np.sqrt`, work",
     ),
 }
 
