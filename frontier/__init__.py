@@ -9,34 +9,34 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from frontier import _checkout as _checkout
+from frontier import checkout as checkout
 
 __version__ = "0.1.0.dev0"
 
 #: Module -> the public names that it has.
 _NAMES = {
-    "frontier.adjacency": "degree neighbours source target weight",
-    "frontier.analysis": "effects",
-    "frontier.atomics": "atomic_add atomic_cas atomic_exch atomic_max atomic_min atomic_or",
-    "frontier.backends.cpu.threads": "num_threads set_num_threads",
-    "frontier.build": "from_csr from_edges",
-    "frontier.convert": "from_networkx from_pandas from_scipy to_networkx to_pandas to_scipy",
-    "frontier.enactor": "Enactor",
+    "frontier.functors.adjacency": "degree neighbours source target weight",
+    "frontier.program.effects": "effects",
+    "frontier.functors.atomics": "atomic_add atomic_cas atomic_exch atomic_max atomic_min atomic_or",
+    "frontier.native.threads": "num_threads set_num_threads",
+    "frontier.graph.build": "from_csr from_edges",
+    "frontier.graph.convert": "from_networkx from_pandas from_scipy to_networkx to_pandas to_scipy",
+    "frontier.program.enactor": "Enactor",
     "frontier.errors": (
         "BackendUnavailableError DeviceLostError DeviceMemoryError FrontierError FrontierWarning "
         "FrontierMemoryError FunctorError GraphError NegativeWeightError NotConvergedError VerificationError"
     ),
-    "frontier.frontiers": "Frontier",
-    "frontier.functors": "function",
+    "frontier.program.frontiers": "Frontier",
+    "frontier.functors.functor": "function",
     "frontier.generators": "complete grid karate path rmat small_world star tree urand",
-    "frontier.graph": "Graph",
+    "frontier.graph.graph": "Graph",
     "frontier.io": "read register_format write",
-    "frontier.loop": "Loop Sequence",
+    "frontier.program.loop": "Loop Sequence",
     "frontier.memory.placement": "Placement",
-    "frontier.numbers": "hash random",
-    "frontier.order": "Order by",
-    "frontier.problem": "Problem array edge pile scalar vertex",
-    "frontier.schedule": "Schedule register_balance",
+    "frontier.functors.numbers": "hash random",
+    "frontier.program.order": "Order by",
+    "frontier.program.problem": "Problem array edge pile scalar vertex",
+    "frontier.program.schedule": "Schedule register_balance",
     "frontier.tracing": "trace",
     "frontier.primitives.bc": "betweenness",
     "frontier.primitives.bfs": "bfs",
@@ -49,7 +49,7 @@ _NAMES = {
     "frontier.operators.eager": (
         "advance buckets compute filter gather intersect reduce scan set split swap take unique"
     ),
-    "frontier.operators.sample": "sample",
+    "frontier.operators.advance.sample": "sample",
 }
 
 #: Modules that are public as they are.

@@ -8,43 +8,6 @@ from frontier import (
     primitives as primitives,
     verify as verify,
 )
-from frontier.adjacency import (
-    degree as degree,
-    neighbours as neighbours,
-    source as source,
-    target as target,
-    weight as weight,
-)
-from frontier.analysis import (
-    effects as effects,
-)
-from frontier.atomics import (
-    atomic_add as atomic_add,
-    atomic_cas as atomic_cas,
-    atomic_exch as atomic_exch,
-    atomic_max as atomic_max,
-    atomic_min as atomic_min,
-    atomic_or as atomic_or,
-)
-from frontier.backends.cpu.threads import (
-    num_threads as num_threads,
-    set_num_threads as set_num_threads,
-)
-from frontier.build import (
-    from_csr as from_csr,
-    from_edges as from_edges,
-)
-from frontier.convert import (
-    from_networkx as from_networkx,
-    from_pandas as from_pandas,
-    from_scipy as from_scipy,
-    to_networkx as to_networkx,
-    to_pandas as to_pandas,
-    to_scipy as to_scipy,
-)
-from frontier.enactor import (
-    Enactor as Enactor,
-)
 from frontier.errors import (
     BackendUnavailableError as BackendUnavailableError,
     DeviceLostError as DeviceLostError,
@@ -58,11 +21,27 @@ from frontier.errors import (
     NotConvergedError as NotConvergedError,
     VerificationError as VerificationError,
 )
-from frontier.frontiers import (
-    Frontier as Frontier,
+from frontier.functors.adjacency import (
+    degree as degree,
+    neighbours as neighbours,
+    source as source,
+    target as target,
+    weight as weight,
 )
-from frontier.functors import (
+from frontier.functors.atomics import (
+    atomic_add as atomic_add,
+    atomic_cas as atomic_cas,
+    atomic_exch as atomic_exch,
+    atomic_max as atomic_max,
+    atomic_min as atomic_min,
+    atomic_or as atomic_or,
+)
+from frontier.functors.functor import (
     function as function,
+)
+from frontier.functors.numbers import (
+    hash as hash,
+    random as random,
 )
 from frontier.generators import (
     complete as complete,
@@ -75,7 +54,19 @@ from frontier.generators import (
     tree as tree,
     urand as urand,
 )
-from frontier.graph import (
+from frontier.graph.build import (
+    from_csr as from_csr,
+    from_edges as from_edges,
+)
+from frontier.graph.convert import (
+    from_networkx as from_networkx,
+    from_pandas as from_pandas,
+    from_scipy as from_scipy,
+    to_networkx as to_networkx,
+    to_pandas as to_pandas,
+    to_scipy as to_scipy,
+)
+from frontier.graph.graph import (
     Graph as Graph,
 )
 from frontier.io import (
@@ -83,16 +74,12 @@ from frontier.io import (
     register_format as register_format,
     write as write,
 )
-from frontier.loop import (
-    Loop as Loop,
-    Sequence as Sequence,
-)
 from frontier.memory.placement import (
     Placement as Placement,
 )
-from frontier.numbers import (
-    hash as hash,
-    random as random,
+from frontier.native.threads import (
+    num_threads as num_threads,
+    set_num_threads as set_num_threads,
 )
 from frontier.operators import (
     Advance as Advance,
@@ -109,6 +96,9 @@ from frontier.operators import (
     Take as Take,
     Unique as Unique,
 )
+from frontier.operators.advance.sample import (
+    sample as sample,
+)
 from frontier.operators.eager import (
     advance as advance,
     buckets as buckets,
@@ -123,13 +113,6 @@ from frontier.operators.eager import (
     swap as swap,
     take as take,
     unique as unique,
-)
-from frontier.operators.sample import (
-    sample as sample,
-)
-from frontier.order import (
-    Order as Order,
-    by as by,
 )
 from frontier.primitives.bc import (
     betweenness as betweenness,
@@ -146,7 +129,24 @@ from frontier.primitives.pagerank import (
 from frontier.primitives.sssp import (
     sssp as sssp,
 )
-from frontier.problem import (
+from frontier.program.effects import (
+    effects as effects,
+)
+from frontier.program.enactor import (
+    Enactor as Enactor,
+)
+from frontier.program.frontiers import (
+    Frontier as Frontier,
+)
+from frontier.program.loop import (
+    Loop as Loop,
+    Sequence as Sequence,
+)
+from frontier.program.order import (
+    Order as Order,
+    by as by,
+)
+from frontier.program.problem import (
     Problem as Problem,
     array as array,
     edge as edge,
@@ -154,7 +154,7 @@ from frontier.problem import (
     scalar as scalar,
     vertex as vertex,
 )
-from frontier.schedule import (
+from frontier.program.schedule import (
     Schedule as Schedule,
     register_balance as register_balance,
 )

@@ -21,17 +21,19 @@ light, and a user's own module can register a primitive in the same way.
 from __future__ import annotations
 
 import importlib
-import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+from frontier.graph.estimates import register_needs
+from frontier.plugins import import_all
+
 if TYPE_CHECKING:
-    from frontier.enactor import Enactor
-    from frontier.graph import Graph
-    from frontier.memory.estimates import Needs
-    from frontier.problem import Field
-    from frontier.schedule import Schedule
+    from frontier.graph.estimates import Needs
+    from frontier.graph.graph import Graph
+    from frontier.program.enactor import Enactor
+    from frontier.program.problem import Field
+    from frontier.program.schedule import Schedule
     from frontier.verify import Report
 
 __all__ = ["Argument", "Plan", "PrimitiveEntry", "primitives", "register_primitive"]
@@ -165,13 +167,12 @@ _entries: dict[str, PrimitiveEntry] = {}
 def register_primitive(entry: PrimitiveEntry) -> PrimitiveEntry:
     """Make a primitive known to the command line; a later one of the same name replaces it."""
     _entries[entry.name] = entry
+    if entry.memory is not None:
+        register_needs(entry.name, entry.needs)
     return entry
 
 
 def primitives() -> Mapping[str, PrimitiveEntry]:
     """All registered primitives by name, sorted; imports the shipped ones first."""
-    package = importlib.import_module("frontier.primitives")
-    for module in pkgutil.iter_modules(package.__path__):
-        if not module.name.startswith("_"):
-            importlib.import_module(f"frontier.primitives.{module.name}")
+    import_all("primitives")
     return dict(sorted(_entries.items()))

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from frontier._replacing import replacing
+from frontier.atomic_write import replacing
 
 __all__ = ["Row", "Trace", "active", "add", "add_compile", "add_lost", "add_row", "add_totals", "trace"]
 

@@ -8,24 +8,24 @@ if __name__ != "frontier.operators":
 from typing import Any
 
 from frontier.operators.advance import Advance
+from frontier.operators.advance.unique import Unique
 from frontier.operators.buckets import Buckets
-from frontier.operators.compute import Compute
-from frontier.operators.filter import Filter
+from frontier.operators.elementwise.compute import Compute
+from frontier.operators.elementwise.filter import Filter
+from frontier.operators.elementwise.reduce import Reduce
+from frontier.operators.elementwise.split import Split
+from frontier.operators.fields.set import Set
+from frontier.operators.fields.swap import Swap
+from frontier.operators.fields.take import Take
 from frontier.operators.gather import Gather
 from frontier.operators.intersect import Intersect
-from frontier.operators.reduce import Reduce
 from frontier.operators.scan import Scan
-from frontier.operators.set import Set
-from frontier.operators.split import Split
-from frontier.operators.swap import Swap
-from frontier.operators.take import Take
-from frontier.operators.unique import Unique
-from frontier.order import expansion
+from frontier.program.order import expansion
 
 
 def _expanded(*given: Any) -> Any:
     """Take the orders out of a program; imported when the first loop with one runs."""
-    from frontier.operators.ordered import prepare
+    from frontier.operators.order.loops import prepare
 
     expansion[:] = [prepare]
     return prepare(*given)

@@ -5,25 +5,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from frontier.execution import run
-from frontier.frontiers import Frontier
 from frontier.operators.advance import Advance
+from frontier.operators.advance.unique import Unique
 from frontier.operators.buckets import Buckets
-from frontier.operators.compute import Compute
-from frontier.operators.filter import Filter
+from frontier.operators.elementwise.compute import Compute
+from frontier.operators.elementwise.filter import Filter
+from frontier.operators.elementwise.reduce import Reduce
+from frontier.operators.fields.set import Set
+from frontier.operators.fields.swap import Swap
+from frontier.operators.fields.take import Take
 from frontier.operators.gather import Gather
 from frontier.operators.intersect import Intersect
-from frontier.operators.reduce import Reduce
 from frontier.operators.scan import Scan
-from frontier.operators.set import Set
-from frontier.operators.swap import Swap
-from frontier.operators.take import Take
-from frontier.operators.unique import Unique
-from frontier.taking import Elements, frontier_of
+from frontier.program.execution import run
+from frontier.program.frontiers import Frontier
+from frontier.program.taking import Elements, frontier_of
 
 if TYPE_CHECKING:
-    from frontier.problem import Problem
-    from frontier.step import Functor
+    from frontier.program.problem import Problem
+    from frontier.program.step import Functor
 
 __all__ = [
     "advance",

@@ -1,7 +1,7 @@
 """How many copies of a small graph are worth making, so that one run works on many sources.
 
 A pass of a loop takes a few microseconds however little it does, and a small graph leaves most of a GPU idle. In k
-copies of it (:func:`frontier.copies.copies`) k sources are worked on at once.
+copies of it (:func:`frontier.graph.copies.copies`) k sources are worked on at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["SLOTS", "SLOTS_WIDE", "number_of_copies"]
 

@@ -15,7 +15,7 @@ import numpy as np
 import frontier as fr
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["distance", "may_pack", "relax", "stands_still", "unpack"]
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier.copies import copies
 from frontier.errors import FrontierError, GraphError
-from frontier.labels import called
+from frontier.graph.copies import copies
+from frontier.graph.labels import called
 from frontier.memory.arrays import is_device, to_host
 from frontier.primitives._brandes import (
     BatchedBetweenness,
@@ -27,14 +27,14 @@ from frontier.primitives._brandes import (
     discover,
 )
 from frontier.primitives._copies import number_of_copies
+from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
-from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from frontier.graph import Graph
-    from frontier.schedule import Schedule
+    from frontier.graph.graph import Graph
+    from frontier.program.schedule import Schedule
 
 __all__ = [
     "BatchedBetweenness",

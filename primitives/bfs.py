@@ -18,16 +18,16 @@ import numpy as np
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
+from frontier.program.taking import at_graph
 from frontier.registry import Plan, PrimitiveEntry, register_primitive
-from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frontier.graph import Graph
-    from frontier.labels import LabelIndex
-    from frontier.problem import Field
-    from frontier.schedule import Schedule
+    from frontier.graph.graph import Graph
+    from frontier.graph.labels import LabelIndex
+    from frontier.program.problem import Field
+    from frontier.program.schedule import Schedule
 
 __all__ = ["BFS", "BFSResult", "bfs", "bfs_problem"]
 

@@ -20,15 +20,15 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.memory.placement import Placement
+from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
-from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frontier.graph import Graph
-    from frontier.problem import Field
-    from frontier.schedule import Schedule
+    from frontier.graph.graph import Graph
+    from frontier.program.problem import Field
+    from frontier.program.schedule import Schedule
 
 __all__ = ["Afforest", "AfforestDirected", "ComponentsResult", "Hooking", "components_problem", "connected_components"]
 

@@ -17,20 +17,20 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
-from frontier.labels import called
+from frontier.graph.labels import called
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number
+from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
-from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
-    from frontier.graph import Graph
-    from frontier.problem import Field
-    from frontier.schedule import Schedule
+    from frontier.graph.graph import Graph
+    from frontier.program.problem import Field
+    from frontier.program.schedule import Schedule
 
 __all__ = [
     "PageRank",

@@ -1,6 +1,6 @@
 """Single-source shortest paths with exact parents.
 
-``SSSP`` is a loop of one Advance that takes near vertices first: how is :mod:`frontier.operators.ordered`'s business.
+``SSSP`` is a loop of one Advance that takes near vertices first; :mod:`frontier.operators.order.loops` says how.
 Parents are found afterwards, from the distances. Only where distances are float32 and no weight is 0 they share a word
 with the distance.
 """
@@ -18,16 +18,16 @@ from frontier.primitives import _packed
 from frontier.primitives._arguments import check_number
 from frontier.primitives._parents import Parents, PushedParents
 from frontier.primitives.bfs import path_to
+from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
-from frontier.taking import at_graph
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frontier.graph import Graph
-    from frontier.labels import LabelIndex
-    from frontier.problem import Field
-    from frontier.schedule import Schedule
+    from frontier.graph.graph import Graph
+    from frontier.graph.labels import LabelIndex
+    from frontier.program.problem import Field
+    from frontier.program.schedule import Schedule
 
 __all__ = ["SSSP", "Parents", "PushedParents", "SSSPResult", "relax", "sssp", "sssp_problem"]
 

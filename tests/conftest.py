@@ -20,9 +20,9 @@ import strict_cupy
 from hypothesis import HealthCheck, Phase, settings
 
 import frontier as fr
-from frontier import schedule
 from frontier.io import _parse, formats
 from frontier.memory import detection, placement
+from frontier.program import schedule
 
 # Compiling takes longer than hypothesis allows an example, hence no deadline.
 settings.register_profile("dev", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])

@@ -23,8 +23,8 @@ from compare import workers
 from numba import njit
 
 import frontier as fr
-from frontier import execution
 from frontier.memory import detection
+from frontier.program import execution
 
 __all__ = ["KINDS", "PLACES", "Step", "functors", "problem"]
 

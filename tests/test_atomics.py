@@ -7,7 +7,7 @@ import pytest
 from compare import equal, workers
 
 import frontier as fr
-from frontier.atomics import check_atomic
+from frontier.functors.atomics import check_atomic
 
 N = 3000
 INTEGERS = ("int32", "int64", "uint32", "uint64")

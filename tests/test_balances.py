@@ -7,7 +7,7 @@ import pytest
 from compare import host
 
 import frontier as fr
-from frontier.operators.kernels import kernels
+from frontier.operators.shared.kernels import kernels
 
 LOWERED: list[str] = []
 

@@ -13,7 +13,7 @@ from conftest import Backend
 from strategies import random_graphs
 
 import frontier as fr
-from frontier.copies import copies
+from frontier.graph.copies import copies
 from frontier.memory.gpu import GpuMemory
 from frontier.primitives import _copies
 from frontier.primitives._copies import number_of_copies

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier import _build_sort
+from frontier.graph import build_sort
 
 DUPLICATES = ["first", "last", "min", "max", "sum", "keep"]
 PICK = {
@@ -29,7 +29,7 @@ def sorting(request: pytest.FixtureRequest) -> Iterator[None]:
     """Graphs so small are sorted by NumPy; the second time as larger ones are."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "many":
-            patch.setattr(_build_sort, "sparing", lambda count, module: False)
+            patch.setattr(build_sort, "sparing", lambda count, module: False)
         yield
 
 
@@ -120,7 +120,7 @@ def test_the_number_of_threads_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     weights = rng.random(100_000)
     graphs = []
     for count in (1, 2, 5):
-        monkeypatch.setattr(_build_sort.threads, "num_threads", lambda count=count: count)
+        monkeypatch.setattr(build_sort.threads, "num_threads", lambda count=count: count)
         graphs.append(fr.from_edges(src, dst, weights, duplicates="sum"))
     for other in graphs[1:]:
         assert np.array_equal(graphs[0].targets, other.targets)
@@ -249,7 +249,7 @@ def test_a_duplicate_is_named_by_its_ids_in_a_large_graph() -> None:
 def test_keys_fit_whatever_the_number_of_vertices(bits: int) -> None:
     """Graphs of 2**40 vertices cannot be built in a test, but their keys can be laid out."""
     for edges in (10, 10**9):
-        buckets = _build_sort.Layout(2**bits, edges)
+        buckets = build_sort.Layout(2**bits, edges)
         assert buckets.bits == bits
         assert buckets.shift + buckets.bits <= 63
         assert (2**bits - 1) >> buckets.shift == buckets.count - 1

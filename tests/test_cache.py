@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 import frontier as fr
-from frontier import _cache
 from frontier.backends.cpu import code, compiler
+from frontier.native import cache
 
 ROOT = Path(fr.__file__).parents[1]
 
@@ -24,7 +24,7 @@ ROOT = Path(fr.__file__).parents[1]
 PROGRAM = """
 import sys
 import frontier as fr
-from frontier import _machine_code
+from frontier.native import machine_code as _machine_code
 kept, number = _machine_code.keep, int(sys.argv[1])
 def noted(path, content):
     print("compiled", path.name.split("_")[0], flush=True)
@@ -35,7 +35,7 @@ def fn(p, i):
 p = fr.Problem(fr.path(2), out=fr.array([0, 0, 0]))
 fr.Compute(fn, over=3)(p)
 assert p.out.tolist() == [number, number + 1, number + 2], p.out
-from frontier._cache import place
+from frontier.native.cache import place
 print(place().state, place().path)
 """
 
@@ -61,14 +61,14 @@ def run(*arguments: Any, **given: Any) -> tuple[list[str], str]:
 # -- which folder ---------------------------------------------------------------------------------------
 
 
-def place_of(monkeypatch: pytest.MonkeyPatch, **environment: str) -> _cache.Place:
+def place_of(monkeypatch: pytest.MonkeyPatch, **environment: str) -> cache.Place:
     """Where a process with such an environment keeps code."""
     for name in ("FRONTIER_CACHE_DIR", "XDG_CACHE_HOME", "HOME"):
         if name in environment:
             monkeypatch.setenv(name, environment[name])
         else:
             monkeypatch.delenv(name, raising=False)
-    return _cache.place.__wrapped__()
+    return cache.place.__wrapped__()
 
 
 def test_the_usual_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -79,7 +79,7 @@ def test_the_usual_folders(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
         made = place_of(monkeypatch, HOME=str(home))
     finally:
         os.umask(before)
-    assert made == _cache.Place(home / ".cache" / "frontier", "kept")
+    assert made == cache.Place(home / ".cache" / "frontier", "kept")
     assert stat.S_IMODE(made.path.stat().st_mode) == 0o755  # whatever the umask
     xdg = tmp_path / "xdg"
     assert place_of(monkeypatch, HOME=str(home), XDG_CACHE_HOME=str(xdg)).path == xdg / "frontier"
@@ -105,7 +105,7 @@ def test_folders_that_others_may_write_to(
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(mode)
-    _cache.say_once.cache_clear()
+    cache.say_once.cache_clear()
     made = place_of(monkeypatch, FRONTIER_CACHE_DIR=str(folder))
     assert made.state == "temporary"
     assert made.path.is_dir()
@@ -116,9 +116,9 @@ def test_folders_that_others_may_write_to(
     (folder / "cpu").mkdir()
     (folder / "cpu").chmod(mode)
     with monkeypatch.context() as patch:
-        patch.setattr(_cache, "place", lambda: _cache.Place(folder, "kept"))
-        assert _cache.cache_folder.__wrapped__("cpu").parent == made.path
-        assert _cache.cache_folder.__wrapped__("effects") == folder / "effects"
+        patch.setattr(cache, "place", lambda: cache.Place(folder, "kept"))
+        assert cache.cache_folder.__wrapped__("cpu").parent == made.path
+        assert cache.cache_folder.__wrapped__("effects") == folder / "effects"
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners of folders are of POSIX")
@@ -201,16 +201,16 @@ def fresh(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[Path]:
         folder.mkdir()
     for module in (code, compiler):
         monkeypatch.setattr(module, "cache_folder", lambda target="cpu": folders[target])
-    monkeypatch.setattr("frontier.analysis.cache_folder", lambda target="cpu": folders[target])
+    monkeypatch.setattr("frontier.program.effects.cache_folder", lambda target="cpu": folders[target])
     forget(monkeypatch)
-    _cache.say_once.cache_clear()
+    cache.say_once.cache_clear()
     yield tmp_path
-    _cache.say_once.cache_clear()
+    cache.say_once.cache_clear()
 
 
 def forget(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(code, "_made", {})
-    monkeypatch.setattr("frontier.analysis._found", {})
+    monkeypatch.setattr("frontier.program.effects._found", {})
 
 
 def result_of(number: int) -> list[int]:
@@ -277,14 +277,14 @@ def test_damaged_files(damage: str, fresh: Path, monkeypatch: pytest.MonkeyPatch
     assert result_of(30) == [0, 1]
     for path in files:
         if path.suffix != ".py":  # which nobody reads
-            assert _cache.kept(path) is not None
+            assert cache.kept(path) is not None
 
 
 def test_code_of_something_else(fresh: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole file with a right digest that holds no code."""
     assert result_of(31) == [0, 1]
     (path,) = fresh.rglob("*.code")
-    _cache.keep(path, b"\x80\x04]\x94.")  # an empty list
+    cache.keep(path, b"\x80\x04]\x94.")  # an empty list
     forget(monkeypatch)
     assert result_of(31) == [0, 1]
 
@@ -307,7 +307,7 @@ def test_one_process_compiles_and_others_wait(tmp_path: Path) -> None:
 HOLDER = """
 import sys, time
 from pathlib import Path
-from frontier._cache import once
+from frontier.native.cache import once
 with once(Path(sys.argv[1])):
     print("held", flush=True)
     time.sleep(600)
@@ -321,7 +321,7 @@ def test_a_process_that_is_killed_holds_nobody_up(tmp_path: Path) -> None:
     process.kill()
     process.communicate()
     assert list(tmp_path.glob("*.lock"))
-    with _cache.once(path):
+    with cache.once(path):
         pass
     assert not list(tmp_path.glob("*.lock"))
 
@@ -330,9 +330,9 @@ def test_patience_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "file"
     process = start(path, program=HOLDER)
     assert process.stdout.readline() == "held\n"
-    monkeypatch.setattr(_cache, "PATIENCE", 0.2)
+    monkeypatch.setattr(cache, "PATIENCE", 0.2)
     entered = False
-    with _cache.once(path):
+    with cache.once(path):
         entered = True
     process.kill()
     process.communicate()
@@ -346,18 +346,18 @@ def test_where_there_can_be_no_locks(error: int, tmp_path: Path, monkeypatch: py
 
     monkeypatch.setattr(os, "open", refused)
     begun = time.monotonic()
-    with _cache.once(tmp_path / "file"):
+    with cache.once(tmp_path / "file"):
         pass
-    assert time.monotonic() - begun < _cache.PATIENCE
+    assert time.monotonic() - begun < cache.PATIENCE
     monkeypatch.undo()
-    monkeypatch.setattr(_cache, "_lock", lambda handle: (_ for _ in ()).throw(OSError(errno.ENOLCK, "no locks")))
-    with _cache.once(tmp_path / "file"):
+    monkeypatch.setattr(cache, "_lock", lambda handle: (_ for _ in ()).throw(OSError(errno.ENOLCK, "no locks")))
+    with cache.once(tmp_path / "file"):
         pass
 
 
 def test_helpers_of_the_package_are_kept_too(tmp_path: Path) -> None:
     """And compiled by one process of several."""
-    program = PROGRAM + "\nfrom frontier import _jit\n_jit.FEW = _jit.ENOUGH = 0\nfr.rmat(4)"
+    program = PROGRAM + "\nfrom frontier.native import jit as _jit\n_jit.FEW = _jit.ENOUGH = 0\nfr.rmat(4)"
     found = []
     for folder, count in (("a", 1), ("a", 1), ("b", 2)):
         given: Any = {"program": program, "FRONTIER_CACHE_DIR": str(tmp_path / folder)}

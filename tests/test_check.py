@@ -8,7 +8,7 @@ import pytest
 from compare import equal, workers
 
 import frontier as fr
-from frontier import execution
+from frontier.program import execution
 
 
 def read(p, v):

@@ -16,9 +16,9 @@ from processes import environment
 
 import frontier as fr
 from frontier import registry
-from frontier.backends.cpu import threads
 from frontier.cli import main
 from frontier.cli.common import print_table, shown
+from frontier.native import threads
 
 PRIMITIVES = ("bc", "bfs", "cc", "pagerank", "sssp")
 

@@ -12,8 +12,8 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier import compiling
 from frontier.cli import main
+from frontier.native import notice
 
 README = Path(__file__).parents[1] / "README.md"
 
@@ -78,20 +78,20 @@ def test_reading_and_generating_say_it_too(tmp_path):
 
 def test_long_names_are_cut(capsys, monkeypatch):
     monkeypatch.delenv("FRONTIER_QUIET", raising=False)
-    compiling.announce("Advance(visit, unvisited) " * 9)
+    notice.announce("Advance(visit, unvisited) " * 9)
     said = capsys.readouterr().err
     assert said == "frontier: compiling Advance(visit, unvisited) Advance(visit, unvisited) ... (once, kept on disk)\n"
 
 
 def test_seconds_are_counted_once():
-    before = compiling.seconds()
-    compiling.begin()
-    compiling.begin()
-    inner = compiling.end()
-    assert compiling.seconds() == before
-    outer = compiling.end()
+    before = notice.seconds()
+    notice.begin()
+    notice.begin()
+    inner = notice.end()
+    assert notice.seconds() == before
+    outer = notice.end()
     assert outer >= inner >= 0
-    assert compiling.seconds() == pytest.approx(before + outer)
+    assert notice.seconds() == pytest.approx(before + outer)
 
 
 def test_the_command_line_counts_compiling_apart(tmp_path):

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier import convert
+from frontier.graph import convert
 
 nx = pytest.importorskip("networkx", reason="NetworkX is not installed")
 pd = pytest.importorskip("pandas", reason="pandas is not installed")

@@ -19,8 +19,8 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier.captures import capture
-from frontier.functors import helpers
+from frontier.functors.captures import capture
+from frontier.functors.functor import helpers
 
 holder = ModuleType("holder")
 holder.tools = functor_tools  # type: ignore[attr-defined]

@@ -11,8 +11,8 @@ from compare import equal, host, ids, workers
 
 import frontier as fr
 from frontier.backends.hubs import hub_ids, hub_number
-from frontier.execution import run
 from frontier.operators.advance.cuda import degree_classes, twc
+from frontier.program.execution import run
 
 BALANCES = ("thread", "block", "twc", "merge_path", "degree_classes")
 

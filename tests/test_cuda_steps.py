@@ -10,7 +10,7 @@ import pytest
 from compare import agree, at, host, ids, workers
 
 import frontier as fr
-from frontier.execution import run
+from frontier.program.execution import run
 
 PILES = tuple(f"pile{i}" for i in range(8))
 

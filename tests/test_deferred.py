@@ -14,9 +14,9 @@ from compare import equal, host, workers
 from test_compiling import example, run
 
 import frontier as fr
-from frontier._apart import apart
 from frontier.backends import workspace
 from frontier.lowering.registers import SMALL
+from frontier.native.uninterrupted import apart
 
 #: Starts with a push, and pulls as soon as it can.
 EAGER = fr.Schedule(alpha=4.0, beta=50.0)

@@ -13,7 +13,7 @@ from hypothesis import given, strategies
 from strict_cupy import module
 
 import frontier as fr
-from frontier import _build_arrays
+from frontier.graph import build_arrays
 from frontier.memory import arrays
 
 # -- moving ------------------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def test_with_columns(xp: Any) -> None:
 
 @pytest.mark.parametrize("stretch", [1, 3, 7])
 def test_in_edges_by_stretches(xp: Any, stretch: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_build_arrays, "_STRETCH", stretch)
+    monkeypatch.setattr(build_arrays, "_STRETCH", stretch)
     for graph in (fr.rmat(5, 4, seed=stretch, directed=True), fr.from_edges([2, 2, 2], [0, 1, 2], num_vertices=5)):
         graph = fr.Graph(graph.offsets, graph.targets, directed=True)
         there = fr.Graph(xp.asarray(graph.offsets), xp.asarray(graph.targets), directed=True, placement="cuda")

@@ -10,7 +10,7 @@ import programs
 import pytest
 
 import frontier as fr
-from frontier import analysis
+from frontier.program import effects as analysis
 
 
 def read(p, src, dst):

@@ -15,7 +15,7 @@ from strategies import SIMULATED, graphs, graphs_with_vertex
 
 import frontier as fr
 from frontier.backends import run as execution
-from frontier.execution import start
+from frontier.program.execution import start
 
 counts = st.sampled_from(WORKERS)
 LARGEST, SOURCES = (6, 2) if SIMULATED else (10, 10)

@@ -9,7 +9,7 @@ from typing import Any
 import fuzz_functors
 import pytest
 
-from frontier import captures
+from frontier.functors import captures
 from frontier.memory import detection
 
 

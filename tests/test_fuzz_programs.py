@@ -11,9 +11,9 @@ import pytest
 from fuzz_programs.running import Case, compare, load
 from fuzz_programs.steps import Node, Program, program, smaller
 
-from frontier.frontiers import Frontier
 from frontier.memory import detection
 from frontier.operators import Filter
+from frontier.program.frontiers import Frontier
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -11,7 +11,7 @@ from compare import host
 from conftest import Backend
 
 import frontier as fr
-from frontier.execution import run
+from frontier.program.execution import run
 
 #: Lengths around those at which lists are walked in another way.
 LENGTHS = (1, 2, 15, 16, 17, 31, 32, 33, 63, 64, 65, 95, 96, 97, 127, 128, 129, 1023, 1024)

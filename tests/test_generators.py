@@ -13,7 +13,7 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier import _draws
+from frontier.generators import random_numbers
 
 nx = pytest.importorskip("networkx", reason="NetworkX is not installed")
 
@@ -84,7 +84,7 @@ def test_a_seed_decides(make: Callable[..., fr.Graph]) -> None:
 def test_threads_do_not_matter(make: Callable[..., fr.Graph], monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = []
     for count in (1, 3):
-        monkeypatch.setattr(_draws, "workers_for", lambda _, count=count: count)
+        monkeypatch.setattr(random_numbers, "workers_for", lambda _, count=count: count)
         graphs.append(make(7, seed=1, weights=(0.0, 1.0)))
     assert np.array_equal(graphs[0].targets, graphs[1].targets)
     assert np.array_equal(graphs[0].weights, graphs[1].weights)
@@ -101,7 +101,7 @@ def test_rmat_follows_its_probabilities() -> None:
     """The highest bit of source and target falls into the four quarters as a, b, c say."""
     a, b, c = 0.5, 0.3, 0.15
     src, dst = np.empty(40_000, np.int64), np.empty(40_000, np.int64)
-    from frontier import _generate_kernels as kernels
+    from frontier.generators import kernels
 
     thresholds = [np.uint64(p * 2**32) for p in (a, a + b, a + b + c)]
     kernels.rmat(np.uint64(9), 0, len(src), 5, *thresholds, src, dst)
@@ -289,11 +289,12 @@ RMAT_WEIGHTS = [
 
 @pytest.mark.parametrize("scale", [0, 1, 2, 7, 12])
 def test_array_operations_make_the_same_as_kernels(scale: int) -> None:
-    from frontier import _generate_arrays, _generate_kernels
+    from frontier.generators import arrays
+    from frontier.generators import kernels as generate_kernels
 
     thresholds = [np.uint64(p * 2**32) for p in (0.57, 0.76, 0.95)]
     made = []
-    for how in (_generate_arrays, _generate_kernels):
+    for how in (arrays, generate_kernels):
         src, dst = np.full(3000, -1, np.int32), np.full(3000, -1, np.int32)
         how.rmat(np.uint64(2**64 - 5), 7, 2999, scale, *thresholds, src, dst)
         names, numbers = np.arange(1 << scale, dtype=np.int32), np.zeros(100, np.uint64)
@@ -309,7 +310,7 @@ def test_small_graphs_are_made_and_sorted_without_kernels(tmp_path: Path) -> Non
     program = """
 import sys
 import frontier as fr
-kernels = "frontier._generate_kernels", "frontier._build_kernels"
+kernels = "frontier.generators.kernels", "frontier.graph.build_kernels"
 fr.rmat(14, weights=(1, 9), seed=1)
 print([name in sys.modules for name in ("numba", *kernels)])
 fr.rmat(16, seed=1)

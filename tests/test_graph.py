@@ -15,10 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
-from frontier import _row_makers, build, registry
-from frontier.graph import id_dtype, offset_dtype
-from frontier.memory import detection, estimates
-from frontier.traits import Traits
+from frontier import registry
+from frontier.graph import build, estimates, row_makers
+from frontier.graph.graph import id_dtype, offset_dtype
+from frontier.graph.traits import Traits
+from frontier.memory import detection
 
 
 @st.composite
@@ -247,7 +248,7 @@ def test_memory_of_a_primitive(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("chunk", [1, 3, 1 << 22])
 def test_an_undirected_edge_counts_once_and_takes_two_slots(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_row_makers, "CHUNK", chunk)
+    monkeypatch.setattr(row_makers, "CHUNK", chunk)
     karate = fr.karate()
     assert (karate.num_edges, karate.num_slots) == (78, 156)
     src, dst = [0, 0, 1, 1, 4, 4, 4], [1, 0, 2, 2, 4, 4, 1]  # two self-loops of 4, two edges between 1 and 2

@@ -15,7 +15,7 @@ from strategies import frontiers, graphs
 
 import frontier as fr
 from frontier.errors import FrontierError, FunctorError
-from frontier.execution import run
+from frontier.program.execution import run
 
 
 def nobody(p, v):

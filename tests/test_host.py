@@ -19,10 +19,10 @@ from strict_cupy import module
 import frontier as fr
 from frontier.backends import run
 from frontier.backends.interrupts import deferred
-from frontier.execution import start
 from frontier.memory import detection
 from frontier.memory.gpu import gpu
 from frontier.memory.host import HOST
+from frontier.program.execution import start
 
 
 def count(p, v):

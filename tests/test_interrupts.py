@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import frontier as fr
-from frontier import _apart
+from frontier.native import uninterrupted
 
 ROOT = Path(fr.__file__).parents[1]
 
@@ -82,14 +82,14 @@ def test_a_run_after_an_interrupted_one_is_right(way: str, first: float, tmp_pat
 
 def test_what_is_made_apart() -> None:
     """By another thread, with the caller's context; its errors are the caller's."""
-    assert _apart.apart(threading.current_thread) is not threading.current_thread()
-    assert _apart.apart(lambda: _apart.apart(threading.current_thread) is threading.current_thread())
+    assert uninterrupted.apart(threading.current_thread) is not threading.current_thread()
+    assert uninterrupted.apart(lambda: uninterrupted.apart(threading.current_thread) is threading.current_thread())
     with pytest.raises(ZeroDivisionError):
-        _apart.apart(lambda: 1 // 0)
+        uninterrupted.apart(lambda: 1 // 0)
     with pytest.raises(KeyboardInterrupt):
-        _apart.apart(lambda: (_ for _ in ()).throw(KeyboardInterrupt()))
+        uninterrupted.apart(lambda: (_ for _ in ()).throw(KeyboardInterrupt()))
     found: list[Any] = []
-    other = threading.Thread(target=lambda: found.append(_apart.apart(threading.current_thread)))
+    other = threading.Thread(target=lambda: found.append(uninterrupted.apart(threading.current_thread)))
     other.start()
     other.join()
     assert found == [other]
@@ -104,7 +104,7 @@ def test_the_caller_is_interrupted_at_once_and_the_work_goes_on() -> None:
         ended.set()
 
     with pytest.raises(KeyboardInterrupt):
-        _apart.apart(work)
+        uninterrupted.apart(work)
     assert not ended.is_set()
     may_end.set()
     assert ended.wait(60)
@@ -112,7 +112,7 @@ def test_the_caller_is_interrupted_at_once_and_the_work_goes_on() -> None:
 
 def test_a_process_that_ends_waits_for_the_compiler(tmp_path: Path) -> None:
     program = (
-        "import signal, time\nfrom frontier._apart import apart\n"
+        "import signal, time\nfrom frontier.native.uninterrupted import apart\n"
         "def work():\n    signal.raise_signal(signal.SIGINT)\n    time.sleep(1)\n    print('made', flush=True)\n"
         "apart(work)"
     )

@@ -19,7 +19,7 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier._replacing import replacing
+from frontier.atomic_write import replacing
 from frontier.cli import main
 
 SUFFIXES = ["mtx", "wel", "csv", "gr", "graph", "npz", "wel.gz", "npz.gz"]

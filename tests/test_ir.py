@@ -23,9 +23,9 @@ from frontier.lowering.ir import (
     expression,
     inside,
 )
-from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
 from frontier.lowering.variables import Variables
+from frontier.program.layout import Layout
 
 # ---- names -----------------------------------------------------------------------------------------------------
 

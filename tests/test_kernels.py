@@ -15,11 +15,11 @@ from numba import njit, types
 from numba.core.errors import NumbaError
 from processes import ROOT, environment
 
-from frontier import _machine_code
-from frontier._machine_code import OPTIONS
 from frontier.backends.cpu.texts import Written
 from frontier.backends.cpu.translate import translated
 from frontier.lowering.kernels import digest, parameters
+from frontier.native import machine_code as _machine_code
+from frontier.native.machine_code import OPTIONS
 
 KERNELS = '''
 """A kernel whose names are its module's, its closure's, and the program's."""
@@ -159,7 +159,7 @@ def test_code_of_an_edited_kernel_is_not_used_again(tmp_path):
         return run.stdout.strip()
 
     assert ids() == ids() == "[0, 1, 2]"
-    path = checkout / "operators" / "cpu" / "elementwise.py"
+    path = checkout / "operators" / "elementwise" / "cpu.py"
     text = path.read_text()
     assert text.count("if truth(keep(p, C, slot, x, edges)):\n                    fill, before") == 2
     path.write_text(text.replace("if truth(keep(p,", "if not truth(keep(p,"))

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier._cache import kept
 from frontier.backends.cuda import compiler, environment, launch, linker
 from frontier.backends.cuda.program import Build, CudaProgram
-from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
 from frontier.memory import detection, nvidia
+from frontier.native.cache import kept
+from frontier.program.layout import Layout
 
 DRIVER = nvidia.Driver((13, 0), (nvidia.Gpu("H100", 1 << 36, (9, 0)),))
 
@@ -291,4 +291,5 @@ def test_no_source_is_forgotten() -> None:
         if file is not None:
             assert file in known, f"{name} is missing"
             waiting |= {*imported_by(file)} if file.name != "__init__.py" else set()  # that starts executions
-    assert {"frontier.backends.cuda.numba_compat", "frontier.backends.cpu.intrinsics", "frontier.numbers"} <= seen
+    wanted = {"frontier.backends.cuda.numba_compat", "frontier.backends.elements", "frontier.functors.numbers"}
+    assert wanted <= seen

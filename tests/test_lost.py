@@ -10,8 +10,8 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier import lost
 from frontier.backends.cuda import launch
+from frontier.memory import lost
 from frontier.memory.gpu import gpu
 
 

@@ -14,7 +14,7 @@ import frontier as fr
 from frontier import Placement, registry
 from frontier.backends import Backend as Computing
 from frontier.backends import workspace
-from frontier.problem import Problem
+from frontier.program.problem import Problem
 from frontier.registry import Plan, PrimitiveEntry
 
 CALLS: dict[str, Callable[[fr.Graph], Any]] = {

@@ -12,10 +12,10 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier import _compiler_room
 from frontier.memory import limits
 from frontier.memory.host import HOST
 from frontier.memory.shortage import telling
+from frontier.native import address_space
 
 pytest.importorskip("resource", reason="limits of processes are there on POSIX only")
 needs_statm = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="only Linux keeps to RLIMIT_AS")
@@ -170,15 +170,15 @@ def test_runs_that_nobody_asked_for_first(monkeypatch: pytest.MonkeyPatch, decla
 def test_what_numba_wraps() -> None:
     outer = RuntimeError("while lowering")
     outer.__cause__ = MemoryError("no room")
-    assert _compiler_room.out_of_memory(outer)
-    assert _compiler_room.out_of_memory(RuntimeError(MemoryError()))
-    assert not _compiler_room.out_of_memory(RuntimeError("no"))
+    assert address_space.out_of_memory(outer)
+    assert address_space.out_of_memory(RuntimeError(MemoryError()))
+    assert not address_space.out_of_memory(RuntimeError("no"))
 
 
 def test_no_room_to_compile(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limits, "address_space_left", lambda: 1000)
     with pytest.raises(fr.FrontierMemoryError, match=r"bytes are needed, 1,000 are free .*python backend"):
-        _compiler_room.prepare()
+        address_space.prepare()
 
 
 # -- threads --------------------------------------------------------------------------------
@@ -196,7 +196,7 @@ def test_more_threads_than_there_is_room_for() -> None:
 
 
 def test_thread_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
-    from frontier.backends.cpu import threads
+    from frontier.native import threads
 
     threads.run(lambda w: None, 2)
     idle = list(threads._idle)

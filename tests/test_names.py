@@ -121,10 +121,10 @@ def test_numbers_that_write_themselves_otherwise(backend: Any) -> None:
 def test_nothing_of_a_name_is_in_the_text(name: str) -> None:
     """On both targets the text is that of a plain name, but for the line that says what it was made from."""
     from frontier.backends.cuda.program import Build, CudaProgram, text
-    from frontier.lowering.layout import Layout
     from frontier.lowering.loops import lower
     from frontier.lowering.module import module_text
     from frontier.lowering.printer import Printer
+    from frontier.program.layout import Layout
 
     p = pool.problem(fr.grid(3, 3, weights=(1, 9), seed=1))
     for make in (None, lambda a, b: CudaProgram(a, b, Build())):

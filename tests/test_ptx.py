@@ -20,9 +20,9 @@ from compare import workers
 from pages import ROOT
 
 import frontier as fr
-from frontier import execution
 from frontier.backends.cuda import launch
 from frontier.backends.cuda.program import CudaProgram
+from frontier.program import execution
 
 pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "frontier-gpu[cuda-compile]"')
 

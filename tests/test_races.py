@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import frontier as fr
-from frontier import races
+from frontier.program import races
 
 G = fr.grid(3, 3, weights=(1, 9), seed=1)
 

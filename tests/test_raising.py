@@ -15,8 +15,8 @@ from compare import workers
 from processes import environment
 
 import frontier as fr
-from frontier import execution
 from frontier.backends.cpu import compiler
+from frontier.program import execution
 
 SCRIPT = Path(raising.__file__)
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier.operators import reductions
-from frontier.operators.reductions import REDUCTIONS, identity, reduced
+from frontier.operators.shared import reductions
+from frontier.operators.shared.reductions import REDUCTIONS, identity, reduced
 
 DTYPES = ["bool", "int8", "int32", "int64", "uint8", "uint64", "float32", "float64"]
 PAIRS = [(op, dtype) for op, made in REDUCTIONS.items() for dtype in DTYPES if np.dtype(dtype).kind in made.kinds]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from strategies import frontiers, graphs
 
 import frontier as fr
-from frontier.execution import run
+from frontier.program.execution import run
 
 counts = st.sampled_from(WORKERS)
 

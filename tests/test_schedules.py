@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from strategies import graphs_with_vertex, random_graphs
 
 import frontier as fr
-from frontier.execution import run
+from frontier.program.execution import run
 
 DIRECTIONS = ("auto", "push", "pull")
 BALANCES = ("auto", "thread", "block", "twc", "merge_path", "degree_classes")

@@ -13,8 +13,8 @@ from compare import close, equal
 from conftest import Backend
 
 import frontier as fr
-from frontier.execution import start
 from frontier.memory.gpu import gpu
+from frontier.program.execution import start
 
 SECOND = "cuda:1"
 G = fr.grid(5, 6, weights=(1, 9), seed=2)

@@ -10,8 +10,8 @@ import pytest
 from compare import agree, equal, host, workers
 
 import frontier as fr
-from frontier.execution import run, start
 from frontier.operators.advance.cuda.shrink import _lasting
+from frontier.program.execution import run, start
 
 SCAN = fr.Schedule(queue="scan", direction="pull")
 

@@ -13,7 +13,8 @@ import pytest
 from processes import environment
 
 import frontier as fr
-from frontier import _cache, _jit, _machine_code
+from frontier.native import cache, machine_code
+from frontier.native import jit as _jit
 
 #: What each process does; the first compiles, the second says which modules it needed.
 PROGRAM = """
@@ -21,7 +22,7 @@ import sys
 from pathlib import Path
 import numpy as np
 import frontier as fr
-from frontier import _jit
+from frontier.native import jit as _jit
 
 _jit.FEW = _jit.ENOUGH = 0  # small arrays too are handled by compiled kernels
 folder = Path(sys.argv[1])
@@ -124,7 +125,7 @@ def test_code_that_needs_what_numba_has(tmp_path: Path) -> None:
     import numba
 
     def made() -> tuple[object, str, str]:
-        @numba.njit("int64(float64)", **_machine_code.OPTIONS)
+        @numba.njit("int64(float64)", **machine_code.OPTIONS)
         def bits(x):  # type: ignore[no-untyped-def]
             return math.frexp(x)[1]
 
@@ -132,14 +133,14 @@ def test_code_that_needs_what_numba_has(tmp_path: Path) -> None:
         return found.library, found.fndesc.llvm_func_name, "int64"
 
     path = tmp_path / "bits.code"
-    _machine_code.linked(path, made)
-    content = _cache.kept(path)
+    machine_code.linked(path, made)
+    content = cache.kept(path)
     assert content is not None
     assert "numba_frexp" in json.loads(content.partition(b"\n")[0])["needs"]
-    _machine_code.linked(path, lambda: pytest.fail("it is there"))
-    assert _cache.keep(path, content.replace(b"numba_frexp", b"nobody_does"))
-    _machine_code.linked(path, made)
-    assert b"nobody_does" not in (_cache.kept(path) or b"nobody_does")
+    machine_code.linked(path, lambda: pytest.fail("it is there"))
+    assert cache.keep(path, content.replace(b"numba_frexp", b"nobody_does"))
+    machine_code.linked(path, made)
+    assert b"nobody_does" not in (cache.kept(path) or b"nobody_does")
 
 
 # -- kernels -----------------------------------------------------------------------------------------------
@@ -166,20 +167,20 @@ def test_a_kernel_takes_arrays_and_numbers() -> None:
 
 @pytest.mark.parametrize("name", ["NUMBA_OPT", "NUMBA_CPU_NAME", "NUMBA_SLP_VECTORIZE"])
 def test_settings_of_numba_are_in_the_key(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    before = _machine_code.host.__wrapped__()
+    before = machine_code.host.__wrapped__()
     monkeypatch.setenv(name, "1")
-    assert _machine_code.host.__wrapped__() != before
+    assert machine_code.host.__wrapped__() != before
 
 
 def test_numbas_file_of_settings_is_in_the_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    before = _machine_code.host.__wrapped__()
+    before = machine_code.host.__wrapped__()
     (tmp_path / ".numba_config.yaml").write_text("opt: 1\n")
-    assert _machine_code.host.__wrapped__() != before
+    assert machine_code.host.__wrapped__() != before
 
 
 def test_the_version_of_numba_is_found_without_it() -> None:
     import numba
 
-    assert _machine_code.numba_version() == numba.__version__
+    assert machine_code.numba_version() == numba.__version__
     assert fr.__version__

@@ -10,7 +10,7 @@ from compare import ids
 from processes import ROOT
 
 import frontier as fr
-from frontier.step import Operator
+from frontier.program.step import Operator
 
 
 class Multiples(Operator):

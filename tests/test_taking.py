@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from frontier.functors import arguments
+from frontier.functors.functor import arguments
 
 nx = pytest.importorskip("networkx", reason="NetworkX is not installed")
 sparse = pytest.importorskip("scipy.sparse", reason="SciPy is not installed")

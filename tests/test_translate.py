@@ -12,9 +12,9 @@ import pytest
 from numba import njit, types
 from numba.core.errors import NumbaError
 
-from frontier import _machine_code
-from frontier._machine_code import OPTIONS
 from frontier.backends.cpu.translate import translated
+from frontier.native import machine_code as _machine_code
+from frontier.native.machine_code import OPTIONS
 
 HEAD = """
 from collections import namedtuple

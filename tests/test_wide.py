@@ -14,14 +14,14 @@ from compare import equal
 from conftest import Backend
 
 import frontier as fr
-from frontier import _topology
-from frontier.execution import run
+from frontier.graph import topology
+from frontier.program.execution import run
 
 
 @pytest.fixture(params=["int32", "int64"])
 def ids(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Let graphs take 64-bit offsets from a few edge slots on; the dtype of their ids."""
-    monkeypatch.setattr(_topology, "_INT32_LIMIT", 40 if request.param == "int32" else 0)
+    monkeypatch.setattr(topology, "_INT32_LIMIT", 40 if request.param == "int32" else 0)
     dtype: str = request.param
     return dtype
 

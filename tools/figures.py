@@ -26,9 +26,10 @@ EMITTERS = ("operators", "frontier/lowering", "frontier/backends")
 READERS = tuple(f"frontier/backends/{name}.py" for name in ("cpu/compiler", "cuda/compiler", "cuda/linker"))
 #: What one reads, from the step to the code that runs, to understand a push by merge_path on cuda.
 PUSH = {
-    "operators": "kernels phases cuda/elementwise",
+    "operators": "shared/kernels shared/phases elementwise/cuda",
     "operators/advance": "__init__ lower edges cuda/__init__ cuda/balance cuda/merge_path cuda/edges",
-    "frontier/lowering": "loops builder phases variables ir blocks printer module registers layout",
+    "frontier/lowering": "loops builder phases variables ir blocks printer module registers",
+    "frontier/program": "layout",
     "frontier/backends/cuda": (
         "program printers steps queues appends collectives intrinsics machine runtime runtime_words compiler launch"
     ),
@@ -198,7 +199,7 @@ def machine_aware(root: Path) -> str:
     found = []
     for path in files(root, "primitives"):
         imports = (name for _, name in check_imports.imported(tree(path), "frontier.primitives"))
-        private = any(re.match(r"frontier\._(?!_)", name) for name in imports)
+        private = any(re.match(r"frontier\.(_(?!_)|graph\.(derived|topology|moving)|native)", name) for name in imports)
         asked = (node.attr for node in _nodes(path) if isinstance(node, ast.Attribute))
         asks = any(re.match(r"(backend$|_(?!_))", name) for name in asked)
         if private or asks:

@@ -30,8 +30,8 @@ import programs  # noqa: E402
 from races import explained, findings  # noqa: E402
 
 import frontier as fr  # noqa: E402
-from frontier._cache import cache_folder  # noqa: E402
 from frontier.memory import arrays, detection  # noqa: E402
+from frontier.native.cache import cache_folder  # noqa: E402
 
 TOOLS = ("memcheck", "racecheck", "synccheck")
 REFUSED = "without lines:"

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import types
 
-from frontier.numbers import OF_BOOLS
+from frontier.functors.numbers import OF_BOOLS
 
 __all__ = [
     "CALLS",

@@ -1,7 +1,7 @@
 """What a backend is, and which there are: ``cpu``, ``cuda``, ``python``, and those that users register.
 
 A backend runs steps (usually a loop) on problems. All else asks it: where its graphs lie, whether it is there, what
-programs may know of it. A backend that compiles builds its :class:`~frontier.execution.Execution` on
+programs may know of it. A backend that compiles builds its :class:`~frontier.program.execution.Execution` on
 :class:`frontier.backends.run.LoopExecution`, which has the workspace and the table of a run, and lowers steps with a
 :class:`frontier.lowering.builder.Builder` of its own; the phases of the operators for it are in ``operators/``.
 """
@@ -17,13 +17,13 @@ from frontier.memory.host import HOST
 from frontier.memory.placement import BACKENDS, SHIPPED, Placement, backend_names, placed, unknown
 
 if TYPE_CHECKING:
-    from frontier.execution import Execution
-    from frontier.frontiers import Frontier
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
     from frontier.lowering.loops import Program
-    from frontier.problem import Problem
-    from frontier.schedule import ResolvedSchedule
-    from frontier.step import Step
+    from frontier.program.execution import Execution
+    from frontier.program.frontiers import Frontier
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
 
 __all__ = ["Backend", "backend_names", "register_backend"]
 

@@ -13,9 +13,9 @@ from typing import Any
 from llvmlite import ir
 from numba import types
 
-from frontier import atomics
 from frontier.backends import codes
-from frontier.backends.cpu.intrinsics import Flags
+from frontier.backends.elements import Flags
+from frontier.functors import atomics
 
 __all__ = ["Checked", "noted", "register", "with_note"]
 

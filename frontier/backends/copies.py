@@ -6,8 +6,8 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from frontier.captures import Captured
-from frontier.functors import plain
+from frontier.functors.captures import Captured
+from frontier.functors.functor import plain
 
 __all__ = ["Copies"]
 
@@ -34,7 +34,7 @@ class Copies:
         made = self._jitted.get(part.fingerprint)
         if made is None:
             copy = part.copy(f"{plain(part.function.__name__)}_{part.fingerprint[:12]}")
-            copy.__module__ = "frontier.functors"
+            copy.__module__ = "frontier.functors.functor"
             made = self._jitted[part.fingerprint] = self._jit(copy, part.recursive)
             part.fill(copy, self)  # after it is known: it may call itself
         return made

@@ -9,7 +9,7 @@ from typing import Any
 
 from frontier.backends import codes
 from frontier.errors import FrontierError, FunctorError
-from frontier.functors import location
+from frontier.functors.functor import location
 
 __all__ = ["failure"]
 

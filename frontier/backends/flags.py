@@ -17,7 +17,7 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from frontier.backends.cpu.intrinsics import Flags, Narrow
+from frontier.backends.elements import Flags, Narrow
 from frontier.backends.overloads import truth
 
 __all__ = ["register"]

@@ -12,19 +12,19 @@ import numpy as np
 
 from frontier.backends.base import Backend
 from frontier.backends.workspace import roles, wanted
-from frontier.execution import lowered
-from frontier.lowering.layout import Layout
+from frontier.graph.estimates import Needs
 from frontier.lowering.module import words
-from frontier.memory.estimates import Needs
 from frontier.memory.placement import backend_named
-from frontier.problem import Problem
+from frontier.program.execution import lowered
+from frontier.program.layout import Layout
+from frontier.program.problem import Problem
 
 if TYPE_CHECKING:
-    from frontier.enactor import Enactor
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
     from frontier.lowering.loops import Program
-    from frontier.problem import Field
-    from frontier.schedule import Schedule
+    from frontier.program.enactor import Enactor
+    from frontier.program.problem import Field
+    from frontier.program.schedule import Schedule
 
 __all__ = ["footprint"]
 
@@ -84,7 +84,8 @@ def footprint(
 def _program(enactor: type[Enactor], p: Outline, schedule: Schedule | None) -> Program:
     backend = p.graph.placement.backend
     makes = type(backend).program is not Backend.program
-    return lowered(enactor.program(), p, schedule, backend if makes else backend_named("cpu"))
+    made: Program = lowered(enactor.program(), p, schedule, backend if makes else backend_named("cpu"))
+    return made
 
 
 def _bytes(p: Outline) -> int:

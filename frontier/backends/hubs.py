@@ -12,7 +12,7 @@ import numpy as np
 from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["hub_ids", "hub_number"]
 

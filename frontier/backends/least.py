@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from frontier.errors import FunctorError
-from frontier.numbers import refused_float
+from frontier.functors.numbers import refused_float
 
 __all__ = ["FLOATS", "LAST", "bits_of", "integer", "key_down", "key_up"]
 

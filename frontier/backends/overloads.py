@@ -14,10 +14,10 @@ from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
 
-from frontier import adjacency, atomics, numbers
 from frontier.backends import least
 from frontier.backends.checks import Checked
-from frontier.numbers import refused_float
+from frontier.functors import adjacency, atomics, numbers
+from frontier.functors.numbers import refused_float
 
 __all__ = ["register", "truth"]
 

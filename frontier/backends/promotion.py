@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from frontier.backends import arithmetic
-from frontier.numbers import WHOLE_ONLY, refused_float
+from frontier.functors.numbers import WHOLE_ONLY, refused_float
 
 __all__ = ["promoting"]
 

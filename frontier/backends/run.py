@@ -16,15 +16,15 @@ from frontier.backends.hubs import hub_ids, hub_number
 from frontier.backends.interrupts import deferred, undeferred
 from frontier.backends.workspace import Code, Workspace, wanted
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
-from frontier.frontiers import Frontier
 from frontier.lowering.registers import ALL, BITS, HOW, QUEUE
 from frontier.memory.arrays import to_host
+from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
     from frontier.lowering.loops import Program
-    from frontier.problem import Problem
-    from frontier.schedule import Schedule
-    from frontier.step import Step
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
+    from frontier.program.step import Step
 
 __all__ = ["LoopExecution"]
 
@@ -36,7 +36,7 @@ ROWS = 4096
 
 
 class LoopExecution:
-    """One run of a step; see :class:`frontier.execution.Execution`.
+    """One run of a step; see :class:`frontier.program.execution.Execution`.
 
     A subclass calls :meth:`_begin` with the code, a workspace and a table: that of an earlier run with these, or a new
     one, which :meth:`_fill` fills; then :meth:`_prepare`.

@@ -19,12 +19,12 @@ from frontier.lowering.loops import Program
 from frontier.lowering.module import words
 from frontier.lowering.registers import SMALL, Register
 from frontier.memory.shortage import explained
-from frontier.schedule import Schedule
+from frontier.program.schedule import Schedule
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
-    from frontier.problem import Problem
-    from frontier.step import Step
+    from frontier.graph.graph import Graph
+    from frontier.program.problem import Problem
+    from frontier.program.step import Step
 
 __all__ = ["Code", "Workspace", "code_for", "remembered", "roles", "take", "wanted"]
 

@@ -17,10 +17,10 @@ from frontier.cli import graphs
 from frontier.cli.common import Commands, Stopwatch, UsageError, dump_json, print_table, ticking
 from frontier.cli.run import add_running_arguments, place
 from frontier.memory.arrays import to_host
-from frontier.taking import at_graph
+from frontier.program.taking import at_graph
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
     from frontier.registry import PrimitiveEntry
 
 __all__ = ["add"]

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import fields, is_dataclass
 from typing import Any, NoReturn, TypeAlias
 
-from frontier import compiling
+from frontier.native import notice
 
 __all__ = [
     "Commands",
@@ -51,7 +51,7 @@ class Stopwatch:
     """Seconds since it was made."""
 
     def __init__(self) -> None:
-        self._start, self._compiled = time.perf_counter(), compiling.seconds()
+        self._start, self._compiled = time.perf_counter(), notice.seconds()
 
     @property
     def seconds(self) -> float:
@@ -61,7 +61,7 @@ class Stopwatch:
     @property
     def apart(self) -> tuple[float, float]:
         """Seconds so far: of all but compiling, and of compiling, which the next process is spared."""
-        compiled = compiling.seconds() - self._compiled
+        compiled = notice.seconds() - self._compiled
         return self.seconds - compiled, compiled
 
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
-from frontier._cache import place
 from frontier.cli.common import Commands, Stopwatch, dump_json, print_table
 from frontier.memory import nvidia
 from frontier.memory.placement import backend_named, backend_names
+from frontier.native.cache import place
 
 __all__ = ["add"]
 
@@ -67,8 +67,8 @@ def _install(extra: str) -> str:
 
 def _basics() -> Iterator[Finding]:
     import frontier
-    from frontier.backends.cpu import threads
     from frontier.lowering.phases import checking
+    from frontier.native import threads
 
     yield Finding("frontier", frontier.__version__, str(Path(frontier.__file__).parent))
     system = f"{platform.system()} {platform.machine()}"

@@ -18,12 +18,12 @@ from frontier.memory.host import HOST
 from frontier.memory.placement import Computing, Placement, backend_named
 
 if TYPE_CHECKING:
-    from frontier.execution import Execution
-    from frontier.frontiers import Frontier
-    from frontier.graph import Graph
-    from frontier.problem import Problem
-    from frontier.schedule import ResolvedSchedule
-    from frontier.step import Step
+    from frontier.graph.graph import Graph
+    from frontier.program.execution import Execution
+    from frontier.program.frontiers import Frontier
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
 
 __all__ = ["add"]
 

@@ -6,12 +6,12 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Any
 
-from frontier._replacing import STREAMS
+from frontier.atomic_write import STREAMS
 from frontier.cli import graphs
 from frontier.cli.common import Commands, Parser, Stopwatch, UsageError, check_folder, dump_json, print_pairs
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["add"]
 

@@ -14,7 +14,7 @@ from frontier.cli.common import Parser, UsageError
 from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = [
     "KINDS",

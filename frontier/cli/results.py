@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from frontier._replacing import replacing
+from frontier.atomic_write import replacing
 from frontier.cli.common import UsageError, check_folder, plain
 from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["KINDS", "check_name", "write"]
 

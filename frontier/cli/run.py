@@ -25,10 +25,10 @@ from frontier.cli.common import (
 )
 from frontier.errors import BackendUnavailableError, GraphError
 from frontier.memory.placement import Placement, backend_names
-from frontier.taking import at_graph
+from frontier.program.taking import at_graph
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
     from frontier.registry import Argument, PrimitiveEntry
     from frontier.verify import Report
 
@@ -161,7 +161,7 @@ def _load(arguments: argparse.Namespace) -> Run:
 
 def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
     """Move the graph to the backend asked for; also say in words who runs it."""
-    from frontier.backends.cpu import threads
+    from frontier.native import threads
 
     if arguments.threads is not None:
         if arguments.threads < 1:

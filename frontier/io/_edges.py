@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from frontier._topology import Array
 from frontier.errors import GraphError
-from frontier.graph import Graph
+from frontier.graph.graph import Graph
+from frontier.graph.topology import Array
 from frontier.io._source import Source
 
 __all__ = ["Edges", "Marker", "check_claim", "check_count", "check_weights", "graph_edges", "is_number", "text_rows"]

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from frontier._jit import sparing
-from frontier._topology import Array
-from frontier.backends.cpu import threads
+from frontier.graph.topology import Array
 from frontier.io import _codes, _plain
 from frontier.io._source import Source, shown
+from frontier.native import threads
+from frontier.native.jit import sparing
 
 __all__ = ["Lists", "Rows", "lists", "rows"]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from frontier._topology import Array
+from frontier.graph.topology import Array
 from frontier.io._codes import AUTO, FLOAT, INTEGER
 
 __all__ = ["read_lists", "read_rows"]

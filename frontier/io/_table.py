@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from frontier._topology import Array
+from frontier.graph.topology import Array
 from frontier.io._edges import Edges, is_number
 from frontier.io._source import Source, shown
 

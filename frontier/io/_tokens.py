@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from frontier._jit import jit
 from frontier.io._codes import (
     AT,
     AUTO,
@@ -39,6 +38,7 @@ from frontier.io._codes import (
     SURPLUS,
     TOKENS,
 )
+from frontier.native.jit import jit
 
 __all__ = ["read_lists", "read_rows"]
 

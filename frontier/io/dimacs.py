@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from frontier.graph import Graph
+from frontier.graph.graph import Graph
 from frontier.io import _parse
 from frontier.io._edges import (
     Edges,

@@ -20,9 +20,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from frontier._topology import Array
 from frontier.errors import GraphError
-from frontier.graph import Graph
+from frontier.graph.graph import Graph
+from frontier.graph.topology import Array
 from frontier.io import _parse, _table
 from frontier.io._edges import Edges, Marker, check_weights, graph_edges, is_number, text_rows
 from frontier.io._source import Source

@@ -9,11 +9,11 @@ from typing import IO, Any
 
 import numpy as np
 
-from frontier._moving import on_host
-from frontier._replacing import replacing
-from frontier.build import from_csr, from_edges
+from frontier.atomic_write import replacing
 from frontier.errors import GraphError
-from frontier.graph import Graph
+from frontier.graph.build import from_csr, from_edges
+from frontier.graph.graph import Graph
+from frontier.graph.moving import on_host
 from frontier.io._edges import Edges
 from frontier.io._source import Source, opened
 from frontier.io.formats import FORMATS, Options, format_of

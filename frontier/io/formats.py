@@ -16,7 +16,7 @@ from importlib.metadata import entry_points
 from typing import IO, Any
 
 from frontier.errors import FrontierError, GraphError
-from frontier.graph import Graph
+from frontier.graph.graph import Graph
 from frontier.io import dimacs, edge_list, matrix_market, metis, npz
 from frontier.io._edges import Edges
 from frontier.io._source import Source

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from frontier.graph import Graph
+from frontier.graph.graph import Graph
 from frontier.io import _parse
 from frontier.io._edges import Edges, check_claim, check_count, check_weights, graph_edges, text_rows
 from frontier.io._source import Source, shown

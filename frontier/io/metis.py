@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from frontier._topology import Array, id_dtype
 from frontier.errors import GraphError
-from frontier.graph import Graph
+from frontier.graph.graph import Graph
+from frontier.graph.topology import Array, id_dtype
 from frontier.io import _parse
 from frontier.io._edges import Edges, check_claim, check_weights
 from frontier.io._source import Source, shown

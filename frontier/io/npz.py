@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from frontier._topology import Array
 from frontier.errors import GraphError
-from frontier.graph import Graph
+from frontier.graph.graph import Graph
+from frontier.graph.topology import Array
 from frontier.io._edges import Edges
 from frontier.memory.host import HOST
 

@@ -34,11 +34,11 @@ from frontier.lowering.ir import (
     equal,
     expression,
 )
-from frontier.lowering.layout import Layout
 from frontier.lowering.phases import VALUE, Functor, Phases
 from frontier.lowering.registers import ALL, BITS, IN, OUT, QUEUE, Register, form
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
-from frontier.schedule import ResolvedSchedule
+from frontier.program.layout import Layout
+from frontier.program.schedule import ResolvedSchedule
 
 __all__ = ["Builder", "Functor"]
 

@@ -67,7 +67,7 @@ _KINDS = {
 #: From where on lines are broken.
 WIDTH = 110
 
-#: Fields that loops with an order add to the problem, see :mod:`frontier.operators.ordered`.
+#: Fields that loops with an order add to the problem, see :mod:`frontier.operators.order.loops`.
 _OWN = re.compile(r"\bp\.([a-z]+)(\d+)[a-z]+__")
 
 #: Variables that are bookkeeping in every program.

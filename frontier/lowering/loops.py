@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from frontier.analysis import effects
 from frontier.errors import FrontierError
-from frontier.loop import Loop, Sequence, wanted
 from frontier.lowering.builder import Builder, Functor
 from frontier.lowering.ir import (
     Assign,
@@ -24,7 +22,6 @@ from frontier.lowering.ir import (
     equal,
     expression,
 )
-from frontier.lowering.layout import Layout
 from frontier.lowering.registers import ALL, QUEUE, Register, form
 from frontier.lowering.variables import (
     BEFORE,
@@ -40,8 +37,11 @@ from frontier.lowering.variables import (
     WORKER,
     pointer,
 )
-from frontier.schedule import ResolvedSchedule, Schedule
-from frontier.step import Operator, Step, walk
+from frontier.program.effects import effects
+from frontier.program.layout import Layout
+from frontier.program.loop import Loop, Sequence, wanted
+from frontier.program.schedule import ResolvedSchedule, Schedule
+from frontier.program.step import Operator, Step, walk
 
 __all__ = ["Program", "lower"]
 
@@ -66,6 +66,12 @@ class Program(Builder):
         super().__init__(layout, schedule)
         #: How many steps it has, which is known at its end.
         self.number_of_steps = Const(0)
+
+    def explained(self) -> str:
+        """The program as pseudo-code."""
+        from frontier.lowering.explain import explained
+
+        return explained(self)
 
 
 def lower(

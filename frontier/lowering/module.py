@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from frontier.adjacency import hidden
+from frontier.functors.adjacency import hidden
 from frontier.lowering.ir import Node, Phase, inside
 from frontier.lowering.kernels import Constant, Factory, FunctorCall, FunctorName, Kernel, Made, digest
 from frontier.lowering.loops import Program

@@ -10,14 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from frontier.adjacency import hidden
-from frontier.captures import Captured, capture
-from frontier.functors import arguments
+from frontier.functors.adjacency import hidden
+from frontier.functors.captures import Captured, capture
+from frontier.functors.functor import arguments
 from frontier.lowering.ir import Call, Expr, Value, cast
 from frontier.lowering.kernels import Constant, FunctorCall, FunctorName, Kernel, Made, parameters
-from frontier.lowering.layout import Layout
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables, pointer
-from frontier.schedule import ResolvedSchedule
+from frontier.program.layout import Layout
+from frontier.program.schedule import ResolvedSchedule
 
 __all__ = ["NARROW", "VALUE", "Functor", "PhaseFunction", "Phases", "checking"]
 

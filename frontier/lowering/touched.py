@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from frontier.analysis import effects
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Phase, Together, Var, walk
 from frontier.lowering.loops import Program
 from frontier.lowering.variables import SLOT
 from frontier.lowering.words import Words
+from frontier.program.effects import effects
 
 __all__ = ["called", "read_by", "touched"]
 

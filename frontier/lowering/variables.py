@@ -6,9 +6,9 @@ are alike.
 
 from __future__ import annotations
 
-from frontier.functors import plain
+from frontier.functors.functor import plain
 from frontier.lowering.ir import Call, Expr, Value, Var
-from frontier.lowering.layout import Layout
+from frontier.program.layout import Layout
 
 __all__ = [
     "ALWAYS", "BEFORE", "BUDGET", "CODE", "CONTROL", "DETAIL", "DIRECTION", "EPOCH", "FLOATS", "NOW", "PASSES", "PC",

@@ -3,11 +3,6 @@
 ``placement`` says where the arrays of a graph lie and who computes on them. An array is in a ``Memory`` (``base``):
 that of the ``host`` or of a ``gpu``, which makes and moves arrays and knows what is free. ``arrays`` are functions that
 ask of any array where it is. ``detection`` says which GPUs can be used, ``nvidia`` what their driver tells of them,
-``limits`` what the host's memory still has, ``estimates`` how much a graph takes; ``shortage`` has the errors for what
+``limits`` what the host's memory still has, ``shortage`` has the errors for what
 does not fit.
 """
-
-from frontier.memory.estimates import MemoryEstimate, register_memory
-from frontier.memory.placement import Placement
-
-__all__ = ["MemoryEstimate", "Placement", "register_memory"]

@@ -11,8 +11,8 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
-from frontier import lost
 from frontier.errors import BackendUnavailableError
+from frontier.memory import lost
 
 __all__ = ["available", "cupy", "device_name", "fastest", "missing", "named", "runtime", "simulated", "usable"]
 

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from frontier import lost
 from frontier.errors import DeviceMemoryError, FrontierMemoryError
-from frontier.memory import detection, limits
+from frontier.memory import detection, limits, lost
 from frontier.memory.arrays import adopt, is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.shortage import lacking

@@ -32,7 +32,7 @@ from frontier.verify.report import (
 )
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["betweenness"]
 

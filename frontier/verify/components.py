@@ -24,7 +24,7 @@ from frontier.verify.edges import edge_blocks, edge_name, spread
 from frontier.verify.report import Checks, Report, examine, fail, integer_field, vertex_field
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["connected_components"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["edge_blocks", "edge_name", "expand", "spread"]
 

@@ -35,7 +35,7 @@ from frontier.verify.edges import edge_blocks, edge_name, expand, spread
 from frontier.verify.report import Checks, fail, field, source_vertex, vertex_field
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["Lengths"]
 

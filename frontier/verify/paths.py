@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier._moving import on_host
 from frontier.errors import GraphError, NegativeWeightError
+from frontier.graph.moving import on_host
 from frontier.verify.edges import edge_name
 from frontier.verify.lengths import Lengths
 from frontier.verify.report import Checks, Report, examine, fail, vertex_field
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = ["bfs", "sssp"]
 

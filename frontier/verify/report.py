@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from frontier._moving import on_host
 from frontier.errors import VerificationError
+from frontier.graph.moving import on_host
 from frontier.memory.arrays import to_host
 from frontier.memory.shortage import telling
-from frontier.taking import graph_of
+from frontier.program.taking import graph_of
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
 
 __all__ = [
     "Check",

@@ -10,17 +10,17 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError
-from frontier.frontiers import Frontier
-from frontier.functors import arguments
-from frontier.operators.sample import Sample
-from frontier.step import Functor, Operator, Over, check_field
+from frontier.functors.functor import arguments
+from frontier.operators.advance.sample import Sample
+from frontier.program.frontiers import Frontier
+from frontier.program.step import Functor, Operator, Over, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
     from frontier.lowering.registers import Register
-    from frontier.problem import Problem
-    from frontier.schedule import Schedule
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
 
 __all__ = ["Advance"]
 
@@ -52,7 +52,7 @@ class Advance(Operator):
     held : str, optional
         Name of a scalar that becomes the number of those.
     over, schedule
-        See :class:`frontier.step.Step`.
+        See :class:`frontier.program.step.Step`.
 
     Notes
     -----

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.functors import arguments
+from frontier.functors.functor import arguments
 from frontier.lowering.ir import Assign, Choice, Const, Counter, Expr, Node, Value, differ, expression
 from frontier.lowering.registers import ALL, BITS, HOW, form
 from frontier.lowering.variables import DIRECTION, SEEN, pointer

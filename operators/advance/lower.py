@@ -8,8 +8,8 @@ from frontier.lowering.ir import equal, no
 from frontier.lowering.registers import QUEUE, form
 from frontier.operators.advance.edges import needs_edges
 from frontier.operators.advance.switch import RULES
-from frontier.operators.kernels import kernels
-from frontier.schedule import registered_balance
+from frontier.operators.shared.kernels import kernels
+from frontier.program.schedule import registered_balance
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

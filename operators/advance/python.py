@@ -8,13 +8,13 @@ import numpy as np
 
 from frontier.backends.python.view import stored
 from frontier.errors import FunctorError
-from frontier.frontiers import Frontier
-from frontier.functors import arguments, location
-from frontier.operators.sample import Sample
+from frontier.functors.functor import arguments, location
+from frontier.operators.advance.sample import Sample
+from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
     from frontier.operators.advance import Advance
 
 __all__ = ["interpret"]

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 from frontier.lowering.ir import Assign, Branch, Call, Counter, Expr, Value, both, equal, expression
 from frontier.lowering.registers import QUEUE, SMALL, form
-from frontier.operators.kernels import kernels
-from frontier.operators.phases import frontier
-from frontier.schedule import ResolvedSchedule
+from frontier.operators.shared.kernels import kernels
+from frontier.operators.shared.phases import frontier
+from frontier.program.schedule import ResolvedSchedule
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder

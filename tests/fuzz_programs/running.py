@@ -17,8 +17,8 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import FrontierError, NotConvergedError
-from frontier.execution import start
 from frontier.memory.arrays import to_host
+from frontier.program.execution import start
 
 from .fields import graph, problem
 from .steps import Program, smaller
@@ -53,7 +53,11 @@ def corners(local: int, least: int) -> Iterator[None]:
     """Small limits, so that small graphs meet full buffers and many pieces of work."""
     from frontier.backends.cpu import execution, runtime
     from frontier.operators.advance.cpu import edges, merge_path, pull, thread
-    from frontier.operators.cpu import buckets, elementwise, gathering, intersect, scan
+    from frontier.operators.buckets import cpu as buckets
+    from frontier.operators.elementwise import cpu as elementwise
+    from frontier.operators.gather import cpu as gathering
+    from frontier.operators.intersect import cpu as intersect
+    from frontier.operators.scan import cpu as scan
 
     given = [(execution, "SMALL", 0)]
     # Every module has the constants that it imports: all must agree how long a worker's arrays are.

@@ -16,12 +16,12 @@ from frontier.backends.base import Backend
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.execution import CpuExecution
-    from frontier.frontiers import Frontier
     from frontier.lowering.loops import Program
     from frontier.memory.placement import Placement
-    from frontier.problem import Problem
-    from frontier.schedule import ResolvedSchedule
-    from frontier.step import Step
+    from frontier.program.frontiers import Frontier
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
 
 __all__ = ["BACKEND", "CpuBackend"]
 
@@ -43,7 +43,7 @@ class CpuBackend(Backend):
 
     def describe(self, placement: Placement) -> str:
         """Say how many threads there are."""
-        from frontier.backends.cpu import threads
+        from frontier.native import threads
 
         count = threads.num_threads()
         return f"{count} thread" + ("s" if count > 1 else "")

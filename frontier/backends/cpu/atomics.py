@@ -11,11 +11,11 @@ from typing import Any
 
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-from frontier._machine_code import OPTIONS
 from frontier.backends import arithmetic, checks, flags, overloads
 from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
+from frontier.native.machine_code import OPTIONS
 
 __all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth"]
 

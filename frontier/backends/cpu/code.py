@@ -13,13 +13,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from frontier import _machine_code, compiling, tracing
-from frontier._apart import apart
-from frontier._cache import cache_folder
+from frontier import tracing
 from frontier.backends.cpu.runtime_words import DTYPES
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 from frontier.lowering.printer import Printer
+from frontier.native import machine_code, notice
+from frontier.native.cache import cache_folder
+from frontier.native.uninterrupted import apart
 
 __all__ = ["compiled", "is_known"]
 
@@ -78,13 +79,13 @@ def _make(name: str, text: str, program: Program) -> Callable[[int, int, int], N
 
         return compiler.library(name, text, program), name, "none"
 
-    compiling.begin()
+    notice.begin()
     try:
-        found = _machine_code.linked(_path_of(name), library)
+        found = machine_code.linked(_path_of(name), library)
     finally:
-        took = compiling.end()
+        took = notice.end()
     tracing.add_compile(program.title, took, "cpu")
-    return _machine_code.function(name, found.address)
+    return machine_code.function(name, found.address)
 
 
 @cache
@@ -93,11 +94,14 @@ def _environment() -> str:
     made = hashlib.sha256()
     for path in _sources():
         made.update(path.read_bytes())
-    return f"{_machine_code.host()} {made.hexdigest()}"
+    return f"{machine_code.host()} {made.hexdigest()}"
 
 
 #: Files beside those of the backends.
-_ALSO = ("_machine_code", "adjacency", "atomics", "captures", "functors", "numbers")
+_ALSO = (
+    "native/machine_code",
+    *(f"functors/{name}" for name in ("adjacency", "atomics", "captures", "functor", "numbers")),
+)
 
 
 def _sources() -> list[Path]:

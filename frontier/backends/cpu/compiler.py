@@ -13,20 +13,19 @@ import numba
 from numba import njit, types
 from numba.core.errors import NumbaError
 
-from frontier import _compiler_room, compiling
-from frontier._cache import cache_folder, made_module
-from frontier._machine_code import OPTIONS
-from frontier.backends import promotion
+from frontier.backends import elements, promotion
 from frontier.backends.copies import Copies
-from frontier.backends.cpu import intrinsics
 from frontier.backends.cpu.functors import FunctorCompiler
 from frontier.backends.cpu.translate import translated
 from frontier.errors import FunctorError
-from frontier.functors import location
+from frontier.functors.functor import location
+from frontier.functors.numbers import WHOLE_ONLY, refused_float
 from frontier.lowering.loops import Program
 from frontier.lowering.phases import NARROW
 from frontier.memory.shortage import explained
-from frontier.numbers import WHOLE_ONLY, refused_float
+from frontier.native import address_space, notice
+from frontier.native.cache import cache_folder, made_module
+from frontier.native.machine_code import OPTIONS
 
 __all__ = ["library"]
 
@@ -36,11 +35,11 @@ _LONG = 150
 
 def library(name: str, text: str, program: Program) -> Any:
     """The loop function of a text, by this name in a library of numba's."""
-    _compiler_room.prepare()
+    address_space.prepare()
     functors = {made: jitted(program.captured(fn)) for fn, made in program.functors.items()}
     module = made_module(f"frontier_{name}", cache_folder() / f"{name}.py", text, functors)
     if text.count("\n") > _LONG:
-        compiling.announce(program.title)
+        notice.announce(program.title)
     loop = translated(module.run, name)
 
     @njit(**OPTIONS)
@@ -53,7 +52,7 @@ def library(name: str, text: str, program: Program) -> Any:
     except Exception as error:  # numba raises more than its own errors for code that it cannot type
         for fn in program.functors:
             jitted.forget(program.captured(fn))
-        if _compiler_room.out_of_memory(error):
+        if address_space.out_of_memory(error):
             raise explained(error, "compiling") from None
         _blame(program, module, functors, str(error))
         if not isinstance(error, NumbaError):
@@ -98,7 +97,7 @@ def _blame(program: Program, module: Any, functors: dict[str, Any], reason: str)
 
 
 def _field_type(dtype: str) -> Any:
-    return intrinsics.pointer_type(f"wide_{dtype}" if dtype in ("int8", "int16", "int32") else dtype)
+    return elements.pointer_type(f"wide_{dtype}" if dtype in ("int8", "int16", "int32") else dtype)
 
 
 def _problem_type(program: Program, module: Any) -> Any:

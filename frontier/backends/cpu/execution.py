@@ -10,19 +10,19 @@ import numpy as np
 from frontier.backends import workspace
 from frontier.backends.codes import ABORTED, LEFT
 from frontier.backends.cpu import runtime_words as sizes
-from frontier.backends.cpu import threads
 from frontier.backends.cpu.code import compiled, is_known
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
-from frontier.frontiers import Frontier
-from frontier.lowering.layout import Layout
 from frontier.lowering.loops import Program, lower
 from frontier.lowering.phases import checking
+from frontier.native import threads
+from frontier.program.frontiers import Frontier
+from frontier.program.layout import Layout
 
 if TYPE_CHECKING:
-    from frontier.problem import Problem
-    from frontier.schedule import Schedule
-    from frontier.step import Step
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
+    from frontier.program.step import Step
 
 __all__ = ["CpuExecution"]
 

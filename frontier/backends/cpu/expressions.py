@@ -18,8 +18,8 @@ from numba.np.numpy_support import from_dtype
 
 from frontier.backends.cpu.atomics import arrays, bits_of, integer
 from frontier.backends.cpu.guards import guarded, guarded_value
-from frontier.backends.cpu.intrinsics import Flags, Narrow
 from frontier.backends.cpu.texts import Calling, Written
+from frontier.backends.elements import Flags, Narrow
 from frontier.backends.guards import Call, Guard
 from frontier.backends.overloads import truth
 

@@ -14,6 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
 from frontier.backends.cpu.runtime_words import DTYPES
+from frontier.backends.elements import Flags, Narrow, pointer_type
 
 __all__ = [
     "POINTERS",
@@ -30,39 +31,16 @@ __all__ = [
 ]
 
 
-class Flags(types.Type):  # type: ignore[misc]
-    """Pointer to bools, each in a byte; see :mod:`frontier.backends.flags`."""
-
-    def __init__(self) -> None:
-        super().__init__(name="flags")
-
-
 @register_model(Flags)
 class _FlagsModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, ir.IntType(8).as_pointer())
 
 
-class Narrow(types.Type):  # type: ignore[misc]
-    """Pointer to integers of fewer than 64 bits that are read as int64; see :mod:`frontier.backends.flags`."""
-
-    def __init__(self, dtype: Any) -> None:
-        super().__init__(name=f"narrow({dtype})")
-        self.dtype = dtype
-
-
 @register_model(Narrow)
 class _NarrowModel(models.PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, ir.IntType(fe_type.dtype.bitwidth).as_pointer())
-
-
-def pointer_type(dtype: str) -> Any:
-    """Type of an array's memory in the texts of loop functions, or of a field's as functors see it: ``wide_int32``."""
-    if dtype == "bool":
-        return Flags()
-    number = getattr(types, dtype.removeprefix("wide_"))
-    return Narrow(number) if dtype.startswith(("wide_", "uint")) and number.bitwidth < 64 else types.CPointer(number)
 
 
 def _pointer_to(made: Any) -> Any:

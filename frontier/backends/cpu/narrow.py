@@ -13,7 +13,7 @@ from numba import types
 from numba.core.typing.templates import AbstractTemplate, infer_global, signature
 from numba.extending import lower_builtin
 
-from frontier.backends.cpu.intrinsics import Narrow
+from frontier.backends.elements import Narrow
 
 __all__: list[str] = []
 

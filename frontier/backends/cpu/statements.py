@@ -14,7 +14,7 @@ from numba.core.errors import TypingError
 
 from frontier.backends.cpu.atomics import arrays
 from frontier.backends.cpu.expressions import Expressions, word
-from frontier.backends.cpu.intrinsics import Flags, Narrow
+from frontier.backends.elements import Flags, Narrow
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.translate import Definition, Translator

@@ -17,12 +17,12 @@ from frontier.memory.placement import Placement, placed, unknown
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.execution import CudaExecution
-    from frontier.frontiers import Frontier
-    from frontier.graph import Graph
+    from frontier.graph.graph import Graph
     from frontier.lowering.loops import Program
-    from frontier.problem import Problem
-    from frontier.schedule import ResolvedSchedule
-    from frontier.step import Step
+    from frontier.program.frontiers import Frontier
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
 
 __all__ = ["BACKEND", "CudaBackend"]
 

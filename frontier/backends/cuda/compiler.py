@@ -18,13 +18,14 @@ from typing import Any
 
 import numpy as np
 
-from frontier import compiling, tracing
-from frontier._apart import apart
-from frontier._cache import cache_folder, keep, kept, made_module, once
+from frontier import tracing
 from frontier.backends.cuda.environment import environment
 from frontier.backends.cuda.linker import linked
 from frontier.backends.cuda.program import CudaProgram, text
 from frontier.errors import FrontierError, FunctorError
+from frontier.native import notice
+from frontier.native.cache import cache_folder, keep, kept, made_module, once
+from frontier.native.uninterrupted import apart
 
 __all__ = ["ENTRY", "binary", "is_made", "key_of", "module_of", "ptx_of"]
 
@@ -87,12 +88,12 @@ def _path_of(name: str) -> Path:
 def _make(
     program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int], blame: Callable[[], Any]
 ) -> bytes:
-    compiling.begin()
-    compiling.announce(program.title)
+    notice.begin()
+    notice.announce(program.title)
     try:
         made = _machine_code(program, capability, bounds, blame)
     finally:
-        took = compiling.end()
+        took = notice.end()
     tracing.add_compile(program.title, took, "cuda")
     return made
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from frontier._jit import version_of
 from frontier.memory import nvidia
+from frontier.native.jit import version_of
 
 __all__ = ["environment", "sources"]
 
@@ -26,8 +26,9 @@ def sources() -> list[Path]:
 
     What lies in other folders, as operators and the lowering, makes the text of programs, which is looked at itself.
     """
-    backends = Path(__file__).parents[1]
-    return sorted([*backends.parent.glob("*.py"), *backends.rglob("*.py")])
+    package = Path(__file__).parents[2]
+    folders = (path for name in ("backends", "functors") for path in (package / name).rglob("*.py"))
+    return sorted([*package.glob("*.py"), *folders])
 
 
 @cache

@@ -20,20 +20,20 @@ from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
 from frontier.errors import DeviceLostError, FrontierError
-from frontier.frontiers import Frontier
-from frontier.loop import Loop
-from frontier.lowering.layout import Layout
 from frontier.lowering.loops import lower
 from frontier.lowering.phases import checking
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
-from frontier.schedule import Schedule
-from frontier.step import walk
+from frontier.program.frontiers import Frontier
+from frontier.program.layout import Layout
+from frontier.program.loop import Loop
+from frontier.program.schedule import Schedule
+from frontier.program.step import walk
 
 if TYPE_CHECKING:
-    from frontier.graph import Graph
-    from frontier.problem import Problem
-    from frontier.step import Step
+    from frontier.graph.graph import Graph
+    from frontier.program.problem import Problem
+    from frontier.program.step import Step
 
 __all__ = ["CudaExecution"]
 

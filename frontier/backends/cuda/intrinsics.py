@@ -14,7 +14,7 @@ from numba import cuda, types
 from numba.cuda.extending import intrinsic, register_model
 from numba.cuda.models import PrimitiveModel
 
-from frontier.backends.cpu.intrinsics import Flags, Narrow, pointer_type
+from frontier.backends.elements import Flags, Narrow, pointer_type
 
 __all__ = [
     "POINTERS",

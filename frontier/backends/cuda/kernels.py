@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["Kernels"]
 
 #: Functions in these are known to numba, or made for it.
-_KNOWN = ("frontier.backends.", "frontier.functors")
+_KNOWN = ("frontier.backends.", "frontier.functors.functor")
 
 
 class Kernels:

@@ -10,13 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from frontier import lost
 from frontier.backends.cuda.compiler import ENTRY, binary, is_made, module_of
 from frontier.backends.cuda.program import CudaProgram, scratch_of
 from frontier.backends.cuda.runtime_words import ARRIVALS, scratch
 from frontier.errors import BackendUnavailableError, FunctorError
-from frontier.functors import location
-from frontier.memory import detection
+from frontier.functors.functor import location
+from frontier.memory import detection, lost
 
 __all__ = [
     "Exchange", "Kernel", "SimulatedKernel", "address_of", "bounds_of", "copied", "current_stream", "is_known",

@@ -90,7 +90,7 @@ def _with_promotion(pipelines: Callable[[Any], list[Any]]) -> Callable[[Any], li
 
     def define(compiler: Any) -> list[Any]:
         made = pipelines(compiler)
-        if compiler.state.func_id.func.__module__ != "frontier.functors":
+        if compiler.state.func_id.func.__module__ != "frontier.functors.functor":
             return made
         for each in made:
             each.passes = [

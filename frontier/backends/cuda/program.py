@@ -15,12 +15,12 @@ import numpy as np
 from frontier.backends.cuda.printers import LeaderPrinter, ThreadPrinter
 from frontier.backends.cuda.runtime_words import FREE, NOTHING, PREFIX, START, scratch
 from frontier.lowering.ir import Call, Expr, Phase, Var, equal, expression
-from frontier.lowering.layout import Layout
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 from frontier.lowering.registers import IN, OUT, Register, form
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
-from frontier.schedule import ResolvedSchedule
+from frontier.program.layout import Layout
+from frontier.program.schedule import ResolvedSchedule
 
 __all__ = ["Build", "CudaProgram", "scratch_of", "text"]
 

@@ -17,7 +17,7 @@ import numpy as np
 from frontier.backends import codes
 from frontier.backends.cuda.simulator_threads import WARP, launch, me
 from frontier.errors import FunctorError
-from frontier.numbers import refused_float
+from frontier.functors.numbers import refused_float
 
 __all__ = [
     "POINTERS",

@@ -13,11 +13,11 @@ from frontier.memory.placement import backend_named
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Interpretation
-    from frontier.frontiers import Frontier
     from frontier.lowering.loops import Program
-    from frontier.problem import Problem
-    from frontier.schedule import ResolvedSchedule
-    from frontier.step import Step
+    from frontier.program.frontiers import Frontier
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
 
 __all__ = ["BACKEND", "PythonBackend"]
 

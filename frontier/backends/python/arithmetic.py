@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 
 from frontier.errors import FunctorError
-from frontier.functors import is_helper
-from frontier.numbers import Range
+from frontier.functors.functor import is_helper
+from frontier.functors.numbers import Range
 
 __all__ = ["numbered", "whole"]
 

@@ -17,16 +17,16 @@ from frontier.backends.interrupts import deferred
 from frontier.backends.python.arithmetic import numbered
 from frontier.backends.python.view import View, stored
 from frontier.errors import FrontierError, FunctorError, NotConvergedError
-from frontier.frontiers import Frontier
-from frontier.functors import arguments, location
-from frontier.loop import Loop, Sequence
-from frontier.step import Operator, count_over, frontier_over
+from frontier.functors.functor import arguments, location
+from frontier.program.frontiers import Frontier
+from frontier.program.loop import Loop, Sequence
+from frontier.program.step import Operator, count_over, frontier_over
 
 if TYPE_CHECKING:
-    from frontier.order import Order
-    from frontier.problem import Problem
-    from frontier.schedule import Schedule
-    from frontier.step import Functor, Step
+    from frontier.program.order import Order
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
+    from frontier.program.step import Functor, Step
 
 __all__ = ["Context", "Interpretation", "start"]
 

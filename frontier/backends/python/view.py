@@ -2,30 +2,21 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.adjacency import ARRAYS
 from frontier.errors import FunctorError
-from frontier.numbers import refused_float
+from frontier.functors.adjacency import ARRAYS
+from frontier.functors.numbers import refused_float
+from frontier.functors.rules import unknown_field
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frontier.problem import Problem
+    from frontier.program.problem import Problem
 
-__all__ = ["Checked", "View", "stored", "unknown_field"]
-
-
-def unknown_field(name: str, fields: Any) -> str:
-    """Message for a field that a problem does not have, with the nearest name there is."""
-    near = get_close_matches(name, list(fields), 1)
-    if name == "graph":
-        return "the problem has no field 'graph'; functors read the graph by fr.neighbours(p, v), fr.degree(p, v), ..."
-    hint = f"did you mean {near[0]!r}? " if near else ""
-    return f"the problem has no field {name!r}; {hint}it has {', '.join(fields) or 'none'}"
+__all__ = ["Checked", "View", "stored"]
 
 
 def stored(name: str, value: Any, dtype: np.dtype[Any]) -> Any:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frontier.functors import arguments
+from frontier.functors.functor import arguments
 from frontier.lowering.ir import Call, Counter, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH
 from frontier.operators.advance.edges import pushing, walked
-from frontier.operators.cpu.elementwise import appending, ending, output
-from frontier.operators.phases import adjacency
+from frontier.operators.elementwise.cpu import appending, ending, output
+from frontier.operators.shared.phases import adjacency
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cpu.runtime_words import COUNT, EDGES, EXAMINED
-from frontier.functors import arguments
+from frontier.functors.functor import arguments
 from frontier.lowering.ir import Counter, Value
 from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.registers import PULL
 from frontier.lowering.variables import pointer
 from frontier.operators.advance.edges import make_bitmap, next_bits, pulled, pulling, walked
-from frontier.operators.phases import adjacency
+from frontier.operators.shared.phases import adjacency
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth

@@ -17,9 +17,9 @@ from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.registers import PUSH_THREAD
 from frontier.lowering.variables import EPOCH
 from frontier.operators.advance.cpu.edges import Edge, finish
-from frontier.operators.cpu.elementwise import LEAST, MOST, appending, ending, output
-from frontier.operators.phases import frontier
-from frontier.operators.sample import Sample, sample_key, sample_place
+from frontier.operators.advance.sample import Sample, sample_key, sample_place
+from frontier.operators.elementwise.cpu import LEAST, MOST, appending, ending, output
+from frontier.operators.shared.phases import frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth

@@ -17,7 +17,7 @@ from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.registers import PUSH_BLOCK
 from frontier.operators.advance.cuda.edges import Edge, finish
-from frontier.operators.phases import frontier
+from frontier.operators.shared.phases import frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import element_at

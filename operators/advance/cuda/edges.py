@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from frontier.functors import arguments
+from frontier.functors.functor import arguments
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.registers import ALL, QUEUE
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
 from frontier.operators.advance.edges import pushing, walked
-from frontier.operators.cuda.elementwise import appending, output, queue_of
-from frontier.operators.phases import adjacency, frontier
+from frontier.operators.elementwise.cuda import appending, output, queue_of
+from frontier.operators.shared.phases import adjacency, frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append

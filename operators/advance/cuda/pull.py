@@ -14,14 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.functors import arguments
+from frontier.functors.functor import arguments
 from frontier.lowering.ir import Call, Counter, Value
 from frontier.lowering.registers import PULL
 from frontier.lowering.variables import TRACING, pointer
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
 from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, pulling, walked
 from frontier.operators.advance.switch import hub_inputs, hub_list
-from frontier.operators.phases import indented
+from frontier.operators.shared.phases import indented
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.analysis import effects
 from frontier.lowering.ir import Assign, Choice, Const, Counter, Expr, Node, Value, both, differ, equal, expression
 from frontier.lowering.variables import BUDGET, STOP, T, pointer
+from frontier.program.effects import effects
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.analysis import effects
 from frontier.backends.cuda.runtime_words import EXAMINED, PILE_COUNT
 from frontier.lowering.ir import Call, Counter, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.registers import PUSH_THREAD
 from frontier.lowering.variables import EPOCH, pointer
 from frontier.operators.advance.cuda.edges import Edge, finish
-from frontier.operators.cuda.elementwise import appending, queue_of
-from frontier.operators.phases import frontier
-from frontier.operators.sample import Sample, sample_key, sample_place
+from frontier.operators.advance.sample import Sample, sample_key, sample_place
+from frontier.operators.elementwise.cuda import appending, queue_of
+from frontier.operators.shared.phases import frontier
+from frontier.program.effects import effects
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append, append_start, append_waiting, element_at

@@ -18,7 +18,7 @@ from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.registers import PUSH_TWC
 from frontier.operators.advance.cuda.block import list_of, own_items, parts, sharing, walking
 from frontier.operators.advance.cuda.edges import Edge, finish
-from frontier.operators.phases import frontier
+from frontier.operators.shared.phases import frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.collectives import FOUND, LEADER, share_of_block

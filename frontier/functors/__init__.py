@@ -1,0 +1,1 @@
+"""Functors: what they are, what they may use, and what they take from outside."""

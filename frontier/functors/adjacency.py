@@ -1,0 +1,67 @@
+"""The graph inside functors: a vertex's edges as a range of slots, and what lies at a slot.
+
+Here is the plain Python meaning, which the python backend runs; :mod:`frontier.backends.overloads` says what it is in
+compiled code. A functor gets the graph's arrays as hidden fields of the problem, if it asks for them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from frontier.errors import FunctorError
+from frontier.functors.numbers import Range
+
+__all__ = ["ARRAYS", "NEEDS", "degree", "hidden", "neighbours", "source", "target", "weight"]
+
+#: The graph's arrays that functors may ask for.
+ARRAYS = ("offsets", "sources", "targets", "weights")
+
+
+def hidden(name: str) -> str:
+    """Name of the field that holds an array of the graph."""
+    return f"{name}__"
+
+
+def _array(p: Any, name: str) -> Any:
+    try:
+        return getattr(p, hidden(name))
+    except AttributeError:
+        raise FunctorError("fr.neighbours and its sisters take the problem first, and work in functors only") from None
+
+
+def neighbours(p: Any, v: Any) -> range:
+    """The slots of a vertex's edges: ``for e in fr.neighbours(p, v): u = fr.target(p, e)``.
+
+    Of a directed graph those that leave it. Slots are in the order of the far ends.
+    """
+    offsets = _array(p, "offsets")
+    made: Any = Range(int(offsets[v]), int(offsets[v + 1]))
+    return made  # type: ignore[no-any-return]
+
+
+def degree(p: Any, v: Any) -> Any:
+    """How many edges :func:`neighbours` gives for a vertex."""
+    offsets = _array(p, "offsets")
+    return offsets[v + 1] - offsets[v]
+
+
+def target(p: Any, e: Any) -> Any:
+    """The vertex that the edge of a slot leads to."""
+    return _array(p, "targets")[e]
+
+
+def source(p: Any, e: Any) -> Any:
+    """The vertex that the edge of a slot comes from."""
+    return _array(p, "sources")[e]
+
+
+def weight(p: Any, e: Any) -> Any:
+    """The weight of the edge of a slot; integers are 64 bits wide."""
+    found = _array(p, "weights")[e]
+    return np.int64(found) if isinstance(found, np.integer) else found
+
+
+#: Which arrays each of them needs.
+NEEDS = {neighbours: "offsets", degree: "offsets", target: "targets", source: "sources", weight: "weights"}

@@ -1,0 +1,371 @@
+"""Graphs to try things on: random ones, regular ones, and one that everybody knows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from frontier.errors import GraphError
+from frontier.generators.random_numbers import (
+    check_room,
+    draws,
+    generating,
+    keys,
+    on_threads,
+    uniform,
+    weights_in,
+    whole,
+)
+from frontier.graph.build import from_edges
+from frontier.graph.graph import Graph
+from frontier.graph.topology import Array, id_dtype
+from frontier.memory.shortage import telling
+
+__all__ = [
+    "complete",
+    "grid",
+    "karate",
+    "path",
+    "rmat",
+    "small_world",
+    "star",
+    "tree",
+    "urand",
+]
+
+Weights = tuple[float, float] | None
+
+
+@telling("making a graph")
+def rmat(
+    scale: int,
+    edge_factor: float = 16,
+    *,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+    permute: bool = True,
+    directed: bool = False,
+    weights: Weights = None,
+    seed: int | None = None,
+) -> Graph:
+    """Make a random graph with few vertices of many edges: R-MAT, a Kronecker graph.
+
+    Each edge falls into the adjacency matrix by choosing one of its quarters, then a quarter of
+    that, and so on. Self-loops and duplicates are dropped.
+
+    Parameters
+    ----------
+    scale : int
+        The graph has 2**scale vertices; at most 40.
+    edge_factor : float
+        Edges made for each vertex, before self-loops and duplicates are dropped.
+    a, b, c : float
+        Probability of the upper left, upper right and lower left quarter; the lower right has
+        the rest. The default is that of Graph500.
+    permute : bool
+        Number the vertices at random; otherwise low numbers have the most edges.
+    directed : bool
+        Whether edges go one way only.
+    weights : (low, high), optional
+        Give each edge a random weight: two integers make integers from low to high, both
+        included; floats make floats from low up to, not including, high.
+    seed : int, optional
+        The same seed gives the same graph, on any number of threads. None: a new one each time.
+
+    Returns
+    -------
+    Graph
+        With 2**scale vertices, some of which may have no edge.
+
+    Raises
+    ------
+    GraphError
+        An argument is out of range.
+
+    Notes
+    -----
+    Takes time proportional to the number of edges times the scale.
+
+    References
+    ----------
+    D. Chakrabarti, Y. Zhan, C. Faloutsos: R-MAT: a recursive model for graph mining, SDM 2004.
+    """
+    scale = whole("scale", scale, 0, 40)
+    if min(a, b, c) < 0 or a + b + c > 1 + 1e-9:
+        raise GraphError(f"a, b and c must be probabilities that add up to at most 1, not {a}, {b} and {c}")
+    n, count = 1 << scale, _edge_count(scale, edge_factor)
+    check_room(n, count)
+    state = keys(seed)
+    kernels = generating(count)
+    src, dst = np.empty(count, id_dtype(n)), np.empty(count, id_dtype(n))
+    thresholds = [np.uint64(min(p, 1.0) * 2**32) for p in (a, a + b, a + b + c)]
+    on_threads(lambda lo, hi: kernels.rmat(state[0], lo, hi, scale, *thresholds, src, dst), count)
+    if permute:
+        names = np.arange(n, dtype=src.dtype)
+        kernels.shuffle(state[1], names)
+        on_threads(lambda lo, hi: kernels.relabel(src, names, lo, hi), count)
+        on_threads(lambda lo, hi: kernels.relabel(dst, names, lo, hi), count)
+    return _made(src, dst, n, weights, state, directed=directed, self_loops="drop")
+
+
+@telling("making a graph")
+def urand(
+    scale: int,
+    edge_factor: float = 16,
+    *,
+    directed: bool = False,
+    weights: Weights = None,
+    seed: int | None = None,
+) -> Graph:
+    """Make a uniform random graph: each edge joins two vertices chosen at random.
+
+    Self-loops and duplicates are dropped.
+
+    Parameters
+    ----------
+    scale : int
+        The graph has 2**scale vertices; at most 40.
+    edge_factor : float
+        Edges made for each vertex, before self-loops and duplicates are dropped.
+    directed, weights, seed
+        As for :func:`rmat`.
+
+    Raises
+    ------
+    GraphError
+        An argument is out of range.
+
+    References
+    ----------
+    P. Erdős, A. Rényi: On random graphs I, Publicationes Mathematicae 6, 1959.
+    """
+    scale = whole("scale", scale, 0, 40)
+    n, count = 1 << scale, _edge_count(scale, edge_factor)
+    check_room(n, count)
+    state = keys(seed)
+    src, dst = ((draws(key, count) & np.uint64(n - 1)).astype(id_dtype(n)) for key in state[:2])
+    return _made(src, dst, n, weights, state, directed=directed, self_loops="drop")
+
+
+@telling("making a graph")
+def small_world(n: int, k: int, p: float, *, weights: Weights = None, seed: int | None = None) -> Graph:
+    """Make a small world: a ring whose vertices know their neighbours, and some far away.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    k : int
+        Number of neighbours of each vertex in the ring, k / 2 on either side: even, less than n.
+    p : float
+        Probability that an edge is given another end, chosen at random. Where it meets an edge
+        that is there already, they become one.
+    weights, seed
+        As for :func:`rmat`.
+
+    Raises
+    ------
+    GraphError
+        An argument is out of range.
+
+    References
+    ----------
+    D. J. Watts, S. H. Strogatz: Collective dynamics of small-world networks, Nature 393, 1998.
+    """
+    n, k = whole("n", n, 0), whole("k", k, 0)
+    if k % 2 or (k and k >= n):
+        raise GraphError(f"k must be even and less than n = {n}, not {k}")
+    if not 0 <= p <= 1:
+        raise GraphError(f"p must be a probability, not {p}")
+    check_room(n, n * k // 2)
+    state = keys(seed)
+    src = np.repeat(np.arange(n, dtype=id_dtype(n)), k // 2)
+    step = np.tile(np.arange(1, k // 2 + 1), n)
+    changed = uniform(state[0], len(src)) < p
+    # a step of 1 to n - 1 makes no self-loop
+    step[changed] = 1 + (draws(state[1], len(src))[changed] % np.uint64(max(n - 1, 1))).astype(int)
+    dst = ((src + step) % max(n, 1)).astype(src.dtype)
+    return _made(src, dst, n, weights, state)
+
+
+@telling("making a graph")
+def grid(rows: int, columns: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
+    """Make a grid; vertex ``row * columns + column`` has an edge to the four beside it.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Its size.
+    weights, seed
+        As for :func:`rmat`.
+
+    Raises
+    ------
+    GraphError
+        An argument is negative.
+    """
+    rows, columns = whole("rows", rows, 0), whole("columns", columns, 0)
+    n = rows * columns
+    check_room(n, 2 * n)
+    ids = np.arange(n, dtype=id_dtype(n)).reshape(rows, columns)
+    src = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+    dst = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    return _made(src, dst, n, weights, keys(seed))
+
+
+@telling("making a graph")
+def path(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
+    """Make a path: vertices 0 to n - 1, each with an edge to the next.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    weights, seed
+        As for :func:`rmat`.
+
+    Raises
+    ------
+    GraphError
+        ``n`` is negative.
+    """
+    return grid(1, whole("n", n, 0), weights=weights, seed=seed)
+
+
+@telling("making a graph")
+def star(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
+    """Make a star: vertex 0 in the middle, with an edge to each of the others.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices, with the one in the middle.
+    weights, seed
+        As for :func:`rmat`.
+
+    Raises
+    ------
+    GraphError
+        ``n`` is negative.
+    """
+    n = whole("n", n, 0)
+    check_room(n, n)
+    dst = np.arange(min(n, 1), n, dtype=id_dtype(n))
+    return _made(np.zeros_like(dst), dst, n, weights, keys(seed))
+
+
+@telling("making a graph")
+def complete(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
+    """Make a graph in which every two vertices have an edge.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    weights, seed
+        As for :func:`rmat`.
+
+    Raises
+    ------
+    GraphError
+        ``n`` is negative.
+    """
+    n = whole("n", n, 0)
+    check_room(n, n * (n - 1) // 2)
+    ids = np.arange(n, dtype=id_dtype(n))
+    later = n - 1 - ids  # vertices after each
+    src = np.repeat(ids, later)
+    first = np.cumsum(later, dtype=np.int64) - later  # edge of each
+    dst = (np.arange(len(src)) - first[src] + src + 1).astype(ids.dtype)
+    return _made(src, dst, n, weights, keys(seed))
+
+
+@telling("making a graph")
+def tree(branching: int, height: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
+    """Make a balanced tree; vertex 0 is its root, and vertices are numbered level by level.
+
+    Parameters
+    ----------
+    branching : int
+        Number of children of each vertex that is no leaf; at least 1.
+    height : int
+        Number of edges from the root to a leaf; at most 40 where vertices have several children.
+    weights, seed
+        As for :func:`rmat`.
+
+    Raises
+    ------
+    GraphError
+        An argument is out of range.
+    """
+    branching = whole("branching", branching, 1)
+    height = whole("height", height, 0, None if branching == 1 else 40)
+    n = height + 1 if branching == 1 else (branching ** (height + 1) - 1) // (branching - 1)
+    check_room(n, n)
+    child = np.arange(1, n, dtype=id_dtype(n))
+    return _made((child - 1) // branching, child, n, weights, keys(seed))
+
+
+def karate(*, weights: Weights = None, seed: int | None = None) -> Graph:
+    """Zachary's karate club: 34 members, 78 friendships, and a quarrel.
+
+    Vertex 0 is the instructor, vertex 33 the president.
+
+    Parameters
+    ----------
+    weights, seed
+        As for :func:`rmat`.
+
+    References
+    ----------
+    W. W. Zachary: An information flow model for conflict and fission in small groups, Journal of
+    Anthropological Research 33, 1977.
+    """
+    pairs = [(v, w) for v, later in _KARATE.items() for w in later]
+    ends = np.array(pairs, np.int32)
+    return _made(ends[:, 0], ends[:, 1], 34, weights, keys(seed))
+
+
+# member: friends of higher number
+_KARATE = {
+    0: (1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 17, 19, 21, 31),
+    1: (2, 3, 7, 13, 17, 19, 21, 30),
+    2: (3, 7, 8, 9, 13, 27, 28, 32),
+    3: (7, 12, 13),
+    4: (6, 10),
+    5: (6, 10, 16),
+    6: (16,),
+    8: (30, 32, 33),
+    9: (33,),
+    13: (33,),
+    14: (32, 33),
+    15: (32, 33),
+    18: (32, 33),
+    19: (33,),
+    20: (32, 33),
+    22: (32, 33),
+    23: (25, 27, 29, 32, 33),
+    24: (25, 27, 31),
+    25: (31,),
+    26: (29, 33),
+    27: (33,),
+    28: (31, 33),
+    29: (32, 33),
+    30: (32, 33),
+    31: (32, 33),
+    32: (33,),
+}
+
+
+def _made(src: Array, dst: Array, n: int, weights: Weights, state: Array, **options: Any) -> Graph:
+    values = None if weights is None else weights_in(weights, len(src), state[2])
+    return from_edges(src, dst, values, num_vertices=n, **options)
+
+
+def _edge_count(scale: int, edge_factor: Any) -> int:
+    if not (isinstance(edge_factor, int | float | np.number) and 0 <= edge_factor < math.inf):
+        raise GraphError(f"edge_factor must be a number from 0, not {edge_factor!r}")
+    return int(edge_factor * (1 << scale))

@@ -1,0 +1,1 @@
+"""The graph: its arrays, how it is built and converted, and what follows from it."""

@@ -1,0 +1,276 @@
+"""Check what a graph is made from, and bring it into the dtypes that the kernels take, and to where the graph will lie.
+
+``memory`` is where the arrays go; labels, and columns that are no numbers, stay on the host.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from frontier.errors import GraphError
+from frontier.graph.topology import Array
+from frontier.memory.arrays import adopt, is_device, to_host
+from frontier.memory.base import Memory
+from frontier.memory.host import HOST
+
+__all__ = [
+    "columns",
+    "end_points",
+    "label_array",
+    "one_dimensional",
+    "pairs",
+    "vertex_count",
+    "vertex_ids",
+    "weights_of",
+]
+
+
+# -- arrays ---------------------------------------------------------------------------------
+
+
+def one_dimensional(values: Any, what: str, memory: Memory = HOST) -> Array:
+    """Give values as an array of one dimension: of CuPy if they lie on a GPU and may stay there, else of NumPy."""
+    if is_device(values):
+        values = memory.moved(adopt(values, what))
+        if values.ndim != 1:
+            raise GraphError(f"{what} must have one dimension, not {values.ndim}")
+        return values  # type: ignore[no-any-return]
+    # NumPy makes two dimensions of tuples, and strings of a mixture of names and numbers
+    if isinstance(values, list | tuple):
+        texts = [isinstance(x, str) for x in values]
+        if not all(texts) and (any(texts) or any(isinstance(x, tuple) for x in values)):
+            return np.fromiter(values, object)
+    try:
+        array = np.asarray(values)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise GraphError(f"{what} is not an array of one dimension: {error}") from None
+    if array.ndim != 1:
+        raise GraphError(f"{what} must have one dimension, not {array.ndim}")
+    return array
+
+
+def pairs(edges: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Sources, targets and weights of a list of edges, each a pair, or a triple with its weight."""
+    if getattr(edges, "ndim", 0) == 2 and edges.shape[1] in (2, 3):
+        columns: list[Any] = [edges[:, i] for i in range(edges.shape[1])]
+        if edges.dtype.kind == "f" and (edges[:, :2] == edges[:, :2].astype(np.int64)).all():
+            columns[:2] = [column.astype(np.int64) for column in columns[:2]]
+    else:
+        listed = list(edges) if isinstance(edges, Iterable) and not isinstance(edges, (str, bytes)) else [edges]
+        wide = {len(edge) if isinstance(edge, (tuple, list, np.ndarray)) else 0 for edge in listed}
+        if wide - {2} and wide != {3}:
+            raise GraphError(
+                "from_edges takes the ends of the edges, from_edges(src, dst), or one list of pairs, or triples with a "
+                "weight: from_edges([(0, 1), (1, 2)])"
+            )
+        columns = [list(column) for column in zip(*listed, strict=True)] or [[], []]
+    if len(columns) == 2:
+        return columns[0], columns[1], weights
+    if weights is not None:
+        raise GraphError("the weights of the edges are given twice: as the third of each, and by weights=")
+    return columns[0], columns[1], columns[2]
+
+
+# -- vertices -------------------------------------------------------------------------------
+
+
+def end_points(src: Any, dst: Any, labels: Any, memory: Memory = HOST) -> tuple[Array, Array, Array | None]:
+    """Give the ids of the ends of all edges, and the labels.
+
+    Ids are both int32 or both int64. ``labels`` is as in ``from_edges``.
+    """
+    by_name = labels is True
+    where = HOST if by_name else memory  # names are looked up on the host
+    ends = _plain(one_dimensional(src, "src", where)), _plain(one_dimensional(dst, "dst", where))
+    if len(ends[0]) != len(ends[1]):
+        raise GraphError(f"src and dst must have the same length, not {len(ends[0])} and {len(ends[1])}")
+    names = None if labels is None or by_name else label_array(labels)
+    if by_name or any(len(end) and end.dtype.kind not in "iufcb" for end in ends):
+        src, dst, names = _numbered(to_host(ends[0]), to_host(ends[1]), names)
+        return memory.moved(src), memory.moved(dst), names
+    ids = vertex_ids(ends[0], "src", memory), vertex_ids(ends[1], "dst", memory)
+    common = np.result_type(ids[0].dtype, ids[1].dtype)
+    return ids[0].astype(common, copy=False), ids[1].astype(common, copy=False), names
+
+
+def _plain(array: Array) -> Array:
+    """Integers that come as objects, as integers."""
+    whole = array.dtype.kind == "O" and all(isinstance(x, int | np.integer) for x in array)
+    try:
+        return array.astype(np.int64) if whole else array
+    except OverflowError:
+        raise GraphError("a vertex id is beyond int64; labels=True takes ids for names") from None
+
+
+def vertex_ids(values: Any, what: str, memory: Memory = HOST) -> Array:
+    """Give vertex ids as a contiguous array of int32 or int64."""
+    ids = one_dimensional(values, what, memory)
+    if len(ids) == 0:
+        return memory.full(0, 0, np.int32)  # type: ignore[no-any-return]
+    if ids.dtype.kind not in "iu":
+        raise GraphError(
+            f"vertex ids must be integers, but {what} is {ids.dtype}; convert it"
+            + (", or pass labels=True to take its values as names" if what != "targets" else "")
+        )
+    if ids.dtype == np.uint64 and ids.max() > np.iinfo(np.int64).max:
+        raise GraphError(f"the vertex id {ids.max()} in {what} is beyond int64")
+    small = np.can_cast(ids.dtype, np.int32)
+    dtype = np.int32 if small else np.int64
+    made: Array = memory.xp.ascontiguousarray(memory.moved(ids), dtype)
+    return made
+
+
+def _numbered(src: Array, dst: Array, names: Array | None) -> tuple[Array, Array, Array]:
+    """Number the vertices by their names, in the order of ``names`` or of appearance."""
+    number: dict[Any, int] = {}
+    if names is not None:
+        number = {name: v for v, name in enumerate(names.tolist())}
+    sources, destinations = src.tolist(), dst.tolist()
+    known = len(number)
+    try:
+        for name in itertools.chain.from_iterable(zip(sources, destinations, strict=True)):
+            number.setdefault(name, len(number))
+    except TypeError as error:
+        raise GraphError(f"a vertex name must be hashable: {error}") from None
+    found = list(number)
+    for name in found[known:]:
+        if _missing(name):
+            ends = zip(sources, destinations, strict=True)
+            edge = next(i for i, pair in enumerate(ends) if any(end is name for end in pair))
+            raise GraphError(f"edge {edge} has {name!r} for a vertex name")
+        if names is not None:
+            raise GraphError(f"an edge names the vertex {name!r}, which is not among the labels")
+    count = len(sources)
+    return (
+        np.fromiter(map(number.__getitem__, sources), np.int32, count),
+        np.fromiter(map(number.__getitem__, destinations), np.int32, count),
+        label_array(found) if names is None else names,
+    )
+
+
+def _missing(name: Any) -> bool:
+    """Whether a name is None, NaN or another value that stands for none."""
+    if name is None:
+        return True
+    try:
+        return bool(name != name)
+    except TypeError:  # pandas.NA
+        return True
+
+
+def label_array(labels: Any) -> Array:
+    """Give labels as an array of the graph's own, and refuse duplicates."""
+    array = one_dimensional(labels, "labels").copy()  # from a GPU too: labels are the host's
+    seen: set[Any] = set()
+    try:
+        for v, label in enumerate(array.tolist()):
+            if label in seen:
+                raise GraphError(f"labels must be unique, but {label!r} comes again at vertex {v}")
+            seen.add(label)
+    except TypeError as error:
+        raise GraphError(f"a label must be hashable: {error}") from None
+    return array
+
+
+def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None, memory: Memory = HOST) -> int:
+    """Give the number of vertices; check that every id is in range."""
+    if given is not None:
+        try:
+            given = operator.index(given)
+        except TypeError:
+            raise GraphError(f"num_vertices must be an integer, not {given!r}") from None
+        if given < 0:
+            raise GraphError(f"num_vertices must not be negative, but is {given}")
+        if labels is not None and len(labels) != given:
+            raise GraphError(f"there are {len(labels)} labels for {given} vertices")
+    elif labels is not None:
+        given = len(labels)
+    largest = -1
+    for what, ids in ends.items():
+        if len(ids) == 0:
+            continue
+        if ids.min() < 0:
+            edge = int(np.argmax(ids < 0))
+            raise GraphError(f"vertex ids start at 0, but {what}[{edge}] is {ids[edge]}")
+        largest = max(largest, int(ids.max()))
+        if given is not None and largest >= given:
+            edge = int(np.argmax(ids >= given))
+            raise GraphError(
+                f"{what}[{edge}] is {ids[edge]}, but "
+                + (f"vertices are 0 to {given - 1}" if given else "there are no vertices")
+            )
+    count = int(largest + 1 if given is None else given)
+    _check_fits(count, memory)
+    return count
+
+
+def _check_fits(num_vertices: int, memory: Memory) -> None:
+    """Refuse ids that are no numbering: offsets alone would not fit into memory."""
+    needed = 16 * num_vertices
+    if needed < 1 << 28:  # to ask what is free takes a while
+        return
+    free = memory.free()
+    if needed > free:
+        raise GraphError(
+            f"ids up to {num_vertices - 1} mean {num_vertices} vertices, whose offsets alone take "
+            f"{needed / 2**30:,.0f} GiB to build, and {free / 2**30:,.0f} GiB are free; if the ids are "
+            "names, pass labels=True to number the vertices that occur"
+        )
+
+
+# -- weights and columns --------------------------------------------------------------------
+
+
+def weights_of(
+    weights: Any, count: int, what: str = "edges", copy: bool = False, memory: Memory = HOST
+) -> Array:
+    """Give weights as a contiguous array of a number dtype without NaN."""
+    array = one_dimensional(weights, "weights", memory)
+    if len(array) != count:
+        raise GraphError(f"there are {len(array)} weights for {count} {what}")
+    if len(array) == 0 and array.dtype.kind not in "iuf":
+        array = array.astype(np.float64)
+    if array.dtype.kind == "O":
+        array = _numbers(array)
+    if array.dtype.kind not in "iuf":
+        raise GraphError(f"weights must be real numbers, not {array.dtype}")
+    dtype = array.dtype.newbyteorder("=")
+    if array.dtype.kind == "f":  # numba has no float16 and no long double
+        dtype = np.dtype({2: np.float32, 4: np.float32}.get(array.itemsize, np.float64))
+    made: Array = memory.moved(array.astype(dtype, order="C", copy=copy))
+    if made.dtype.kind == "f" and len(made) and np.isnan(made.min()):
+        raise GraphError(f"weight {int(np.argmax(np.isnan(made)))} is NaN")
+    return made
+
+
+def _numbers(array: Array) -> Array:
+    for i, weight in enumerate(array.tolist()):
+        if isinstance(weight, str) or not hasattr(weight, "__float__"):
+            raise GraphError(f"weights must be real numbers, but weight {i} is {weight!r}")
+    return array.astype(np.float64)
+
+
+def columns(
+    given: Mapping[str, Any] | None,
+    count: int,
+    kind: str,
+    copy: bool = False,
+    memory: Memory = HOST,
+    several: str | None = None,
+) -> dict[str, Array]:
+    """Check columns of vertex or edge data; ``several`` says in messages what there are so many of."""
+    several = several or ("vertices" if kind == "vertex" else "edges")
+    checked: dict[str, Array] = {}
+    for name, values in (given or {}).items():
+        if not isinstance(name, str):
+            raise GraphError(f"the name of a column must be a string, not {name!r}")
+        column = one_dimensional(values, f"the {kind} column {name!r}", memory)
+        if len(column) != count:
+            raise GraphError(f"the {kind} column {name!r} has {len(column)} entries for {count} {several}")
+        checked[name] = memory.moved(column, copy)
+    return checked

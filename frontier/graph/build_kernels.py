@@ -1,0 +1,191 @@
+"""Compiled kernels of graph construction; imported only when a graph is built.
+
+Edges are sorted by (source, target) in two steps that keep the order of equals. First they are
+dealt into buckets by the high bits of the source, each worker taking a stretch of the input.
+Then every bucket, small enough for a core's cache, is sorted by the remaining bits (least
+significant digit first), and duplicates in it are resolved on the way out. An edge travels as
+one 64-bit key, the low bits of its source above its target, and, where weights or columns have
+to follow, one payload: the number of the edge, or the bits of its weight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from frontier.native.jit import jit
+
+KEEP, FIRST, LAST, MIN, MAX, SUM, ERROR = range(7)
+GOOD, OVERFLOW = -1, -2
+
+DIGIT_BITS = 11
+
+
+@jit
+def count(src, dst, lo, hi, shift, both, drop_loops, counts):  # type: ignore[no-untyped-def]
+    """Count edges lo to hi by bucket; ``both``: the reverse of each edge too."""
+    for i in range(lo, hi):
+        s = np.uint64(src[i])
+        d = np.uint64(dst[i])
+        if s != d:
+            counts[s >> shift] += 1
+            if both:
+                counts[d >> shift] += 1
+        elif not drop_loops:
+            counts[s >> shift] += 1
+
+
+@jit
+def deal(  # type: ignore[no-untyped-def]
+    src, dst, lo, hi, shift, bits, both, drop_loops, values, cursor, keys, payload
+):
+    """Write edges lo to hi into their buckets, at this worker's cursors."""
+    low = (np.uint64(1) << shift) - np.uint64(1)
+    carry = len(payload) > 0
+    for i in range(lo, hi):
+        s = np.uint64(src[i])
+        d = np.uint64(dst[i])
+        if s == d and drop_loops:
+            continue
+        b = s >> shift
+        at = cursor[b]
+        cursor[b] = at + 1
+        keys[at] = ((s & low) << bits) | d
+        if carry:
+            payload[at] = values[i]
+        if both and s != d:
+            b = d >> shift
+            at = cursor[b]
+            cursor[b] = at + 1
+            keys[at] = ((d & low) << bits) | s
+            if carry:
+                payload[at] = values[i]
+
+
+@jit
+def sort(a, pa, low_bit, high_bit, b, pb, hist):  # type: ignore[no-untyped-def]
+    """Sort keys and payloads by the bits from low_bit to high_bit; equals keep their order.
+
+    Returns whether the result lies in the scratch arrays b and pb, not in place.
+    """
+    size = len(a)
+    carry = len(pa) > 0
+    passes = (high_bit - low_bit + DIGIT_BITS - 1) // DIGIT_BITS
+    if passes == 0 or size < 2:
+        return False
+    digit = (high_bit - low_bit + passes - 1) // passes
+    mask = (np.uint64(1) << np.uint64(digit)) - np.uint64(1)
+    swapped = False
+    for p in range(passes):
+        shift = np.uint64(low_bit + p * digit)
+        hist[: mask + np.uint64(1)] = 0
+        for i in range(size):
+            hist[(a[i] >> shift) & mask] += 1
+        if hist[(a[0] >> shift) & mask] == size:
+            continue
+        total = 0
+        for d in range(mask + np.uint64(1)):
+            h = hist[d]
+            hist[d] = total
+            total += h
+        for i in range(size):
+            k = a[i]
+            d = (k >> shift) & mask
+            at = hist[d]
+            hist[d] = at + 1
+            b[at] = k
+            if carry:
+                pb[at] = pa[i]
+        a, b = b, a
+        pa, pb = pb, pa
+        swapped = not swapped
+    return swapped
+
+
+@jit
+def resolve(  # type: ignore[no-untyped-def]
+    keys, payload, lo, from_keys, from_payload, size, bits, first, how, weights, sums, degree
+):
+    """Write sorted keys to ``keys[lo:]``, one for each run of equals, and count degrees.
+
+    ``from_keys`` may be the same place. Returns GOOD, OVERFLOW, or the key of a duplicate if
+    that is an error.
+    """
+    carry = len(payload) > 0
+    out = lo
+    i = 0
+    while i < size:
+        key = from_keys[i]
+        j = i + 1
+        if how != KEEP:
+            while j < size and from_keys[j] == key:
+                j += 1
+        pick = i
+        if j > i + 1:
+            if how == ERROR:
+                return np.int64(key)
+            if how == LAST:
+                pick = j - 1
+            elif how in (MIN, MAX):
+                for k in range(i + 1, j):
+                    w, best = weights[from_payload[k]], weights[from_payload[pick]]
+                    if (w < best) if how == MIN else (w > best):
+                        pick = k
+        if how == SUM:
+            total = weights[from_payload[i]]
+            check = np.float64(total)
+            for k in range(i + 1, j):
+                total += weights[from_payload[k]]
+                check += np.float64(weights[from_payload[k]])
+            if abs(check - np.float64(total)) > 1e18:  # the integer wrapped round
+                return OVERFLOW
+            sums[out] = total
+        keys[out] = key
+        if carry:
+            payload[out] = from_payload[pick]
+        degree[first + (key >> bits)] += 1
+        out += 1
+        i = j
+    return GOOD
+
+
+@jit
+def sort_bucket(  # type: ignore[no-untyped-def]
+    keys,
+    payload,
+    lo,
+    hi,
+    low_bit,
+    high_bit,
+    scratch,
+    scratch_payload,
+    hist,
+    first,
+    bits,
+    how,
+    weights,
+    sums,
+    degree,
+):
+    """Sort keys lo to hi and resolve duplicates; see ``sort`` and ``resolve``."""
+    a, pa = keys[lo:hi], payload[lo : hi if len(payload) else lo]
+    if sort(a, pa, low_bit, high_bit, scratch, scratch_payload, hist):
+        a, pa = scratch, scratch_payload
+    return resolve(keys, payload, lo, a, pa, hi - lo, bits, first, how, weights, sums, degree)
+
+
+@jit
+def emit(keys, payload, lo, size, bits, at, targets, values):  # type: ignore[no-untyped-def]
+    """Write the targets and payloads of ``size`` keys from lo on to the places from ``at`` on."""
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    carry = len(payload) > 0
+    for i in range(size):
+        targets[at + i] = keys[lo + i] & mask
+        if carry:
+            values[at + i] = payload[lo + i]
+
+
+@jit
+def take(values, index, lo, hi, out):  # type: ignore[no-untyped-def]
+    """``out[i] = values[index[i]]`` for i from lo to hi."""
+    for i in range(lo, hi):
+        out[i] = values[index[i]]

@@ -1,0 +1,87 @@
+"""What follows from a graph's rows and weights; a graph makes it once, when it is first asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from frontier.graph.topology import Array, read_only
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.graph.row_makers import RowMaker
+
+__all__ = [
+    "in_degree", "in_edges", "in_lists", "largest", "max_degree", "num_loops", "out_degree", "smallest", "sources",
+]  # fmt: skip
+
+
+def sources(graph: Graph) -> Array:
+    """Source of each edge slot."""
+    return _maker(graph).sources(graph.offsets, graph.targets.dtype)
+
+
+def _maker(graph: Graph) -> RowMaker:
+    from frontier.graph.row_makers import row_maker
+
+    return row_maker(graph.placement.memory)
+
+
+def out_degree(graph: Graph) -> Array:
+    """Number of edge slots of each vertex."""
+    return graph.offsets[1:] - graph.offsets[:-1]
+
+
+def num_loops(graph: Graph) -> int:
+    """Number of self-loops; sources that are there are used, others are not kept."""
+    there = graph._topology.built().get("sources")
+    return _maker(graph).num_loops(graph._topology) if there is None else int((graph.targets == there).sum())
+
+
+def max_degree(graph: Graph) -> int:
+    """Largest number of edge slots of a vertex; degrees that are there are used, others are not kept."""
+    degrees = graph._topology.built().get("out_degree")
+    if degrees is None:
+        degrees = out_degree(graph)
+    return int(degrees.max()) if graph.num_vertices else 0
+
+
+def in_degree(graph: Graph) -> Array:
+    """Number of in-edges of each vertex of a directed graph; in-edges are not made for it."""
+    if "in_lists" in graph._topology.derived:
+        return graph.in_offsets[1:] - graph.in_offsets[:-1]
+    return _maker(graph).in_degree(graph._topology)
+
+
+def in_lists(graph: Graph) -> tuple[Array, Array]:
+    """Offsets and sources of the in-edges."""
+    from frontier.graph.build import transpose
+
+    offsets, sources, _ = transpose(graph, permutation=False)
+    return _alike(graph, offsets, sources)
+
+
+def in_edges(graph: Graph) -> Array:
+    """Edge slot of each in-edge; the lists that come with them are kept too."""
+    from frontier.graph.build import transpose
+
+    offsets, sources, slots = transpose(graph, permutation=True)
+    if not graph.symmetric:
+        graph._once("in_lists", lambda: _alike(graph, offsets, sources))
+    assert slots is not None
+    return slots.astype(graph.offsets.dtype, copy=False)
+
+
+def _alike(graph: Graph, offsets: Array, sources: Array) -> tuple[Array, Array]:
+    """In-lists in the dtypes of the out-lists, which may be wider than they need be."""
+    wide = offsets.astype(graph.offsets.dtype, copy=False), sources.astype(graph.targets.dtype, copy=False)
+    return read_only(wide[0]), read_only(wide[1])
+
+
+def smallest(weights: Array | None) -> Any:
+    """Smallest weight, as a number of Python; None where there is none."""
+    return None if weights is None or len(weights) == 0 else weights.min().item()
+
+
+def largest(weights: Array | None) -> Any:
+    """Largest weight, as a number of Python; None where there is none."""
+    return None if weights is None or len(weights) == 0 else weights.max().item()

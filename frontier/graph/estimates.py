@@ -1,0 +1,158 @@
+"""How many bytes a graph, and a primitive on it, take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from frontier.errors import GraphError
+from frontier.plugins import import_all
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+
+__all__ = ["MemoryEstimate", "Needs", "estimate", "register_memory", "register_needs"]
+
+
+@dataclass(frozen=True)
+class MemoryEstimate:
+    """Bytes that a graph, and a program on it, take; ``int`` of it is the total.
+
+    Attributes
+    ----------
+    csr : int
+        Offsets, targets and weights.
+    in_edges : int
+        In-edges, where they are built or needed and not shared with the out-edges.
+    columns : int
+        Columns, labels (of objects: the references), and other arrays already derived.
+    fields : int
+        The fields of the primitive or program, and its frontiers.
+    making : int
+        What making the in-edges takes for a while, beside what they keep; not in the total.
+    """
+
+    csr: int
+    in_edges: int
+    columns: int
+    fields: int
+    making: int = 0
+
+    @property
+    def total(self) -> int:
+        """All that stays."""
+        return self.csr + self.in_edges + self.columns + self.fields
+
+    def __int__(self) -> int:
+        return self.total
+
+    def __str__(self) -> str:
+        rows = [("graph", self.csr), ("in-edges", self.in_edges), ("columns", self.columns)]
+        rows += [("fields", self.fields), ("total", self.total)]
+        rows += [("for a while", self.making)] if self.making else []
+        return "\n".join(f"{name:11}{size / 2**20:12,.1f} MiB" for name, size in rows)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a primitive needs beside a graph.
+
+    Attributes
+    ----------
+    fields : int
+        Bytes of its fields and frontiers.
+    in_edges, edge_ids : bool
+        Whether it walks in-edges, or may, and whether it needs the edge slot of each.
+    """
+
+    fields: int = 0
+    in_edges: bool = False
+    edge_ids: bool = False
+
+
+_primitives: dict[str, Callable[[Graph], Needs]] = {}
+
+
+def register_memory(
+    primitive: str,
+    bytes_per_vertex: int,
+    *,
+    in_edges: bool = False,
+    edge_ids: bool = False,
+    pulls: bool = False,
+    slots: int = 0,
+) -> None:
+    """Tell ``Graph.memory_estimate`` what a primitive needs beside the graph, counted by hand.
+
+    One that gives a :class:`frontier.registry.Plan` needs no such count.
+
+    Parameters
+    ----------
+    primitive : str
+        Its name.
+    bytes_per_vertex : int
+        Bytes of its fields and frontiers for each vertex.
+    in_edges : bool
+        Whether it walks in-edges.
+    edge_ids : bool
+        Whether it also needs the edge slot of each in-edge (weights, edge fields).
+    pulls : bool
+        Whether its searches may turn to a pull, which walks in-edges.
+    slots : int
+        How many of the numbers for each vertex count edge slots: with more than 2**31 of these they are twice as wide.
+    """
+
+    def needs(g: Graph) -> Needs:
+        wide = slots * (g.offsets.itemsize - 4)
+        walked = in_edges or (pulls and g.placement.backend.may_pull(g))
+        return Needs(g.num_vertices * (bytes_per_vertex + wide), walked, edge_ids)
+
+    register_needs(primitive, needs)
+
+
+def register_needs(primitive: str, needs: Callable[[Graph], Needs]) -> None:
+    """Tell ``Graph.memory_estimate`` what a primitive needs beside a graph, by a function of the graph."""
+    _primitives[primitive] = needs
+
+
+def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vertex: int) -> MemoryEstimate:
+    """Do the work of ``Graph.memory_estimate``."""
+    needs = Needs() if primitive is None else _needs_of(primitive, graph)
+    topology, built = graph._topology, graph._topology.built()
+    in_lists = in_edges or needs.in_edges or "in_lists" in built
+    permutation = (needs.in_edges and needs.edge_ids) or "in_edges" in built
+    csr = [topology.offsets, topology.targets, topology.weights]
+    columns = [topology.labels, *topology.vertices.values(), *topology.edges.values()]
+    columns += [built.get(name) for name in ("sources", "out_degree", "in_degree")]
+    shared = making = 0
+    if in_lists and not graph.symmetric:
+        shared = topology.offsets.nbytes + topology.targets.nbytes
+        ready = ("in_edges" if permutation else "in_lists") in built
+        making = 0 if ready else _making(graph, permutation)
+    return MemoryEstimate(
+        csr=sum(array.nbytes for array in csr if array is not None),
+        in_edges=shared + (graph.num_slots * topology.offsets.itemsize if permutation else 0),
+        columns=sum(array.nbytes for array in columns if array is not None),
+        fields=graph.num_vertices * bytes_per_vertex + needs.fields,
+        making=making,
+    )
+
+
+def _making(graph: Graph, permutation: bool) -> int:
+    """Bytes that sorting edges takes, less those of the sources and slots that stay."""
+    from frontier.graph.build_arrays import bytes_for
+
+    targets, offsets = graph._topology.targets.itemsize, graph._topology.offsets.itemsize
+    kept = targets + (offsets if permutation else 0)
+    return bytes_for(graph.num_slots, both=False, carry=permutation) - graph.num_slots * kept
+
+
+def _needs_of(primitive: str, graph: Graph) -> Needs:
+    if primitive in _primitives:
+        return _primitives[primitive](graph)
+    import_all("primitives")
+    if primitive in _primitives:
+        return _primitives[primitive](graph)
+    known = ", ".join(sorted(_primitives)) or "none is registered"
+    raise GraphError(f"nothing is known of the memory of {primitive!r}: {known}")

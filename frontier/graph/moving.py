@@ -1,0 +1,83 @@
+"""A graph at another placement: its arrays shared where they can be, copied once where they cannot.
+
+A copy knows the graph that it is of, and the first keeps its copies, so going there and back gives the same arrays.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from frontier.memory.arrays import to_host
+from frontier.memory.base import Memory
+from frontier.memory.host import HOST
+from frontier.memory.placement import Placement
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.graph.topology import Topology
+
+__all__ = ["moved", "on_host"]
+
+
+def moved(graph: Graph, asked: Placement | str) -> Graph:
+    """Do the work of ``Graph.to``."""
+    here = graph.placement
+    if asked == "auto" and here.massively_parallel:
+        return graph
+    there = Placement.parse(asked)
+    if there is here or there == here:
+        return graph
+    if there.shares_arrays_with(here):
+        return graph._wrap(graph._topology, there)
+    if _lies_on_host(there):
+        return graph._wrap(_host_topology(graph), there)
+    if not _lies_on_host(here):
+        return on_host(graph).to(there)
+    return _origin(graph, there) or graph._once(f"copy on {there}", lambda: _copy(graph, there))
+
+
+def on_host(graph: Graph) -> Graph:
+    """Give a graph whose arrays are NumPy's: itself, or its copy on the host."""
+    return graph if _lies_on_host(graph.placement) else moved(graph, "cpu")
+
+
+def _lies_on_host(placement: Placement) -> bool:
+    return placement.memory is HOST and placement.edges is None
+
+
+def _origin(graph: Graph, there: Placement) -> Graph | None:
+    """The graph that this one is a copy of, if its arrays are there and it still exists."""
+    found = graph._topology.derived.get("origin")
+    if found is None or not there.shares_arrays_with(found[0]):
+        return None
+    topology = found[1]()
+    return None if topology is None else graph._wrap(topology, there)
+
+
+def _copy(graph: Graph, there: Placement) -> Graph:
+    top, what = graph._topology, "the arrays of the graph"
+    needed: dict[Memory, int] = defaultdict(int)
+    for kind, array in top.arrays():
+        needed[there.memory_of(kind)] += array.nbytes
+    for memory, size in needed.items():
+        memory.check_room(size, what)
+    with there.memory.using(what):
+        made = top.copied(lambda array, kind: there.memory_of(kind).moved(array, copy=True))
+        there.memory.synchronize()  # whichever stream reads them next
+    made.derived["origin"] = (graph.placement, weakref.ref(top))
+    return graph._wrap(made, there)
+
+
+def _host_topology(graph: Graph) -> Topology:
+    origin = _origin(graph, Placement.parse("cpu"))
+    if origin is not None:
+        return origin._topology
+
+    def copy() -> Topology:
+        made = graph._topology.copied(lambda array, kind: to_host(array))
+        made.derived["origin"] = (graph.placement, weakref.ref(graph._topology))
+        return made
+
+    return graph._once("copy on cpu", copy)

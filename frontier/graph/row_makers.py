@@ -1,0 +1,147 @@
+"""Who makes rows, and what follows from them: kernels of the host, or operations on arrays where these lie.
+
+:mod:`frontier.graph.build` and :mod:`frontier.graph.derived` say what is made, :func:`row_maker` gives who makes it
+in a memory.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import singledispatch
+from typing import Any
+
+import numpy as np
+
+from frontier.graph import build_arrays as _build_arrays
+from frontier.graph import build_sort
+from frontier.graph.build_arrays import Rows
+from frontier.graph.topology import Array, Topology
+from frontier.memory.base import Memory
+from frontier.memory.host import HOST, HostMemory
+
+__all__ = ["RowMaker", "row_maker"]
+
+
+class RowMaker(ABC):
+    """Makes rows of edges in a memory."""
+
+    @abstractmethod
+    def sorted_rows(self, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:
+        """Sort edges by source and target, and resolve duplicates; options as of ``_build_sort.sorted_rows``."""
+
+    @abstractmethod
+    def check_room(
+        self, num_edges: int, what: str, *, both: bool = False, carry: bool = False, ids: int = 4, beside: int = 0
+    ) -> None:
+        """Refuse to sort more edges than there is memory for.
+
+        Parameters
+        ----------
+        num_edges : int
+        what : str
+            What they are sorted for.
+        both : bool
+            Whether each goes both ways.
+        carry : bool
+            Whether weights or columns go with the edges.
+        ids : int
+            Bytes of a vertex id.
+        beside : int
+            Bytes for each edge that something else takes.
+        """
+
+    @abstractmethod
+    def sources(self, offsets: Array, dtype: Any) -> Array:
+        """Give the source of each edge slot."""
+
+    @abstractmethod
+    def transposed(self, top: Topology, permutation: bool) -> tuple[Array, Array, Array | None]:
+        """Give in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
+
+    @abstractmethod
+    def in_degree(self, top: Topology) -> Array:
+        """Count how often each vertex is a target."""
+
+    @abstractmethod
+    def num_loops(self, top: Topology) -> int:
+        """Count self-loops without keeping the sources."""
+
+
+#: Slots whose sources are made at a time where self-loops are counted.
+CHUNK = 1 << 22
+
+
+class _HostRows(RowMaker):
+    def sorted_rows(self, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:
+        return build_sort.sorted_rows(src, dst, num_vertices, **options)
+
+    def check_room(
+        self, num_edges: int, what: str, *, both: bool = False, carry: bool = False, ids: int = 4, beside: int = 0
+    ) -> None:
+        each = beside + 8 + ids + (8 if carry else 0)  # a key, the target, and what comes with it
+        HOST.check_room(num_edges * each * (1 + both), what)
+
+    def sources(self, offsets: Array, dtype: Any) -> Array:
+        return np.repeat(np.arange(len(offsets) - 1, dtype=dtype), np.diff(offsets))
+
+    def transposed(self, top: Topology, permutation: bool) -> tuple[Array, Array, Array | None]:
+        sources = top.built().get("sources")
+        if sources is None:  # not kept
+            sources = self.sources(top.offsets, top.targets.dtype)
+        n, m = len(top.offsets) - 1, len(top.targets)
+        self.check_room(m, f"the in-edges of {m:,} edge slots", carry=permutation, ids=sources.itemsize)
+        rows = self.sorted_rows(top.targets, sources, n, need_order=permutation, targets_sorted=True)
+        return rows.offsets, rows.targets, rows.order
+
+    def in_degree(self, top: Topology) -> Array:
+        return np.bincount(top.targets, minlength=len(top.offsets) - 1).astype(top.offsets.dtype)
+
+    def num_loops(self, top: Topology) -> int:
+        offsets, targets = top.offsets, top.targets
+        count, begin, n = 0, 0, len(offsets) - 1
+        while begin < n:
+            # as many whole lists as fit into a piece, but at least one
+            end = max(begin + 1, int(np.searchsorted(offsets, offsets[begin] + CHUNK, side="right")) - 1)
+            ends = np.arange(begin, end, dtype=targets.dtype)
+            piece = np.repeat(ends, np.diff(offsets[begin : end + 1]))
+            count += int(np.count_nonzero(piece == targets[offsets[begin] : offsets[end]]))
+            begin = end
+        return count
+
+
+class _ArrayRows(RowMaker):
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def sorted_rows(self, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:
+        return _build_arrays.sorted_rows(self._memory.xp, src, dst, num_vertices, **options)
+
+    def check_room(
+        self, num_edges: int, what: str, *, both: bool = False, carry: bool = False, ids: int = 4, beside: int = 0
+    ) -> None:
+        self._memory.check_room(beside * num_edges + _build_arrays.bytes_for(num_edges, both, carry), what)
+
+    def sources(self, offsets: Array, dtype: Any) -> Array:
+        return _build_arrays.spread(self._memory.xp, offsets, dtype)
+
+    def transposed(self, top: Topology, permutation: bool) -> tuple[Array, Array, Array | None]:
+        m = len(top.targets)
+        self.check_room(m, f"the in-edges of {m:,} edge slots", carry=permutation)
+        return _build_arrays.transposed(self._memory.xp, top.offsets, top.targets, permutation)
+
+    def in_degree(self, top: Topology) -> Array:
+        return _build_arrays.counts(self._memory.xp, top.targets, len(top.offsets) - 1, top.offsets.dtype)
+
+    def num_loops(self, top: Topology) -> int:
+        return int((top.targets == self.sources(top.offsets, top.targets.dtype)).sum())
+
+
+@singledispatch
+def row_maker(memory: Memory) -> RowMaker:
+    """Give who makes rows of arrays in a memory; a new kind of memory may register its own."""
+    return _ArrayRows(memory)
+
+
+@row_maker.register
+def _(memory: HostMemory) -> RowMaker:
+    return _HostRows()

@@ -1,0 +1,194 @@
+"""Machine code for the CPU, kept on disk as object files and loaded without numba.
+
+numba compiles, which is its work; of what it makes, the object file is kept: with a line before it that names the
+function in it that is called, what that gives, and what it calls in turn. llvmlite alone links it into a process, in
+less than a millisecond. To import numba, and to let it load what it has compiled before, takes more than half a second.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from frontier.errors import FrontierMemoryError
+from frontier.native import address_space
+from frontier.native.cache import keep, kept, once
+
+__all__ = ["OPTIONS", "Linked", "function", "host", "linked", "numba_version"]
+
+#: How numba compiles what is called by its address, or by other compiled code: no GIL, no reference counts (there are
+#: none to count), division as in NumPy, and no wrappers, which take 7 % of compiling.
+OPTIONS: dict[str, Any] = {
+    "nogil": True, "error_model": "numpy", "_nrt": False, "no_cpython_wrapper": True, "no_cfunc_wrapper": True,
+}  # fmt: skip
+
+#: Settings of numba's that do not concern code for the CPU.
+_ELSEWHERE = ("NUMBA_CUDA", "NUMBA_ENABLE_CUDASIM", "NUMBA_CACHE", "NUMBA_NUM_THREADS", "NUMBA_THREADING")
+
+_lock = threading.Lock()
+_libraries: list[Any] = []  # never freed: until its last moment other threads of a process may run what lies there
+_tries = 0
+
+
+class Linked:
+    """A function in machine code that is in memory.
+
+    Attributes
+    ----------
+    address : int
+    gives : str
+        numba's name of the type that it returns.
+    """
+
+    def __init__(self, address: int, gives: str) -> None:
+        self.address, self.gives = address, gives
+
+
+def linked(path: Path, make: Callable[[], tuple[Any, str, str]], keeping: bool = True) -> Linked:
+    """A function: from its file, or made and kept in it.
+
+    Parameters
+    ----------
+    path : Path
+        Named by all that the code depends on, :func:`host` too.
+    make : callable
+        Gives numba's library, the name of the function in it, and the type that this returns.
+    keeping : bool
+        Whether it may be kept, if numba says so too.
+    """
+    with once(path):
+        content = kept(path) if keeping else None
+        if content is not None:
+            try:
+                return _link(content)
+            except FrontierMemoryError:
+                raise
+            except Exception:  # whatever is wrong with it, the code can be made
+                path.unlink(missing_ok=True)
+        library, symbol, gives = make()
+        content = _content(library, symbol, gives)
+        if keeping and not library.has_dynamic_globals:  # addresses in this process
+            keep(path, content)
+        return _link(content)
+
+
+def _content(library: Any, symbol: str, gives: str) -> bytes:
+    needs = [f.name for f in library._final_module.functions if f.is_declaration and not f.name.startswith("llvm.")]
+    head = json.dumps({"symbol": symbol, "gives": gives, "needs": needs})
+    code: bytes = library._get_compiled_object()
+    return head.encode() + b"\n" + code
+
+
+def _link(content: bytes) -> Linked:
+    """Bring code into memory; RuntimeError if that cannot be."""
+    address_space.linking()
+    head, _, code = content.partition(b"\n")
+    found = json.loads(head)
+    with _lock:
+        try:
+            library = _library(found["symbol"], code, {})
+        except RuntimeError:  # it calls what numba has, and tells LLVM of where it is loaded
+            library = _library(found["symbol"], code, _addresses(found["needs"]))
+        _libraries.append(library)
+    return Linked(library[found["symbol"]], found["gives"])
+
+
+def _library(symbol: str, code: bytes, others: dict[str, int]) -> Any:
+    global _tries
+    from llvmlite.binding.orcjit import JITLibraryBuilder
+
+    builder = JITLibraryBuilder().add_object_img(code).add_current_process().export_symbol(symbol)
+    for name, address in others.items():
+        builder.import_symbol(name, address)
+    _tries += 1
+    return builder.link(_linker(), f"frontier.{_tries}")
+
+
+def _addresses(needs: list[str]) -> dict[str, int]:
+    from llvmlite import binding
+    from numba.core.registry import cpu_target
+
+    cpu_target.target_context.refresh()
+    found = {name: binding.address_of_symbol(name) for name in needs}
+    return {name: address for name, address in found.items() if address}
+
+
+@cache
+def _linker() -> Any:
+    from llvmlite import binding
+    from llvmlite.binding.orcjit import create_lljit_compiler
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    return create_lljit_compiler(suppress_errors=True)
+
+
+class _Method(ctypes.Structure):
+    """Python's description of a function in C."""
+
+    _fields_ = (
+        ("name", ctypes.c_char_p), ("address", ctypes.c_void_p), ("flags", ctypes.c_int), ("doc", ctypes.c_char_p),
+    )  # fmt: skip
+
+
+_FASTCALL = 0x80  # METH_FASTCALL
+_methods: list[_Method] = []  # which functions point to
+
+
+def function(name: str, address: int) -> Callable[..., Any]:
+    """A function of Python's for one in C that takes an array of objects, which is called in half of ctypes' time."""
+    _methods.append(_Method(name.encode(), address, _FASTCALL, None))
+    kind = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p)
+    make = kind(("PyCFunction_NewEx", ctypes.pythonapi))
+    made: Callable[..., Any] = make(ctypes.addressof(_methods[-1]), None, None)
+    return made
+
+
+# ---- what code depends on beside its source ------------------------------------------------------------------
+
+
+@cache
+def host() -> str:
+    """The compilers and the processor, as text."""
+    address_space.linking()
+    import llvmlite
+    from llvmlite import binding
+
+    versions = sys.version_info[:2], np.__version__, numba_version(), llvmlite.__version__, binding.llvm_version_info
+    features = binding.get_host_cpu_features().flatten()
+    return repr((versions, binding.get_process_triple(), binding.get_host_cpu_name(), features, _settings()))
+
+
+def numba_version() -> str:
+    """Numba's version, without importing it, or asking for what is installed, which takes longer than all else here."""
+    spec = find_spec("numba")
+    with suppress(OSError):
+        file = Path((spec and spec.origin) or os.devnull).with_name("_version.py")
+        found = re.search(r'"version": "([^"]+)"', file.read_text(encoding="utf-8"))
+        if found:
+            return found[1]
+    import numba
+
+    return str(numba.__version__)
+
+
+def _settings() -> list[tuple[str, str]]:
+    """What numba is told by its environment, and by its file in the current folder."""
+    given = [(name, value) for name, value in os.environ.items() if name.startswith("NUMBA_")]
+    found = sorted((name, value) for name, value in given if not name.startswith(_ELSEWHERE))
+    file = Path(".numba_config.yaml")
+    if file.is_file():
+        found.append((file.name, file.read_text(encoding="utf-8", errors="replace")))
+    return found

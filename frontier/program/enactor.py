@@ -1,0 +1,183 @@
+"""Enactor: a declared loop with its start and its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Sequence as SequenceOf
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from frontier.errors import FrontierError, NotConvergedError
+from frontier.memory.shortage import explained
+from frontier.program.execution import Execution, explain, start
+from frontier.program.loop import Sequence
+from frontier.program.problem import Problem
+from frontier.program.step import Step
+from frontier.program.taking import Elements, check_problem, frontier_of
+
+if TYPE_CHECKING:
+    from frontier.memory.placement import Placement
+    from frontier.program.frontiers import Frontier
+    from frontier.program.schedule import Schedule
+
+__all__ = ["Enactor"]
+
+
+class Enactor:
+    """Runs the class attribute ``loop`` on a problem.
+
+    A subclass sets ``loop`` (a step, or several to run one after another), or overrides
+    :meth:`step` for free Python, which then runs operator by operator.
+
+    Parameters
+    ----------
+    problem : Problem
+    schedule : Schedule, optional
+        For every step that has none of its own.
+
+    Attributes
+    ----------
+    passes : int
+        Passes of all loops begun so far in the current run.
+    """
+
+    loop: ClassVar[Step | SequenceOf[Step] | None] = None
+    _program: ClassVar[Sequence]
+
+    def __init__(self, problem: Problem, schedule: Schedule | None = None) -> None:
+        if type(problem) is not Problem:
+            check_problem(problem, f"{type(self).__name__}(problem)")
+        self.problem = problem
+        self.schedule = schedule
+        self.passes = 0
+        self._execution: Execution | None = None
+
+    @classmethod
+    def program(cls) -> Step:
+        """The loop as one step."""
+        loop = cls.loop
+        if loop is None:
+            raise FrontierError(f"{cls.__name__} declares no loop and overrides no step")
+        if isinstance(loop, Step):
+            return loop
+        if "_program" not in cls.__dict__ or cls._program.steps != tuple(loop):
+            cls._program = Sequence(*loop)  # kept: compiled code is found by the step's identity
+        return cls._program
+
+    def step(self, frontier: Frontier) -> Frontier:
+        """One pass in free Python; override it instead of declaring a loop."""
+        raise NotImplementedError
+
+    def run(
+        self,
+        frontier: Elements | None = None,
+        *,
+        on_step: Callable[[Enactor], Any] | None = None,
+        max_steps: int | None = None,
+    ) -> Problem:
+        """Run from the beginning to the end; the problem holds the result.
+
+        Parameters
+        ----------
+        frontier : Frontier, or a list of vertices, optional
+            What the first pass starts with, where the loop does not say it (``over``, ``take``).
+        on_step : function of the enactor, optional
+            Called after every pass; if it returns True the run pauses there (see :meth:`resume`).
+        max_steps : int, optional
+            More passes than this, over all loops, raise NotConvergedError.
+
+        Raises
+        ------
+        NotConvergedError
+            At ``max_steps``. The run can go on with :meth:`resume`.
+        KeyboardInterrupt
+            Ctrl-C stops at the next pass boundary; the run can go on with :meth:`resume`.
+        """
+        if not isinstance(self, Enactor):
+            raise FrontierError("an enactor runs on a problem: BFS(problem).run(frontier), not BFS.run(frontier)")
+        self.passes = 0
+        if type(self).step is not Enactor.step:
+            return self._run_steps(frontier, on_step, max_steps)
+        self._execution = start(self.program(), self.problem, frontier, self.schedule)
+        return self.resume(on_step=on_step, max_steps=max_steps)
+
+    def resume(
+        self, *, on_step: Callable[[Enactor], Any] | None = None, max_steps: int | None = None
+    ) -> Problem:
+        """Go on with a run that was stopped at a pass boundary."""
+        execution = self._execution
+        if execution is None or not self.paused:
+            raise FrontierError("there is no run to go on with")
+        while self._execution is not None:
+            self._within(max_steps)
+            left = None if max_steps is None else max_steps - self.passes
+            if on_step is not None:
+                left = 1
+            try:
+                begun = execution.proceed(left)
+            except MemoryError as error:
+                raise explained(error, f"running {type(self).__name__}") from None
+            finally:
+                self.passes = execution.passes
+            stop = on_step is not None and begun > 0 and on_step(self) is True
+            if execution.done:
+                self._execution = None
+            elif stop:
+                break
+        return self.problem
+
+    def explain(self, frontier: Elements | None = None, *, backend: Placement | str | None = None) -> str:
+        """The program that the loop becomes on this problem, as pseudo-code: ``print(BFS(p).explain())``.
+
+        Phases with the fields that each reads and writes, barriers, and what is decided between them. Nothing is run or
+        compiled. The page "What a loop becomes" reads one.
+
+        Parameters
+        ----------
+        frontier : Frontier, or a list of vertices, optional
+            As for :meth:`run`; of it only matters whether it holds vertices, as by default, or edges.
+        backend : str or Placement, optional
+            Whose program: by default that of the backend where the graph lies (``"python"``, which makes none, shows
+            cpu's). ``"cuda"`` needs no GPU.
+
+        Raises
+        ------
+        FrontierError
+            If the enactor overrides :meth:`step`: then there is no loop.
+        """
+        if not isinstance(self, Enactor):
+            raise FrontierError("an enactor explains itself on a problem: BFS(problem).explain(), not BFS.explain()")
+        if type(self).step is not Enactor.step:
+            name = type(self).__name__
+            raise FrontierError(
+                f"{name} overrides step: free Python becomes no program. Declare a loop, as fr.Loop(...), or ask "
+                "a step of it: fr.Advance(...).explain(problem)"
+            )
+        return explain(self.program(), self.problem, frontier, self.schedule, backend)
+
+    @property
+    def paused(self) -> bool:
+        """Whether a run was stopped before its end."""
+        return self._execution is not None and not self._execution.done
+
+    def _within(self, max_steps: int | None) -> None:
+        if max_steps is not None and self.passes >= max_steps:
+            raise NotConvergedError(
+                f"{type(self).__name__} is not done after {self.passes} passes", self.problem
+            )
+
+    def _run_steps(
+        self,
+        given: Elements | None,
+        on_step: Callable[[Enactor], Any] | None,
+        max_steps: int | None,
+    ) -> Problem:
+        frontier: Frontier | None = frontier_of(self.problem, given)
+        if frontier is None:
+            raise FrontierError(f"{type(self).__name__}.run needs a frontier to start with")
+        while frontier:
+            self._within(max_steps)
+            frontier = self.step(frontier)
+            self.passes += 1
+            if on_step is not None and on_step(self) is True:
+                break
+        return self.problem

@@ -1,0 +1,220 @@
+"""Execution: one run of a step (usually a loop) on a problem, by the backend of its graph.
+
+An execution can stop at any pass boundary and go on; an eager call is an execution of one step
+that is run to its end at once.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any, Protocol
+
+from frontier.errors import FrontierError
+from frontier.memory.placement import Computing, Placement, backend_of
+from frontier.memory.shortage import explained
+from frontier.program.frontiers import Frontier
+from frontier.program.layout import Layout
+from frontier.program.loop import Loop
+from frontier.program.order import expansion
+from frontier.program.schedule import ResolvedSchedule, Schedule
+from frontier.program.step import captures_of, check_weights, walk
+from frontier.program.taking import Elements, check_problem, frontier_of
+
+if TYPE_CHECKING:
+    from frontier.program.problem import Problem
+    from frontier.program.step import Step
+
+__all__ = ["Execution", "explain", "lowered", "run", "start"]
+
+
+class Execution(Protocol):
+    """A run that may be stopped at pass boundaries."""
+
+    done: bool
+
+    @property
+    def passes(self) -> int:
+        """Passes of all loops begun so far."""
+
+    @property
+    def frontier(self) -> Frontier | None:
+        """The current frontier; after the end, what the step gave. None where the step has none."""
+
+    def proceed(self, passes: int | None = None) -> int:
+        """Go on for at most so many passes (to the end by default); how many were begun.
+
+        Ctrl-C raises KeyboardInterrupt at a pass boundary and leaves the execution resumable.
+        """
+
+
+def start(
+    step: Step, p: Problem, f: Elements | None = None, schedule: Schedule | None = None
+) -> Execution:
+    """Begin to run a step on a problem.
+
+    Parameters
+    ----------
+    step : Step
+    p : Problem
+    f : Frontier, optional
+        The current frontier, or a list of ids or a mask; needed unless the step has its own.
+    schedule : Schedule, optional
+
+    Raises
+    ------
+    FrontierError
+        If the step does not suit the problem, or the frontier is of another graph.
+    """
+    if f is not None:
+        f = _frontier(p, f)
+    elif _needs_frontier(step):
+        raise FrontierError(step.lacks())
+    if schedule is not None and not isinstance(schedule, Schedule):
+        raise _no_schedule(schedule)
+    given = _DEFAULT if schedule is None else schedule.resolved()
+    backend = p.graph.placement.backend
+    if not backend.interprets and _has_order(step):
+        step = expansion[0](step, p, given)
+    _check(step, p)
+    begun: Execution = backend.start(step, p, f, given)
+    return begun
+
+
+def _has_order(step: Step) -> bool:
+    """Whether a program has loops with an order; asked once."""
+    known: bool | None = step.__dict__.get("_has_order")
+    if known is None:
+        known = any(isinstance(part, Loop) and part.order is not None for part in walk(step))
+        step.__dict__["_has_order"] = known
+    return known
+
+
+def explain(
+    step: Step,
+    p: Problem,
+    f: Elements | None = None,
+    schedule: Schedule | None = None,
+    backend: Placement | str | None = None,
+) -> str:
+    """The program that a step becomes, as pseudo-code; nothing is run or compiled.
+
+    Parameters
+    ----------
+    step : Step
+    p : Problem
+    f : Frontier, optional
+        As for :func:`start`. Where it is needed and not given, vertices are expected.
+    schedule : Schedule, optional
+    backend : str or Placement, optional
+        Whose program; by default that of the graph's backend.
+
+    Raises
+    ------
+    FrontierError
+        If the step does not suit the problem, or the backend makes no programs.
+    """
+    kind = None
+    if f is not None:
+        kind = _frontier(p, f).kind
+    elif _needs_frontier(step):
+        kind = "vertex"
+    if schedule is not None and not isinstance(schedule, Schedule):
+        raise _no_schedule(schedule)
+    chosen = p.graph.placement.backend if backend is None else backend_of(backend)
+    given = _DEFAULT if schedule is None else schedule.resolved()
+    p = _stand_in(p, chosen)
+    step = _without_order(step, p, given)
+    _check(step, p)
+    text: str = chosen.program(step, p, kind, given).explained()
+    if chosen.interprets:
+        text = f"# The {chosen.name} backend takes the steps one by one; compiled, they become:\n#\n{text}"
+    return text
+
+
+def lowered(step: Step, p: Problem, schedule: Schedule | None, backend: Computing) -> Any:
+    """The program that a backend makes of a step, which is not checked; fields need no arrays.
+
+    Parameters
+    ----------
+    step : Step
+        One that needs no frontier to start with.
+    p : Problem
+    schedule : Schedule, optional
+    backend : Backend
+    """
+    given = _DEFAULT if schedule is None else schedule.resolved()
+    return backend.program(_without_order(step, p, given), p, None, given)
+
+
+def _without_order(step: Step, p: Problem, schedule: ResolvedSchedule) -> Step:
+    """The step as backends lower it; what its loops with an order need is added to the problem."""
+    made: Step = expansion[0](step, p, schedule) if _has_order(step) else step
+    return made
+
+
+def _stand_in(p: Problem, backend: Computing) -> Problem:
+    """The problem as a backend would have it, with the same arrays; what is added to it or set, the other is spared."""
+    made = copy.copy(p)
+    there = p.graph.placement
+    stores = {name: dict(store) for name, store in vars(p).items() if isinstance(store, dict)}
+    stores["scalars"] = {name: value.copy() for name, value in p.scalars.items()}
+    graph = p.graph.to(Placement(backend, there.memory, there.edges))
+    vars(made).update(stores, graph=graph, workspace={})
+    return made
+
+
+def _frontier(p: Problem, f: Elements) -> Frontier:
+    """What is taken for a frontier, as one, if it is of the problem's graph."""
+    if not isinstance(f, Frontier):
+        f = frontier_of(p, f)
+        assert isinstance(f, Frontier)
+    f.check(p.graph)
+    return f
+
+
+def _no_schedule(given: object) -> FrontierError:
+    return FrontierError(f"schedule={given!r}: make one with fr.Schedule, as fr.Schedule(direction='push')")
+
+
+def _needs_frontier(step: Step) -> bool:
+    """Whether a step needs one to start with; asked once, for it goes through the steps inside it."""
+    known: bool | None = step.__dict__.get("_needs_frontier")
+    if known is None:
+        known = step.__dict__["_needs_frontier"] = step.needs_frontier()
+    return known
+
+
+def _check(step: Step, p: Problem) -> None:
+    """Check a step once for all problems that are alike, as long as its functors take the same from outside."""
+    captures, layout = captures_of(step), Layout.of(p)
+    interprets = p.graph.placement.backend.interprets
+    known = step.__dict__.setdefault("_checked_to_interpret" if interprets else "_checked", {})
+    if known.get(layout) is captures:
+        return
+    lasting = True
+    for part in walk(step):
+        part.check(p)
+        check_weights(p, part)
+        lasting = lasting and not part.measures
+    if lasting or not any(kind == "array" for _, kind, _ in layout.fields):
+        known[layout] = captures
+
+
+_DEFAULT = ResolvedSchedule()
+
+
+def run(step: Step, p: Problem, f: Elements | None = None, schedule: Schedule | None = None) -> Frontier:
+    """Run a step on a problem to its end: the next frontier (``f`` itself where it is unchanged).
+
+    An equal step that ran on the problem before is taken instead, for its compiled code is known.
+    """
+    check_problem(p, step)
+    step = p.workspace.setdefault(("step", step.key()), step)
+    try:
+        execution = start(step, p, f, schedule)
+        while not execution.done:
+            execution.proceed()
+        found: Any = execution.frontier
+        return found  # type: ignore[no-any-return]
+    except MemoryError as error:
+        raise explained(error, f"running {step!r}") from None

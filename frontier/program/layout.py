@@ -1,0 +1,78 @@
+"""Layout: what of a graph and a problem the text of a loop function depends on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frontier.program.problem import Problem
+
+__all__ = ["Layout"]
+
+
+@dataclass(frozen=True, eq=False)  # every run looks for it, which takes least by identity
+class Layout:
+    """Dtypes of the graph's arrays and of a problem's fields; problems with the same share one, and so code.
+
+    Attributes
+    ----------
+    ids, offsets : str
+        Names of the dtypes of vertex ids and of edge slots.
+    weights : str or None
+    mirrored : bool
+        Whether an edge's weight is also that of its opposite slot, so that in-edges need no permutation
+        for weights.
+    fields : tuple of (name, kind, dtype)
+        The dtype of a pile is its kind of elements.
+    """
+
+    ids: str
+    offsets: str
+    weights: str | None
+    mirrored: bool
+    fields: tuple[tuple[str, str, str], ...]
+
+    @classmethod
+    def of(cls, p: Problem) -> Layout:
+        """The layout of a problem; the same of all that are alike."""
+        known: Layout | None = p.workspace.get("layout")
+        if known is not None:
+            return known
+        g = p.graph
+        weights = None if g.weights is None else g.weights.dtype
+        fields = tuple([
+            (name, field.kind, field.init if field.kind == "pile" else field.dtype) for name, field in p.fields.items()
+        ])  # fmt: skip
+        made: Layout = _layout(g.targets.dtype, g.offsets.dtype, weights, not g.directed, fields)
+        p.workspace["layout"] = made
+        return made
+
+    def with_weights(self, dtype: str) -> Layout:
+        """The same with weights."""
+        return _weighted(self, dtype)
+
+    def dtype(self, name: str) -> str:
+        """Dtype of a field, or the kind of elements of a pile."""
+        return next(dtype for field, _, dtype in self.fields if field == name)
+
+    def of_kind(self, *kinds: str) -> list[tuple[str, str]]:
+        """(name, dtype) of the fields of some kinds, in order."""
+        return [(name, dtype) for name, kind, dtype in self.fields if kind in kinds]
+
+    def element(self, kind: str) -> str:
+        """Dtype of the ids in a queue of vertices or of edges."""
+        return self.ids if kind == "vertex" else self.offsets
+
+
+@cache
+def _weighted(layout: Layout, dtype: str) -> Layout:
+    return replace(layout, weights=dtype)
+
+
+@cache
+def _layout(ids: Any, offsets: Any, weights: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...]) -> Layout:
+    """From dtypes: their names take NumPy some microseconds."""
+    named = tuple((name, kind, str(dtype)) for name, kind, dtype in fields)
+    return Layout(str(ids), str(offsets), None if weights is None else str(weights), mirrored, named)

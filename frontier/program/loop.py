@@ -1,0 +1,257 @@
+"""Loop and Sequence: the program of steps, as data.
+
+Exactly one thing feeds a pass of a loop, and it is tested before the pass: what the pass before
+left (by default), the content of a pile (``take``), recorded frontiers, last first (``replay``),
+or a number of passes (``times``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from frontier.errors import FrontierError
+from frontier.functors.functor import arguments
+from frontier.program.order import Order
+from frontier.program.step import Functor, Over, Step, check_field
+
+if TYPE_CHECKING:
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
+
+__all__ = ["Loop", "Sequence", "kinds_after", "wanted"]
+
+
+def _steps(steps: tuple[Step, ...], where: str) -> tuple[Step, ...]:
+    for step in steps:
+        if hasattr(step, "program"):  # an enactor, or its class
+            name = getattr(step, "__name__", type(step).__name__)
+            raise FrontierError(f"{where} is made of steps; to run what {name} does, put its loop there: {name}.loop")
+        if not isinstance(step, Step):
+            raise FrontierError(f"{where} is made of steps such as fr.Advance(fn), not of {step!r}")
+    if not steps:
+        raise FrontierError(f"{where} needs at least one step")
+    return steps
+
+
+def wanted(steps: tuple[Step, ...], after: str) -> str:
+    """Which scan helps the first of some steps that uses one."""
+    for step in reversed(steps):
+        after = step.wants(after)
+    return after
+
+
+def kinds_after(
+    steps: tuple[Step, ...], kinds: frozenset[str], piles: Mapping[str, str]
+) -> frozenset[str]:
+    """Kinds of elements that the frontier may hold after some steps."""
+    for step in steps:
+        if not step.own:
+            kinds = step.kinds_after(kinds, piles)
+    return kinds
+
+
+def _need(steps: tuple[Step, ...]) -> bool:
+    """Whether some steps, one after another, need a frontier to start with."""
+    for step in steps:
+        if step.needs_frontier():
+            return True
+        if step.takes_pile:
+            return False  # from here on there is one
+    return False
+
+
+def _alone(step: Step) -> bool:
+    """Whether a step neither needs the current frontier nor changes it."""
+    if step.own:
+        return True
+    if isinstance(step, Loop) and step.times is None and not step.unfed:
+        return False
+    if step.inner():
+        return all(map(_alone, step.inner()))
+    return not step.uses_frontier and step.passes_through
+
+
+def _check_order(order: Order, others: Mapping[str, object]) -> None:
+    """Raise FrontierError if an order is none, or stands beside another feed."""
+    if not isinstance(order, Order):
+        raise FrontierError(f"order={order!r}: made by fr.by, as order=fr.by('distance')")
+    for name, value in others.items():
+        if value is not None:
+            raise FrontierError(f"a Loop with order= takes no {name}=: what waits feeds it")
+
+
+def _suits(order: Order, p: Problem) -> None:
+    """Raise FrontierError where an order does not suit the problem."""
+    if isinstance(order.key, str):
+        check_field(p, order.key, ("vertex", "edge"), "fr.by")
+        if order.kind(p) == "b":
+            raise FrontierError(f"fr.by({order.key!r}): keys are numbers, and the field holds bools")
+    if isinstance(order.delta, str) and order.delta != "auto":
+        check_field(p, order.delta, ("scalar",), "delta")
+    if order.into is not None:
+        check_field(p, order.into, ("scalar",), "into")
+        if order.kind(p) == "f" and p.scalars[order.into].dtype.kind != "f":
+            raise FrontierError(
+                f"fr.by(into={order.into!r}): keys are floats, and the scalar holds {p.scalars[order.into].dtype}"
+            )
+
+
+class Sequence(Step):
+    """Steps one after another; the next frontier is what the last gives."""
+
+    name = "sequence"
+
+    def __init__(self, *steps: Step, over: Over = None, schedule: Schedule | None = None) -> None:
+        super().__init__(over, schedule)
+        self.steps = _steps(steps, "a Sequence")
+
+    def needs_frontier(self) -> bool:
+        return not self.own and _need(self.steps)
+
+    def inner(self) -> tuple[Step, ...]:
+        return self.steps
+
+    def wants(self, after: str) -> str:
+        return after if self.own else wanted(self.steps, after)
+
+    def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        return kinds if self.own else kinds_after(self.steps, kinds, piles)
+
+    def __repr__(self) -> str:
+        return f"Sequence({', '.join(map(repr, self.steps))})"
+
+
+class Loop(Step):
+    """Steps repeated, pass after pass, until nothing feeds the next pass.
+
+    Parameters
+    ----------
+    *steps : Step
+        One pass. Each maps the current frontier to the next; all its calls are finished and visible
+        before the next step begins.
+    over : see Step
+        The loop's own first frontier.
+    take : str, optional
+        Each pass starts with the content of this pile; the loop ends when it is empty.
+    replay : str, optional
+        Each pass starts with a frontier recorded under this name, last first.
+    times : int or str, optional
+        Number of passes, or the scalar that holds it.
+    until : function of the problem, optional
+        Tested after each pass; ends the loop when true. Where nothing else feeds the passes, and every step has a
+        frontier of its own or needs none, the loop goes on until then.
+    count : str, optional
+        Scalar to which 1 is added before each pass; in a replay it is the recorded pass's number.
+    record : str, optional
+        Keeps the frontier that each pass starts with, under this name. No element may occur twice.
+    max_steps : int, optional
+        More passes than this raise NotConvergedError.
+    order : made by :func:`frontier.by`, optional
+        Each pass takes those with small keys of the elements that wait; what the steps give waits too. The loop ends
+        when nobody waits, and leaves an empty frontier.
+    """
+
+    name = "loop"
+
+    def __init__(
+        self,
+        *steps: Step,
+        over: Over = None,
+        take: str | None = None,
+        replay: str | None = None,
+        times: int | str | None = None,
+        until: Functor | None = None,
+        count: str | None = None,
+        record: str | None = None,
+        max_steps: int | None = None,
+        order: Order | None = None,
+        schedule: Schedule | None = None,
+    ) -> None:
+        super().__init__(over, schedule)
+        self.steps = _steps(steps, "a Loop")
+        feeds = [name for name, value in (("take", take), ("replay", replay), ("times", times)) if value is not None]
+        if len(feeds) > 1:
+            raise FrontierError(f"a Loop is fed by one thing: {' and '.join(feeds)} do not go together")
+        if take is not None and over is not None:
+            raise FrontierError("a Loop is fed by one thing: take and over do not go together")
+        if replay is not None and over is not None:
+            raise FrontierError("a Loop is fed by one thing: replay and over do not go together")
+        if isinstance(times, int) and times < 0:
+            raise FrontierError(f"times={times}: a number of passes is not negative")
+        if max_steps is not None and max_steps < 1:
+            raise FrontierError(f"max_steps={max_steps}: at least one")
+        for what, name in (("record", record), ("replay", replay)):
+            if name is not None and not (isinstance(name, str) and name.isidentifier()):
+                raise FrontierError(f"{what}={name!r}: a name, as 'levels'")
+        if until is not None:
+            arguments(until, "scalars")
+        if order is not None:
+            _check_order(order, {"times": times, "take": take, "replay": replay, "record": record,
+                                 "max_steps": max_steps})  # fmt: skip
+        self.order = order
+        self.take, self.replay, self.times = take, replay, times
+        self.until, self.count, self.record, self.max_steps = until, count, record, max_steps
+
+    @property
+    def own(self) -> bool:
+        return self.over is not None or self.take is not None or self.replay is not None
+
+    @property
+    def unfed(self) -> bool:
+        """Whether only ``until`` ends it: its steps take nothing from the current frontier."""
+        alone = self.times is None and self.until is not None and not self.own and self.order is None
+        return alone and all(map(_alone, self.steps))
+
+    def needs_frontier(self) -> bool:
+        if self.own or self.unfed:
+            return False
+        return self.times is None or _need(self.steps)
+
+    def lacks(self) -> str:
+        free = all(map(_alone, self.steps))
+        return super().lacks() + (", times= or until=" if free else "")
+
+    def inner(self) -> tuple[Step, ...]:
+        return self.steps
+
+    def wants(self, after: str) -> str:
+        return after if self.own else wanted(self.steps, after)
+
+    def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        return kinds if self.own else self.kinds_within(kinds, piles)
+
+    def kinds_within(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        """Kinds of elements that a pass may begin with: those at first, and what passes leave."""
+        while True:
+            more = kinds | kinds_after(self.steps, kinds, piles)
+            if more == kinds:
+                return kinds
+            kinds = more
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        if self.until is not None:
+            yield self.until, "scalars"
+        if self.order is not None and callable(self.order.key):
+            yield self.order.key, "element"
+
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        if self.until is not None:
+            yield self.until, "until"
+        if self.order is not None and callable(self.order.key):
+            yield self.order.key, "fr.by"
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        if self.order is not None:
+            _suits(self.order, p)
+        if self.take is not None:
+            check_field(p, self.take, ("pile",), "take")
+        for what, name in (("times", self.times), ("count", self.count)):
+            if isinstance(name, str):
+                check_field(p, name, ("scalar",), what)
+                if p.fields[name].dtype is None or p.fields[name].dtype.kind not in "iu":  # type: ignore[union-attr]
+                    raise FrontierError(f"{what}={name!r}: the scalar must hold an integer")
+
+    def __repr__(self) -> str:
+        return f"Loop({', '.join(map(repr, self.steps))})"

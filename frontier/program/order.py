@@ -1,0 +1,108 @@
+"""The order in which a loop takes the elements that wait: those with small keys first.
+
+Most programs are right in any order, and faster in a good one: shortest paths relax each edge about once if near
+vertices go first. Others are right in one order only: peeling a graph to its cores takes the vertices of least degree.
+Order is therefore a property of the loop, as in GraphIt's priority extension (Zhang et al., CGO 2020) and Julienne
+(Dhulipala, Blelloch, Shun, SPAA 2017); how it is kept is the schedule's business.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.errors import FrontierError
+from frontier.functors.functor import arguments
+
+if TYPE_CHECKING:
+    from frontier.program.problem import Problem
+
+__all__ = ["Order", "by", "expansion"]
+
+Functor = Callable[..., Any]
+
+#: What takes the orders out of programs: ``prepare`` of :mod:`frontier.operators.order.loops`, which registers it here.
+expansion: list[Callable[..., Any]] = []
+
+
+@dataclass(frozen=True)
+class Order:
+    """What :func:`by` says."""
+
+    key: str | Functor
+    delta: float | str | None = None
+    exact: bool = False
+    into: str | None = None
+
+    def kind(self, p: Problem) -> str:
+        """Kind of the keys' dtype: ``"i"``, ``"u"`` or ``"f"``; keys by a functor are floats."""
+        if callable(self.key):
+            return "f"
+        dtype = p.fields[self.key].dtype
+        assert dtype is not None
+        return str(dtype.kind)
+
+    def elements(self, p: Problem) -> str:
+        """Kind of the elements that wait: ``"vertex"`` or ``"edge"``."""
+        if isinstance(self.key, str):
+            return p.fields[self.key].kind
+        return "vertex" if "v" in arguments(self.key, "element") else "edge"
+
+    def __repr__(self) -> str:
+        key = repr(self.key) if isinstance(self.key, str) else self.key.__name__
+        set_ = {"delta": self.delta, "exact": self.exact or None, "into": self.into}
+        return f"by({', '.join([key, *(f'{name}={value!r}' for name, value in set_.items() if value is not None)])})"
+
+
+def by(
+    key: str | Functor, *, delta: float | str | None = None, exact: bool = False, into: str | None = None
+) -> Order:
+    """Order of a loop: elements with small keys first. For ``fr.Loop(..., order=fr.by("distance"))``.
+
+    Of the elements that wait each pass takes those with small keys; what its steps give waits too, and the loop ends
+    when nobody waits. An element waits once, however often it was given. If a pass makes a key less than it was, it
+    must give that element, as an Advance does whose functor returns True for it.
+
+    Parameters
+    ----------
+    key : str, or function of the problem and ``v`` (of edges: ``edge``) -> number
+        The name of a vertex or edge field of numbers, or what gives the key. It is looked at when an element is put
+        aside or taken, and must not be NaN.
+    delta : float or str, optional
+        How far apart the keys of one pass may be: a number, or the name of a scalar. By default ``"auto"``: found from
+        the graph's weights, and changed as the run goes. With ``exact=True`` the width of a window, see below.
+    exact : bool
+        By default the order only saves work, so the result must not depend on it, and a pass may take more. ``True``: a
+        pass takes exactly the elements of the least key; with ``delta``, those whose key is less than the least key
+        plus ``delta``, pass after pass, until there are none; then the next window begins.
+    into : str, optional
+        With ``exact=True``: a scalar that holds the least key (at which the window began) while a pass runs.
+
+    Returns
+    -------
+    Order
+
+    Examples
+    --------
+    >>> fr.Loop(fr.Advance(relax), order=fr.by("distance"), over="source")
+    >>> fr.Loop(fr.Compute(peel), fr.Advance(drop), order=fr.by("degree", exact=True, into="k"), over="vertices")
+    """
+    if callable(key):
+        if arguments(key, "element") not in (("v",), ("edge",)):
+            raise FrontierError(f"fr.by({key.__name__}): the key of a vertex is a function of p and v, that of an edge "
+                                "one of p and edge")  # fmt: skip
+    elif not isinstance(key, str):
+        raise FrontierError(f"fr.by({key!r}): the name of a field, or a function of the problem and v")
+    named = isinstance(delta, str) and (delta == "auto" or delta.isidentifier())
+    number = isinstance(delta, (int, float, np.integer, np.floating)) and not isinstance(delta, bool)
+    if delta is not None and not named and not (number and 0 < delta < math.inf):  # type: ignore[operator]
+        raise FrontierError(f"fr.by(delta={delta!r}): a positive number, the name of a scalar, or 'auto'")
+    if exact and delta == "auto":
+        raise FrontierError("fr.by(delta='auto', exact=True): the width of an exact window is a number, or a scalar's")
+    if into is not None and not exact:
+        raise FrontierError(f"fr.by(into={into!r}): only with exact=True is there a least key")
+    return Order(key, delta.item() if isinstance(delta, np.generic) else delta, bool(exact), into)

@@ -1,0 +1,314 @@
+"""Problem: a graph together with an algorithm's own fields.
+
+Fields are kept as a structure of arrays. A functor sees them as attributes of its first
+argument; the host sees arrays (NumPy's, or CuPy's where the graph is on a GPU), scalars and frontiers under the same
+names. Scalars are kept on the host always.
+"""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.errors import FrontierError
+from frontier.memory.arrays import adopt, is_device, matching, to_host
+from frontier.program.frontiers import KINDS, Frontier
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, DTypeLike, NDArray
+
+    from frontier.graph.graph import Graph
+
+__all__ = ["Field", "Problem", "array", "edge", "pile", "scalar", "vertex"]
+
+COMBINES = ("min", "max", "sum", "or", "and", "claim")
+
+
+@dataclass(frozen=True, eq=False)
+class Field:
+    """What one field of a problem is; made by :func:`vertex`, :func:`edge`, :func:`scalar`, ..."""
+
+    kind: str
+    dtype: np.dtype[Any] | None
+    init: Any
+    combine: str | None = None
+    with_: str | None = None
+    #: Whether the first value is one of Python's numbers, and fits: found once, for problems are made in every call.
+    plain: bool = False
+
+
+def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
+    try:
+        made = np.dtype(dtype).newbyteorder("=")  # compiled code knows the machine's own order of bytes only
+    except TypeError:
+        raise FrontierError(f"{dtype!r} is no dtype: fields hold integers, floats and bools") from None
+    if made.kind not in "iufb" or made.itemsize > 8:
+        raise FrontierError(f"fields hold integers, floats and bools of at most 8 bytes, not {made}")
+    if made == np.float16:
+        raise FrontierError("fields of float16 are not supported: use float32")
+    return made
+
+
+def _each(kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None) -> Field:
+    if combine is not None and combine not in COMBINES:
+        raise FrontierError(f"combine={combine!r}: choose from {', '.join(COMBINES)}")
+    made = _dtype(dtype)
+    return Field(kind, made, init, combine, with_, _holds(init, made))
+
+
+def vertex(
+    dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None
+) -> Field:
+    """One value for every vertex.
+
+    Parameters
+    ----------
+    dtype : dtype
+        Integers, floats (32, 64 bits) or bool.
+    init : scalar or array of shape (n,)
+        First value, or values.
+    combine : {"min", "max", "sum", "or", "and", "claim"}, optional
+        How copies of a value merge where a backend keeps several (several devices).
+    with_ : str, optional
+        Name of another field: the value goes along with the copy whose other value won.
+    """
+    return _each("vertex", dtype, init, combine, with_)
+
+
+def edge(
+    dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None
+) -> Field:
+    """One value for every edge slot of the graph's CSR; arguments as of :func:`vertex`."""
+    return _each("edge", dtype, init, combine, with_)
+
+
+def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
+    """A value that functors read; written by Set, Reduce, ``count=`` or the host between runs."""
+    made = _dtype(dtype)
+    return Field("scalar", made, init, plain=_holds(init, made))
+
+
+def array(values: ArrayLike) -> Field:
+    """An array of the user's own length, one-dimensional."""
+    made = _read(values, "fr.array")
+    if not is_device(made):
+        made = np.ascontiguousarray(made)
+    if made.ndim != 1:
+        raise FrontierError(f"fr.array is one-dimensional, not {made.ndim}-dimensional")
+    dtype = _dtype(made.dtype)
+    return Field("array", dtype, made.astype(dtype, copy=False))
+
+
+def pile(kind: str = "vertex") -> Field:
+    """A named frontier kept between steps: the far pile, the rest."""
+    if kind not in KINDS:
+        raise FrontierError(f"a pile holds 'vertex' or 'edge', not {kind!r}")
+    return Field("pile", None, kind)
+
+
+def _read(value: Any, what: str) -> NDArray[Any]:
+    try:
+        return adopt(value, what) if is_device(value) else np.asarray(value)
+    except (ValueError, TypeError):
+        raise FrontierError(f"{what}: {value!r} is neither a number nor an array of numbers") from None
+
+
+@lru_cache(maxsize=64)
+def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
+    """What a field holds: for floats and bools, of the integers those that arrays hold too."""
+    info = np.iinfo(dtype if dtype.kind in "iu" else np.int64)
+    return int(info.min), int(info.max)
+
+
+def _holds(value: Any, dtype: np.dtype[Any]) -> bool:
+    """Whether a value is one of Python's numbers, and a field of the dtype can hold it."""
+    if type(value) is int:
+        low, high = _limits(dtype)
+        return low <= value <= high
+    return type(value) is bool or (type(value) is float and dtype.kind not in "iu")
+
+
+def _fits(value: Any, dtype: np.dtype[Any], name: str, many: int | None, noun: str = "entries") -> None:
+    """Refuse what a field of ``many`` values (None: a scalar) cannot hold, or would silently change."""
+    if _holds(value, dtype):
+        return
+    low, high = _limits(dtype)
+    values = _read(value, f"field {name!r}")
+    if values.shape not in ((), () if many is None else (many,)):
+        there = "it is a scalar" if many is None else f"there are {many} {noun}"
+        raise FrontierError(f"field {name!r}: values of shape {values.shape}, but {there}")
+    if values.size == 0 or values.dtype.kind == "b":
+        return
+    if values.dtype.kind not in "iuf":
+        raise FrontierError(f"field {name!r} holds {dtype}, not {value!r}")
+    # looking at values on a GPU means to wait for it
+    if dtype.kind not in "iu" or np.can_cast(values.dtype, dtype):
+        return
+    if values.dtype.kind == "f" and not (values == np.floor(values)).all():
+        raise FrontierError(f"field {name!r} holds {dtype}: {value!r} is not a whole number")
+    if values.min() < low or values.max() > high:
+        raise FrontierError(f"field {name!r} of {dtype} holds {low}..{high}: {value!r} does not fit")
+
+
+def _plain(value: Any) -> Any:
+    """A number that may lie on a GPU, on the host."""
+    return to_host(value) if is_device(value) else value
+
+
+class Problem:
+    """A graph with an algorithm's fields.
+
+    ``p.name`` reads a field: an array for vertex and edge fields and arrays (write to its elements, or
+    assign a whole one, which copies), a number for scalars, a Frontier for piles.
+
+    Parameters
+    ----------
+    graph : Graph
+        Or what one is made of: a NetworkX graph, a SciPy sparse matrix, a list of edges; ``p.graph`` is the graph then.
+    **fields : Field
+        Made by ``fr.vertex``, ``fr.edge``, ``fr.scalar``, ``fr.array``, ``fr.pile``.
+
+    Raises
+    ------
+    FrontierError
+        For a field that is not one, a first value that its dtype cannot hold, or one of another length.
+    """
+
+    def __init__(self, graph: Graph, /, **fields: Field) -> None:
+        if type(getattr(graph, "num_slots", None)) is not int:
+            from frontier.program.taking import graph_of
+
+            graph = graph_of(graph, "Problem")
+        store = self.__dict__
+        store["graph"] = graph
+        store["fields"] = fields
+        store["arrays"] = {}  # vertex and edge fields and arrays, by name
+        store["scalars"] = {}  # arrays of one element, so that compiled code has an address
+        store["piles"] = {}
+        store["workspace"] = {}  # what a backend keeps for this problem between calls
+        lengths = {"vertex": graph.num_vertices, "edge": graph.num_slots}
+        self._check_room(fields, lengths)
+        with graph.placement.memory.using("the fields of a problem"):
+            for name, made in fields.items():
+                if not isinstance(made, Field):
+                    raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
+                if not _can_be_called(name):
+                    raise FrontierError(f"a field cannot be called {name!r}")
+                self._make(name, made, lengths)
+
+    def _check_room(self, fields: dict[str, Field], lengths: dict[str, int]) -> None:
+        sizes = [
+            made.dtype.itemsize * lengths[made.kind]
+            for made in fields.values()
+            if isinstance(made, Field) and made.dtype is not None and made.kind in lengths
+        ]
+        needed, memory = sum(sizes), self.graph.placement.memory
+        if needed >= memory.small:
+            memory.check_room(needed, f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
+
+    def _add(self, fields: dict[str, Field]) -> None:
+        """Add fields of a program's own, which nobody sees; what backends keep for the problem begins anew."""
+        with self.graph.placement.memory.using("what an ordered loop needs"):
+            for name, made in fields.items():
+                self._make(name, made, {"vertex": self.graph.num_vertices, "edge": self.graph.num_slots})
+        self.fields.update(fields)
+        self.workspace.clear()
+
+    def _make(self, name: str, made: Field, lengths: dict[str, int]) -> None:
+        if made.kind == "pile":
+            self.piles[name] = Frontier(self.graph, (), made.init)
+            return
+        assert made.dtype is not None
+        if made.kind == "scalar":
+            if not made.plain:
+                _fits(made.init, made.dtype, name, None)
+            self.scalars[name] = value = np.empty(1, made.dtype)
+            value[0] = _plain(made.init)
+            return
+        memory = self.graph.placement.memory
+        if made.plain:
+            self.arrays[name] = memory.full(lengths[made.kind], made.init, made.dtype)
+            return
+        if made.kind == "array":
+            self.arrays[name] = memory.moved(made.init, copy=True)
+            return
+        length = lengths[made.kind]
+        _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
+        if np.ndim(made.init) == 0:
+            self.arrays[name] = memory.full(length, _plain(made.init), made.dtype)
+        elif is_device(made.init):
+            self.arrays[name] = memory.moved(made.init).astype(made.dtype, order="C")
+        else:
+            self.arrays[name] = memory.moved(np.array(made.init, made.dtype))
+
+    if TYPE_CHECKING:
+        graph: Graph
+        fields: dict[str, Field]
+        arrays: dict[str, NDArray[Any]]
+        scalars: dict[str, NDArray[Any]]
+        piles: dict[str, Frontier]
+        workspace: dict[Any, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        store = self.__dict__
+        if name in store.get("arrays", ()):
+            return store["arrays"][name]
+        if name in store.get("scalars", ()):
+            return store["scalars"][name][0]
+        if name in store.get("piles", ()):
+            return store["piles"][name]
+        raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self._seen())}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.arrays:
+            array = self.arrays[name]
+            with self.graph.placement.memory.using(f"the field {name!r}"):
+                _fits(value, array.dtype, name, len(array))
+                array[...] = matching(value, array)
+        elif name in self.scalars:
+            _fits(value, self.scalars[name].dtype, name, None)
+            self.scalars[name][0] = _plain(value)
+        elif name in self.piles:
+            self._set_pile(name, value)
+        else:
+            raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self._seen())}")
+
+    def _set_pile(self, name: str, value: Any) -> None:
+        kind = self.fields[name].init
+        if not isinstance(value, Frontier):
+            value = Frontier(self.graph, value, kind)
+        value.check(self.graph)
+        if value.kind != kind:
+            raise FrontierError(f"pile {name!r} holds {kind} ids, not {value.kind} ids")
+        self.piles[name] = value
+
+    def _seen(self) -> list[str]:
+        """Names of the fields that are the user's."""
+        return [name for name in self.__dict__.get("fields", ()) if not name.endswith("__")]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a copy is made of: without what backends have found for this problem, as compiled code."""
+        return {**self.__dict__, "workspace": {}}
+
+    def __dir__(self) -> list[str]:
+        return sorted({*object.__dir__(self), *self._seen()})
+
+    def __repr__(self) -> str:
+        inner = ", ".join(f"{name}={self.fields[name].kind}" for name in self._seen())
+        return f"Problem({self.graph!r}, {inner})"
+
+
+#: What a problem has beside its fields.
+_OWN = ("graph", "fields", "arrays", "scalars", "piles", "workspace")
+
+
+@lru_cache(maxsize=4096)
+def _can_be_called(name: str) -> bool:
+    """Whether ``p.name`` can be a field."""
+    plain = name.isidentifier() and not keyword.iskeyword(name) and not name.startswith("_")
+    plain = plain and not name.endswith("__")  # as the graph's arrays are called, see frontier.functors.adjacency
+    return plain and name not in _OWN and not hasattr(Problem, name)

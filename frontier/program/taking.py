@@ -1,0 +1,126 @@
+"""What is taken where a graph, a problem or a frontier is expected; what is not is refused by a line that says how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from frontier.errors import FrontierError, GraphError
+from frontier.memory.host import HOST
+from frontier.program.frontiers import Frontier
+from frontier.program.problem import Problem
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+
+__all__ = ["Elements", "at_graph", "check_problem", "frontier_of", "graph_of"]
+
+#: What is taken for a frontier: one, or ids or a mask of vertices.
+Elements = Frontier | Iterable[int]
+
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
+
+_WAYS = "make one with fr.from_edges, fr.from_networkx, fr.from_scipy, fr.from_pandas or fr.read"
+
+
+def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+    """Let a function of a graph take what graphs are made of, and run where the graph lies: a decorator."""
+
+    @wraps(function)
+    def call(*given: Parameters.args, **named: Parameters.kwargs) -> Result:
+        graph: Any = given[0] if given else named.get("g")
+        if type(getattr(graph, "num_slots", None)) is not int and (given or "g" in named):
+            graph = graph_of(graph, function.__name__)
+            if given:
+                given = (graph, *given[1:])  # type: ignore[assignment]
+            else:
+                named["g"] = graph
+        memory = graph.placement.memory if graph is not None else HOST
+        with memory.using(function.__name__):
+            return function(*given, **named)
+
+    return call
+
+
+def graph_of(value: Any, who: str) -> Graph:
+    """A Graph: itself, or made of a NetworkX graph, a SciPy sparse matrix or a list of edges.
+
+    Parameters
+    ----------
+    value : object
+    who : str
+        Who asks, for messages.
+
+    Raises
+    ------
+    GraphError
+        It is something else.
+    """
+    from frontier.graph.graph import Graph
+
+    if isinstance(value, Graph):
+        return value
+    if hasattr(value, "is_multigraph") and hasattr(value, "edges"):
+        from frontier.graph.convert import from_networkx
+
+        return from_networkx(value)
+    if hasattr(value, "tocoo") and hasattr(value, "shape"):
+        from frontier.graph.convert import from_scipy
+
+        return from_scipy(value)
+    if isinstance(value, list) or (hasattr(value, "dtype") and value.ndim == 2 and value.shape[1] in (2, 3)):
+        from frontier.graph.build import from_edges
+
+        if not isinstance(value, list) and value.shape[0] == value.shape[1]:
+            raise GraphError(
+                f"{who}: an array of shape {value.shape} may be edges or a matrix: say fr.from_edges(array), or "
+                "fr.from_scipy(scipy.sparse.csr_array(array))"
+            )
+        return from_edges(value)
+    raise GraphError(f"{who} takes a Graph first, not {_what(value)}: {_way(value)}")
+
+
+def _what(value: Any) -> str:
+    """A value in a few words."""
+    if isinstance(value, str):
+        return repr(value)
+    return f"the class {value.__name__}" if isinstance(value, type) else type(value).__name__
+
+
+def _way(value: Any) -> str:
+    if isinstance(value, str) or hasattr(value, "__fspath__"):
+        return f"fr.read({str(value)!r}) reads a file"
+    if hasattr(value, "itertuples"):
+        return "fr.from_pandas(table, 'src', 'dst') makes one of a table"
+    if isinstance(value, (Problem, Frontier)):
+        return f"that of the {type(value).__name__.lower()} is its attribute .graph"
+    return _WAYS
+
+
+def check_problem(p: Any, who: Any) -> None:
+    """Raise FrontierError unless it is a problem; ``who`` asks for it."""
+    if isinstance(p, Problem):
+        return
+    from frontier.graph.graph import Graph
+
+    way = "make one with fr.Problem(g, name=fr.vertex(...), ...)"
+    if isinstance(p, Frontier):
+        way = "the problem comes first, then the frontier"
+    elif isinstance(p, Graph):
+        way = "fr.Problem(g, name=fr.vertex(...), ...) makes one of a graph"
+    raise FrontierError(f"{who} takes a Problem first, not {_what(p)}: {way}")
+
+
+def frontier_of(p: Problem, f: Any) -> Any:
+    """A frontier on a problem's graph: itself, None, or made of ids or a mask of vertices."""
+    if f is None or isinstance(f, Frontier):
+        return f
+    if callable(f) or not isinstance(f, Iterable) or isinstance(f, (str, bytes, dict)):
+        raise FrontierError(
+            f"a frontier is expected, not {_what(f)}: make one with fr.Frontier(g, ids), or give a list of ids"
+        )
+    if isinstance(f, (set, frozenset, range)):
+        f = list(f)
+    return Frontier(p.graph, f)

@@ -1,0 +1,34 @@
+"""Unique: the frontier as a set."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.operators.shared.kernels import kernels
+from frontier.program.frontiers import Frontier
+from frontier.program.step import Operator
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+
+__all__ = ["Unique"]
+
+
+class Unique(Operator):
+    """Remove the duplicates that a ``unique="cull"`` advance may have left.
+
+    Only the cuda backend leaves any: on the others it changes nothing.
+    """
+
+    name = "unique"
+    passes_through = True
+
+    def interpret(self, context: Context, f: Frontier) -> Frontier:
+        """Run on the python backend."""
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Let the backend do it, whose queues may be sets already."""
+        kernels(builder, "advance").unique(builder, register)

@@ -1,0 +1,143 @@
+"""Buckets on the GPU: one phase in which a warp appends to the next queue and to several piles."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.cuda.runtime_words import PILE_COUNT
+from frontier.lowering.ir import Assign, Call, Choice, Counter, Value
+from frontier.lowering.kernels import Callee, Constant, Made
+from frontier.lowering.phases import VALUE
+from frontier.operators.elementwise.cuda import appending, pile, queue_of
+from frontier.operators.shared.phases import calling, frontier
+
+if TYPE_CHECKING:
+    from frontier.backends.bundles import Several
+    from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.backends.cuda.steps import BUCKETS
+    from frontier.lowering.registers import Register
+    from frontier.operators.buckets import Buckets
+
+__all__ = ["lower"]
+
+
+def bucketing(
+    number: Callee, none: Callee, mark: Callee, append: Callee, big: bool, mode: int
+) -> Callable[..., Any]:
+    """Appends the elements of bucket 0, and the others each to its pile unless this holds it already.
+
+    A lane marks its elements in a mask for each pile.
+    """
+
+    def phase(p, C, slot, w, W, everything, queue, total, edges, out, piles):
+        lane = w & 31
+        many = chunk(total, W)
+        first = (w - lane) * many
+        while first < total:
+            accepted = np.uint32(0)
+            aside = none()
+            for u in range(many):
+                i = first + 32 * u + lane
+                if i < total:
+                    x = element_at(queue, everything, i)
+                    bucket = number(p, C, slot, x, edges)
+                    if not bucket >= 1:
+                        accepted = marked(accepted, u)
+                    else:
+                        aside = mark(piles, aside, bucket, x, u)
+            append_chunk(C, slot, big, out.queue, out.scan, mode, out.degrees, queue, everything, first, accepted)
+            append(C, slot, piles, queue, everything, first, aside)
+            first += W * many
+
+    return phase
+
+
+def nothing(others: Callee) -> Callable[..., Any]:
+    """What gives empty masks."""
+    last = others is None
+
+    def none():
+        if last:
+            return Several(np.uint32(0), 0)
+        return Several(np.uint32(0), others())
+
+    return none
+
+
+def marking(bucket: int, others: Callee) -> Callable[..., Any]:
+    """What marks an element of a bucket, unless the pile holds it, or hands it on to the others; the last takes all."""
+    last = others is None
+
+    def mark(piles, masks, number, x, u):
+        if last or number < bucket + 1:
+            pile = piles.first
+            mask = masks.first
+            if pile.stamps[x] != pile.epoch:
+                pile.stamps[x] = pile.epoch
+                mask = marked(mask, u)
+            return Several(mask, masks.others)
+        return Several(masks.first, others(piles.others, masks.others, number, x, u))
+
+    return mark
+
+
+def putting_aside(bucket: int, others: Callee) -> Callable[..., Any]:
+    """What appends the marked elements to the piles; every pile has a counter of its own, read after the barrier."""
+    last = others is None
+
+    def append(C, slot, piles, queue, everything, first, masks):
+        counter = slot + BUCKETS + bucket - 1 - PILE_COUNT
+        append_pile(C, counter, piles.first.elements, piles.first.held, queue, everything, first, masks.first)
+        if not last:
+            others(C, slot, piles.others, queue, everything, first, masks.others)
+
+    return append
+
+
+def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
+    """A phase that finds each element's bucket once."""
+    after = b.want
+    b.sparse(register)
+    pile_kinds = {b.pile(name) for name in step.piles}
+    none, mark, append = None, None, None
+    for bucket in range(len(step.piles), 0, -1):
+        none = Made(nothing, {"others": none})
+        mark = Made(marking, {"bucket": bucket, "others": mark})
+        append = Made(putting_aside, {"bucket": bucket, "others": append})
+
+    def emit(kind: str) -> None:
+        if kind not in pile_kinds:
+            b.leave("WRONG_KIND")
+            return
+        given = frontier(b, register, kind)
+        number = calling(b, step.fn, kind, given, VALUE)
+        given["out"], want = queue_of(b, register, kind, after)
+        piles: Value = 0
+        for name in reversed(step.piles):
+            piles = Call("Several", pile(b, name, kind), piles)
+        given["piles"] = piles
+        given = {name: _chosen(b, name, value) for name, value in given.items()}
+        constants: dict[str, Constant] = {"number": number, "none": none, "mark": mark, "append": append}
+        made = b.kernel(step.fn.__name__, bucketing, given, **constants, **appending(b, want))
+        counts = b.produced(register, kind, want)
+        for bucket, name in enumerate(step.piles, 1):
+            held = b.state[f"held:{name}"]
+            counts.append(Assign(held, held + Counter("BUCKETS", bucket - 1)))
+        b.phase(made, counts, "buckets: append what is due, and put the rest into the piles", [step.fn])
+
+    b.for_kinds(register, emit)
+
+
+def _chosen(b: CudaProgram, name: str, value: Value) -> Value:
+    """A parameter without a choice: numba takes a call with so many arguments only if none of them branches."""
+    if not isinstance(value, Call):
+        return value
+    if isinstance(value.arguments[0], Choice):
+        address = b.variable(name)
+        b.set(address, value.arguments[0])
+        return Call(value.function, address)
+    return Call(value.function, *(_chosen(b, name, each) for each in value.arguments))

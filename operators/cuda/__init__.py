@@ -1,1 +1,0 @@
-"""Phases of the operators as text for the cuda backend."""

@@ -1,0 +1,1 @@
+"""The operators that take elements one by one: Compute, Filter, Reduce, Split."""

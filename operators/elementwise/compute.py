@@ -1,0 +1,55 @@
+"""Compute: call a functor once for every element of the frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frontier.functors.functor import arguments
+from frontier.operators.shared.kernels import kernels
+from frontier.program.frontiers import Frontier
+from frontier.program.step import Functor, Operator, Over
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.program.schedule import Schedule
+
+__all__ = ["Compute"]
+
+
+class Compute(Operator):
+    """Call the functor exactly once for each element; the frontier stays as it was.
+
+    Parameters
+    ----------
+    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i``
+        What it returns is not used.
+    over : see Step
+        May be a count: ``over=1024`` calls a functor of ``i`` for 0..1023; so does ``over="rounds"``, where that scalar
+        holds 1024. (For a functor of ``v`` a scalar holds a vertex.)
+    """
+
+    name = "compute"
+    once_each = True
+    passes_through = True
+    takes_count = True
+
+    def __init__(self, fn: Functor, over: Over = None, schedule: Schedule | None = None) -> None:
+        super().__init__(over, schedule)
+        self.fn = fn
+        arguments(fn, "element")
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "element"
+
+    def interpret(self, context: Context, f: Frontier | int) -> Frontier | int:
+        """Run on the python backend."""
+        for _ in context.each(self.fn, f):
+            pass
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Add the phase of this step to a loop function."""
+        kernels(builder, "elementwise").lower_compute(self, builder, register)

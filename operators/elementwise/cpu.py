@@ -1,0 +1,315 @@
+"""Filter, Split, Compute and Reduce on the CPU: a functor is called once for every element.
+
+Workers take pieces of the frontier. What is kept they lay into an array of their own, and take room for it in the next
+queue when that is full.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.cpu.runtime_words import EXAMINED, LOCAL
+from frontier.lowering.ir import Assign, Call, Counter, Node, Value, Var
+from frontier.lowering.kernels import Callee
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import FLOATS, SLOT, WORDS, WORKERS, pointer
+from frontier.operators.shared.phases import calling, frontier, identity_of, reduction
+
+if TYPE_CHECKING:
+    from frontier.backends.cpu.atomics import truth
+    from frontier.backends.cpu.intrinsics import exchange, fetch_add
+    from frontier.backends.cpu.runtime import (
+        flush,
+        flush_pile,
+        flush_scanned,
+        keep_float,
+        keep_int,
+        next_piece,
+        piece,
+        share,
+    )
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.elementwise.compute import Compute
+    from frontier.operators.elementwise.filter import Filter
+    from frontier.operators.elementwise.reduce import Reduce
+    from frontier.operators.elementwise.split import Split
+
+__all__ = [
+    "appending", "combined", "count_hubs", "ending", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
+    "output", "total",
+]  # fmt: skip
+
+#: Fewest and most elements of a piece: below, sharing costs more than it saves.
+LEAST, MOST = 64, 4096
+
+# ---- kernels ---------------------------------------------------------------------------------------------
+
+
+def appending(scanned: bool, stamped: bool = False) -> Callable[..., Any]:
+    """What adds an item to the worker's own array, and appends that to the next queue when it is full.
+
+    With its edge prefix if ``scanned``; only if this phase has not taken it before, if ``stamped``.
+    """
+    end = ending(scanned)
+
+    def put(C, slot, out, fill, edges, item):
+        if not stamped or (out.stamps[item] != out.epoch and exchange(out.stamps, item, out.epoch) != out.epoch):
+            out.ids[fill] = item
+            if scanned:
+                out.prefix[fill] = edges
+                edges += np.int64(out.degrees[item + 1]) - np.int64(out.degrees[item])
+            fill += 1
+            if fill == LOCAL:
+                end(C, slot, out, fill, edges)
+                fill = 0
+                edges = 0
+        return fill, edges
+
+    return put
+
+
+def ending(scanned: bool) -> Callable[..., Any]:
+    """What appends what the worker's own array holds."""
+
+    def flush_all(C, slot, out, fill, edges):
+        if scanned:
+            flush_scanned(C, slot, out.queue, out.scan, out.capacity, out.ids, out.prefix, fill, edges)
+        else:
+            flush(C, slot, out.queue, out.capacity, out.ids, fill)
+
+    return flush_all
+
+
+def computing(call: Callee, counted: bool = False) -> Callable[..., Any]:
+    """Every element once.
+
+    Worker w begins with piece w, then whoever is free takes the next. So a short frontier stays with one worker, whose
+    cache holds what it needs. ``counted``: the elements are the numbers from 0 on.
+    """
+
+    def phase(p, C, slot, w, W, everything, queue, total, edges):
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if counted or everything else np.int64(queue[i])
+                call(p, C, slot, x, edges)
+            first = next_piece(C, slot, W, size)
+
+    return phase
+
+
+def filtering(keep: Callee, scanned: bool) -> Callable[..., Any]:
+    """Appends the elements that are kept."""
+    put, end = appending(scanned), ending(scanned)
+
+    def phase(p, C, slot, w, W, everything, queue, total, edges, out):
+        fill, before = 0, 0
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if everything else np.int64(queue[i])
+                if truth(keep(p, C, slot, x, edges)):
+                    fill, before = put(C, slot, out, fill, before, x)
+            first = next_piece(C, slot, W, size)
+        end(C, slot, out, fill, before)
+
+    return phase
+
+
+def splitting(keep: Callee, scanned: bool) -> Callable[..., Any]:
+    """Appends the elements that are kept, and the others to the pile unless it holds them already."""
+    put, end = appending(scanned), ending(scanned)
+
+    def phase(p, C, slot, w, W, everything, queue, total, edges, out, pile):
+        fill, before, aside = 0, 0, 0
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if everything else np.int64(queue[i])
+                if truth(keep(p, C, slot, x, edges)):
+                    fill, before = put(C, slot, out, fill, before, x)
+                elif pile.stamps[x] != pile.epoch:
+                    pile.stamps[x] = pile.epoch
+                    pile.ids[aside] = x
+                    aside += 1
+                    if aside == LOCAL:
+                        flush_pile(C, slot, pile.elements, pile.held, pile.ids, aside)
+                        aside = 0
+            first = next_piece(C, slot, W, size)
+        end(C, slot, out, fill, before)
+        flush_pile(C, slot, pile.elements, pile.held, pile.ids, aside)
+
+    return phase
+
+
+def reducing(
+    value: Callee, add: Callee, identity: float, real: bool, counted: bool = False
+) -> Callable[..., Any]:
+    """Every worker reduces its share, and leaves the result for the others."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, edges, F):
+        first, last = share(total, w, W)
+        result = np.float64(identity) if real else np.int64(identity)
+        for i in range(first, last):
+            x = i if counted or everything else np.int64(queue[i])
+            result = add(result, value(p, C, slot, x, edges))
+        if real:
+            keep_float(F, slot, w, result)
+        else:
+            keep_int(C, slot, w, result)
+
+    return phase
+
+
+def counting_hubs() -> Callable[..., Any]:
+    """Counts the frontier's vertices of more than the ``least`` edges."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, offsets, least):
+        found = np.int64(0)
+        i = w
+        while i < total:
+            x = i if everything else np.int64(queue[i])
+            if np.int64(offsets[x + 1]) - np.int64(offsets[x]) > least:
+                found += 1
+            i += W
+        fetch_add(C, slot + EXAMINED, found)
+
+    return phase
+
+
+# ---- lowering --------------------------------------------------------------------------------------------
+
+
+def output(
+    b: Builder, register: Register, kind: str, want: str, stamps: Value = 0, epoch: Value = 0
+) -> tuple[Call, bool]:
+    """Where a phase appends its next queue; whether it makes the scan too."""
+    queue, scan = b.target(register, kind)
+    scanned = kind == "vertex" and want != ""
+    made = Call(
+        "Out",
+        pointer(b.layout.element(kind), queue),
+        pointer(b.layout.offsets, scan) if scanned else 0,
+        b.room_left(register, kind),
+        b.local_array("local_ids"),
+        b.local_array("local_prefix") if scanned else 0,
+        b.lists(want)[0] if scanned else 0,
+        stamps,
+        epoch,
+    )
+    return made, scanned
+
+
+def count_hubs(b: Builder, given: dict[str, Value]) -> Call:
+    """The phase that counts the frontier's hubs."""
+    return b.kernel("count_hubs", counting_hubs, given)
+
+
+def lower_compute(step: Compute, b: Builder, register: Register) -> None:
+    """A phase that only calls the functor."""
+    if step.counted:
+        count: dict[str, Value] = {"total": b.count_over(step.over)}
+        call = calling(b, step.fn, "count", count)
+        b.phase(b.kernel(step.fn.__name__, computing, count, call=call, counted=True), (), "compute", [step.fn])
+        return
+    b.sparse(register)
+
+    def emit(kind: str) -> None:
+        given = frontier(b, register, kind)
+        call = calling(b, step.fn, kind, given)
+        b.phase(b.kernel(step.fn.__name__, computing, given, call=call), (), "compute", [step.fn])
+
+    b.for_kinds(register, emit)
+
+
+def lower_filter(step: Filter, b: Builder, register: Register) -> None:
+    """A phase that appends the elements for which the functor is true."""
+    want = b.want
+    b.sparse(register)
+
+    def emit(kind: str) -> None:
+        given = frontier(b, register, kind)
+        keep = calling(b, step.fn, kind, given)
+        given["out"], scanned = output(b, register, kind, want)
+        made = b.kernel(step.fn.__name__, filtering, given, keep=keep, scanned=scanned)
+        b.phase(made, b.produced(register, kind, want if scanned else ""), "filter: append what is kept", [step.fn])
+
+    b.for_kinds(register, emit)
+
+
+def lower_split(step: Split, b: Builder, register: Register) -> None:
+    """A phase with two appends: to the next queue, and to the pile unless it holds the element already."""
+    want = b.want
+    b.sparse(register)
+    pile_kind = b.pile(step.rest)
+
+    def emit(kind: str) -> None:
+        if kind != pile_kind:
+            b.leave("WRONG_KIND")
+            return
+        given = frontier(b, register, kind)
+        keep = calling(b, step.fn, kind, given)
+        given["out"], scanned = output(b, register, kind, want)
+        given["pile"] = pile(b, step.rest, kind, "local_pile")
+        made = b.kernel(step.fn.__name__, splitting, given, keep=keep, scanned=scanned)
+        held = b.state[f"held:{step.rest}"]
+        more = Assign(held, held + Counter("PILE_COUNT"))
+        after = [*b.produced(register, kind, want if scanned else ""), more]
+        b.phase(made, after, f"split: append what is kept, and put the rest into p.{step.rest}", [step.fn])
+
+    b.for_kinds(register, emit)
+
+
+def pile(b: Builder, name: str, kind: str, own: str) -> Call:
+    """A pile, and the worker's own array for it."""
+    return Call(
+        "Pile",
+        pointer(b.layout.element(kind), b.state[f"pile:{name}"]),
+        b.state[f"held:{name}"],
+        pointer("int32", b.state[f"stamps:{name}"]),
+        b.state[f"epoch:{name}"],
+        b.local_array(own),
+    )
+
+
+def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
+    """A phase in which every worker reduces its share, and a decision that combines the shares in order."""
+    constants = reduction(step.op, b.layout.dtype(step.into))
+    real = bool(constants["real"])
+
+    def emit(kind: str) -> None:
+        counted = kind == "count"
+        given = {"total": b.count_over(step.over)} if counted else frontier(b, register, kind)
+        value = calling(b, step.fn, kind, given, VALUE)
+        if real:
+            given["F"] = FLOATS
+        made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, **constants)
+        b.phase(made, combined(b, step.op, step.into, real), f"reduce: {step.op}", [step.fn])
+
+    if step.counted:
+        emit("count")
+        return
+    b.sparse(register)
+    b.for_kinds(register, emit)
+
+
+#: Reduction -> how the workers' results are brought together.
+OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN", "or": "OR"}
+
+
+def combined(b: Builder, op: str, into: str, real: bool) -> list[Node]:
+    """Nodes after a phase in which workers kept results: these in the order of workers, into a scalar."""
+    return [b.assign(into, total(SLOT, op, b.layout.dtype(into), real))]
+
+
+def total(slot: Var, op: str, dtype: str, real: bool) -> Call:
+    """What the workers have left in a phase, brought together."""
+    function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
+    return Call(function, memory, slot, WORKERS, Var(OPS[op]), identity_of(op, dtype))

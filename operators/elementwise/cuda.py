@@ -1,0 +1,273 @@
+"""Filter, Split, Compute and Reduce on the GPU: a functor is called once for every element.
+
+A warp takes a chunk of the frontier, each of its lanes up to 32 elements, and appends what is accepted with
+one atomic; so the next queue is written without a scan and without duplicates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.bundles import Queue
+from frontier.backends.cuda.runtime_words import EXAMINED, MAX, MIN, OR, SUM
+from frontier.lowering.ir import Assign, Call, Counter, Node, Together, Value, Var, cast
+from frontier.lowering.kernels import Callee, Constant
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import FLOATS, SLOT, WORDS, pointer
+from frontier.operators.shared.phases import calling, frontier, identity_of, reduction
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
+    from frontier.backends.cuda.machine import truth
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.backends.cuda.runtime import add_up, keep_float, keep_int
+    from frontier.lowering.registers import Register
+    from frontier.operators.elementwise.compute import Compute
+    from frontier.operators.elementwise.filter import Filter
+    from frontier.operators.elementwise.reduce import Reduce
+    from frontier.operators.elementwise.split import Split
+
+__all__ = [
+    "OPS", "appending", "combined", "count_hubs", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
+    "output", "pile", "queue_of",
+]  # fmt: skip
+
+#: Reduction -> how partial results are brought together.
+OPS = {"sum": SUM, "min": MIN, "max": MAX, "any": MAX, "all": MIN, "or": OR}
+
+
+# ---- kernels ---------------------------------------------------------------------------------------------
+
+
+def computing(call: Callee, counted: bool = False) -> Callable[..., Any]:
+    """Every element once: every thread takes every W-th. ``counted``: the elements are the numbers from 0 on."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, edges):
+        i = w
+        while i < total:
+            x = i if counted else element_at(queue, everything, i)
+            call(p, C, slot, x, edges)
+            i += W
+
+    return phase
+
+
+def filtering(keep: Callee, big: bool, mode: int) -> Callable[..., Any]:
+    """Appends the elements that are kept."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, edges, out):
+        lane = w & 31
+        many = chunk(total, W)
+        first = (w - lane) * many
+        while first < total:
+            accepted = np.uint32(0)
+            for u in range(many):
+                i = first + 32 * u + lane
+                if i < total:
+                    x = element_at(queue, everything, i)
+                    if truth(keep(p, C, slot, x, edges)):
+                        accepted = marked(accepted, u)
+            append_chunk(C, slot, big, out.queue, out.scan, mode, out.degrees, queue, everything, first, accepted)
+            first += W * many
+
+    return phase
+
+
+def splitting(keep: Callee, big: bool, mode: int) -> Callable[..., Any]:
+    """Appends the elements that are kept, and the others to the pile unless it holds them already."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, edges, out, pile):
+        lane = w & 31
+        many = chunk(total, W)
+        first = (w - lane) * many
+        while first < total:
+            accepted = np.uint32(0)
+            aside = np.uint32(0)
+            for u in range(many):
+                i = first + 32 * u + lane
+                if i < total:
+                    x = element_at(queue, everything, i)
+                    if truth(keep(p, C, slot, x, edges)):
+                        accepted = marked(accepted, u)
+                    elif pile.stamps[x] != pile.epoch:
+                        pile.stamps[x] = pile.epoch
+                        aside = marked(aside, u)
+            append_chunk(C, slot, big, out.queue, out.scan, mode, out.degrees, queue, everything, first, accepted)
+            append_pile(C, slot, pile.elements, pile.held, queue, everything, first, aside)
+            first += W * many
+
+    return phase
+
+
+def reducing(
+    value: Callee, add: Callee, identity: float, real: bool, op: int, counted: bool = False
+) -> Callable[..., Any]:
+    """Every block reduces its share, and leaves the result for the others."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, edges, F):
+        result = np.float64(identity) if real else np.int64(identity)
+        i = w
+        while i < total:
+            x = i if counted else element_at(queue, everything, i)
+            result = add(result, value(p, C, slot, x, edges))
+            i += W
+        if real:
+            keep_float(F, slot, op, result)
+        else:
+            keep_int(C, slot, op, result)
+
+    return phase
+
+
+def counting_hubs() -> Callable[..., Any]:
+    """Counts the frontier's vertices of more than the ``least`` edges."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, offsets, least):
+        found = np.int64(0)
+        i = w
+        while i < total:
+            x = element_at(queue, everything, i)
+            if np.int64(offsets[x + 1]) - np.int64(offsets[x]) > least:
+                found += 1
+            i += W
+        add_up(C, slot, EXAMINED, found)
+
+    return phase
+
+
+# ---- lowering --------------------------------------------------------------------------------------------
+
+
+def queue_of(b: CudaProgram, register: Register, kind: str, want: str, **more: Value) -> tuple[Call, str]:
+    """Where a phase appends its next queue, and ``more`` of :class:`Queue`; which scan that gets, if any."""
+    want = want if kind == "vertex" else ""
+    queue, scan = b.target(register, kind)
+    made = Call(
+        "Queue",
+        pointer(b.layout.element(kind), queue),
+        pointer(b.layout.offsets, scan),
+        b.room_left(register, kind),
+        b.lists(want or "out")[0],
+        *(more.get(name, 0) for name in Queue._fields[4:]),
+    )
+    return made, want
+
+
+def appending(b: CudaProgram, want: str) -> dict[str, Constant]:
+    """Constants of appends: whether counts and edges need a word each, and what is written beside the ids."""
+    return {"big": b.big, "mode": b.mode_number(want)}
+
+
+def output(b: CudaProgram, register: Register, kind: str, want: str, parameters: dict[str, Value]) -> str:
+    """Add the parameters for a phase's next queue; which scan it gets, if any."""
+    want = want if kind == "vertex" else ""
+    queue, scan = b.target(register, kind)
+    parameters["out"] = pointer(b.layout.element(kind), queue)
+    parameters["out_scan"] = pointer(b.layout.offsets, scan)
+    parameters["degrees"] = b.lists(want or "out")[0]
+    parameters["capacity"] = b.room_left(register, kind)
+    return want
+
+
+def pile(b: CudaProgram, name: str, kind: str) -> Call:
+    """A pile."""
+    return Call(
+        "Pile",
+        pointer(b.layout.element(kind), b.state[f"pile:{name}"]),
+        b.state[f"held:{name}"],
+        pointer("int32", b.state[f"stamps:{name}"]),
+        cast("int32", b.state[f"epoch:{name}"]),
+        0,
+    )
+
+
+def count_hubs(b: CudaProgram, given: dict[str, Value]) -> Call:
+    """The phase that counts the frontier's hubs."""
+    return b.kernel("count_hubs", counting_hubs, given)
+
+
+def lower_compute(step: Compute, b: CudaProgram, register: Register) -> None:
+    """A phase that only calls the functor."""
+    if step.counted:
+        count: dict[str, Value] = {"total": b.count_over(step.over)}
+        call = calling(b, step.fn, "count", count)
+        b.phase(b.kernel(step.fn.__name__, computing, count, call=call, counted=True), (), "compute", [step.fn])
+        return
+    b.sparse(register)
+
+    def emit(kind: str) -> None:
+        given = frontier(b, register, kind)
+        call = calling(b, step.fn, kind, given)
+        b.phase(b.kernel(step.fn.__name__, computing, given, call=call), (), "compute", [step.fn])
+
+    b.for_kinds(register, emit)
+
+
+def lower_filter(step: Filter, b: CudaProgram, register: Register) -> None:
+    """A phase that appends the elements for which the functor is true."""
+    after = b.want
+    b.sparse(register)
+
+    def emit(kind: str) -> None:
+        given = frontier(b, register, kind)
+        keep = calling(b, step.fn, kind, given)
+        given["out"], want = queue_of(b, register, kind, after)
+        made = b.kernel(step.fn.__name__, filtering, given, keep=keep, **appending(b, want))
+        b.phase(made, b.produced(register, kind, want), "filter: append what is kept", [step.fn])
+
+    b.for_kinds(register, emit)
+
+
+def lower_split(step: Split, b: CudaProgram, register: Register) -> None:
+    """A phase with two appends: to the next queue, and to the pile unless it holds the element already."""
+    after = b.want
+    b.sparse(register)
+    pile_kind = b.pile(step.rest)
+
+    def emit(kind: str) -> None:
+        if kind != pile_kind:
+            b.leave("WRONG_KIND")
+            return
+        given = frontier(b, register, kind)
+        keep = calling(b, step.fn, kind, given)
+        given["out"], want = queue_of(b, register, kind, after)
+        given["pile"] = pile(b, step.rest, kind)
+        made = b.kernel(step.fn.__name__, splitting, given, keep=keep, **appending(b, want))
+        held = b.state[f"held:{step.rest}"]
+        nodes = [*b.produced(register, kind, want), Assign(held, held + Counter("PILE_COUNT"))]
+        b.phase(made, nodes, f"split: append what is kept, and put the rest into p.{step.rest}", [step.fn])
+
+    b.for_kinds(register, emit)
+
+
+def lower_reduce(step: Reduce, b: CudaProgram, register: Register) -> None:
+    """A phase in which every block reduces its share, and a decision that combines the shares in order."""
+    constants = reduction(step.op, b.layout.dtype(step.into)) | {"op": OPS[step.op]}
+    real = bool(constants["real"])
+
+    def emit(kind: str) -> None:
+        counted = kind == "count"
+        given = {"total": b.count_over(step.over)} if counted else frontier(b, register, kind)
+        value = calling(b, step.fn, kind, given, VALUE)
+        if real:
+            given["F"] = FLOATS
+        made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, **constants)
+        b.phase(made, combined(b, SLOT, step.op, step.into, real), f"reduce: {step.op}", [step.fn])
+
+    if step.counted:
+        emit("count")
+        return
+    b.sparse(register)
+    b.for_kinds(register, emit)
+
+
+def combined(b: CudaProgram, slot: Var, op: str, into: str, real: bool) -> list[Node]:
+    """Nodes after a phase in which blocks kept results: these in the order of blocks, into a scalar."""
+    dtype = b.layout.dtype(into)
+    function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
+    result = b.local("result", "float64" if real else "int64", f"the {op} of the blocks' results")
+    call = Call(function, memory, slot, Var(("SUM", "MIN", "MAX", "OR")[OPS[op]]), identity_of(op, dtype))
+    return [Together(result, call), b.assign(into, result)]

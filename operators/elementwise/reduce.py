@@ -1,0 +1,85 @@
+"""Reduce: one number from all elements of the frontier, into a scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frontier.functors.functor import arguments, constant, location
+from frontier.operators.shared.kernels import kernels
+from frontier.operators.shared.reductions import OPS, check_into, check_op, reduced
+from frontier.program.frontiers import Frontier
+from frontier.program.step import Functor, Operator, Over, check_field
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
+
+__all__ = ["Reduce"]
+
+
+class Reduce(Operator):
+    """``p.into`` becomes the reduction of the functor's values over the frontier.
+
+    Parameters
+    ----------
+    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i`` -> number
+        Called exactly once for each element; it may also write to fields.
+    op : {"sum", "min", "max", "any", "all", "or"}
+        Float values accumulate in float64, integers in int64.
+    into : str
+        Name of the scalar. An empty frontier gives the op's identity.
+    over : see Step
+        May be a count, or a scalar that holds one, as in Compute.
+    """
+
+    name = "reduce"
+    once_each = True
+    passes_through = True
+    takes_count = True
+
+    def __init__(
+        self, fn: Functor, op: str, into: str, over: Over = None, schedule: Schedule | None = None
+    ) -> None:
+        super().__init__(over, schedule)
+        check_op(op, OPS, "Reduce")
+        self.fn, self.op, self.into = fn, op, into
+        arguments(fn, "element")
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "element"
+
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "Reduce"
+
+    def into_fields(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, self.into
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        check_field(p, self.into, ("scalar",), "into")
+        check_into(self.op, self.into, p.scalars[self.into].dtype, "Reduce")
+
+    def interpret(self, context: Context, f: Frontier | int) -> Frontier | int:
+        """Run on the python backend."""
+        from frontier.backends.python.view import stored
+
+        scalar = context.problem.scalars[self.into]
+        result = reduced(self.op, context.each(self.fn, f), scalar.dtype, location(self.fn))
+        scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Add the phase of this step to a loop function."""
+        from frontier.lowering.ir import expression
+
+        number = constant(self.fn)
+        if self.op == "sum" and isinstance(number, int) and not builder.layout.dtype(self.into).startswith("float"):
+            # Counting takes no sweep: a frontier knows its size.
+            count = builder.count_over(self.over) if self.counted else register.count
+            builder.add(builder.assign(self.into, expression(count) * int(number)))
+            return
+        kernels(builder, "elementwise").lower_reduce(self, builder, register)

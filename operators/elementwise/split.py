@@ -1,0 +1,68 @@
+"""Split: keep some elements of the frontier, put the others aside in a pile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frontier.functors.functor import arguments
+from frontier.operators.shared.kernels import kernels
+from frontier.program.frontiers import Frontier
+from frontier.program.step import Functor, Operator, Over, check_field
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
+
+__all__ = ["Split"]
+
+
+class Split(Operator):
+    """Keep the elements for which the functor is true; add the others to a pile.
+
+    Parameters
+    ----------
+    fn : function of the problem and ``v``, or of ``src, dst, edge, weight`` -> bool
+        Called exactly once for each element, for example ``distance below the limit``.
+    rest : str
+        The pile that takes the others. A pile is a set: what is in it already stays once.
+    over, schedule
+        See :class:`frontier.program.step.Step`.
+
+    Notes
+    -----
+    Gunrock's priority queue of two levels: near is worked on until it is exhausted, far waits
+    (Davidson et al., Work-efficient parallel GPU methods for SSSP, IPDPS 2014).
+    """
+
+    name = "split"
+    once_each = True
+
+    def __init__(
+        self, fn: Functor, rest: str, over: Over = None, schedule: Schedule | None = None
+    ) -> None:
+        super().__init__(over, schedule)
+        self.fn, self.rest = fn, rest
+        arguments(fn, "element")
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "element"
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        check_field(p, self.rest, ("pile",), "rest")
+
+    def interpret(self, context: Context, f: Frontier) -> Frontier:
+        """Run on the python backend."""
+        keep = [bool(value) for value in context.each(self.fn, f)]
+        others = [not value for value in keep]
+        piles = context.problem.piles
+        piles[self.rest] = piles[self.rest] | Frontier._of(f.graph, f.kind, ids=f.ids[others])
+        return Frontier._of(f.graph, f.kind, ids=f.ids[keep])
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Add the phase of this step to a loop function."""
+        kernels(builder, "elementwise").lower_split(self, builder, register)

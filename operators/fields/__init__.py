@@ -1,0 +1,1 @@
+"""The operators on whole fields, scalars and piles: Set, Swap, Take."""

@@ -1,0 +1,69 @@
+"""Swap: exchange two fields."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from frontier.errors import FrontierError
+from frontier.program.frontiers import Frontier
+from frontier.program.step import Operator, check_field
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.program.problem import Problem
+
+__all__ = ["Swap"]
+
+
+class Swap(Operator):
+    """Exchange two fields of one kind and dtype, without copying.
+
+    Parameters
+    ----------
+    first, second : str
+        Names of two vertex fields, edge fields, arrays of one length, scalars or piles.
+    """
+
+    name = "swap"
+    uses_frontier = False
+    passes_through = True
+    measures = True
+
+    def __init__(self, first: str, second: str) -> None:
+        super().__init__()
+        self.first, self.second = first, second
+
+    def check(self, p: Problem) -> None:
+        every = ("vertex", "edge", "array", "scalar", "pile")
+        check_field(p, self.first, every, "Swap")
+        check_field(p, self.second, every, "Swap")
+        a, b = p.fields[self.first], p.fields[self.second]
+        same = a.kind == b.kind and a.dtype == b.dtype
+        if a.kind == "pile":
+            same = same and a.init == b.init
+        if a.kind == "array":
+            same = same and len(a.init) == len(b.init)
+        if not same:
+            raise FrontierError(
+                f"Swap({self.first!r}, {self.second!r}): fields of one kind and dtype, "
+                f"not {a.kind} {a.dtype} and {b.kind} {b.dtype}"
+            )
+
+    def interpret(self, context: Context, f: Frontier | None) -> Frontier | None:
+        """Run on the python backend."""
+        p, a, b = context.problem, self.first, self.second
+        stores: tuple[dict[str, Any], ...] = (p.arrays, p.scalars, p.piles)
+        for store in stores:
+            if a in store:
+                store[a], store[b] = store[b], store[a]
+        context.refresh()
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """A decision that all workers make alike: no phase of its own."""
+        builder.swap(self.first, self.second)
+
+    def __repr__(self) -> str:
+        return f"Swap({self.first!r}, {self.second!r})"

@@ -1,0 +1,57 @@
+"""Take: the content of a pile becomes the frontier, and the pile is empty."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from frontier.program.frontiers import Frontier
+from frontier.program.step import Operator, check_field
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
+
+__all__ = ["Take"]
+
+
+class Take(Operator):
+    """The pile's content is the next frontier; the pile is empty after.
+
+    Parameters
+    ----------
+    pile : str
+        Name of the pile.
+    """
+
+    name = "take"
+    takes_pile = True
+    uses_frontier = False
+
+    def __init__(self, pile: str, schedule: Schedule | None = None) -> None:
+        super().__init__(None, schedule)
+        self.pile = pile
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        check_field(p, self.pile, ("pile",), "Take")
+
+    def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
+        return frozenset({piles[self.pile]})
+
+    def interpret(self, context: Context, f: Frontier | None) -> Frontier:
+        """Run on the python backend."""
+        piles = context.problem.piles
+        taken = piles[self.pile]
+        piles[self.pile] = Frontier(taken.graph, (), taken.kind)
+        return taken
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Exchange two queues: a decision that all workers make alike."""
+        builder.take(self.pile, register)
+
+    def __repr__(self) -> str:
+        return f"Take({self.pile!r})"

@@ -1,0 +1,138 @@
+"""Gather: for every vertex of the frontier, one number from all its edges (neighbour reduce)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from frontier.errors import FrontierError, FunctorError
+from frontier.functors.functor import arguments, location
+from frontier.operators.shared.kernels import kernels
+from frontier.operators.shared.reductions import ENDS, OPS, check_into, check_op, least, reduced
+from frontier.program.frontiers import Frontier
+from frontier.program.step import Functor, Operator, Over, check_field
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
+
+__all__ = ["Gather"]
+
+
+class Gather(Operator):
+    """``p.into[v]`` becomes the reduction of the functor's values over v's edges.
+
+    Parameters
+    ----------
+    fn : function of the problem and any of ``src, dst, edge, weight`` -> number
+        Without side effects. It must not read the field ``into``, unless ``inplace``.
+    op : {"sum", "min", "max", "any", "all", "or", "argmin", "argmax"}
+        Floats accumulate in float64, integers in int64; no edges give the op's identity. ``"or"`` sets the bits that
+        any value has. ``"argmin"`` and ``"argmax"`` give the far end of the edge with the least, or greatest, value:
+        of several the one with the smallest id, and -1 where there is no edge; NaN comes after all numbers.
+    into : str
+        A vertex field.
+    edges : {"in", "out"}
+        Whose edges: v is ``dst`` of its in-edges, or ``src`` of its out-edges.
+    where : function of the problem and the far end -> bool, optional
+        Only edges whose far end satisfies it count.
+    inplace : bool
+        Lets the functor read ``into`` (Gauss-Seidel); results then depend on the schedule.
+    over, schedule
+        See :class:`frontier.program.step.Step`.
+
+    Notes
+    -----
+    The frontier stays as it was. Work: the edges of the frontier. No atomics.
+    """
+
+    name = "gather"
+    passes_through = True
+
+    def __init__(
+        self,
+        fn: Functor,
+        op: str,
+        into: str,
+        edges: str = "in",
+        where: Functor | None = None,
+        inplace: bool = False,
+        over: Over = None,
+        schedule: Schedule | None = None,
+    ) -> None:
+        super().__init__(over, schedule)
+        check_op(op, OPS + ENDS, "Gather")
+        if edges not in ("in", "out"):
+            raise FrontierError(f"Gather(edges={edges!r}): choose from 'in', 'out'")
+        self.fn, self.op, self.into, self.edges = fn, op, into, edges
+        self.where, self.inplace = where, inplace
+        arguments(fn, "edge")
+        self.near, self.far = ("dst", "src") if edges == "in" else ("src", "dst")
+        if where is not None:
+            arguments(where, self.far)
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "edge"
+        if self.where is not None:
+            yield self.where, self.far
+
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "Gather"
+
+    def into_fields(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, self.into
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        check_field(p, self.into, ("vertex",), "into")
+        check_into(self.op, self.into, p.arrays[self.into].dtype, "Gather")
+        from frontier.program.effects import check_functor
+
+        for fn, _ in self.functors():
+            found = check_functor(fn, p)
+            if found is None:
+                continue
+            if self.into in found.reads and not self.inplace:
+                raise FunctorError(
+                    f"{location(fn)} reads field {self.into!r}, which this Gather writes: results would depend "
+                    "on the order; gather into another field and Swap, or say inplace=True"
+                )
+            if found.writes:
+                raise FunctorError(
+                    f"{location(fn)} writes field {min(found.writes)!r}: the functor of a Gather has no side effects"
+                )
+
+    def interpret(self, context: Context, f: Frontier) -> Frontier:
+        """Run on the python backend."""
+        from frontier.backends.python.view import stored
+
+        if f.kind != "vertex":
+            raise FrontierError("Gather runs over a frontier of vertices")
+        g = context.problem.graph
+        field = context.problem.arrays[self.into]
+        value = context.functor(self.fn, arguments(self.fn, "edge"))
+        allowed = None if self.where is None else context.functor(self.where, arguments(self.where, self.far))
+        edges = 0
+        for v in f.ids.tolist():
+            slots = (
+                range(int(g.offsets[v]), int(g.offsets[v + 1]))
+                if self.edges == "out"
+                else g.in_edges[int(g.in_offsets[v]) : int(g.in_offsets[v + 1])].tolist()
+            )
+            edges += len(slots)
+            ends = (context.edge(slot) for slot in slots)
+            seen = (e for e in ends if allowed is None or allowed(e))
+            if self.op in ENDS:
+                result = least(self.op, ((value(e), e[self.far]) for e in seen))
+            else:
+                result = reduced(self.op, (value(e) for e in seen), field.dtype, location(self.fn))
+            field[v] = stored(f"p.{self.into}[{v}]", result, field.dtype)
+        context.note(edges=edges, direction="pull" if self.edges == "in" else "push")
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Add the phase of this step to a loop function."""
+        kernels(builder, "gather").lower(self, builder, register)

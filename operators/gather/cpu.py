@@ -1,0 +1,113 @@
+"""Gather on the CPU: every vertex by one worker, which walks its edges in order; so without atomics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.cpu.runtime_words import EXAMINED
+from frontier.backends.least import LAST
+from frontier.errors import FrontierError
+from frontier.lowering.ir import Counter
+from frontier.lowering.kernels import Callee
+from frontier.lowering.registers import PULL, PUSH_THREAD
+from frontier.operators.advance.edges import walked
+from frontier.operators.elementwise.cpu import LEAST, MOST
+from frontier.operators.gather.phases import gathering_edges
+from frontier.operators.shared.phases import frontier, nearer
+
+if TYPE_CHECKING:
+    from frontier.backends.cpu.atomics import truth
+    from frontier.backends.cpu.intrinsics import fetch_add
+    from frontier.backends.cpu.runtime import next_piece, piece
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.gather import Gather
+
+__all__ = ["lower"]
+
+
+def gathering(
+    value: Callee,
+    where: Callee,
+    renumbered: bool,
+    weighted: bool,
+    add: Callee,
+    identity: float,
+    real: bool,
+    flag: bool,
+) -> Callable[..., Any]:
+    """The reduction of the values of a vertex's edges into a field, a bool if ``flag``."""
+    every = where is None
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, into):
+        examined = np.int64(0)
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if everything else np.int64(queue[i])
+                result = np.float64(identity) if real else np.int64(identity)
+                for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+                    far = np.int64(lists.ends[k])
+                    e = np.int64(lists.in_edges[k]) if renumbered else k
+                    weight = lists.weights[e] if weighted else 0
+                    if every or truth(where(p, C, slot, far)):
+                        result = add(result, value(p, C, slot, x, far, e, weight))
+                into[x] = truth(result) if flag else result
+                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
+            first = next_piece(C, slot, W, size)
+        fetch_add(C, slot + EXAMINED, examined)
+
+    return phase
+
+
+def finding(
+    value: Callee, where: Callee, renumbered: bool, weighted: bool, op: str
+) -> Callable[..., Any]:
+    """The far end of a vertex's edge with the least (greatest) value, of several the smallest; -1 without edges."""
+    every = where is None
+    nearest = nearer(op)
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, into):
+        examined = np.int64(0)
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if everything else np.int64(queue[i])
+                best, result = LAST, LAST
+                for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+                    far = np.int64(lists.ends[k])
+                    e = np.int64(lists.in_edges[k]) if renumbered else k
+                    weight = lists.weights[e] if weighted else 0
+                    if every or truth(where(p, C, slot, far)):
+                        best, result = nearest(best, result, value(p, C, slot, x, far, e, weight), far)
+                into[x] = result if result != LAST else -1
+                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
+            first = next_piece(C, slot, W, size)
+        fetch_add(C, slot + EXAMINED, examined)
+
+    return phase
+
+
+def lower(step: Gather, b: Builder, register: Register) -> None:
+    """A phase over pieces of the frontier."""
+    if register.kinds != {"vertex"}:
+        raise FrontierError("Gather runs over a frontier of vertices")
+    b.sparse(register)
+    given = frontier(b, register, "vertex")
+    if step.edges == "in":
+        b.needs_in = True
+    given["into"] = b.field(step.into)
+    given["lists"], constants = gathering_edges(step, b)
+    factory = finding if "op" in constants else gathering
+    b.phase(
+        b.kernel(step.fn.__name__, factory, given, **constants),
+        walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED")),
+        f"gather along {step.edges}-edges: {step.op}",
+        [step.fn, step.where],
+        [step.into],
+    )

@@ -1,0 +1,121 @@
+"""Intersect: for every edge of the frontier, the neighbours that its two ends have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.errors import FrontierError
+from frontier.functors.functor import arguments, location
+from frontier.operators.shared.kernels import kernels
+from frontier.operators.shared.reductions import OPS, check_into, check_op, reduced
+from frontier.program.frontiers import Frontier
+from frontier.program.step import Functor, Operator, Over, check_field
+
+if TYPE_CHECKING:
+    from frontier.backends.python.interpreter import Context
+    from frontier.graph.graph import Graph
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import Schedule
+
+__all__ = ["Intersect"]
+
+
+class Intersect(Operator):
+    """Call the functor for every edge (u, v) of the frontier and every common out-neighbour w of u and v.
+
+    Parameters
+    ----------
+    fn : function of the problem and any of ``u, v, w`` (vertices), ``uv, uw, vw`` (edge slots)
+        Called exactly once for every slot ``uv`` of the frontier and every pair of a slot ``uw`` of u's
+        out-edges and a slot ``vw`` of v's that lead to one w. So where edges are parallel, w comes once for every
+        such pair; and where there are self-loops, w may be u or v. Many calls share a vertex: what
+        they write, they write with atomics.
+    op : {"sum", "min", "max", "any", "all", "or"}, optional
+        Reduces what the functor returns, as Reduce does; without it that is not used.
+    into : str, optional
+        Name of the scalar for the result; together with ``op``. No call at all gives the op's identity.
+    over, schedule
+        See :class:`frontier.program.step.Step`.
+
+    Notes
+    -----
+    The frontier stays as it was. Out-lists are sorted, so two of similar length are merged; of a list many times longer
+    than the other, only the entries that matter are looked up. An undirected edge has two slots: over all
+    edges, each triangle is met six times.
+    """
+
+    name = "intersect"
+    passes_through = True
+
+    def __init__(
+        self,
+        fn: Functor,
+        op: str | None = None,
+        into: str | None = None,
+        over: Over = None,
+        schedule: Schedule | None = None,
+    ) -> None:
+        super().__init__(over, schedule)
+        if (op is None) != (into is None):
+            raise FrontierError(f"Intersect(op={op!r}, into={into!r}): both or neither")
+        if op is not None:
+            check_op(op, OPS, "Intersect")
+        self.fn, self.op, self.into = fn, op, into
+        arguments(fn, "common")
+
+    def functors(self) -> Iterator[tuple[Functor, str]]:
+        yield self.fn, "common"
+
+    def valued(self) -> Iterator[tuple[Functor, str]]:
+        if self.op is not None:
+            yield self.fn, "Intersect"
+
+    def into_fields(self) -> Iterator[tuple[Functor, str]]:
+        if self.into is not None:
+            yield self.fn, self.into
+
+    def check(self, p: Problem) -> None:
+        super().check(p)
+        if self.op is not None and self.into is not None:
+            check_field(p, self.into, ("scalar",), "into")
+            check_into(self.op, self.into, p.scalars[self.into].dtype, "Intersect")
+
+    def interpret(self, context: Context, f: Frontier) -> Frontier:
+        """Run on the python backend."""
+        from frontier.backends.python.view import stored
+
+        if f.kind != "edge":
+            raise FrontierError("Intersect runs over a frontier of edges")
+        value = context.functor(self.fn, arguments(self.fn, "common"))
+        values = (value(triple) for slot in f.ids.tolist() for triple in _common(f.graph, slot))
+        if self.op is None or self.into is None:
+            for _ in values:
+                pass
+            return f
+        scalar = context.problem.scalars[self.into]
+        result = reduced(self.op, values, scalar.dtype, location(self.fn))
+        scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
+        return f
+
+    def lower(self, builder: Builder, register: Register) -> None:
+        """Add the phase of this step to a loop function."""
+        if register.kinds != {"edge"}:
+            raise FrontierError("Intersect runs over a frontier of edges")
+        kernels(builder, "intersect").lower(self, builder, register)
+
+
+def _common(g: Graph, uv: int) -> Iterator[dict[str, Any]]:
+    """What the functor may ask for, for every pair of slots that lead from an edge's ends to one vertex."""
+    u, v = int(g.sources[uv]), int(g.targets[uv])
+    first = int(g.offsets[v])
+    others = g.targets[first : int(g.offsets[v + 1])]
+    for uw in range(int(g.offsets[u]), int(g.offsets[u + 1])):
+        w = g.targets[uw]
+        for vw in range(first + np.searchsorted(others, w), first + np.searchsorted(others, w, side="right")):
+            triple = {"u": u, "v": v, "w": w, "uv": uv, "uw": uw, "vw": vw}
+            yield {name: np.int64(number) for name, number in triple.items()}

@@ -1,0 +1,101 @@
+"""Intersect on the CPU: small pieces of the frontier, for one edge may be a thousand times the work of another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.lowering.ir import Call, Node
+from frontier.lowering.kernels import Callee, Constant
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import FLOATS
+from frontier.operators.elementwise.cpu import combined
+from frontier.operators.shared.phases import frontier, reduction
+
+if TYPE_CHECKING:
+    from frontier.backends.cpu.runtime import first_from, keep_float, keep_int, next_piece, piece
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.intersect import Intersect
+
+__all__ = ["lower"]
+
+#: Fewest and most edges of a piece.
+LEAST, MOST = 16, 256
+
+#: A list so many times longer than the other is searched instead of walked.
+SEARCHED = 16
+
+
+def intersecting(
+    value: Callee, add: Callee, identity: float, real: bool
+) -> Callable[..., Any]:
+    """Both lists of an edge (u, v) side by side; the functor for every pair of slots with equal far ends."""
+    reduces = add is not None
+
+    def phase(p, C, slot, w, W, everything, queue, total, sources, lists, F):
+        offsets, targets = lists.offsets, lists.ends
+        result = np.float64(identity) if real else np.int64(identity)
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if everything else np.int64(queue[i])
+                u = np.int64(sources[x])
+                v = np.int64(targets[x])
+                a = np.int64(offsets[u])
+                a_end = np.int64(offsets[u + 1])
+                b = np.int64(offsets[v])
+                b_end = np.int64(offsets[v + 1])
+                search_a = a_end - a > SEARCHED * (b_end - b)
+                search_b = b_end - b > SEARCHED * (a_end - a)
+                while a < a_end and b < b_end:
+                    common = np.int64(targets[a])
+                    other = np.int64(targets[b])
+                    if common < other:
+                        a = first_from(targets, a + 1, a_end, other) if search_a else a + 1
+                    elif other < common:
+                        b = first_from(targets, b + 1, b_end, common) if search_b else b + 1
+                    else:
+                        k = b
+                        while k < b_end and np.int64(targets[k]) == common:
+                            if reduces:
+                                result = add(result, value(p, C, slot, u, v, common, x, a, k))
+                            else:
+                                value(p, C, slot, u, v, common, x, a, k)
+                            k += 1
+                        # Where u's list has the same far end again, b still stands at the first of v's.
+                        a += 1
+            if real:  # sums of floats depend on who adds what: that must be the same in every run
+                first += W * size
+            else:
+                first = next_piece(C, slot, W, size)
+        if reduces:
+            if real:
+                keep_float(F, slot, w, result)
+            else:
+                keep_int(C, slot, w, result)
+
+    return phase
+
+
+def lower(step: Intersect, b: Builder, register: Register) -> None:
+    """A phase that calls the functor, and reduces what it returns if the step does."""
+    given = frontier(b, register, "edge")
+    given["sources"] = b.sources()
+    given["lists"] = Call("Lists", *b.lists("out"), 0, 0)
+    ends = ("u", "v", "w", "uv", "uw", "vw")
+    reduces = step.op is not None and step.into is not None
+    constants: dict[str, Constant] = {"add": None, "identity": 0, "real": False}
+    after: list[Node] = []
+    if step.op is not None and step.into is not None:
+        constants = reduction(step.op, b.layout.dtype(step.into))
+        real = bool(constants["real"])
+        after = combined(b, step.op, step.into, real)
+        if real:
+            given["F"] = FLOATS
+    value = b.calling(step.fn, "common", ends, VALUE if reduces else "")
+    made = b.kernel(f"intersect_{step.fn.__name__}", intersecting, given, value=value, **constants)
+    b.phase(made, after, "intersect: find the common neighbours of both ends", [step.fn])

@@ -1,0 +1,205 @@
+"""Intersect on the GPU: of an edge's two lists the shorter is walked, and its entries are looked up in the longer.
+
+A warp takes 32 edges, lays their shorter lists in a row and gives each lane one entry after another; so no lane waits
+for a neighbour's longer list. Edges whose shorter list is long as well, between two hubs, are left to a second sweep,
+in which a whole block walks it. Neighbouring edges go to different blocks there, for hubs' edges lie together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.functors.functor import arguments
+from frontier.lowering.ir import Call, Node
+from frontier.lowering.kernels import Callee, Constant, Made
+from frontier.lowering.phases import VALUE
+from frontier.lowering.variables import FLOATS, SLOT
+from frontier.operators.elementwise.cuda import OPS, combined
+from frontier.operators.shared.phases import frontier, reduction
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.appends import element_at
+    from frontier.backends.cuda.machine import (
+        ballot,
+        block_index,
+        block_size,
+        find_first,
+        num_blocks,
+        shuffle,
+        sync,
+        sync_or,
+        thread_index,
+    )
+    from frontier.backends.cuda.names import I, uint32_shared
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.backends.cuda.runtime import WARPS, keep_float, keep_int, running
+    from frontier.backends.cuda.steps import next_elements, owner
+    from frontier.lowering.registers import Register
+    from frontier.operators.intersect import Intersect
+
+__all__ = ["lower"]
+
+#: Entries of a shorter list beyond which a block walks it. No list of a bounded build is longer.
+LONG = 1024
+
+
+def intersecting(
+    pairs: Callee, identity: float, real: bool, op: int, reduces: bool, bounded: bool, u_named: bool, v_named: bool
+) -> Callable[..., Any]:
+    """The functor for every pair of slots with equal far ends, of the lists of an edge (u, v)."""
+
+    def of_edge(sources, targets, offsets, x):
+        """Where the shorter list of an edge begins and ends, and the longer; whether the shorter is v's."""
+        u = np.int64(sources[x])
+        v = np.int64(targets[x])
+        near = I(offsets[u])
+        near_end = I(offsets[u + 1])
+        far = I(offsets[v])
+        far_end = I(offsets[v + 1])
+        turned = I(near_end - near) > I(far_end - far)
+        if turned:
+            near, far = far, near
+            near_end, far_end = far_end, near_end
+        return near, near_end, far, far_end, turned
+
+    def phase(p, C, slot, w, W, everything, queue, total, sources, lists, F):
+        offsets, targets = lists.offsets, lists.ends
+        result = np.float64(identity) if real else np.int64(identity)
+        lane = np.int32(w & 31)
+        first = w - lane
+        while first < total:
+            # A warp works on 32 edges: begun is where a lane's edge begins in the row of entries.
+            i = first + lane
+            mine = np.int64(0)
+            length = np.int32(0)
+            turned = False
+            near = I(0)
+            far = I(0)
+            far_end = I(0)
+            if i < total:
+                mine = element_at(queue, everything, i)
+                near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, mine)
+                if bounded or I(near_end - near) <= I(LONG):
+                    length = np.int32(near_end - near)
+            upto = running(length, lane)
+            begun = np.int32(upto - length)
+            entries = np.int32(shuffle(upto, 31))
+            base = I(near - I(begun))
+            its_far = far
+            its_end = far_end
+            turns = ballot(turned)
+            done = np.int32(0)
+            while done < entries:
+                at = np.int32(done + lane)
+                j = owner(begun, at)
+                x = np.int64(shuffle(mine, j))
+                k = I(I(shuffle(base, j)) + I(at))
+                far = I(shuffle(its_far, j))
+                far_end = I(shuffle(its_end, j))
+                turned = np.uint32(np.uint32(turns >> np.uint32(j)) & np.uint32(1)) != np.uint32(0)
+                if at < entries:
+                    u = np.int64(sources[x]) if u_named else 0
+                    v = np.int64(targets[x]) if v_named else 0
+                    result = pairs(p, C, slot, targets, u, v, x, k, far, far_end, turned, result)
+                done = np.int32(done + np.int32(32))
+            if real:  # sums of floats depend on who adds what: that must be the same in every run
+                first += W
+            else:
+                first = next_elements(C, slot, W)
+        if not bounded:
+            # Blocks look through all edges again, and walk what the warps have left, all threads together.
+            t = thread_index()
+            blocks = np.int64(num_blocks())
+            masks = uint32_shared(WARPS)
+            begin = np.int64(block_index())
+            while begin < total:
+                i = begin + t * blocks
+                waits = False
+                if i < total:
+                    x = element_at(queue, everything, i)
+                    near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, x)
+                    waits = I(near_end - near) > I(LONG)
+                votes = ballot(waits)
+                if lane == 0:
+                    masks[t >> 5] = votes
+                if sync_or(waits):
+                    for q in range(block_size() >> 5):
+                        pending = np.uint32(masks[q])
+                        while pending != np.uint32(0):
+                            j = 32 * q + find_first(pending)
+                            pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                            x = element_at(queue, everything, begin + j * blocks)
+                            near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, x)
+                            u = np.int64(sources[x]) if u_named else 0
+                            v = np.int64(targets[x]) if v_named else 0
+                            k = I(near + I(t))
+                            while k < near_end:
+                                result = pairs(p, C, slot, targets, u, v, x, k, far, far_end, turned, result)
+                                k = I(k + I(block_size()))
+                    sync()
+                begin += block_size() * blocks
+        if reduces:
+            if real:
+                keep_float(F, slot, op, result)
+            else:
+                keep_int(C, slot, op, result)
+
+    return phase
+
+
+def finding(value: Callee, add: Callee) -> Callable[..., Any]:
+    """What looks slot ``k`` of the shorter list up in the longer one, from ``far`` on: the functor for every pair."""
+    reduces = add is not None
+
+    def pairs(p, C, slot, targets, u, v, x, k, far, far_end, turned, result):
+        common = np.int64(targets[k])
+        low = far
+        high = far_end
+        while low < high:
+            middle = I(low + I(I(high - low) >> I(1)))
+            if np.int64(targets[middle]) < common:
+                low = I(middle + I(1))
+            else:
+                high = middle
+        while low < far_end and np.int64(targets[low]) == common:
+            uw = np.int64(low if turned else k)
+            vw = np.int64(k if turned else low)
+            if reduces:
+                result = add(result, value(p, C, slot, u, v, common, x, uw, vw))
+            else:
+                value(p, C, slot, u, v, common, x, uw, vw)
+            low = I(low + I(1))
+        return result
+
+    return pairs
+
+
+def lower(step: Intersect, b: CudaProgram, register: Register) -> None:
+    """A phase that calls the functor, and reduces what it returns if the step does."""
+    given = frontier(b, register, "edge")
+    given["sources"] = b.sources()
+    given["lists"] = Call("Lists", *b.lists("out"), 0, 0)
+    names = arguments(step.fn, "common")
+    reduces = step.op is not None and step.into is not None
+    add: Constant = None
+    constants: dict[str, Constant] = {"identity": 0, "real": False, "op": 0}
+    after: list[Node] = []
+    if step.op is not None and step.into is not None:
+        constants = reduction(step.op, b.layout.dtype(step.into)) | {"op": OPS[step.op]}
+        add, real = constants.pop("add"), bool(constants["real"])
+        after = combined(b, SLOT, step.op, step.into, real)
+        if real:
+            given["F"] = FLOATS
+    value = b.calling(step.fn, "common", ("u", "v", "w", "uv", "uw", "vw"), VALUE if reduces else "")
+    constants |= {
+        "pairs": Made(finding, {"value": value, "add": add}),
+        "reduces": reduces,
+        "bounded": b.narrow or b.build.bounded,
+        "u_named": "u" in names,
+        "v_named": "v" in names,
+    }
+    made = b.kernel(f"intersect_{step.fn.__name__}", intersecting, given, **constants)
+    b.phase(made, after, "intersect: find the common neighbours of both ends", [step.fn])

@@ -1,0 +1,1 @@
+"""Loops with an order, made of other steps."""

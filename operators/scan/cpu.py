@@ -1,0 +1,105 @@
+"""Scan on the CPU: the frontier as a bitmap, sums of equal ranges of ids, then the running sums themselves.
+
+Each worker keeps its range of ids in both phases, so a sum continues where the other ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.lowering.ir import Assign, Choice, Expr, Value, equal
+from frontier.lowering.kernels import Callee
+from frontier.lowering.phases import VALUE
+from frontier.lowering.registers import ALL, BITS, form
+from frontier.lowering.variables import FLOATS, SLOT, pointer
+from frontier.operators.elementwise.cpu import total
+from frontier.operators.shared.phases import calling, reduction
+
+if TYPE_CHECKING:
+    from frontier.backends.cpu.intrinsics import trailing_zeros
+    from frontier.backends.cpu.runtime import keep_float, keep_int, kept_float, kept_int, share
+    from frontier.lowering.builder import Builder
+    from frontier.lowering.registers import Register
+    from frontier.operators.scan import Scan
+
+__all__ = ["lower"]
+
+
+def summing(
+    value: Callee, add: Callee, identity: float, real: bool
+) -> Callable[..., Any]:
+    """Every worker leaves the sum of its range of ids."""
+
+    def phase(p, C, slot, w, W, n, bits, edges, F):
+        result = np.float64(identity) if real else np.int64(identity)
+        first, last = share((n + 63) >> 6, w, W)
+        for i in range(first, last):
+            word = bits[i]
+            while word != 0:
+                x = (i << 6) + np.int64(trailing_zeros(word))
+                word &= word - np.uint64(1)
+                result = add(result, value(p, C, slot, x, edges))
+        if real:
+            keep_float(F, slot, w, result)
+        else:
+            keep_int(C, slot, w, result)
+
+    return phase
+
+
+def scanning(
+    value: Callee, add: Callee, identity: float, real: bool
+) -> Callable[..., Any]:
+    """Each worker begins with the sums of those before it; ``before`` is the slot of the other phase."""
+
+    def phase(p, C, slot, w, W, n, bits, edges, F, into, before):
+        result = np.float64(identity) if real else np.int64(identity)
+        for other in range(w):
+            result += kept_float(F, before, other) if real else kept_int(C, before, other)
+        first, last = share((n + 63) >> 6, w, W)
+        for i in range(first, last):
+            word = bits[i]
+            while word != 0:
+                x = (i << 6) + np.int64(trailing_zeros(word))
+                word &= word - np.uint64(1)
+                into[x] = result
+                result = add(result, value(p, C, slot, x, edges))
+
+    return phase
+
+
+def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
+    """Two phases over the same bits."""
+    dtype = b.layout.dtype(step.into)
+    constants = reduction("sum", dtype)
+    real = bool(constants["real"])
+    given: dict[str, Value] = {"n": b.capacity(kind), "bits": _bitmap(b, register, kind)}
+    constants["value"] = calling(b, step.fn, kind, given, VALUE)
+    if real:
+        given["F"] = FLOATS
+    before = b.variable("before")
+    sums = b.kernel(f"sums_{step.fn.__name__}", summing, given, **constants)
+    b.phase(sums, [Assign(before, SLOT)], "add up each worker's range of the values", [step.fn])
+
+    # Only now: the functor may read what the scalar was. The slot's sums are cleared by nobody meanwhile.
+    after = [b.assign(step.total, total(before, "sum", dtype, real))] if step.total is not None else []
+    given |= {"into": b.field(step.into), "before": before}
+    made = b.kernel(f"scan_{step.fn.__name__}", scanning, given, **constants)
+    b.phase(made, after, "write the running sums", [step.fn], [step.into])
+
+
+def _bitmap(b: Builder, register: Register, kind: str) -> Expr:
+    """Make the frontier's bitmap; a step that makes no frontier has the next queue's memory for it."""
+    spare, _ = b.target(replace(register, record=""), kind)
+    n = b.capacity(kind)
+    with b.when(b.other_than(register, BITS)):
+        bits = pointer("uint64", spare)
+        b.phase(b.divided("fill_bits", bits, n, b.everything(register)), title="clear a bitmap, or fill it")
+        with b.when(b.other_than(register, ALL)):
+            marks = b.divided("set_bits", bits, b.queue(register, kind), register.count)
+            b.phase(marks, title="mark the frontier in the bitmap")
+    return pointer("uint64", Choice(equal(register.form, form(BITS)), register.bits, spare))

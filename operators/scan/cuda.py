@@ -1,0 +1,143 @@
+"""Scan on the GPU: the frontier as a bitmap, sums of the warps' ranges of ids, then the running sums themselves.
+
+A warp keeps its range in both sweeps, a lane for each of a word's 32 ids, so all that it reads and writes lies
+together. The only barrier between the first and the last id is that between the sweeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.cuda.runtime_words import SUM
+from frontier.lowering.ir import Assign, Choice, Expr, Value, equal
+from frontier.lowering.kernels import Callee
+from frontier.lowering.phases import VALUE
+from frontier.lowering.registers import ALL, BITS, form
+from frontier.lowering.variables import FLOATS, SLOT, pointer
+from frontier.operators.elementwise.cuda import combined
+from frontier.operators.shared.phases import calling, reduction
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.machine import ballot, find_first, shuffle, shuffle_up
+    from frontier.backends.cuda.names import float64_shared, int64_shared
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.backends.cuda.runtime import WARPS, keep_float, keep_int
+    from frontier.backends.cuda.steps import keep_sum, running_sum, sum_before, warp_share, word_at
+    from frontier.lowering.registers import Register
+    from frontier.operators.scan import Scan
+
+__all__ = ["lower"]
+
+# Both phases go over the words of a warp's range in order; ``here`` says whether a lane's element ``x`` is there.
+
+
+def summing(value: Callee, add: Callee, identity: float, real: bool) -> Callable[..., Any]:
+    """Every warp leaves the sum of its range of ids, every block that of its warps."""
+
+    def phase(p, C, slot, w, W, n, everything, bits, sums, edges, F):
+        result = np.float64(identity) if real else np.int64(identity)
+        lane = np.int32(w & 31)
+        words = (n + 31) >> 5
+        first, last = warp_share(words)
+        base = first
+        while base < last:
+            mine = word_at(bits, everything, n, base + lane, last)
+            pending = ballot(mine != np.uint32(0))
+            while pending != np.uint32(0):
+                j = find_first(pending)
+                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                word = np.int32(shuffle(np.int32(mine), j))
+                x = ((base + j) << 5) + lane
+                here = np.int32(np.int32(word >> lane) & np.int32(1)) != np.int32(0)
+                if here:
+                    result = add(result, value(p, C, slot, x, edges))
+            base += 32
+        keep_sum(sums, first, last, words, result)
+        if real:
+            keep_float(F, slot, SUM, result)
+        else:
+            keep_int(C, slot, SUM, result)
+
+    return phase
+
+
+def scanning(value: Callee, add: Callee, identity: float, real: bool) -> Callable[..., Any]:
+    """Each warp begins with the sums of those before it; ``before`` is the slot of the other phase."""
+
+    def phase(p, C, slot, w, W, n, everything, bits, sums, edges, F, into, before):
+        if real:
+            reached = sum_before(F, before, sums, (n + 31) >> 5, np.float64(identity), float64_shared(WARPS))
+        else:
+            reached = sum_before(C, before, sums, (n + 31) >> 5, np.int64(identity), int64_shared(WARPS))
+        lane = np.int32(w & 31)
+        words = (n + 31) >> 5
+        first, last = warp_share(words)
+        base = first
+        while base < last:
+            mine = word_at(bits, everything, n, base + lane, last)
+            pending = ballot(mine != np.uint32(0))
+            while pending != np.uint32(0):
+                j = find_first(pending)
+                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                word = np.int32(shuffle(np.int32(mine), j))
+                x = ((base + j) << 5) + lane
+                here = np.int32(np.int32(word >> lane) & np.int32(1)) != np.int32(0)
+                result = np.float64(identity) if real else np.int64(identity)
+                if here:
+                    result = add(result, value(p, C, slot, x, edges))
+                upto = running_sum(result, lane)
+                lower = shuffle_up(upto, 1)
+                if lane == 0:
+                    lower = np.float64(identity) if real else np.int64(identity)
+                if here:
+                    into[x] = reached + lower
+                reached += shuffle(upto, 31)
+            base += 32
+
+    return phase
+
+
+def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
+    """Two phases over the same bits; who adds what never changes, so the sums are the same in every run."""
+    dtype = b.layout.dtype(step.into)
+    constants = reduction("sum", dtype)
+    real = bool(constants["real"])
+    sums, bits = _memory(b, register, kind)
+    given: dict[str, Value] = {
+        "n": b.capacity(kind),
+        "everything": b.everything(register),
+        "bits": bits,
+        "sums": pointer("float64" if real else "int64", sums),
+    }
+    constants["value"] = calling(b, step.fn, kind, given, VALUE)
+    if real:
+        given["F"] = FLOATS
+    before = b.variable("before")
+    made = b.kernel(f"sums_{step.fn.__name__}", summing, given, **constants)
+    b.phase(made, [Assign(before, SLOT)], "add up each warp's range of the values", [step.fn])
+
+    # Only now: the functor may read what the scalar was. The slot's sums are overwritten by nobody meanwhile.
+    after = combined(b, before, "sum", step.total, real) if step.total is not None else []
+    given |= {"into": b.field(step.into), "before": before}
+    made = b.kernel(f"scan_{step.fn.__name__}", scanning, given, **constants)
+    b.phase(made, after, "write the running sums", [step.fn], [step.into])
+
+
+def _memory(b: CudaProgram, register: Register, kind: str) -> tuple[Expr, Expr]:
+    """Make the frontier's bitmap unless it is one or everything; address of the warps' sums, and the bitmap.
+
+    Both lie in the memory of the next queue, since this step makes no frontier: 8 bytes for every word but the last,
+    then the words. In a record, the present frontier may lie where the next one is to be written.
+    """
+    spare, _ = b.target(replace(register, record=""), kind)
+    n = b.capacity(kind)
+    made = pointer("uint32", spare + (((n + 31) >> 5) << 3) - 8)
+    with b.when(b.other_than(register, BITS, ALL)):
+        b.phase(b.divided("fill_bits", made, n), title="clear a bitmap")
+        marks = b.divided("set_bits", made, b.queue(register, kind), register.count)
+        b.phase(marks, title="mark the frontier in the bitmap")
+    return spare, Choice(equal(register.form, form(BITS)), pointer("uint32", register.bits), made)

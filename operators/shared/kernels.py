@@ -1,0 +1,16 @@
+"""Where an operator's phases are: in its folder, one module (or folder) for each backend, with equal names in them."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder
+
+__all__ = ["kernels"]
+
+
+def kernels(builder: Builder, name: str) -> Any:
+    """Give the module that lowers a kind of operators for the builder's backend: ``operators/NAME/BACKEND``."""
+    return importlib.import_module(f"frontier.operators.{name}.{builder.backend}")

@@ -1,0 +1,221 @@
+"""What phases have in common on every backend: what an element is, a functor's call, bringing values together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.least import bits_of, integer, key_down, key_up
+from frontier.functors.functor import arguments
+from frontier.lowering.ir import Call, Expr, Value, cast
+from frontier.lowering.kernels import Callee, Constant, Made
+from frontier.lowering.printer import number
+from frontier.operators.shared.reductions import identity
+
+if TYPE_CHECKING:
+    from frontier.backends.overloads import truth
+    from frontier.lowering.builder import Builder, Functor
+    from frontier.lowering.registers import Register
+
+__all__ = [
+    "accumulate", "adding", "adjacency", "calling", "element", "found", "frontier", "identity_of", "indented", "nearer",
+    "reduction", "start",
+]  # fmt: skip
+
+
+def indented(lines: list[str], depth: int = 1) -> list[str]:
+    """Lines within a block of text."""
+    return ["    " * depth + line for line in lines]
+
+
+def frontier(b: Builder, register: Register, kind: str) -> dict[str, Value]:
+    """Parameters for the elements of a register."""
+    return {"everything": b.everything(register), "queue": b.queue(register, kind), "total": register.count}
+
+
+def element(
+    b: Builder, fn: Functor, kind: str, parameters: dict[str, Value], wants: str = ""
+) -> tuple[list[str], str]:
+    """Lines that look up what a functor wants to know of element ``x``, and the text of its call.
+
+    Adds the arrays that these lines need to the phase's parameters. ``wants`` is :data:`VALUE` for steps that
+    go on with the value.
+    """
+    names = arguments(fn, kind)
+    if kind != "edge":
+        return [], b.call(fn, kind, {"v": "x", "i": "x"}, wants)
+    lines = []
+    if "src" in names:
+        parameters["sources"] = b.sources()
+        lines.append("src = np.int64(sources[x])")
+    if "dst" in names:
+        parameters["targets"] = b.lists("out")[1]
+        lines.append("dst = np.int64(targets[x])")
+    if "weight" in names:
+        parameters["weights"] = b.weights()
+    ends = {"src": "src", "dst": "dst", "edge": "x", "weight": "weights[x]"}
+    return lines, b.call(fn, "edge", ends, wants)
+
+
+def accumulate(op: str, call: str, dtype: str) -> list[str]:
+    """Lines that bring one value into ``result``, for a field or scalar of this dtype."""
+    if op in ("sum", "min", "max") and not dtype.startswith("float"):
+        call = f"integer({call})"
+    if op == "sum":
+        return [f"result += {call}"]
+    if op == "or":
+        return [f"result |= bits_of({call})"]
+    if op in ("min", "max"):
+        # Written out so that a NaN met later neither wins nor sticks, as with Python's min and max. A loop function may
+        # have such lines for integers and for floats, and its variables have one type.
+        value = "real" if dtype.startswith("float") else "whole"
+        return [f"{value} = {call}", f"if {value} {'<' if op == 'min' else '>'} result:", f"    result = {value}"]
+    return [f"result = {'max' if op == 'any' else 'min'}(result, np.int64(truth({call})))"]
+
+
+def _identity(op: str, dtype: str) -> tuple[str, float]:
+    """The identity, and the dtype in which values accumulate."""
+    value = identity(op, np.dtype(dtype))
+    if op not in ("any", "all", "or") and dtype.startswith("float"):
+        return "float64", float(value)
+    return "int64", min(int(value), 2**63 - 1)
+
+
+def start(op: str, dtype: str) -> str:
+    """Text of the identity, typed as what values accumulate in."""
+    accumulated, value = _identity(op, dtype)
+    return f"np.{accumulated}({number(value)})"
+
+
+def identity_of(op: str, dtype: str) -> Expr:
+    """The identity, typed as what values accumulate in."""
+    return cast(*_identity(op, dtype))
+
+
+def found(op: str, call: str, end: str) -> list[str]:
+    """Lines that make an edge's far end the ``result`` if its value is the least (greatest) so far."""
+    return [
+        f"key = {'key_up' if op == 'argmin' else 'key_down'}({call})",
+        f"if key < best or (key == best and {end} < result):",
+        "    best = key",
+        f"    result = {end}",
+    ]
+
+
+# ---- kernels ---------------------------------------------------------------------------------------------
+
+
+def calling(b: Builder, fn: Functor, kind: str, given: dict[str, Value], wants: str = "") -> Made:
+    """What calls a functor for an element ``x``; adds the parameter ``edges`` that it needs for edges.
+
+    ``wants`` is :data:`VALUE` for steps that go on with the value.
+    """
+    if kind != "edge":
+        return Made(of_one, {"functor": b.calling(fn, kind, ("v",) if kind == "vertex" else ("i",), wants)})
+    names = arguments(fn, kind)
+    given["edges"] = Call(
+        "Edges",
+        b.sources() if "src" in names else 0,
+        b.lists("out")[1] if "dst" in names else 0,
+        b.weights() if "weight" in names else 0,
+    )
+    functor = b.calling(fn, kind, ("src", "dst", "edge", "weight"), wants)
+    return Made(
+        of_edge, {"functor": functor, "src": "src" in names, "dst": "dst" in names, "weight": "weight" in names}
+    )
+
+
+def of_one(functor: Callee) -> Callable[..., Any]:
+    """What calls a functor of a vertex, or of a number."""
+
+    def call(p, C, slot, x, edges):
+        return functor(p, C, slot, x)
+
+    return call
+
+
+def of_edge(functor: Callee, src: bool, dst: bool, weight: bool) -> Callable[..., Any]:
+    """What calls a functor of an edge, and loads what it takes of the edge's ends and weight."""
+
+    def call(p, C, slot, x, edges):
+        source = np.int64(edges.sources[x]) if src else 0
+        target = np.int64(edges.targets[x]) if dst else 0
+        value = edges.weights[x] if weight else 0
+        return functor(p, C, slot, source, target, x, value)
+
+    return call
+
+
+def reduction(op: str, dtype: str) -> dict[str, Constant]:
+    """Constants ``add``, ``identity`` and ``real`` of a reduction into a field or scalar of a dtype."""
+    accumulated, value = _identity(op, dtype)
+    real = accumulated == "float64"
+    return {"add": Made(adding, {"op": op, "real": real}), "identity": value, "real": real}
+
+
+def adding(op: str, real: bool) -> Callable[..., Any]:
+    """What brings one more value into a result, which is a float64 if ``real`` and an int64 if not."""
+
+    def add_up(result, value):
+        return result + (value if real else integer(value))
+
+    # Written out so that a NaN met later neither wins nor sticks, as with Python's min and max.
+
+    def least(result, value):
+        new = value if real else integer(value)
+        if new < result:
+            result = new
+        return result
+
+    def greatest(result, value):
+        new = value if real else integer(value)
+        if new > result:
+            result = new
+        return result
+
+    def either(result, value):
+        return max(result, np.int64(truth(value)))
+
+    def both(result, value):
+        return min(result, np.int64(truth(value)))
+
+    def bits(result, value):
+        return result | bits_of(value)
+
+    return {"sum": add_up, "min": least, "max": greatest, "any": either, "all": both, "or": bits}[op]
+
+
+def nearer(op: str) -> Callable[..., Any]:
+    """What brings an edge into a search for the far end with the least (greatest) value: ``best`` is a key of it."""
+
+    def least(best, result, value, far):
+        key = key_up(value)
+        if key < best or (key == best and far < result):
+            best = key
+            result = far
+        return best, result
+
+    def greatest(best, result, value, far):
+        key = key_down(value)
+        if key < best or (key == best and far < result):
+            best = key
+            result = far
+        return best, result
+
+    return {"argmin": least, "argmax": greatest}[op]
+
+
+def adjacency(b: Builder, direction: str, names: Sequence[str], edge: bool = False) -> tuple[Call, dict[str, Constant]]:
+    """Lists of a direction, and what of an edge is loaded for functors that take these names.
+
+    Constants ``renumbered``, whether the edge's own slot is looked up by its place among the in-edges (``edge`` asks
+    for it in any case), and ``weighted``. Weights of mirrored graphs are the same for both.
+    """
+    weighted = "weight" in names
+    named = edge or "edge" in names or (weighted and not b.layout.mirrored)
+    renumbered = direction == "in" and named
+    offsets, ends = b.lists(direction)
+    made = Call("Lists", offsets, ends, b.in_edges() if renumbered else 0, b.weights() if weighted else 0)
+    return made, {"renumbered": renumbered, "weighted": weighted}
