@@ -21,7 +21,7 @@ def light_hook(p, src, dst, weight):
 
 
 class LightComponents(Hooking):
-    """Components by edges of some weight at most: another functor in the same loop."""
+    """Components by edges up to some weight: another functor in the same loop."""
 
     loop = Hooking.program().but({hook: light_hook})
 
@@ -36,12 +36,12 @@ def light_components(g, heaviest):
 
 # begin inside
 def next_source(p):
-    """The source of this turn."""
+    """The source of this pass of the outer loop."""
     return p.turn - 1
 
 
 def forget(p, v):
-    """Forget the search before."""
+    """Reset the fields before the next search."""
     p.level[v] = -1
     p.parent[v] = -1
 
@@ -53,17 +53,17 @@ def start(p, v):
 
 
 def steps(p, v):
-    """Steps to v, if it was reached."""
+    """The level of v, or 0 if it was not reached."""
     return max(p.level[v], 0)
 
 
 def keep(p, v):
-    """Remember the sum of this search."""
+    """Store the sum of this search."""
     p.total[v] = p.sum
 
 
 class Farness(fr.Enactor):
-    """For every vertex the sum of its distances to all others: the loop of BFS inside another one."""
+    """The sum of the distances from every vertex to all others: the loop of BFS inside another loop."""
 
     loop = fr.Loop(
         fr.Set(source=next_source, depth=0),
@@ -78,7 +78,7 @@ class Farness(fr.Enactor):
 
 
 def farness(g):
-    """Sum of the distances from every vertex, in steps; array of int64."""
+    """Sum of the distances from every vertex, in edges; array of int64."""
     p = fr.Problem(
         g,
         parent=fr.vertex(g.targets.dtype, -1),
@@ -97,7 +97,7 @@ def farness(g):
 
 # begin chain
 def count(p, v):
-    """One more vertex on its level."""
+    """Count v on its level."""
     if p.level[v] >= 0:
         fr.atomic_add(p.width, p.level[v], 1)
 
