@@ -277,6 +277,43 @@ def test_nan_is_no_value_and_sums_wrap(agree, count):
     equal(p.low, [-np.inf] * 2 + [0.5] + [-np.inf] * 4)
 
 
+def overflows(p, v):
+    x = p.x[v]
+    y = np.int32(x)
+    p.more[v] = x + 1 > x
+    p.less[v] = x - 10 < x
+    p.square[v] = x * x % 200000
+    p.power[v] = x**2 % 200000
+    p.size[v] = abs(x * x)
+    p.half[v] = x * 2 // 2
+    p.narrow[v] = y + np.int32(1) > y
+    p.product[v] = y * y % np.int32(1000)
+    total = 0
+    for _ in range(3):
+        total += x
+    p.third[v] = total // 3
+
+
+# (On cuda the compiler takes it that sums of integers do not overflow.)
+@pytest.mark.parametrize("name", ["python", "cpu"])
+def test_integers_that_overflow_wrap(name):
+    """Nothing is concluded from sums, differences and products having no overflow."""
+    x = np.array([BIG, -BIG - 1, 2**62 + 1, 3037000500, 2**40, 2**31 - 1, -7])
+    fields = ("more", "less", "square", "power", "size", "half", "narrow", "product", "third")
+    p = fr.Problem(fr.path(len(x)).to(name), x=fr.vertex("int64"), **dict.fromkeys(fields, fr.vertex("int64")))
+    p.x[:] = x
+    with np.errstate(over="ignore"):
+        fr.Compute(overflows, over="vertices")(p)
+        y, one = x.astype(np.int32), np.int32(1)
+        expected = {
+            "more": x + 1 > x, "less": x - 10 < x, "square": x * x % 200000, "power": x * x % 200000,
+            "size": abs(x * x), "half": x * 2 // 2, "narrow": y + one > y, "product": y * y % np.int32(1000),
+            "third": (x + x + x) // 3,
+        }  # fmt: skip
+    for field, values in expected.items():
+        np.testing.assert_array_equal(p.arrays[field], values, err_msg=field)
+
+
 def summed(p, v):
     return p.x[v] + (p.flag[v] + p.flag[v])
 

@@ -13,6 +13,7 @@ from numba.extending import intrinsic, models, overload, register_jitable, regis
 
 from frontier.backends import arithmetic, checks, flags, overloads
 from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
+from frontier.backends.cpu.functors import WrappingCompiler
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 from frontier.native.machine_code import OPTIONS
@@ -21,7 +22,7 @@ __all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "tru
 
 _overload = partial(overload, target="cpu")
 overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic)
-arithmetic.register(partial(_overload, jit_options=OPTIONS))
+arithmetic.register(partial(_overload, jit_options={**OPTIONS, "pipeline_class": WrappingCompiler}))
 
 #: How elements of bools and of narrow integers are loaded and stored.
 arrays = flags.register(intrinsic, _overload, narrow=False)

@@ -1,31 +1,44 @@
-"""How functors are compiled for the CPU: as numba does it, but with NumPy's arithmetic."""
+"""How functors are compiled for the CPU: as numba does it, but with NumPy's arithmetic.
+
+Types are inferred as NumPy promotes them, and integers that overflow wrap. numba tells LLVM that signed integers never
+overflow; see :mod:`frontier.backends.wrapping`.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from numba.core import errors, ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
-from numba.core.typed_passes import NopythonTypeInference
+from numba.core.lowering import Lower
+from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
 from frontier.backends.promotion import promoting
+from frontier.backends.wrapping import wrapping
 
-__all__ = ["FunctorCompiler"]
+__all__ = ["FunctorCompiler", "WrappingCompiler"]
 
-_Promotion = register_pass(mutates_CFG=True, analysis_only=False)(promoting(NopythonTypeInference, ir, types, errors))
+_pass = register_pass(mutates_CFG=True, analysis_only=False)
+_Promotion = _pass(promoting(NopythonTypeInference, ir, types, errors, own_powers=True))
+_Wrapping = _pass(wrapping(NativeLowering, Lower))
 
 
-class FunctorCompiler(CompilerBase):
-    """numba's compiler with another inference of types."""
+class WrappingCompiler(CompilerBase):
+    """numba's compiler with other passes: integers wrap."""
+
+    instead: ClassVar[dict[type, type]] = {NativeLowering: _Wrapping}
 
     def define_pipelines(self) -> list[Any]:
         """The passes."""
         made = DefaultPassBuilder.define_nopython_pipeline(self.state)
-        made.passes = [
-            (_Promotion if implementation is NopythonTypeInference else implementation, said)
-            for implementation, said in made.passes
-        ]
+        made.passes = [(self.instead.get(implementation, implementation), said) for implementation, said in made.passes]
         made._finalized = False
         made.finalize()
         return [made]
+
+
+class FunctorCompiler(WrappingCompiler):
+    """The same, with NumPy's promotion of types."""
+
+    instead: ClassVar[dict[type, type]] = {**WrappingCompiler.instead, NopythonTypeInference: _Promotion}

@@ -1,0 +1,34 @@
+"""Integers that overflow wrap in functors, on any target.
+
+numba marks sums, differences and products of signed integers as never overflowing (``nsw``), and LLVM reasons from
+that: ``x + 1 > x`` becomes true of every number, and ``x * x`` is never negative. NumPy wraps, and so do functors.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["wrapping"]
+
+_OPERATIONS = ("add", "sub", "mul")
+
+
+def wrapping(lowering_pass: type, lower: type) -> type:
+    """Give a target's lowering pass whose functions wrap; ``lower`` is the class that lowers a function."""
+
+    class Wrapping(lower):  # type: ignore[misc]
+        def lower_normal_function(self, fndesc: Any) -> None:
+            super().lower_normal_function(fndesc)
+            for block in self.function.blocks:
+                for each in block.instructions:
+                    if each.opname in _OPERATIONS and "nsw" in each.flags:
+                        each.flags = [flag for flag in each.flags if flag != "nsw"]
+
+    class WrappingPass(lowering_pass):  # type: ignore[misc]
+        _name = "wrapping_native_lowering"
+
+        @property
+        def lowering_class(self) -> type:
+            return Wrapping
+
+    return WrappingPass
