@@ -16,7 +16,7 @@ _OPERATIONS = ("add", "sub", "mul")
 def wrapping(lowering_pass: type, lower: type) -> type:
     """Give a target's lowering pass whose functions wrap; ``lower`` is the class that lowers a function."""
 
-    class Wrapping(lower):  # type: ignore[misc]
+    class Wrapping(lower):
         def lower_normal_function(self, fndesc: Any) -> None:
             super().lower_normal_function(fndesc)
             for block in self.function.blocks:
@@ -24,7 +24,7 @@ def wrapping(lowering_pass: type, lower: type) -> type:
                     if each.opname in _OPERATIONS and "nsw" in each.flags:
                         each.flags = [flag for flag in each.flags if flag != "nsw"]
 
-    class WrappingPass(lowering_pass):  # type: ignore[misc]
+    class WrappingPass(lowering_pass):
         _name = "wrapping_native_lowering"
 
         @property
