@@ -85,16 +85,16 @@ def register(overload: Callable[..., Any]) -> None:
     _powers(overload)
     _conversions(overload)
 
-    def invert(x):  # type: ignore[no-untyped-def]
+    def invert(x):
         return lambda x: not x
 
-    def less(a, b):  # type: ignore[no-untyped-def]
+    def less(a, b):
         return lambda a, b: b if b < a else a
 
-    def more(a, b):  # type: ignore[no-untyped-def]
+    def more(a, b):
         return lambda a, b: b if b > a else a
 
-    def compare(a, b):  # type: ignore[no-untyped-def]
+    def compare(a, b):
         if a.signed:
             return lambda a, b: -1 if a < 0 or np.uint64(a) < b else 1 if np.uint64(a) > b else 0
         return lambda a, b: 1 if b < 0 or a > np.uint64(b) else -1 if a < np.uint64(b) else 0
@@ -108,11 +108,11 @@ def register(overload: Callable[..., Any]) -> None:
 def _shifts(overload: Callable[..., Any]) -> None:
     """By as many bits as there are, or more, or by less than none: nothing of the number is left."""
 
-    def left(a, n):  # type: ignore[no-untyped-def]
+    def left(a, n):
         bits, zero = a.bitwidth, getattr(np, str(a))(0)
         return lambda a, n: a << n if n >= 0 and n < bits else zero
 
-    def right(a, n):  # type: ignore[no-untyped-def]
+    def right(a, n):
         bits = a.bitwidth
         last = bits - 1 if a.signed else 0
         if a.signed:
@@ -126,14 +126,14 @@ def _shifts(overload: Callable[..., Any]) -> None:
 def _divisions(overload: Callable[..., Any]) -> None:
     """Of integers: by 0 gives 0, by -1 wraps, where the processor would stop."""
 
-    def divide(a, b):  # type: ignore[no-untyped-def]
+    def divide(a, b):
         if isinstance(a, types.Float):
             return _floor_of_floats(getattr(np, str(a)))
         if not a.signed:
             return lambda a, b: a // b if b != 0 else a - a
         return lambda a, b: a // b if b != 0 and b != -1 else -a if b == -1 else a - a
 
-    def rest(a, b):  # type: ignore[no-untyped-def]
+    def rest(a, b):
         if isinstance(a, types.Float):
             return _rest_of_floats(getattr(np, str(a)))
         if not a.signed:
@@ -144,10 +144,10 @@ def _divisions(overload: Callable[..., Any]) -> None:
     overload(remainder)(rest)
 
 
-def _rest_of_floats(number):  # type: ignore[no-untyped-def]
+def _rest_of_floats(number):
     """As NumPy's npy_divmod: the sign of the divisor."""
 
-    def implement(a, b):  # type: ignore[no-untyped-def]
+    def implement(a, b):
         made = np.fmod(a, b)
         if b == 0:
             return made
@@ -158,11 +158,11 @@ def _rest_of_floats(number):  # type: ignore[no-untyped-def]
     return implement
 
 
-def _floor_of_floats(number):  # type: ignore[no-untyped-def]
+def _floor_of_floats(number):
     """The same function's quotient."""
     zero, half, one = number(0), number(0.5), number(1)
 
-    def implement(a, b):  # type: ignore[no-untyped-def]
+    def implement(a, b):
         rest = np.fmod(a, b)
         if b == 0:
             return a / b
@@ -178,10 +178,10 @@ def _floor_of_floats(number):  # type: ignore[no-untyped-def]
 
 
 def _powers(overload: Callable[..., Any]) -> None:
-    def of_integers(a, n):  # type: ignore[no-untyped-def]
+    def of_integers(a, n):
         one = getattr(np, str(a))(1)
 
-        def implement(a, n):  # type: ignore[no-untyped-def]
+        def implement(a, n):
             if n < 0:  # which NumPy refuses: what is left of 1 / a ** -n without its fraction
                 return a if a == 1 or (a == -1 and n & 1) else -a if a == -1 else one - one
             made = one
@@ -194,7 +194,7 @@ def _powers(overload: Callable[..., Any]) -> None:
 
         return implement
 
-    def of_floats(a, b):  # type: ignore[no-untyped-def]
+    def of_floats(a, b):
         return lambda a, b: math.pow(a, b)
 
     overload(power)(of_integers)
@@ -204,25 +204,25 @@ def _powers(overload: Callable[..., Any]) -> None:
 def _conversions(overload: Callable[..., Any]) -> None:
     """To integers: without the fraction; what does not fit, and NaN, gives the least, as on x86."""
 
-    def to_whole(x):  # type: ignore[no-untyped-def]
+    def to_whole(x):
         if isinstance(x, types.Integer):
             return lambda x: np.int64(x)
         return _to_whole
 
-    def to_real(x):  # type: ignore[no-untyped-def]
+    def to_real(x):
         return lambda x: np.float64(x)
 
-    def to_nearest(x):  # type: ignore[no-untyped-def]
+    def to_nearest(x):
         if isinstance(x, types.Integer):
             return lambda x: np.int64(x)
         return lambda x: whole(np.rint(x))
 
-    def down(x):  # type: ignore[no-untyped-def]
+    def down(x):
         if isinstance(x, types.Integer):
             return lambda x: np.int64(x)
         return lambda x: whole(np.floor(x))
 
-    def up(x):  # type: ignore[no-untyped-def]
+    def up(x):
         if isinstance(x, types.Integer):
             return lambda x: np.int64(x)
         return lambda x: whole(np.ceil(x))
@@ -234,6 +234,6 @@ def _conversions(overload: Callable[..., Any]) -> None:
     overload(rounded_up)(up)
 
 
-def _to_whole(x):  # type: ignore[no-untyped-def]
+def _to_whole(x):
     y = np.float64(x)
     return np.int64(y) if y >= -(2.0**63) and y < 2.0**63 else np.int64(_LEAST)

@@ -94,10 +94,10 @@ def register(
         raises(context, builder, IndexError, ("outside a field",))
 
     @intrinsic
-    def inside(typingctx, field, index):  # type: ignore[no-untyped-def]
+    def inside(typingctx, field, index):
         """The pointer to a field, if it has such an index."""
 
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):
             checked, at = args
             wrong = builder.icmp_unsigned(">=", at, builder.extract_value(checked, 1))  # negative ones are huge
             with builder.if_then(wrong, likely=False):
@@ -107,10 +107,10 @@ def register(
         return field.inner(field, types.int64), generate
 
     @intrinsic
-    def fitting(typingctx, field, index, value):  # type: ignore[no-untyped-def]
+    def fitting(typingctx, field, index, value):
         """A value, if the field holds it."""
 
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, args):
             checked, at, given = args
             wide = context.cast(builder, given, value, types.int64) if value != types.int64 else given
             low, high = _limits(field.dtype, value)
@@ -127,22 +127,22 @@ def register(
         whole = isinstance(getattr(field, "dtype", None), types.Integer) and isinstance(value, types.Integer)
         return whole and field.dtype != value and not isinstance(value, types.Boolean)
 
-    def getitem(field, index):  # type: ignore[no-untyped-def]
+    def getitem(field, index):
         if isinstance(field, Checked) and isinstance(index, types.Integer):
             return lambda field, index: inside(field, index)[index]
         return None
 
-    def setitem(field, index, value):  # type: ignore[no-untyped-def]
+    def setitem(field, index, value):
         if not isinstance(field, Checked) or not isinstance(index, types.Integer):
             return None
         if narrows(field, value):
 
-            def narrow(field, index, value):  # type: ignore[no-untyped-def]
+            def narrow(field, index, value):
                 inside(field, index)[index] = fitting(field, index, value)
 
             return narrow
 
-        def plain(field, index, value):  # type: ignore[no-untyped-def]
+        def plain(field, index, value):
             inside(field, index)[index] = value
 
         return plain
@@ -150,14 +150,14 @@ def register(
     def atomic(name: str) -> None:
         public = getattr(atomics, f"atomic_{name}")
 
-        def implement(field, index, value):  # type: ignore[no-untyped-def]
+        def implement(field, index, value):
             if isinstance(field, Checked):
                 return lambda field, index, value: public(inside(field, index), index, value)
             return None
 
         overload(public)(implement)
 
-    def cas(field, index, expected, value):  # type: ignore[no-untyped-def]
+    def cas(field, index, expected, value):
         if isinstance(field, Checked):
             return lambda field, index, expected, value: swap(inside(field, index), index, expected, value)
         return None
@@ -171,10 +171,10 @@ def register(
 
     def checked(number: int) -> Any:
         @intrinsic
-        def make(typingctx, pointer, length):  # type: ignore[no-untyped-def]
+        def make(typingctx, pointer, length):
             kind = Checked(pointer, number)
 
-            def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+            def generate(context, builder, signature, args):
                 made = ir.Constant(context.get_value_type(kind), ir.Undefined)
                 null = ir.Constant(_I64.as_pointer(), None)
                 for i, part in enumerate((*args, null)):

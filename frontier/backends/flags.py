@@ -38,15 +38,15 @@ def register(intrinsic: Any, overload: Any, narrow: bool = True) -> SimpleNamesp
     # numba compares signatures literally, so what it reads has no annotations.
 
     @intrinsic
-    def load(typingctx, flags, index):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def load(typingctx, flags, index):
+        def generate(context, builder, signature, args):
             return builder.icmp_unsigned("!=", builder.load(_there(builder, args)), _BYTE(0))
 
         return types.boolean(flags, types.intp), generate
 
     @intrinsic
-    def store(typingctx, flags, index, value):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def store(typingctx, flags, index, value):
+        def generate(context, builder, signature, args):
             # A number, for how many bits a bool has differs between targets.
             builder.store(builder.trunc(args[2], _BYTE), _there(builder, args))
             return context.get_dummy_value()
@@ -54,29 +54,29 @@ def register(intrinsic: Any, overload: Any, narrow: bool = True) -> SimpleNamesp
         return types.void(flags, types.intp, types.int32), generate
 
     @intrinsic
-    def load_wide(typingctx, narrow, index):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def load_wide(typingctx, narrow, index):
+        def generate(context, builder, signature, args):
             extended = builder.sext if signature.args[0].dtype.signed else builder.zext
             return extended(builder.load(_there(builder, args)), ir.IntType(64))
 
         return types.int64(narrow, types.intp), generate
 
     @intrinsic
-    def store_narrow(typingctx, narrow, index, value):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def store_narrow(typingctx, narrow, index, value):
+        def generate(context, builder, signature, args):
             builder.store(args[2], _there(builder, args))
             return context.get_dummy_value()
 
         return types.void(narrow, types.intp, narrow.dtype), generate
 
-    def getitem(flags, index):  # type: ignore[no-untyped-def]
+    def getitem(flags, index):
         if isinstance(flags, Flags) and isinstance(index, types.Integer):
             return lambda flags, index: load(flags, index)
         if narrow and isinstance(flags, Narrow) and isinstance(index, types.Integer):
             return lambda flags, index: load_wide(flags, index)
         return None
 
-    def setitem(flags, index, value):  # type: ignore[no-untyped-def]
+    def setitem(flags, index, value):
         if isinstance(flags, Flags) and isinstance(index, types.Integer):
             return lambda flags, index, value: store(flags, index, np.int32(truth(value)))
         if narrow and isinstance(flags, Narrow) and isinstance(index, types.Integer):

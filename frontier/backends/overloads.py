@@ -77,7 +77,7 @@ def register(overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: An
 
 def _atomics(overload: Any, operations: SimpleNamespace) -> None:
     def define(name: str, operation: Any) -> None:
-        def implement(field, index, value):  # type: ignore[no-untyped-def]
+        def implement(field, index, value):
             if isinstance(field, Checked):
                 return None
             refusal = _refusal(name, field, index, value)
@@ -96,7 +96,7 @@ def _atomics(overload: Any, operations: SimpleNamespace) -> None:
     define("exch", operations.exchange)
     swap = operations.compare_exchange
 
-    def cas(field, index, expected, value):  # type: ignore[no-untyped-def]
+    def cas(field, index, expected, value):
         if isinstance(field, Checked):
             return None
         refusal = _refusal("cas", field, index, expected, value)
@@ -111,18 +111,18 @@ def _atomics(overload: Any, operations: SimpleNamespace) -> None:
 
 def _numbers(overload: Any, jit: Any) -> None:
     @jit
-    def mix(x):  # type: ignore[no-untyped-def]
+    def mix(x):
         x = np.uint64(x) + np.uint64(0x9E3779B97F4A7C15)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return x ^ (x >> np.uint64(31))
 
-    def hash_(x):  # type: ignore[no-untyped-def]
+    def hash_(x):
         if isinstance(x, (types.Integer, types.Boolean)):
             return lambda x: np.int64(mix(np.uint64(np.int64(x))) >> np.uint64(1))
         raise TypingError("fr.hash takes an integer")
 
-    def random(seed, i):  # type: ignore[no-untyped-def]
+    def random(seed, i):
         if isinstance(seed, types.Integer) and isinstance(i, types.Integer):
             return lambda seed, i: (
                 np.float64(mix(mix(np.uint64(np.int64(seed))) + np.uint64(np.int64(i))) >> np.uint64(11))
@@ -135,30 +135,30 @@ def _numbers(overload: Any, jit: Any) -> None:
 
 
 def _neighbours(overload: Any) -> None:
-    def there(p, array):  # type: ignore[no-untyped-def]
+    def there(p, array):
         return adjacency.hidden(array) in getattr(p, "fields", ())
 
-    def slots(p, v):  # type: ignore[no-untyped-def]
+    def slots(p, v):
         if there(p, "offsets"):
             return lambda p, v: range(np.int64(p.offsets__[v]), np.int64(p.offsets__[v + 1]))
         return None
 
-    def degree(p, v):  # type: ignore[no-untyped-def]
+    def degree(p, v):
         if there(p, "offsets"):
             return lambda p, v: np.int64(p.offsets__[v + 1]) - np.int64(p.offsets__[v])
         return None
 
-    def target(p, e):  # type: ignore[no-untyped-def]
+    def target(p, e):
         if there(p, "targets"):
             return lambda p, e: np.int64(p.targets__[e])
         return None
 
-    def source(p, e):  # type: ignore[no-untyped-def]
+    def source(p, e):
         if there(p, "sources"):
             return lambda p, e: np.int64(p.sources__[e])
         return None
 
-    def weight(p, e):  # type: ignore[no-untyped-def]
+    def weight(p, e):
         if not there(p, "weights"):
             return None
         number: Any = p.types[p.fields.index(adjacency.hidden("weights"))].dtype
@@ -174,46 +174,46 @@ def _keys(overload: Any, intrinsic: Any) -> None:
     last = least.LAST
 
     @intrinsic
-    def pattern(typingctx, value):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def pattern(typingctx, value):
+        def generate(context, builder, signature, args):
             return builder.bitcast(args[0], ir.IntType(64))
 
         return types.int64(types.float64), generate
 
-    def bits_of(value):  # type: ignore[no-untyped-def]
+    def bits_of(value):
         if isinstance(value, types.Float):
             raise TypingError(least.FLOATS)
         if isinstance(value, (types.Integer, types.Boolean)):
             return lambda value: np.int64(value)
         return None
 
-    def integer(value):  # type: ignore[no-untyped-def]
+    def integer(value):
         if isinstance(value, types.Float):
             raise TypingError(refused_float("integers"))
         if isinstance(value, (types.Integer, types.Boolean)):
             return lambda value: np.int64(value)
         return None
 
-    def key_up(value):  # type: ignore[no-untyped-def]
+    def key_up(value):
         if isinstance(value, (types.Integer, types.Boolean)):
             return lambda value: np.int64(value)
         if not isinstance(value, types.Float):
             return None
 
-        def of_float(value):  # type: ignore[no-untyped-def]
+        def of_float(value):
             made = pattern(np.float64(value) + 0.0)
             ordered = made if made >= 0 else made ^ np.int64(last)
             return np.int64(last) if value != value else ordered
 
         return of_float
 
-    def key_down(value):  # type: ignore[no-untyped-def]
+    def key_down(value):
         if isinstance(value, (types.Integer, types.Boolean)):
             return lambda value: ~np.int64(value)
         if not isinstance(value, types.Float):
             return None
 
-        def of_float(value):  # type: ignore[no-untyped-def]
+        def of_float(value):
             made = pattern(np.float64(value) + 0.0)
             ordered = made if made >= 0 else made ^ np.int64(last)
             return np.int64(last) if value != value else ~ordered
@@ -227,7 +227,7 @@ def _keys(overload: Any, intrinsic: Any) -> None:
 
 
 def _truth(overload: Any) -> None:
-    def implement(value):  # type: ignore[no-untyped-def]
+    def implement(value):
         if isinstance(value, types.NoneType):
             return lambda value: False
         if isinstance(value, types.Optional):

@@ -6,7 +6,7 @@ compiled code. A functor gets the graph's arrays as hidden fields of the problem
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -37,8 +37,7 @@ def neighbours(p: Any, v: Any) -> range:
     Of a directed graph those that leave it. Slots are in the order of the far ends.
     """
     offsets = _array(p, "offsets")
-    made: Any = Range(int(offsets[v]), int(offsets[v + 1]))
-    return made  # type: ignore[no-any-return]
+    return cast(range, Range(int(offsets[v]), int(offsets[v + 1])))
 
 
 def degree(p: Any, v: Any) -> Any:

@@ -19,7 +19,7 @@ _HALF = np.uint64(0xFFFFFFFF)
 
 
 @jit
-def draw(seed, i):  # type: ignore[no-untyped-def]
+def draw(seed, i):
     """Give the i-th number of the sequence that starts at ``seed``, 64 random bits."""
     x = seed + (np.uint64(i) + np.uint64(1)) * _GOLDEN
     x = (x ^ (x >> _S30)) * _MUL_1
@@ -28,14 +28,14 @@ def draw(seed, i):  # type: ignore[no-untyped-def]
 
 
 @jit
-def fill(seed, lo, hi, out):  # type: ignore[no-untyped-def]
+def fill(seed, lo, hi, out):
     """Write the numbers lo to hi of a sequence."""
     for i in range(lo, hi):
         out[i] = draw(seed, i)
 
 
 @jit
-def rmat(seed, lo, hi, scale, t_a, t_ab, t_abc, src, dst):  # type: ignore[no-untyped-def]
+def rmat(seed, lo, hi, scale, t_a, t_ab, t_abc, src, dst):
     """Make R-MAT edges lo to hi; the thresholds are out of 2**32, one half of a draw each."""
     draws = (scale + 1) // 2
     for i in range(lo, hi):
@@ -56,7 +56,7 @@ def rmat(seed, lo, hi, scale, t_a, t_ab, t_abc, src, dst):  # type: ignore[no-un
 
 
 @jit
-def shuffle(seed, ids):  # type: ignore[no-untyped-def]
+def shuffle(seed, ids):
     """Shuffle an array (Fisher and Yates, from its end)."""
     for i in range(len(ids) - 1, 0, -1):
         # the remainder is biased by at most i / 2**64
@@ -65,7 +65,7 @@ def shuffle(seed, ids):  # type: ignore[no-untyped-def]
 
 
 @jit
-def relabel(ids, names, lo, hi):  # type: ignore[no-untyped-def]
+def relabel(ids, names, lo, hi):
     """Replace ids lo to hi by their names."""
     for i in range(lo, hi):
         ids[i] = names[ids[i]]

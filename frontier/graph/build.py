@@ -295,10 +295,10 @@ def _both_ways(graph: Graph, values: Array) -> Array:
     sources, targets, back = graph.sources, graph.targets, graph.in_edges
     if xp is np:
         sources, targets, back = map(to_host, (sources, targets, back))
-    column = xp.empty(graph.num_slots, values.dtype)
+    column: Array = xp.empty(graph.num_slots, values.dtype)
     column[sources <= targets] = values
     column[sources > targets] = column[back[sources > targets]]
-    return column  # type: ignore[no-any-return]
+    return column
 
 
 def _with(

@@ -154,9 +154,9 @@ def _argsort(xp: Any, keys: Array) -> Array:
 
 def _heads(xp: Any, keys: Array) -> Array:
     """Which of sorted keys are the first of their kind."""
-    heads = xp.ones(len(keys), np.bool_)
+    heads: Array = xp.ones(len(keys), np.bool_)
     xp.not_equal(keys[1:], keys[:-1], out=heads[1:])
-    return heads  # type: ignore[no-any-return]
+    return heads
 
 
 def _refuse_duplicates(keys: Array, heads: Array, bits: int) -> None:

@@ -36,10 +36,10 @@ __all__ = [
 def one_dimensional(values: Any, what: str, memory: Memory = HOST) -> Array:
     """Give values as an array of one dimension: of CuPy if they lie on a GPU and may stay there, else of NumPy."""
     if is_device(values):
-        values = memory.moved(adopt(values, what))
-        if values.ndim != 1:
-            raise GraphError(f"{what} must have one dimension, not {values.ndim}")
-        return values  # type: ignore[no-any-return]
+        moved: Array = memory.moved(adopt(values, what))
+        if moved.ndim != 1:
+            raise GraphError(f"{what} must have one dimension, not {moved.ndim}")
+        return moved
     # NumPy makes two dimensions of tuples, and strings of a mixture of names and numbers
     if isinstance(values, list | tuple):
         texts = [isinstance(x, str) for x in values]
@@ -111,7 +111,8 @@ def vertex_ids(values: Any, what: str, memory: Memory = HOST) -> Array:
     """Give vertex ids as a contiguous array of int32 or int64."""
     ids = one_dimensional(values, what, memory)
     if len(ids) == 0:
-        return memory.full(0, 0, np.int32)  # type: ignore[no-any-return]
+        found: Array = memory.full(0, 0, np.int32)
+        return found
     if ids.dtype.kind not in "iu":
         raise GraphError(
             f"vertex ids must be integers, but {what} is {ids.dtype}; convert it"

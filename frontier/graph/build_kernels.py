@@ -21,7 +21,7 @@ DIGIT_BITS = 11
 
 
 @jit
-def count(src, dst, lo, hi, shift, both, drop_loops, counts):  # type: ignore[no-untyped-def]
+def count(src, dst, lo, hi, shift, both, drop_loops, counts):
     """Count edges lo to hi by bucket; ``both``: the reverse of each edge too."""
     for i in range(lo, hi):
         s = np.uint64(src[i])
@@ -35,7 +35,7 @@ def count(src, dst, lo, hi, shift, both, drop_loops, counts):  # type: ignore[no
 
 
 @jit
-def deal(  # type: ignore[no-untyped-def]
+def deal(
     src, dst, lo, hi, shift, bits, both, drop_loops, values, cursor, keys, payload
 ):
     """Write edges lo to hi into their buckets, at this worker's cursors."""
@@ -62,7 +62,7 @@ def deal(  # type: ignore[no-untyped-def]
 
 
 @jit
-def sort(a, pa, low_bit, high_bit, b, pb, hist):  # type: ignore[no-untyped-def]
+def sort(a, pa, low_bit, high_bit, b, pb, hist):
     """Sort keys and payloads by the bits from low_bit to high_bit; equals keep their order.
 
     Returns whether the result lies in the scratch arrays b and pb, not in place.
@@ -102,7 +102,7 @@ def sort(a, pa, low_bit, high_bit, b, pb, hist):  # type: ignore[no-untyped-def]
 
 
 @jit
-def resolve(  # type: ignore[no-untyped-def]
+def resolve(
     keys, payload, lo, from_keys, from_payload, size, bits, first, how, weights, sums, degree
 ):
     """Write sorted keys to ``keys[lo:]``, one for each run of equals, and count degrees.
@@ -149,7 +149,7 @@ def resolve(  # type: ignore[no-untyped-def]
 
 
 @jit
-def sort_bucket(  # type: ignore[no-untyped-def]
+def sort_bucket(
     keys,
     payload,
     lo,
@@ -174,7 +174,7 @@ def sort_bucket(  # type: ignore[no-untyped-def]
 
 
 @jit
-def emit(keys, payload, lo, size, bits, at, targets, values):  # type: ignore[no-untyped-def]
+def emit(keys, payload, lo, size, bits, at, targets, values):
     """Write the targets and payloads of ``size`` keys from lo on to the places from ``at`` on."""
     mask = (np.uint64(1) << bits) - np.uint64(1)
     carry = len(payload) > 0
@@ -185,7 +185,7 @@ def emit(keys, payload, lo, size, bits, at, targets, values):  # type: ignore[no
 
 
 @jit
-def take(values, index, lo, hi, out):  # type: ignore[no-untyped-def]
+def take(values, index, lo, hi, out):
     """``out[i] = values[index[i]]`` for i from lo to hi."""
     for i in range(lo, hi):
         out[i] = values[index[i]]

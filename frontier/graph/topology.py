@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ def offset_dtype(num_slots: int) -> np.dtype[Any]:
 def read_only(values: Any) -> Array:
     """Give a read-only view; the flag of the caller's own array stays as it is. CuPy knows no such flag."""
     if not isinstance(values, np.ndarray):
-        return values  # type: ignore[no-any-return]
+        return cast(Array, values)
     view = values.view()
     view.flags.writeable = False
     return view

@@ -73,7 +73,7 @@ _FIVE = _powers_of_five()
 
 
 @jit
-def _multiply(a, b):  # type: ignore[no-untyped-def]
+def _multiply(a, b):
     """High and low word of the product of two words."""
     half, low = np.uint64(32), np.uint64(0xFFFFFFFF)
     a1, a0, b1, b0 = a >> half, a & low, b >> half, b & low
@@ -83,7 +83,7 @@ def _multiply(a, b):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _nearest(w, q):  # type: ignore[no-untyped-def]
+def _nearest(w, q):
     """The float64 nearest to w * 10**q, or -1 where it is not a normal number."""
     zero, one = np.uint64(0), np.uint64(1)
     if w == zero:
@@ -121,14 +121,14 @@ def _nearest(w, q):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _ends_token(c):  # type: ignore[no-untyped-def]
+def _ends_token(c):
     return c == _SPACE or c == _NEWLINE or c == _TAB or c == _COMMA or c == _RETURN or (
         c == _SEMICOLON
     )  # fmt: skip
 
 
 @jit
-def _exponent(buffer, at):  # type: ignore[no-untyped-def]
+def _exponent(buffer, at):
     """Read what follows an "e"; gives the exponent and where it ends, or -1 if there is none."""
     sign = 1
     c = buffer[at]
@@ -147,7 +147,7 @@ def _exponent(buffer, at):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _number(buffer, at):  # type: ignore[no-untyped-def]
+def _number(buffer, at):
     """Read a number; gives what it is, its value as an integer and as a float, and its end."""
     begin = at
     c = buffer[at]
@@ -199,7 +199,7 @@ def _number(buffer, at):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _skip_blanks(buffer, at):  # type: ignore[no-untyped-def]
+def _skip_blanks(buffer, at):
     c = buffer[at]
     while c == _SPACE or c == _TAB or c == _RETURN:  # noqa: SIM109 - faster so
         at += 1
@@ -208,14 +208,14 @@ def _skip_blanks(buffer, at):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _skip_line(buffer, at):  # type: ignore[no-untyped-def]
+def _skip_line(buffer, at):
     while buffer[at] != _NEWLINE:
         at += 1
     return at + 1
 
 
 @jit
-def _skip_gap(buffer, at):  # type: ignore[no-untyped-def]
+def _skip_gap(buffer, at):
     """Skip blanks with at most one comma or semicolon among them."""
     at = _skip_blanks(buffer, at)
     if buffer[at] == _COMMA or buffer[at] == _SEMICOLON:
@@ -224,7 +224,7 @@ def _skip_gap(buffer, at):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _vertex(buffer, at):  # type: ignore[no-untyped-def]
+def _vertex(buffer, at):
     """Read a vertex id; gives it, or the negative of a fault, and where it ends."""
     begin = at
     value = np.int64(0)
@@ -246,7 +246,7 @@ def _vertex(buffer, at):  # type: ignore[no-untyped-def]
 
 
 @jit
-def _store(buffer, at, i, kind, integers, floats, hard, count):  # type: ignore[no-untyped-def]
+def _store(buffer, at, i, kind, integers, floats, hard, count):
     """Read the i-th number of a column; gives kind, hard count and end, or -1 as the end."""
     what, integer, real, end = _number(buffer, at)
     if what == _NOTHING or (what != _WHOLE and kind == INTEGER):
@@ -271,7 +271,7 @@ def _store(buffer, at, i, kind, integers, floats, hard, count):  # type: ignore[
 
 
 @jit
-def read_rows(  # type: ignore[no-untyped-def]
+def read_rows(
     buffer, at, end, tag, comments, columns, base, limit, kind,
     src, dst, integers, floats, hard, out,
 ):  # fmt: skip
@@ -333,7 +333,7 @@ def read_rows(  # type: ignore[no-untyped-def]
 
 
 @jit
-def _number_begin(buffer, at, fault):  # type: ignore[no-untyped-def]
+def _number_begin(buffer, at, fault):
     """Where the id out of range begins that ends at ``at``; of other faults ``at`` is the place."""
     while fault == ID_RANGE and at > 0 and 0 <= np.int64(buffer[at - 1]) - _ZERO <= 9:
         at -= 1
@@ -341,7 +341,7 @@ def _number_begin(buffer, at, fault):  # type: ignore[no-untyped-def]
 
 
 @jit
-def read_lists(  # type: ignore[no-untyped-def]
+def read_lists(
     buffer, at, end, comment, integers, floats, hard, sizes, line_of, out
 ):
     """Read lines of any number of numbers, empty lines too.

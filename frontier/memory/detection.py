@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import cache
 from types import ModuleType
-from typing import Any
+from typing import Any, cast
 
 from frontier.errors import BackendUnavailableError
 from frontier.memory import lost
@@ -101,7 +101,7 @@ def cupy() -> ModuleType:
     """Give CuPy, imported when first asked for."""
     import cupy
 
-    return cupy  # type: ignore[no-any-return]
+    return cast(ModuleType, cupy)
 
 
 def runtime() -> Any:

@@ -42,8 +42,8 @@ def library(dispatcher: Any, kinds: tuple[Any, ...], name: str) -> tuple[Any, st
     made = dispatcher.overloads[arguments]
 
     @intrinsic
-    def leave(typingctx):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def leave(typingctx):
+        def generate(context, builder, signature, args):
             _define(context, builder.module, made, name)
             return context.get_dummy_value()
 

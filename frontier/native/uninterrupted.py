@@ -11,7 +11,7 @@ import contextvars
 import sys
 import threading
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from frontier.memory import limits
 from frontier.native.cache import say_once
@@ -59,7 +59,7 @@ def apart(make: Callable[[], Made]) -> Made:
             raise error
         finally:
             del error
-    return value  # type: ignore[no-any-return]
+    return cast(Made, value)
 
 
 def _compiling() -> bool:

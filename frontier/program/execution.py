@@ -7,7 +7,7 @@ that is run to its end at once.
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from frontier.errors import FrontierError
 from frontier.memory.placement import Computing, Placement, backend_of
@@ -214,7 +214,6 @@ def run(step: Step, p: Problem, f: Elements | None = None, schedule: Schedule | 
         execution = start(step, p, f, schedule)
         while not execution.done:
             execution.proceed()
-        found: Any = execution.frontier
-        return found  # type: ignore[no-any-return]
+        return cast(Frontier, execution.frontier)
     except MemoryError as error:
         raise explained(error, f"running {step!r}") from None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ctypes
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -48,7 +48,7 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
         program = program_of(step, p, given, schedule)
         program.captures = captures.parts
         code = known[key] = workspace.code_for(program, p.graph, compiled, lambda: is_known(program))
-    return code  # type: ignore[no-any-return]
+    return cast("Code", code)
 
 
 class Table:
@@ -103,7 +103,8 @@ class CpuExecution(LoopExecution):
         return self._workspace.address(name, role, self._table.workers * sizes.LOCAL)
 
     def _report(self) -> list[int]:
-        return self._table.counters[: sizes.LINE].tolist()  # type: ignore[no-any-return]
+        found: list[int] = self._table.counters[: sizes.LINE].tolist()
+        return found
 
     def _view(self, address: int, dtype: np.dtype[Any], length: int) -> np.ndarray:
         if length == 0:

@@ -46,8 +46,8 @@ def translated(written: Written, name: str) -> Any:
     """
 
     @intrinsic
-    def leave(typingctx):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, args):  # type: ignore[no-untyped-def]
+    def leave(typingctx):
+        def generate(context, builder, signature, args):
             translator = Translator(context, builder.module)
             translator.export(written, [types.int64] * 3, name)
             return context.get_dummy_value()

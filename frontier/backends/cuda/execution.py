@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import weakref
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -59,7 +59,7 @@ def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
     build = known.get(key)
     if build is None:
         build = known[key] = _build_of(g, step, *key)
-    return build  # type: ignore[no-any-return]
+    return cast("Build", build)
 
 
 def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
@@ -119,7 +119,7 @@ def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Co
             return launch.kernel(program, lambda: _blame(step, layout, schedule, given))
 
         code = known[key] = workspace.code_for(program, p.graph, make, lambda: launch.is_known(program))
-    return code  # type: ignore[no-any-return]
+    return cast("Code", code)
 
 
 def _blame(step: Step, layout: Layout, schedule: Schedule, given: str | None) -> None:
@@ -174,7 +174,8 @@ class CudaExecution(LoopExecution):
 
     def _report(self) -> list[int]:
         self._workspace.clock = None  # so that the next run clears the counters
-        return to_host(self._counters()[: runtime_words.FIRST]).tolist()  # type: ignore[no-any-return]
+        found: list[int] = to_host(self._counters()[: runtime_words.FIRST]).tolist()
+        return found
 
     def _view(self, address: int, dtype: np.dtype[Any], length: int) -> Any:
         if length == 0:

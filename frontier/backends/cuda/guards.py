@@ -17,11 +17,11 @@ __all__ = ["GUARDS"]
 
 def _intrinsic(guard: Guard) -> Any:
     @intrinsic
-    def guarded(typingctx, fn, *args):  # type: ignore[no-untyped-def]
+    def guarded(typingctx, fn, *args):
         call = Call(typingctx, fn, args[guard.words :], guard.value)
         kinds = [args[0], *(types.int64 for _ in range(guard.words - 1)), *call.signature.args]
 
-        def generate(context, builder, signature, given):  # type: ignore[no-untyped-def]
+        def generate(context, builder, signature, given):
             parts = [builder.extract_value(given[1], i) for i in range(len(kinds))]
             return guard.generate(call, context, builder, parts[: guard.words], parts[guard.words :])
 
@@ -37,13 +37,13 @@ def _calling(bits: dict[int, int]) -> Any:
         guard = Guard(bits, value)
 
         @intrinsic
-        def call(typingctx, p, C, slot, *ends):  # type: ignore[no-untyped-def]
+        def call(typingctx, p, C, slot, *ends):
             kinds = [types.unliteral(each) for each in ends]
             # Integers reach functors 64 bits wide.
             taken = [types.int64 if isinstance(kinds[i], types.Integer) else kinds[i] for i in order]
             call = Call(typingctx, typingctx.resolve_value_type(functor), (p, *taken), value)
 
-            def generate(context, builder, signature, given):  # type: ignore[no-untyped-def]
+            def generate(context, builder, signature, given):
                 parts = [(p, given[0])]
                 parts += [(kinds[i], builder.extract_value(given[3], i)) for i in order]
                 wanted = zip(parts, call.signature.args, strict=True)

@@ -299,60 +299,60 @@ _device = cuda.jit(device=True, forceinline=True)
 
 
 @_device
-def sync():  # type: ignore[no-untyped-def]
+def sync():
     """All threads of the block meet."""
     cuda.syncthreads()
 
 
 @_device
-def sync_or(flag):  # type: ignore[no-untyped-def]
+def sync_or(flag):
     """All threads of the block meet; whether the flag of any is set."""
     return cuda.syncthreads_or(types.int32(flag)) != 0
 
 
 @_device
-def sync_warp():  # type: ignore[no-untyped-def]
+def sync_warp():
     """The 32 threads of a warp meet."""
     cuda.syncwarp()
 
 
 @_device
-def ballot(flag):  # type: ignore[no-untyped-def]
+def ballot(flag):
     """Bit i: the flag of lane i."""
     return types.uint32(cuda.ballot_sync(0xFFFFFFFF, flag))
 
 
 @_device
-def any_lane(flag):  # type: ignore[no-untyped-def]
+def any_lane(flag):
     """Whether the flag of any lane is set."""
     return cuda.any_sync(0xFFFFFFFF, flag)
 
 
 @_device
-def shuffle(value, lane):  # type: ignore[no-untyped-def]
+def shuffle(value, lane):
     """A lane's value, for all lanes."""
     return cuda.shfl_sync(0xFFFFFFFF, value, lane)
 
 
 @_device
-def shuffle_up(value, delta):  # type: ignore[no-untyped-def]
+def shuffle_up(value, delta):
     """The value of the lane so many places before."""
     return cuda.shfl_up_sync(0xFFFFFFFF, value, delta)
 
 
 @_device
-def shuffle_down(value, delta):  # type: ignore[no-untyped-def]
+def shuffle_down(value, delta):
     """The value of the lane so many places after."""
     return cuda.shfl_down_sync(0xFFFFFFFF, value, delta)
 
 
 @_device
-def ones(word):  # type: ignore[no-untyped-def]
+def ones(word):
     """Number of one bits."""
     return types.int32(cuda.popc(word))
 
 
 @_device
-def find_first(word):  # type: ignore[no-untyped-def]
+def find_first(word):
     """Index of the lowest one bit of a word that is not 0."""
     return types.int32(cuda.ffs(word) - 1)

@@ -280,9 +280,9 @@ def _exchanged(value: Any) -> list[Any]:
     block, warp = me.block, me.thread // WARP
     block.values[me.thread] = value
     block.warps[warp].wait()
-    values = block.values[warp * WARP : (warp + 1) * WARP]
+    values: list[Any] = block.values[warp * WARP : (warp + 1) * WARP]
     block.warps[warp].wait()
-    return values  # type: ignore[no-any-return]
+    return values
 
 
 def ballot(flag: Any) -> np.uint32:

@@ -158,7 +158,8 @@ def numbered(fn: Callable[..., Any], known: dict[Any, Any] | None = None) -> Cal
     assert isinstance(fn, types.FunctionType)
     known = {} if known is None else known
     if fn in known:
-        return known[fn]  # type: ignore[no-any-return]
+        found: Callable[..., Any] = known[fn]
+        return found
 
     def of(value: Any) -> Any:
         if is_helper(value):

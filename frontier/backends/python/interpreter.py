@@ -241,7 +241,8 @@ class Context:
 
     def _replayed(self, loop: Loop, recorded: list[Any], number: int) -> Frontier:
         self._count(loop, number)
-        return recorded[number - 1]  # type: ignore[no-any-return]
+        found: Frontier = recorded[number - 1]
+        return found
 
     def _count(self, loop: Loop, number: int | None) -> None:
         if loop.count is not None:
