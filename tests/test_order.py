@@ -7,9 +7,13 @@ import heapq
 import numpy as np
 import pytest
 from compare import host, workers
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import graphs
 
 import frontier as fr
 
+HOWS = ("near_far", "sliding", "buckets")
 G = fr.rmat(7, 6, seed=3, weights=(1, 9))
 ROAD = fr.grid(11, 9, seed=2, weights=(1, 9))
 
@@ -47,7 +51,7 @@ def by_distance(p, v):
     ],
     ids=repr,
 )  # fmt: skip
-@pytest.mark.parametrize("how", ["near_far", "sliding"])  # exact orders have one way
+@pytest.mark.parametrize("how", HOWS)
 def test_shortest_paths_in_any_order(backend, graph, dtype, order, how):
     expected = fr.sssp(graph, 0).distance  # integers, as the weights are
     reached = expected < np.iinfo(np.int64).max
@@ -103,11 +107,12 @@ class Cores(fr.Enactor):
 @pytest.mark.parametrize(
     "graph", [fr.karate(), fr.rmat(7, 8, seed=1), fr.star(9), fr.path(1), fr.small_world(40, 4, 0.1, seed=2)]
 )
-def test_core_numbers_by_peeling(backend, graph):
+@pytest.mark.parametrize("how", ["near_far", "buckets"])
+def test_core_numbers_by_peeling(backend, graph, how):
     g = backend(graph)
     fields = {name: fr.scalar("int64") for name in ("k", "least", "rounds")}
     p = fr.Problem(g, degree=fr.vertex("int64", g.out_degree), core=fr.vertex("int64", -1), **fields)
-    Cores(p).run()
+    Cores(p, fr.Schedule(order=how)).run()
     assert host(p.core).tolist() == core_numbers(graph).tolist()
     assert p.rounds > 0
 
@@ -150,15 +155,18 @@ def note(p, v):
 
 
 @pytest.mark.parametrize("delta", [None, 3, 2.5])
-def test_exact_passes_take_the_least(backend, delta):
+@pytest.mark.parametrize("keys", [[5, 3, 9, 3, 4, 5, 11, 0], [-40, 2**40, -41, 7, 8, 2**40 + 1, -(2**50), 2**50 + 1]])
+@pytest.mark.parametrize("how", ["near_far", "buckets"])
+def test_exact_passes_take_the_least(backend, delta, keys, how):
     """Who is taken when, against a model with a list."""
-    keys = np.array([5, 3, 9, 3, 4, 5, 11, 0])
+    keys = np.array(keys)
     order = fr.by("key", exact=True, delta=delta, into="least")
     p = fr.Problem(
         backend(fr.path(8)), key=fr.vertex("int64", keys), when=fr.vertex("int64", -1), now=fr.scalar("int64"),
         key_then=fr.vertex("int64", -1), least=fr.scalar("int64"),
     )  # fmt: skip
-    fr.Loop(fr.Compute(note), fr.Filter(nobody), order=order, over="vertices", count="now")(p)
+    schedule = fr.Schedule(order=how)
+    fr.Loop(fr.Compute(note), fr.Filter(nobody), order=order, over="vertices", count="now", schedule=schedule)(p)
     left, when, now = sorted(keys), {}, 0
     while left:
         now += 1
@@ -180,23 +188,73 @@ def put_off(p, v):
     return p.visits[v] < 3
 
 
-def test_elements_come_back_with_any_key(backend):
-    g = backend(fr.path(5))
-    p = fr.Problem(g, key=fr.vertex("float64", [3, 1, 2, 2, 5]), visits=fr.vertex("int64"), total=fr.scalar("int64"))
-    fr.Loop(fr.Filter(put_off), order=fr.by("key", exact=True), over="vertices", count="total")(p)
-    expected = fr.Problem(fr.path(5), key=fr.vertex("float64", [3, 1, 2, 2, 5]), visits=fr.vertex("int64"),
-                          total=fr.scalar("int64"))  # fmt: skip
-    python = fr.Problem(fr.path(5).to("python"), **expected.fields)
-    fr.Loop(fr.Filter(put_off), order=fr.by("key", exact=True), over="vertices", count="total")(python)
+def put_off_loop(how="auto"):
+    order, schedule = fr.by("key", exact=True), fr.Schedule(order=how)
+    return fr.Loop(fr.Filter(put_off), order=order, over="vertices", count="total", schedule=schedule)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+@pytest.mark.parametrize("how", ["near_far", "buckets"])
+def test_elements_come_back_with_any_key(backend, dtype, how):
+    fields = {"key": fr.vertex(dtype, [3, 1, 2, 2, 5]), "visits": fr.vertex("int64"), "total": fr.scalar("int64")}
+    p = fr.Problem(backend(fr.path(5)), **fields)
+    put_off_loop(how)(p)
+    python = fr.Problem(fr.path(5).to("python"), **fields)
+    put_off_loop()(python)
     assert host(p.visits).tolist() == [3] * 5
     assert p.total == python.total
 
 
-def test_infinite_keys_get_their_turn_and_end(backend):
-    keys = [np.inf, -np.inf, np.inf, 1e300]
+def move(p, v):
+    """Comes back three times, each time with another key, and says when it was there."""
+    p.log[v] = p.log[v] * 64 + p.now
+    p.visits[v] += 1
+    if p.visits[v] < 4:
+        p.key[v] += fr.hash(v * 4 + p.visits[v]) % 25 - 12
+        return True
+    return False
+
+
+def later(p, dst):
+    """Who waits may get a larger key without being given."""
+    if p.visits[dst] < 4:
+        fr.atomic_add(p.key, dst, 3)
+    return False
+
+
+def moving(how="auto", delta=None):
+    return fr.Loop(
+        fr.Compute(keep), fr.Advance(later, output=None), fr.Filter(move),
+        order=fr.by("key", exact=True, delta=delta, into="least"), over="vertices", count="now",
+        schedule=fr.Schedule(order=how),
+    )  # fmt: skip
+
+
+def keep(p, v):
+    p.key_then[v] = p.least
+
+
+@pytest.mark.parametrize("delta", [None, 4])
+@pytest.mark.parametrize("how", ["near_far", "buckets"])
+@given(graph=graphs(max_vertices=24), data=st.data())
+def test_keys_that_rise_and_fall(backend, graph, data, how, delta):
+    """Every pass is that of the interpreter."""
+    keys = data.draw(st.lists(st.integers(-20, 40), min_size=graph.num_vertices, max_size=graph.num_vertices))
+    fields = {name: fr.vertex("int64") for name in ("log", "visits", "key_then")}
+    fields |= {"key": fr.vertex("int64", keys), "now": fr.scalar("int64"), "least": fr.scalar("int64")}
+    p, python = fr.Problem(backend(graph), **fields), fr.Problem(graph.to("python"), **fields)
+    moving(how, delta)(p)
+    moving(delta=delta)(python)
+    for name in ("log", "key_then", "key"):
+        assert host(getattr(p, name)).tolist() == getattr(python, name).tolist()
+
+
+@pytest.mark.parametrize("how", HOWS)
+def test_infinite_keys_get_their_turn_and_end(backend, how):
+    keys, schedule = [np.inf, -np.inf, np.inf, 1e300], fr.Schedule(order=how)
     p = fr.Problem(backend(fr.path(4)), key=fr.vertex("float64", keys), seen=fr.vertex("int64"))
     for order in (fr.by("key"), fr.by("key", delta=1.0), fr.by("key", exact=True), fr.by("key", exact=True, delta=2)):
-        fr.Loop(fr.Compute(seen), fr.Filter(nobody), order=order, over="vertices")(p)
+        fr.Loop(fr.Compute(seen), fr.Filter(nobody), order=order, over="vertices", schedule=schedule)(p)
     assert host(p.seen).tolist() == [4] * 4
 
 
@@ -209,30 +267,55 @@ def heavier(p, src, dst, edge):
     return False
 
 
-def test_edges_by_their_weight(backend):
+@pytest.mark.parametrize("dtype", ["float64", "int32"])
+@pytest.mark.parametrize("how", ["near_far", "buckets"])
+def test_edges_by_their_weight(backend, dtype, how):
     """As Kruskal's algorithm takes them."""
     g = backend(fr.path(6).with_weights([5, 5, 1, 1, 3, 3, 1, 1, 2, 2]))
     weights = host(g.weights)
-    p = fr.Problem(g, w=fr.edge("float64", weights), order_of=fr.edge("int64"), now=fr.scalar("int64"))
-    fr.Loop(fr.Filter(heavier), order=fr.by("w", exact=True), over="edges", count="now")(p)
+    p = fr.Problem(g, w=fr.edge(dtype, weights), order_of=fr.edge("int64"), now=fr.scalar("int64"))
+    schedule = fr.Schedule(order=how)
+    fr.Loop(fr.Filter(heavier), order=fr.by("w", exact=True), over="edges", count="now", schedule=schedule)(p)
     ranks = {w: i for i, w in enumerate(sorted(set(weights)), 1)}
     assert host(p.order_of).tolist() == [ranks[w] for w in weights]
 
 
-def test_until_ends_the_loop(backend):
-    p = problem(backend(ROAD), rounds=fr.scalar("int64"))
-    search(fr.by("distance", exact=True), until=enough, count="rounds")(p).run()
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+@pytest.mark.parametrize("how", ["near_far", "buckets"])
+def test_until_ends_the_loop(backend, dtype, how):
+    p = problem(backend(ROAD), dtype, rounds=fr.scalar("int64"))
+    program = search(fr.by("distance", exact=True), until=enough, count="rounds")
+    program(p, fr.Schedule(order=how)).run()
     assert p.rounds == 3
-    assert np.isinf(host(p.distance)).any()
+    assert (host(p.distance) > 10**6).any()
+
+
+@pytest.mark.parametrize("order", [fr.by("key", delta=1), fr.by("key", exact=True)], ids=repr)
+@pytest.mark.parametrize("dtype", ["float64", "int64"])
+@pytest.mark.parametrize("how", ["near_far", "buckets"])
+def test_who_waits_when_until_ends_the_loop_waits_no_more(backend, dtype, order, how):
+    p = fr.Problem(
+        backend(fr.path(20)), key=fr.vertex(dtype, np.arange(20) % 10), seen=fr.vertex("int64"),
+        rounds=fr.scalar("int64"),
+    )  # fmt: skip
+    schedule = fr.Schedule(order=how)
+    loop = fr.Loop(fr.Compute(seen), fr.Filter(nobody), order=order, until=enough, count="rounds", schedule=schedule)
+    loop(p, fr.Frontier.all(p.graph))
+    before = host(p.seen).copy()
+    assert not before[[9, 19]].any()
+    p.rounds = 0
+    loop(p, fr.Frontier(p.graph, [3, 14]))
+    assert np.flatnonzero(host(p.seen) - before).tolist() == [3, 14]
 
 
 def enough(p):
     return p.rounds >= 3
 
 
-def test_runs_stop_and_go_on(backend):
+@pytest.mark.parametrize("how", ["near_far", "buckets"])
+def test_runs_stop_and_go_on(backend, how):
     p, passes = problem(backend(G)), []
-    search(fr.by("distance", delta=2))(p).run(on_step=lambda e: passes.append(e.passes))
+    search(fr.by("distance", delta=2))(p, fr.Schedule(order=how)).run(on_step=lambda e: passes.append(e.passes))
     assert passes == sorted(passes)
     assert len(passes) > 3
     assert np.isfinite(host(p.distance)).tolist() == (fr.sssp(G, 0).parent >= 0).tolist()

@@ -142,6 +142,7 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "operators": lambda g: execution.run(OPERATORS, pool.problem(g)),
     "bfs": lambda g: fr.bfs(g, 0),
     "sssp": lambda g: fr.sssp(g, 0),
+    "sssp, buckets": lambda g: fr.sssp(g, 0, schedule=fr.Schedule(order="buckets")),
     "components": fr.connected_components,
     "pagerank": fr.pagerank,
     "betweenness": lambda g: fr.betweenness(g, [0]),

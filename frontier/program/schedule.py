@@ -21,7 +21,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "dedup": ("auto", "claim", "bitmap"),
     "switch": ("beamer", "gunrock", "hubs"),
     "queue": ("append", "scan"),
-    "order": ("auto", "near_far", "sliding"),
+    "order": ("auto", "near_far", "sliding", "buckets"),
 }
 
 #: What users have registered: (name, backend) -> what adds the phases, and whether it wants the scan of degrees.
@@ -77,11 +77,12 @@ class Schedule:
         question (Enterprise). The cpu backend appends.
     hub_cache : bool, optional
         Whether a pull on a GPU keeps the frontier's hubs in shared memory, and looks for them first (Enterprise).
-    order : {"auto", "near_far", "sliding"}, optional
+    order : {"auto", "near_far", "sliding", "buckets"}, optional
         How loops with ``order=`` keep it, where it only saves work. ``near_far``: elements with keys below a limit are
         worked on until there are none, the others wait in a pile (Davidson et al., IPDPS 2014). ``sliding``: they wait
-        in the frontier, and the limit follows the wave; for a loop of one Advance. ``auto``: sliding on a GPU where all
-        lists are short.
+        in the frontier, and the limit follows the wave; for a loop of one Advance. ``buckets``: they wait in a few
+        piles by their keys, and one after another is worked on (Julienne, SPAA 2017); also where the order is exact,
+        if keys are integers and it has no delta. ``auto``: sliding on a GPU where all lists are short, else near_far.
     fuse : bool, optional
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.

@@ -1,7 +1,7 @@
 """The functors of loops with an order, as templates: see :mod:`frontier.operators.order.loops`.
 
 ``p.limit`` and its like stand for a loop's own fields, ``p.key``, ``p.count`` and ``p.given`` for those that its order
-and its count name: :class:`frontier.operators.order.loops.Names` puts the real names there.
+and its count name: :class:`frontier.operators.order.names.Names` puts the real names there.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 __all__ = [
-    "Tuning", "all_wait", "aside", "counted", "first", "follow", "fresh_of", "given", "held_of", "key_of", "least",
-    "limit_of", "lower", "lowest_of", "near_of", "one", "put", "take", "waiting", "waits", "width_of", "window",
-    "work", "zero",
+    "Tuning", "all_wait", "aside", "bucket_of", "counted", "first", "follow", "fresh_of", "given", "held_of", "key_of",
+    "least", "limit_of", "lower", "lowest_of", "near_of", "new_of", "next_bucket", "one", "place_of", "place_width_of",
+    "put", "rank_of", "take", "waiting", "waits", "width_of", "window", "work", "zero",
 ]  # fmt: skip
 
 Functor = Callable[..., Any]
@@ -77,6 +77,52 @@ def fresh_of(key: Functor) -> Functor:
         return key(p, v) >= p.limit
 
     return fresh
+
+
+def place_of(key: Functor, count: int) -> Functor:
+    """The number of its bucket, from 1 on; one more than there are buckets beyond the last."""
+
+    def place(p, v):  # type: ignore[no-untyped-def]
+        at = (key(p, v) - p.base) / p.width
+        if at >= count:
+            return count + 1.0
+        return at + 1 if at > 0 else 1.0  # also of an infinite key and base
+
+    return place
+
+
+def bucket_of(key: Functor, count: int) -> Functor:
+    """How many buckets after that which is worked on, or before; beyond the last the most."""
+
+    def bucket(p, v):  # type: ignore[no-untyped-def]
+        at = (key(p, v) - p.base) / p.width
+        return float(count) if at >= count else at - p.bucket
+
+    return bucket
+
+
+def rank_of(key: Functor, count: int) -> Functor:
+    """0 for the least key, 1 for others of the bucket that is worked on or before; from 2 on the buckets after it."""
+
+    def rank(p, v):  # type: ignore[no-untyped-def]
+        found = key(p, v)
+        at = (found - p.base) / p.width
+        if at >= count:
+            return count + 1.0
+        if at >= p.bucket + 1:
+            return at - p.bucket + 1
+        return 0.0 if found <= p.least else 1.0
+
+    return rank
+
+
+def new_of(key: Functor) -> Functor:
+    """Of no bucket before: not taken while it waited."""
+
+    def new(p, v):  # type: ignore[no-untyped-def]
+        return not (key(p, v) - p.base) / p.width < p.bucket
+
+    return new
 
 
 def key_of(p, v):  # type: ignore[no-untyped-def]
@@ -158,6 +204,20 @@ def limit_of(least: float, rounding: float) -> Functor:
         return p.least + max(p.delta, least, p.least * rounding)
 
     return limit
+
+
+def place_width_of(least: float, rounding: float) -> Functor:
+    """The width of buckets: no less than the least key's rounding."""
+
+    def width(p):  # type: ignore[no-untyped-def]
+        return max(p.delta, least, p.least * rounding)
+
+    return width
+
+
+def next_bucket(p):  # type: ignore[no-untyped-def]
+    """One bucket is empty."""
+    return p.bucket + 1
 
 
 def window(p):  # type: ignore[no-untyped-def]
