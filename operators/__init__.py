@@ -1,4 +1,12 @@
-"""Operators: what maps one frontier to the next. One file, or folder, for each."""
+"""Operators: each maps a frontier to the next one.
+
+An operator is a class (its meaning on the ``python`` backend, and its lowering), with its kernels for each backend
+beside it in ``cpu.py`` and ``cuda.py``. ``advance``, ``gather``, ``intersect``, ``scan`` and ``buckets`` have a folder
+each; ``elementwise`` has Compute, Filter, Reduce and Split, whose kernels are alike, and ``fields`` Set, Swap and Take.
+
+``order`` expresses loops with an order by other steps, ``eager`` has the small functions ``fr.advance`` and its like,
+``shared`` what several operators need.
+"""
 
 if __name__ != "frontier.operators":
     raise ImportError(

@@ -246,3 +246,12 @@ def test_readme_commands(project: dict[str, Any]) -> None:
     assert tests.endswith("-m pytest -n auto")
     for extra in re.findall(r"\.\[(\w+)\]", block):
         assert extra in project["project"]["optional-dependencies"]
+
+
+@pytest.mark.parametrize("folder", ["native", "functors", "graph", "program", "lowering", "memory", "backends"])
+def test_a_folder_says_what_is_in_it(folder: str) -> None:
+    """The docstring of a folder names each of its modules."""
+    init = ROOT / "frontier" / folder / "__init__.py"
+    text = ast.get_docstring(ast.parse(init.read_text("utf-8")))
+    missing = [path.stem for path in init.parent.glob("*.py") if path != init and f"``{path.stem}``" not in text]
+    assert missing == []

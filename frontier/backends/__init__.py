@@ -1,4 +1,14 @@
-"""The backends, one folder each, and what they have in common; :mod:`frontier.backends.base` says what one is."""
+"""The backends, a folder each, and what they share.
+
+``base`` says what a backend is, and how users register one. For those that compile: ``run`` runs a loop function,
+``workspace`` keeps its memory and code, ``footprint`` estimates how much it takes, ``codes`` are numbers on which
+generated code and the host agree, ``failures`` and ``interrupts`` are errors of functors and Ctrl-C.
+
+The rest is about functors in numba, on any target. ``copies`` are functors as they are compiled. Arithmetic is
+NumPy's (``promotion``, ``arithmetic``, ``wrapping``), ``overloads`` are ``fr.atomic_*`` and others, ``elements``,
+``flags`` and ``bundles`` are types for arrays, ``guards`` are calls that may raise, ``checks`` is
+``FRONTIER_CHECK=1``. ``least`` and ``hubs`` serve argmin and pulls.
+"""
 
 from frontier.backends.base import Backend, backend_names, register_backend
 

@@ -1,1 +1,6 @@
-"""Functors: what they are, what they may use, and what they take from outside."""
+"""Functors: the plain Python functions that users write.
+
+``functor`` says what is a functor and what its arguments mean, ``rules`` what it must not do. ``captures`` describes
+what it takes from outside, such as constants and helpers, so that a change is noticed. ``atomics``, ``adjacency`` and
+``numbers`` are what functors may call: ``fr.atomic_min``, ``fr.neighbours``, ``fr.hash`` and their like.
+"""

@@ -1,1 +1,10 @@
-"""The graph: its arrays, how it is built and converted, and what follows from it."""
+"""The graph: how it is built, converted and moved, and what is derived from it.
+
+``graph`` is the class that users hold; its arrays are in a ``topology``. ``derived`` computes degrees, in-edges and
+others when they are first asked for; ``traits``, ``labels`` and ``estimates`` (of memory) say what a graph is like.
+
+``build`` makes graphs of edges: ``build_input`` checks them, ``build_sort`` sorts them into rows by the kernels of
+``build_kernels``, or by the array operations of ``build_arrays`` on a GPU and for few edges; ``row_makers`` chooses.
+``convert`` reads and writes objects of other libraries, ``moving`` takes a graph to another placement, ``reorder``
+numbers its vertices anew, ``copies`` puts several copies side by side.
+"""

@@ -1,7 +1,9 @@
-"""Lowering: from a loop as data to the text of one function with barriers.
+"""Lowering: from a loop as data to the text of one function with barriers. It knows no machine.
 
-``layout`` says what of a problem the text depends on, ``registers`` what a frontier is inside a loop
-function, ``text`` and ``builder`` collect the text block by block, ``loops`` lowers loops and scopes, ``module`` puts
-the whole together. Operators add their own phases through their ``lower`` methods. Nothing here knows
-the machine: a backend gives the functions that the text calls (``barrier``, ``flush``, ...).
+Operators add nodes (``ir``) to a program through a ``builder``; ``loops`` does it for scopes, loops and sequences.
+``variables`` are the program's variables, ``registers`` those that make up a frontier, ``phases`` and ``kernels``
+what the functions of phases take. ``folding`` removes branches that cannot be taken.
+
+``blocks`` cuts the nodes at barriers, ``printer`` and ``module`` make them the text of a Python module. ``explain``
+makes them pseudo-code instead, for people; ``touched`` and ``words`` say for it what phases read and write.
 """

@@ -1,7 +1,9 @@
 """Advance: from the frontier along its edges to the next frontier.
 
 For every visited edge the functor says whether its far end (or the edge itself) joins the next
-frontier. One file for each way to share the edges among workers stands beside this one.
+frontier. ``python`` is the meaning; ``lower`` chooses the phases and ``switch`` between push and pull; ``cpu`` and
+``cuda`` have the kernels, a file for each way to balance the edges of a push among workers, and one for pull.
+``sample`` is ``fr.sample``, ``unique`` the operator Unique.
 """
 
 from __future__ import annotations

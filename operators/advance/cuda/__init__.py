@@ -1,4 +1,8 @@
-"""Phases of Advance on the GPU: one file for each balance, and pull."""
+"""Phases of Advance on the GPU: one file for each balance, and pull.
+
+``balance`` chooses among ``thread``, ``block``, ``twc``, ``merge_path`` and ``degree_classes``; ``edges`` is what
+all of them do at one edge. ``pull`` goes the other way, with ``shrink`` for several pulls in a row.
+"""
 
 from frontier.operators.advance.cuda.balance import push
 from frontier.operators.advance.cuda.edges import unique
