@@ -22,6 +22,7 @@ _NAMES = {
     "frontier.graph.build": "from_csr from_edges",
     "frontier.graph.convert": "from_networkx from_pandas from_scipy to_networkx to_pandas to_scipy",
     "frontier.program.enactor": "Enactor",
+    "frontier.batched_sources": "BatchedSources",
     "frontier.errors": (
         "BackendUnavailableError DeviceLostError DeviceMemoryError FrontierError FrontierWarning "
         "FrontierMemoryError FunctorError GraphError NegativeWeightError NotConvergedError VerificationError"

@@ -8,6 +8,9 @@ from frontier import (
     primitives as primitives,
     verify as verify,
 )
+from frontier.batched_sources import (
+    BatchedSources as BatchedSources,
+)
 from frontier.errors import (
     BackendUnavailableError as BackendUnavailableError,
     DeviceLostError as DeviceLostError,

@@ -90,11 +90,14 @@ class Plan:
         That run on it, one after another.
     beside : int
         Bytes of the arrays that the call has beside these.
+    copies : int
+        In how many copies of the graph side by side they run; see :class:`frontier.BatchedSources`.
     """
 
     fields: Mapping[str, Field]
     runs: Sequence[type[Enactor] | tuple[type[Enactor], Schedule | None]]
     beside: int = 0
+    copies: int = 1
 
 
 @dataclass(frozen=True)
@@ -157,7 +160,7 @@ class PrimitiveEntry:
         assert self.memory is not None
         plan = self.memory(g)
         runs = [run if isinstance(run, tuple) else (run, None) for run in plan.runs]
-        found = footprint(g, plan.fields, runs)
+        found = footprint(g, plan.fields, runs, plan.copies)
         return replace(found, fields=found.fields + plan.beside)
 
 

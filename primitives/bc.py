@@ -1,32 +1,27 @@
-"""Betweenness centrality, exact or from some sources, by the programs of :mod:`frontier.primitives._brandes`.
+"""Betweenness centrality: how many shortest paths pass through each vertex.
 
-Where the graph is small, it works on many sources at once, each in a copy of the graph of its own (McLaughlin and
-Bader, 2014, give each a block of the GPU).
+Brandes' algorithm (A faster algorithm for betweenness centrality, 2001). From a source s, a breadth-first search counts
+the shortest paths to each vertex, sigma. Then the levels of the search are taken in reverse, and each vertex v learns
+from the vertices w one level farther how many paths depend on it:
+
+    delta(v) = sum over w of sigma(v) / sigma(w) * (1 + delta(w)).
+
+The recorded frontiers of the way out are replayed on the way back, as in Gunrock and GAP, in the place of the paper's
+stack; v asks its neighbours, in the place of the paper's lists of predecessors, so the way back needs no atomics.
+:class:`frontier.BatchedSources` takes the sources of small graphs many at once.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import frontier as fr
-from frontier.errors import FrontierError, GraphError
-from frontier.graph.copies import copies
+from frontier.errors import FrontierError
 from frontier.graph.labels import called
-from frontier.memory.arrays import is_device, to_host
-from frontier.primitives._brandes import (
-    BatchedBetweenness,
-    Betweenness,
-    FoldedBetweenness,
-    GatheredBetweenness,
-    ahead,
-    collect,
-    depend,
-    discover,
-)
-from frontier.primitives._copies import number_of_copies
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
 
@@ -34,23 +29,73 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from frontier.graph.graph import Graph
+    from frontier.program.problem import Field
     from frontier.program.schedule import Schedule
 
-__all__ = [
-    "BatchedBetweenness",
-    "Betweenness",
-    "BetweennessResult",
-    "FoldedBetweenness",
-    "GatheredBetweenness",
-    "ahead",
-    "betweenness",
-    "collect",
-    "depend",
-    "discover",
-]
+__all__ = ["Betweenness", "BetweennessResult", "accumulate", "ahead", "begin", "betweenness", "discover", "share"]
 
-#: Of fields and frontiers, where a graph is copied.
-BYTES_PER_COPY = 68
+
+def begin(p, v):  # type: ignore[no-untyped-def]
+    """Forget the source before; one path leads to the next."""
+    source = p.starts[v] == p.turn
+    p.level[v] = 0 if source else -1
+    p.sigma[v] = 1.0 if source else 0.0
+    p.share[v] = 0.0
+    return source
+
+
+def discover(p, src, dst):  # type: ignore[no-untyped-def]
+    """The paths to src lead on to dst; whoever finds dst first brings it into the next level."""
+    found = p.level[dst] == -1 and fr.atomic_cas(p.level, dst, -1, p.depth) == -1
+    fr.atomic_add(p.sigma, dst, p.sigma[src])
+    return found
+
+
+def ahead(p, dst):  # type: ignore[no-untyped-def]
+    """One level farther; stays true during a step, for all paths must be counted."""
+    return p.level[dst] == -1 or p.level[dst] == p.depth
+
+
+def share(p, dst):  # type: ignore[no-untyped-def]
+    """What dst hands each shortest path to it: 0 until its level has been accumulated, so only those farther count."""
+    return p.share[dst]
+
+
+def accumulate(p, v):  # type: ignore[no-untyped-def]
+    """The dependency of the source on v, and what v hands each path in turn; a source is inside no path of its own."""
+    delta = p.sigma[v] * p.sum[v]
+    p.share[v] = (1.0 + delta) / p.sigma[v]
+    if p.level[v] > 0:
+        p.centrality[v] += delta
+
+
+class Betweenness(fr.Enactor):
+    """Dependencies summed over all sources; those of turn t are the vertices with ``starts[v] == t``."""
+
+    loop = fr.Loop(
+        fr.Set(depth=0),
+        fr.Sequence(
+            fr.Filter(begin),
+            fr.Loop(fr.Advance(discover, where=ahead, unique="claimed"), count="depth", record="levels"),
+            over="vertices",
+        ),
+        fr.Loop(fr.Gather(share, "sum", into="sum", edges="out"), fr.Compute(accumulate), replay="levels"),
+        times="turns",
+        count="turn",
+    )
+
+
+@cache
+def fields() -> dict[str, Field]:
+    """Fields of the problem; ``sum`` holds the shares that a vertex is handed."""
+    return {
+        "level": fr.vertex("int32", -1, combine="min"),
+        "sigma": fr.vertex("float64", combine="sum"),
+        "sum": fr.vertex("float64", combine="sum"),
+        "share": fr.vertex("float64"),
+        "centrality": fr.vertex("float64", combine="sum"),
+        "depth": fr.scalar("int32"),
+    }
 
 
 @dataclass(frozen=True)
@@ -113,94 +158,23 @@ def betweenness(
     small, many sources are worked on at once, each in a copy of the graph of its own: the copies take at most 3 MB of
     the host's memory, or 1.3 GB of a GPU's and never more than half of what it has left.
     """
-    chosen = _sources(g, sources, seed)
-    count = number_of_copies(g, chosen, BYTES_PER_COPY)
-    centrality = _one_by_one(g, chosen, schedule) if count < 2 else _at_once(g, chosen, count, schedule)
+    batch = fr.BatchedSources(g, sources, Betweenness, fields(), schedule, seed=seed)
+    if batch.copies == 1 and g.placement.massively_parallel:
+        from frontier.primitives import _bc_one_by_one
+
+        centrality = _bc_one_by_one.dependencies(g, batch.sources, schedule)
+    else:
+        batch.run()
+        centrality = batch.sum("centrality")
     if not np.isfinite(centrality).all():
         raise FrontierError("two vertices have more shortest paths between them than float64 can count")
+    pairs = (g.num_vertices - 1) * (g.num_vertices - 2)
     if not g.directed:
-        centrality /= 2
-    pairs = (g.num_vertices - 1) * (g.num_vertices - 2) / (1 if g.directed else 2)
+        centrality /= 2  # each pair has been counted from both of its ends
+        pairs //= 2
     if normalized and pairs > 0:
         centrality /= pairs
-    return BetweennessResult(centrality, g.placement.memory.moved(chosen), normalized)
-
-
-def _fields() -> dict[str, Any]:
-    return {
-        "level": fr.vertex("int32", -1, combine="min"),
-        "sigma": fr.vertex("float64", combine="sum"),
-        "sum": fr.vertex("float64", combine="sum"),
-        "passed": fr.vertex("float64"),
-        "centrality": fr.vertex("float64", combine="sum"),
-        "turn": fr.scalar("int64"),
-        "depth": fr.scalar("int32"),
-    }
-
-
-def _fields_one_by_one(g: Graph, sources: NDArray[Any]) -> dict[str, Any]:
-    return {
-        **_fields(),
-        "sources": fr.array(sources),
-        "turns": fr.scalar("int64", len(sources)),
-        "source": fr.scalar(g.targets.dtype),
-    }
-
-
-def _one_by_one(g: Graph, sources: NDArray[Any], schedule: Schedule | None) -> NDArray[Any]:
-    p = fr.Problem(g, **_fields_one_by_one(g, sources))
-    if len(sources):
-        _program(g)(p, schedule).run()
-    found: NDArray[Any] = p.centrality
-    return found
-
-
-#: Degree from which on a vertex is a hub.
-HUB = 1024
-
-
-def _program(g: Graph) -> type[fr.Enactor]:
-    """On a GPU the one that suits the graph's degrees; on processors they differ little."""
-    if not g.placement.massively_parallel:
-        return Betweenness
-    traits = g.traits
-    if traits.mean_degree < 8:
-        return FoldedBetweenness
-    # Where all paths lead through hubs, atomics on their numbers of paths meet. (A directed graph's in-edges would have
-    # to be sorted first.)
-    return GatheredBetweenness if traits.symmetric and traits.max_degree > HUB else Betweenness
-
-
-def _at_once(g: Graph, sources: NDArray[Any], count: int, schedule: Schedule | None) -> NDArray[Any]:
-    """With copies of the graph; source i has its turn in copy i % count."""
-    pulls = getattr(schedule, "direction", "auto") != "push"
-    turns, copy = np.divmod(np.arange(len(sources)), count)
-    p = fr.Problem(
-        copies(g, count, in_edges=pulls),
-        **_fields(),
-        starts=fr.vertex("int32"),
-        turns=fr.scalar("int64", turns[-1] + 1),
-    )
-    memory = g.placement.memory
-    p.starts[memory.moved(copy * g.num_vertices + sources)] = memory.moved(turns + 1)
-    BatchedBetweenness(p, schedule).run()
-    found: NDArray[Any] = memory.xp.reshape(p.centrality, (count, g.num_vertices)).sum(axis=0)
-    return found
-
-
-def _sources(g: Graph, sources: Any, seed: int | None) -> NDArray[Any]:
-    n = g.num_vertices
-    if sources is None:
-        return np.arange(n, dtype=np.int64)
-    if isinstance(sources, (int, np.integer)) and not isinstance(sources, bool):
-        if not 0 <= sources <= n:
-            raise GraphError(f"sources={sources}: a number of sources from 0 to {n}, or a list of vertices")
-        return np.random.default_rng(seed).choice(n, int(sources), replace=False).astype(np.int64)
-    if is_device(sources):
-        sources = to_host(sources)
-    if isinstance(sources, str) or not np.iterable(sources):
-        raise GraphError(f"sources={sources!r}: a number of sources from 0 to {n}, or a list of vertices")
-    return np.array([g.vertex_id(vertex) for vertex in sources], np.int64)
+    return BetweennessResult(centrality, g.placement.memory.moved(batch.sources), normalized)
 
 
 def _facts(g: Graph, result: BetweennessResult) -> dict[str, Any]:
@@ -212,19 +186,21 @@ def _facts(g: Graph, result: BetweennessResult) -> dict[str, Any]:
     return facts
 
 
-def _count(text: str) -> int | None:
-    return None if text == "all" else int(text)
-
-
 def _plan(g: Graph) -> Plan:
-    return Plan(_fields_one_by_one(g, np.zeros(1, np.int64)), [_program(g)])
+    plan = fr.BatchedSources.plan(g, g.num_vertices, Betweenness, fields())
+    if plan.copies == 1 and g.placement.massively_parallel:
+        from frontier.primitives import _bc_one_by_one
+
+        return _bc_one_by_one.plan(g)
+    return plan
 
 
 register_primitive(
     PrimitiveEntry(
         "bc", betweenness, "betweenness centrality, exact or from some sources",
         arguments=(
-            Argument("--sources", "number of sources drawn at random, or 'all' (default)", type=_count),
+            Argument("--sources", "number of sources drawn at random, or 'all' (default)",
+                     type=lambda text: None if text == "all" else int(text)),
             Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
         ),
         columns=("centrality",), verify="betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},

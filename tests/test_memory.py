@@ -11,7 +11,7 @@ import pytest
 from conftest import Backend
 
 import frontier as fr
-from frontier import Placement, registry
+from frontier import Placement, batched_sources, registry
 from frontier.backends import Backend as Computing
 from frontier.backends import workspace
 from frontier.program.problem import Problem
@@ -22,7 +22,7 @@ CALLS: dict[str, Callable[[fr.Graph], Any]] = {
     "sssp": lambda g: fr.sssp(g, hub(g)),
     "pagerank": fr.pagerank,
     "cc": fr.connected_components,
-    "bc": lambda g: fr.betweenness(g, [hub(g)]),
+    "bc": fr.betweenness,
 }
 
 #: Bytes of arrays that are neither fields nor of the workspace: first labels, and out-degrees.
@@ -68,11 +68,17 @@ def problems(monkeypatch: pytest.MonkeyPatch) -> list[Problem]:
 
 
 def taken(g: fr.Graph, problems: list[Problem]) -> int:
-    """Bytes of the fields of some problems, and of the workspace of a graph without the threads' own memory."""
-    fields = sum(array.nbytes for p in problems for array in p.arrays.values())
-    (work,) = workspace._pool[g]
-    own = ("local", "words")
-    return fields + sum(array.nbytes for (_, role, _), array in work.arrays.items() if role not in own)
+    """Bytes of the fields of some problems, of the workspaces of their graphs without the threads' own memory, and of
+    the rows of those that are copies of ``g``."""
+    found = sum(array.nbytes for p in problems for array in p.arrays.values())
+    for graph in {p.graph for p in problems}:
+        (work,) = workspace._pool[graph]
+        own = ("local", "words")
+        found += sum(array.nbytes for (_, role, _), array in work.arrays.items() if role not in own)
+        if graph is not g:
+            lists = graph._topology.built().get("in_lists", ())
+            found += sum(array.nbytes for array in (graph.offsets, graph.targets, *lists))
+    return found
 
 
 @NAMES
@@ -182,7 +188,9 @@ def peak(call: Callable[[], Any]) -> float:
 
 @NAMES
 @pytest.mark.unsimulated("NumPy has no pool")
-def test_peak_of_a_call(large: fr.Graph, name: str) -> None:
+def test_peak_of_a_call(large: fr.Graph, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batched_sources, "SLOTS_WIDE", 0)  # no copies
+    monkeypatch.setitem(CALLS, "bc", lambda g: fr.betweenness(g, [hub(g)]))
     first = fresh(large)
     said = first.memory_estimate(name)
     CALLS[name](first)
@@ -192,6 +200,16 @@ def test_peak_of_a_call(large: fr.Graph, name: str) -> None:
     if said.in_edges:  # sorting them takes more than all the rest, for a while: the next test
         assert g.in_offsets.nbytes + g.in_sources.nbytes == said.in_edges
     assert peak(lambda: CALLS[name](g)) == pytest.approx(said.fields, rel=0.1)
+
+
+@pytest.mark.unsimulated("NumPy has no pool")
+@KINDS
+def test_peak_of_copies(cuda: Backend, directed: bool) -> None:
+    """There are some seventy copies of such a graph, and thirty turns."""
+    g = cuda(rmat(11, directed))
+    said = g.memory_estimate("bc")
+    fr.betweenness(g)
+    assert peak(lambda: fr.betweenness(g)) == pytest.approx(said.fields, rel=0.1)
 
 
 @pytest.mark.unsimulated("NumPy has no pool")

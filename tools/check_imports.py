@@ -23,7 +23,7 @@ LAYERS = {
     "program": "program",
     "lowering": "lowering",
     "backends": "backends backends.python backends.cpu backends.cuda",
-    "tools": "verify io registry",
+    "tools": "verify io registry batched_sources",
     "operators": (
         "operators.shared operators.elementwise operators.advance operators.advance.cpu operators.advance.cuda "
         "operators.fields operators.gather operators.intersect operators.scan operators.buckets operators.order "

@@ -6,12 +6,14 @@ Programs are lowered as for a run; their inputs say what they take from the work
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from frontier.backends.base import Backend
 from frontier.backends.workspace import roles, wanted
+from frontier.graph.copies import outline
 from frontier.graph.estimates import Needs
 from frontier.lowering.module import words
 from frontier.memory.placement import backend_named
@@ -56,7 +58,7 @@ class Outline(Problem):
 
 
 def footprint(
-    g: Graph, fields: Mapping[str, Field], runs: Sequence[tuple[type[Enactor], Schedule | None]]
+    g: Graph, fields: Mapping[str, Field], runs: Sequence[tuple[type[Enactor], Schedule | None]], copies: int = 1
 ) -> Needs:
     """Count the bytes of a problem and of the programs that run on it, one after another.
 
@@ -67,18 +69,34 @@ def footprint(
     fields : mapping of str to Field
         Of the problem.
     runs : sequence of (Enactor, Schedule or None)
+    copies : int
+        In how many copies of the graph; if in several, their rows are counted with the fields.
     """
+    own, g = g, g if copies == 1 else outline(g, copies)
     p = Outline(g, **fields)
     programs = [_program(enactor, p, schedule) for enactor, schedule in runs]
     made = roles(g)
     # Runs on a graph use the same workspace, so what several of them want is there once.
     arrays = {array for program in programs for array in _arrays(program, g)}
     walking = [program for program in programs if _walks(program, g)]
-    return Needs(
+    found = Needs(
         sum(length * made[role][0].itemsize for _, role, length in arrays) + _bytes(p),
         in_edges=bool(walking),
         edge_ids=any("in_edges" in program.inputs.values() for program in walking),
     )
+    if g is own:
+        return found
+    weighted = any("weights" in program.inputs.values() for program in programs)
+    return replace(found, fields=found.fields + _rows(g, found, weighted))
+
+
+def _rows(g: Graph, needs: Needs, weighted: bool) -> int:
+    """Bytes of a graph's rows, and of its in-edges where they are needed and not the same."""
+    lists = g.offsets.nbytes + g.targets.nbytes
+    found = lists if g.symmetric or not needs.in_edges else 2 * lists
+    if needs.in_edges and needs.edge_ids:
+        found += g.num_slots * g.offsets.itemsize
+    return found + (g.weights.nbytes if weighted and g.weights is not None else 0)
 
 
 def _program(enactor: type[Enactor], p: Outline, schedule: Schedule | None) -> Program:

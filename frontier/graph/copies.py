@@ -2,30 +2,48 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Array, read_only
 
-__all__ = ["copies"]
+__all__ = ["copies", "outline"]
 
 
-def copies(g: Graph, count: int, in_edges: bool = False) -> Graph:
-    """Give so many copies of a graph as one, without weights, columns and labels.
+def copies(g: Graph, count: int, weights: bool = False) -> Graph:
+    """Give so many copies of a graph as one, without columns and labels.
 
     Vertex v of copy j is vertex ``j * n + v``, and no edge leads from one copy to another. Ids must fit in the graph's
-    dtypes.
+    dtypes. In-edges are made when first asked for, of those of the graph itself, which keeps them.
 
     Parameters
     ----------
     g : Graph
     count : int
-    in_edges : bool
-        Copy the in-edges of a directed graph, too. They are sorted for the graph itself, which keeps them.
+    weights : bool
+        Whether the copies have weights, if the graph has.
     """
-    made = Graph(*_rows(g, g.offsets, g.targets, count), directed=g.directed, placement=g.placement)
-    made._once("max_degree", lambda: g.max_degree)
-    if in_edges and not g.symmetric:
-        offsets, ends = _rows(g, g.in_offsets, g.in_sources, count)
-        made._once("in_lists", lambda: (read_only(offsets), read_only(ends)))
+    repeated = g.placement.memory.xp.tile(g.weights, count) if weights and g.weights is not None else None
+    rows = _rows(g, g.offsets, g.targets, count)
+    made = Graph(*rows, repeated, directed=g.directed, placement=g.placement)
+    made._topology.recipes |= {
+        "max_degree": lambda: g.max_degree,
+        "in_lists": lambda: _rows(g, g.in_offsets, g.in_sources, count),
+    }
+    return made
+
+
+def outline(g: Graph, count: int) -> Graph:
+    """Give a graph as large as so many copies, which takes no memory: its arrays are there to be counted, not read."""
+
+    def repeated(array: Array, length: int) -> Array:
+        return np.broadcast_to(np.zeros((), array.dtype), (length,))
+
+    slots = count * g.num_slots
+    weights = None if g.weights is None else repeated(g.weights, slots)
+    rows = repeated(g.offsets, count * g.num_vertices + 1), repeated(g.targets, slots)
+    made = Graph(*rows, weights, directed=g.directed, placement=g.placement)
+    made._topology.recipes["max_degree"] = lambda: g.max_degree
     return made
 
 
@@ -35,4 +53,4 @@ def _rows(g: Graph, offsets: Array, ends: Array, count: int) -> tuple[Array, Arr
     begins = xp.empty(count * g.num_vertices + 1, offsets.dtype)
     begins[:-1] = xp.ravel(offsets[:-1] + number * g.num_slots)
     begins[-1] = count * g.num_slots
-    return begins, xp.ravel(ends + number * g.num_vertices)
+    return read_only(begins), read_only(xp.ravel(ends + number * g.num_vertices))

@@ -64,17 +64,18 @@ class Topology:
         self.vertices = {name: read_only(column) for name, column in vertices.items()}
         self.edges = {name: read_only(column) for name, column in edges.items()}
         self.derived: dict[str, Any] = {}
+        self.recipes: dict[str, Callable[[], Any]] = {}  # by name, for graphs made of others
         self.lock = threading.RLock()  # making one derived value may ask for another
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """Give the derived value ``name``, made by ``make`` when it is first asked for."""
+        """Give the derived value ``name``, made by its recipe, or else ``make``, when it is first asked for."""
         try:
             return self.derived[name]
         except KeyError:
             pass
         with self.lock:
             if name not in self.derived:
-                value = make()
+                value = self.recipes.get(name, make)()
                 self.derived[name] = read_only(value) if isinstance(value, np.ndarray) else value
             return self.derived[name]
 
@@ -117,9 +118,9 @@ class Topology:
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "derived": {}, "lock": None}
+        return {**self.__dict__, "derived": {}, "recipes": {}, "lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # through __init__, because NumPy's pickles come back writeable
-        del state["derived"], state["lock"]
+        del state["derived"], state["recipes"], state["lock"]
         self.__init__(**state)  # type: ignore[misc]
