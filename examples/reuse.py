@@ -95,6 +95,50 @@ def farness(g):
 # end inside
 
 
+# begin batched
+def begin(p, v):
+    """Reset v before the next turn; True if v is a source of this turn."""
+    source = p.starts[v] == p.turn
+    p.level[v] = 0 if source else -1
+    p.parent[v] = v if source else -1
+    return source
+
+
+def add(p, v):
+    """Add the level of v in this turn, if it was reached."""
+    p.total[v] += max(p.level[v], 0)
+
+
+class BatchedFarness(fr.Enactor):
+    """For every vertex the sum of the distances to it from all sources, many sources at a time."""
+
+    loop = fr.Loop(
+        fr.Set(depth=0),
+        fr.Sequence(
+            fr.Filter(begin),
+            fr.Loop(fr.Advance(bfs.visit, where=bfs.unvisited, unique="claimed"), count="depth"),
+            over="vertices",
+        ),
+        fr.Compute(add, over="vertices"),
+        times="turns",
+        count="turn",
+    )
+
+
+def batched_farness(g):
+    """Sum of the distances to every vertex, in steps; array of int64."""
+    fields = {
+        "parent": fr.vertex(g.targets.dtype, -1),
+        "level": fr.vertex("int32", -1),
+        "depth": fr.scalar("int32"),
+        "total": fr.vertex("int64"),
+    }
+    batch = fr.BatchedSources(g, None, BatchedFarness, fields)
+    batch.run()
+    return batch.sum("total")
+# end batched
+
+
 # begin chain
 def count(p, v):
     """Count v on its level."""
@@ -118,7 +162,7 @@ def widths(g):
 
 
 def main(arguments=None):
-    """Run all three, check them, and print a little of each."""
+    """Run all four, check them, and print a little of each."""
     parser = argparse.ArgumentParser(description="building on shipped primitives")
     parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
@@ -135,6 +179,7 @@ def main(arguments=None):
     total = farness(g)
     some = [0, g.num_vertices // 2, g.num_vertices - 1]
     assert [total[v] for v in some] == [np.maximum(fr.bfs(g, v).level, 0).sum() for v in some]
+    assert (batched_farness(g) == total).all()
     print(f"fewest steps to all others: {total.min()} in all, from vertex {np.argmin(total)}")
 
     width = widths(g)

@@ -1,8 +1,8 @@
 """Many sources side by side: each in a copy of the graph of its own, by a program that knows of one graph only.
 
 A pass of a loop takes a few microseconds however little it does, and a search in a small graph leaves most of a machine
-idle. In k copies of the graph (:func:`frontier.graph.copies.copies`) k sources are worked on at once, as McLaughlin and Bader
-(2014) give each a block of the GPU, and no operator needs to know of it. A large graph is its own only copy.
+idle. In k copies of the graph (:func:`frontier.graph.copies.copies`) k sources are worked on at once, as McLaughlin and
+Bader (2014) give each a block of the GPU, and no operator needs to know of it. A large graph is its own only copy.
 """
 
 from __future__ import annotations

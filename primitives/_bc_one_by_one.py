@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier.primitives.bc import accumulate, ahead, discover, share
-from frontier.primitives.bc import fields as fields_of_a_source
+from frontier.primitives.bc import FIELDS, accumulate, ahead, discover, share
 from frontier.registry import Plan
 
 if TYPE_CHECKING:
@@ -144,7 +143,7 @@ def fields(g: Graph, sources: NDArray[Any]) -> dict[str, Field]:
     """Of the problem."""
     return {
         "turn": fr.scalar("int64"),
-        **fields_of_a_source(),
+        **FIELDS,
         "sources": fr.array(sources),
         "turns": fr.scalar("int64", len(sources)),
         "source": fr.scalar(g.targets.dtype),

@@ -14,7 +14,6 @@ stack; v asks its neighbours, in the place of the paper's lists of predecessors,
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,17 +84,15 @@ class Betweenness(fr.Enactor):
     )
 
 
-@cache
-def fields() -> dict[str, Field]:
-    """Fields of the problem; ``sum`` holds the shares that a vertex is handed."""
-    return {
-        "level": fr.vertex("int32", -1, combine="min"),
-        "sigma": fr.vertex("float64", combine="sum"),
-        "sum": fr.vertex("float64", combine="sum"),
-        "share": fr.vertex("float64"),
-        "centrality": fr.vertex("float64", combine="sum"),
-        "depth": fr.scalar("int32"),
-    }
+#: Fields of the problem; ``sum`` holds the sum of the shares that a vertex is handed.
+FIELDS: dict[str, Field] = {
+    "level": fr.vertex("int32", -1, combine="min"),
+    "sigma": fr.vertex("float64", combine="sum"),
+    "sum": fr.vertex("float64", combine="sum"),
+    "share": fr.vertex("float64"),
+    "centrality": fr.vertex("float64", combine="sum"),
+    "depth": fr.scalar("int32"),
+}
 
 
 @dataclass(frozen=True)
@@ -158,7 +155,7 @@ def betweenness(
     small, many sources are worked on at once, each in a copy of the graph of its own: the copies take at most 3 MB of
     the host's memory, or 1.3 GB of a GPU's and never more than half of what it has left.
     """
-    batch = fr.BatchedSources(g, sources, Betweenness, fields(), schedule, seed=seed)
+    batch = fr.BatchedSources(g, sources, Betweenness, FIELDS, schedule, seed=seed)
     if batch.copies == 1 and g.placement.massively_parallel:
         from frontier.primitives import _bc_one_by_one
 
@@ -187,7 +184,7 @@ def _facts(g: Graph, result: BetweennessResult) -> dict[str, Any]:
 
 
 def _plan(g: Graph) -> Plan:
-    plan = fr.BatchedSources.plan(g, g.num_vertices, Betweenness, fields())
+    plan = fr.BatchedSources.plan(g, g.num_vertices, Betweenness, FIELDS)
     if plan.copies == 1 and g.placement.massively_parallel:
         from frontier.primitives import _bc_one_by_one
 
