@@ -121,7 +121,8 @@ class BatchedSources:
         """Values of a vertex field added up over the copies, shape (n,)."""
         values: NDArray[Any] = self.problem.arrays[name]
         if self.copies > 1:
-            values = values.reshape((self.copies, self.graph.num_vertices)).sum(axis=0)
+            xp = self.graph.placement.memory.xp
+            values = xp.reshape(values, (self.copies, self.graph.num_vertices)).sum(axis=0)
         return values
 
 

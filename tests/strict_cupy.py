@@ -250,7 +250,7 @@ def module_of_double() -> Any:
         "abs", "all", "allclose", "any", "arange", "argmax", "argmin", "array_equal", "clip",
         "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero", "full", "intersect1d", "isfinite",
         "isnan", "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "ravel", "reshape", "searchsorted",
-        "setdiff1d", "sort", "union1d", "unique", "unpackbits", "zeros",
+        "setdiff1d", "sort", "tile", "union1d", "unique", "unpackbits", "zeros",
     ):  # fmt: skip
         made.__dict__[name] = functools.partial(call, getattr(np, name))
     made.__dict__["ndim"] = lambda values: values.ndim
