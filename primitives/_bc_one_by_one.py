@@ -27,50 +27,50 @@ __all__ = ["AddedBetweenness", "FoldedBetweenness", "GatheredBetweenness", "depe
 HUB = 1024
 
 
-def next_source(p):  # type: ignore[no-untyped-def]
+def next_source(p):
     """The source of this turn."""
     return p.sources[p.turn - 1]
 
 
-def clear(p, v):  # type: ignore[no-untyped-def]
+def clear(p, v):
     """Forget the source before."""
     p.level[v] = -1
     p.sigma[v] = 0.0
     p.share[v] = 0.0
 
 
-def seed(p, v):  # type: ignore[no-untyped-def]
+def seed(p, v):
     """One path leads to the source."""
     p.level[v] = 0
     p.sigma[v] = 1.0
 
 
-def unvisited(p, dst):  # type: ignore[no-untyped-def]
+def unvisited(p, dst):
     """Nobody has found dst yet."""
     return p.level[dst] == -1
 
 
-def visit(p, src, dst):  # type: ignore[no-untyped-def]
+def visit(p, src, dst):
     """Whoever finds dst first brings it into the next level; paths are counted once it is complete."""
     return unvisited(p, dst) and fr.atomic_cas(p.level, dst, -1, p.depth) == -1
 
 
-def paths(p, src):  # type: ignore[no-untyped-def]
+def paths(p, src):
     """The paths by way of src: none yet, unless src is nearer, and then by one level."""
     return p.sigma[src]
 
 
-def count_paths(p, v):  # type: ignore[no-untyped-def]
+def count_paths(p, v):
     """Sigma of v."""
     p.sigma[v] = p.sum[v]
 
 
-def share_of_farther(p, src, dst):  # type: ignore[no-untyped-def]
+def share_of_farther(p, src, dst):
     """What dst hands each path to it, computed for the edge; ``sum`` of dst times its sigma is its delta."""
     return p.sum[dst] + 1.0 / p.sigma[dst] if p.level[dst] == p.level[src] + 1 else 0.0
 
 
-def add_delta(p, v):  # type: ignore[no-untyped-def]
+def add_delta(p, v):
     """Add the dependency of the source on v, unless v is the source or was not reached."""
     if p.level[v] > 0:
         p.centrality[v] += p.sigma[v] * p.sum[v]

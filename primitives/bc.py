@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["Betweenness", "BetweennessResult", "accumulate", "ahead", "begin", "betweenness", "discover", "share"]
 
 
-def begin(p, v):  # type: ignore[no-untyped-def]
+def begin(p, v):
     """Forget the source before; one path leads to the next."""
     source = p.starts[v] == p.turn
     p.level[v] = 0 if source else -1
@@ -43,24 +43,24 @@ def begin(p, v):  # type: ignore[no-untyped-def]
     return source
 
 
-def discover(p, src, dst):  # type: ignore[no-untyped-def]
+def discover(p, src, dst):
     """The paths to src lead on to dst; whoever finds dst first brings it into the next level."""
     found = p.level[dst] == -1 and fr.atomic_cas(p.level, dst, -1, p.depth) == -1
     fr.atomic_add(p.sigma, dst, p.sigma[src])
     return found
 
 
-def ahead(p, dst):  # type: ignore[no-untyped-def]
+def ahead(p, dst):
     """One level farther; stays true during a step, for all paths must be counted."""
     return p.level[dst] == -1 or p.level[dst] == p.depth
 
 
-def share(p, dst):  # type: ignore[no-untyped-def]
+def share(p, dst):
     """What dst hands each shortest path to it: 0 until its level has been accumulated, so only those farther count."""
     return p.share[dst]
 
 
-def accumulate(p, v):  # type: ignore[no-untyped-def]
+def accumulate(p, v):
     """The dependency of the source on v, and what v hands each path in turn; a source is inside no path of its own."""
     delta = p.sigma[v] * p.sum[v]
     p.share[v] = (1.0 + delta) / p.sigma[v]

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["BFS", "BFSResult", "bfs", "bfs_problem"]
 
 
-def visit(p, src, dst):  # type: ignore[no-untyped-def]
+def visit(p, src, dst):
     """Claim dst for src: of all edges that lead to dst, exactly one succeeds."""
     if fr.atomic_cas(p.parent, dst, -1, src) == -1:
         p.level[dst] = p.depth
@@ -40,12 +40,12 @@ def visit(p, src, dst):  # type: ignore[no-untyped-def]
     return False
 
 
-def unvisited(p, dst):  # type: ignore[no-untyped-def]
+def unvisited(p, dst):
     """The target has not been claimed yet."""
     return p.parent[dst] == -1
 
 
-def begin(p, v):  # type: ignore[no-untyped-def]
+def begin(p, v):
     """The source is its own parent."""
     p.parent[v] = v
     p.level[v] = 0

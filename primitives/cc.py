@@ -36,7 +36,7 @@ __all__ = ["Afforest", "AfforestDirected", "ComponentsResult", "Hooking", "compo
 SAMPLES = 1024
 
 
-def find(p, v):  # type: ignore[no-untyped-def]
+def find(p, v):
     """The root of a tree; every vertex on the way is pointed past its parent, which halves the way of those who follow.
 
     Intermediate pointer jumping, as in ECL-CC (Jaiganesh, Burtscher: A high-performance connected components
@@ -53,7 +53,7 @@ def find(p, v):  # type: ignore[no-untyped-def]
     return here
 
 
-def link(p, src, dst):  # type: ignore[no-untyped-def]
+def link(p, src, dst):
     """Join the trees of the two ends: the higher root points to the lower."""
     a = find(p, src)
     b = find(p, dst)
@@ -68,34 +68,34 @@ def link(p, src, dst):  # type: ignore[no-untyped-def]
     return False
 
 
-def compress(p, v):  # type: ignore[no-untyped-def]
+def compress(p, v):
     """Point straight to the root."""
     while p.label[v] != p.label[p.label[v]]:
         p.label[v] = p.label[p.label[v]]
 
 
-def vote(p, i):  # type: ignore[no-untyped-def]
+def vote(p, i):
     """A sampled vertex votes for its component."""
     fr.atomic_add(p.votes, p.label[fr.hash(i) % p.n], 1)
 
 
-def ballot(p, i):  # type: ignore[no-untyped-def]
+def ballot(p, i):
     """Votes and component of a sampled vertex in one number, so that the maximum elects."""
     label = p.label[fr.hash(i) % p.n]
     return p.votes[label] * (p.n + 1) + p.n - label
 
 
-def elected(p):  # type: ignore[no-untyped-def]
+def elected(p):
     """The component of the highest ballot."""
     return p.n - p.top % (p.n + 1)
 
 
-def outside(p, v):  # type: ignore[no-untyped-def]
+def outside(p, v):
     """Not known to be in the elected component."""
     return p.label[v] != p.giant
 
 
-def root(p, v):  # type: ignore[no-untyped-def]
+def root(p, v):
     """1 for the vertex that gives its component the label."""
     return 1 if p.label[v] == v else 0
 
@@ -135,7 +135,7 @@ class AfforestDirected(fr.Enactor):
     )
 
 
-def hook(p, src, dst):  # type: ignore[no-untyped-def]
+def hook(p, src, dst):
     """Hook the higher root below the lower; look at the edge once more until both ends agree."""
     a = p.label[src]
     b = p.label[dst]
@@ -145,7 +145,7 @@ def hook(p, src, dst):  # type: ignore[no-untyped-def]
     return True
 
 
-def jump(p, v):  # type: ignore[no-untyped-def]
+def jump(p, v):
     """Halve the way to the root."""
     parent = p.label[v]
     above = p.label[parent]

@@ -48,37 +48,37 @@ __all__ = [
 ROUNDED = 1e-6
 
 
-def hand_out(p, v):  # type: ignore[no-untyped-def]
+def hand_out(p, v):
     """What v gives along each of its out-edges (per unit of weight)."""
     p.share[v] = p.rank[v] / p.degree[v] if p.degree[v] > 0 else 0.0
 
 
-def stuck(p, v):  # type: ignore[no-untyped-def]
+def stuck(p, v):
     """What v can give to nobody."""
     return 0.0 if p.degree[v] > 0 else p.rank[v]
 
 
-def share(p, src):  # type: ignore[no-untyped-def]
+def share(p, src):
     """What comes along an edge."""
     return p.share[src]
 
 
-def weighted_share(p, src, weight):  # type: ignore[no-untyped-def]
+def weighted_share(p, src, weight):
     """What comes along an edge, by its weight."""
     return p.share[src] * weight
 
 
-def renew(p, v):  # type: ignore[no-untyped-def]
+def renew(p, v):
     """The new rank, and what v gives by it; returns by how much it changed."""
     return become(p, v, p.damping * p.sum[v] + (1.0 - p.damping + p.damping * p.loose) / p.n)
 
 
-def renew_personal(p, v):  # type: ignore[no-untyped-def]
+def renew_personal(p, v):
     """The same, where jumps do not go everywhere alike."""
     return become(p, v, p.damping * p.sum[v] + (1.0 - p.damping + p.damping * p.loose) * p.teleport[v])
 
 
-def become(p, v, new):  # type: ignore[no-untyped-def]
+def become(p, v, new):
     """Take a new rank."""
     change = abs(new - p.rank[v])
     p.rank[v] = new
@@ -86,7 +86,7 @@ def become(p, v, new):  # type: ignore[no-untyped-def]
     return change
 
 
-def converged(p):  # type: ignore[no-untyped-def]
+def converged(p):
     """The ranks have all but stopped changing."""
     return p.error < p.tolerance
 
