@@ -43,37 +43,37 @@ __all__ = [
 
 
 def advance(p: Problem, f: Elements, fn: Functor, **options: Any) -> Frontier:
-    """Visit the edges of a frontier: the next frontier. Options as of :class:`Advance`."""
+    """Visit the edges of a frontier and return the next frontier. Options as for :class:`Advance`."""
     return run(Advance(fn, **options), p, f)
 
 
 def filter(p: Problem, f: Elements, fn: Functor, **options: Any) -> Frontier:
-    """The elements for which the functor is true. Options as of :class:`Filter`."""
+    """Return the elements for which the functor is true. Options as for :class:`Filter`."""
     return run(Filter(fn, **options), p, f)
 
 
 def compute(p: Problem, f: Elements | None, fn: Functor, **options: Any) -> Frontier | None:
-    """Call the functor once for every element; gives ``f``. Options as of :class:`Compute`."""
+    """Call the functor once for every element; returns ``f``. Options as for :class:`Compute`."""
     given: Frontier | None = frontier_of(p, f)
     run(Compute(fn, **options), p, given)
     return given
 
 
 def gather(p: Problem, f: Elements, fn: Functor, op: str, into: str, **options: Any) -> Frontier:
-    """Reduce over the edges of every vertex, into a field; gives ``f``. Options as of :class:`Gather`."""
+    """Reduce over the edges of every vertex to a field; returns ``f``. Options as for :class:`Gather`."""
     given: Frontier = frontier_of(p, f)
     run(Gather(fn, op, into, **options), p, given)
     return given
 
 
 def reduce(p: Problem, f: Elements | None, fn: Functor, op: str, into: str, **options: Any) -> Any:
-    """Reduce over the frontier, into a scalar; gives its value. Options as of :class:`Reduce`."""
+    """Reduce over the frontier to a scalar; returns its value. Options as for :class:`Reduce`."""
     run(Reduce(fn, op, into, **options), p, f)
     return getattr(p, into)
 
 
 def split(p: Problem, f: Elements, fn: Functor, rest: str | None = None) -> tuple[Frontier, Frontier]:
-    """Two frontiers: the elements for which the functor is true, and the others.
+    """Return two frontiers: the elements for which the functor is true, and the others.
 
     With ``rest=`` the others are also added to that pile, as :class:`Split` does.
     """
@@ -86,33 +86,33 @@ def split(p: Problem, f: Elements, fn: Functor, rest: str | None = None) -> tupl
 
 
 def buckets(p: Problem, f: Elements, fn: Functor, piles: Sequence[str], **options: Any) -> Frontier:
-    """The elements of bucket 0; the others are added to the piles. Options as of :class:`Buckets`."""
+    """Return the elements of bucket 0 and add the others to the piles. Options as for :class:`Buckets`."""
     return run(Buckets(fn, piles, **options), p, f)
 
 
 def intersect(
     p: Problem, f: Elements, fn: Functor, op: str | None = None, into: str | None = None, **options: Any
 ) -> Any:
-    """Visit the common neighbours of every edge's ends; gives the scalar ``into``, or ``f`` without it."""
+    """Visit the common neighbours of the endpoints of every edge; returns the scalar ``into`` if given, else ``f``."""
     given = frontier_of(p, f)
     run(Intersect(fn, op, into, **options), p, given)
     return given if into is None else getattr(p, into)
 
 
 def scan(p: Problem, f: Elements, fn: Functor, into: str, total: str | None = None, **options: Any) -> Frontier:
-    """Running sums over the frontier, into a field; gives ``f``. Options as of :class:`Scan`."""
+    """Write the exclusive prefix sums over the frontier to a field; returns ``f``. Options as for :class:`Scan`."""
     given: Frontier = frontier_of(p, f)
     run(Scan(fn, into, total, **options), p, given)
     return given
 
 
 def take(p: Problem, pile: str) -> Frontier:
-    """The content of a pile, which is empty after."""
+    """Return the content of a pile and empty the pile."""
     return run(Take(pile), p)
 
 
 def set(p: Problem, **values: Any) -> None:
-    """Scalars from functions of the problem, all computed before any is assigned."""
+    """Assign scalars computed by functions of the problem; all are computed before any is assigned."""
     run(Set(**values), p)
 
 
@@ -122,5 +122,5 @@ def swap(p: Problem, first: str, second: str) -> None:
 
 
 def unique(p: Problem, f: Elements) -> Frontier:
-    """The frontier without duplicates."""
+    """Return the frontier without duplicates."""
     return run(Unique(), p, f)

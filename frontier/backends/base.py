@@ -1,9 +1,11 @@
-"""What a backend is, and which there are: ``cpu``, ``cuda``, ``python``, and those that users register.
+"""The class Backend, of which ``cpu``, ``cuda`` and ``python`` are subclasses, and the registration of others.
 
-A backend runs steps (usually a loop) on problems. All else asks it: where its graphs lie, whether it is there, what
-programs may know of it. A backend that compiles builds its :class:`~frontier.program.execution.Execution` on
-:class:`frontier.backends.run.LoopExecution`, which has the workspace and the table of a run, and lowers steps with a
-:class:`frontier.lowering.builder.Builder` of its own; the phases of the operators for it are in ``operators/``.
+A backend runs steps (usually a loop) on problems. It also says where its graphs lie, whether it can be used on this
+machine, and what programs may know about it.
+
+A backend that compiles derives its :class:`~frontier.program.execution.Execution` from
+:class:`frontier.backends.run.LoopExecution`, which has the workspace and the table of a run, and lowers steps with its
+own :class:`frontier.lowering.builder.Builder`. The operators' phases for each backend are in ``operators/``.
 """
 
 from __future__ import annotations
@@ -29,21 +31,21 @@ __all__ = ["Backend", "backend_names", "register_backend"]
 
 
 class Backend(ABC):
-    """Who computes: runs steps on problems, and says where the arrays of its graphs lie.
+    """Base class of backends: a backend runs steps on problems, and says where the arrays of its graphs lie.
 
-    A subclass sets ``name`` and overrides :meth:`start`; the rest suits backends on the processor. One that computes
-    elsewhere overrides :meth:`placement` too. :func:`register_backend` makes it known.
+    A subclass sets ``name`` and overrides :meth:`start`; the other methods suit backends on the CPU. A backend that
+    computes elsewhere also overrides :meth:`placement`. :func:`register_backend` registers it.
 
     Attributes
     ----------
     name : str
-        By which ``g.to(name)`` finds it; an identifier.
+        An identifier, by which ``g.to(name)`` finds it.
     interprets : bool
-        Whether functors are called as the Python functions that they are. Then they may print and stop at breakpoints.
+        Whether functors are called as ordinary Python functions, in which ``print`` and breakpoints work.
     massively_parallel : bool
         See :attr:`frontier.Placement.massively_parallel`.
     reads_edges_from : tuple of str
-        The kinds of memory (``"host"``, ``"disk"``), beside that in which its arrays lie, from which it reads edges.
+        Other kinds of memory (``"host"``, ``"disk"``), besides its own, from which it can read edges.
     """
 
     name: str
@@ -58,17 +60,17 @@ class Backend(ABC):
         Parameters
         ----------
         step : Step
-            Checked; it suits the problem.
+            Has been checked against the problem.
         p : Problem
         f : Frontier or None
-            The current frontier, of the problem's graph; None where the step has its own.
+            The current frontier, of the problem's graph; None if the step has its own.
         schedule : ResolvedSchedule
-            What holds where a step does not say otherwise. It must not change a result.
+            Used for choices that the steps leave open. It must not change a result.
 
         Returns
         -------
         Execution
-            Nothing has run yet, and what it changes is in the problem alone.
+            Has not run anything yet. Running it changes nothing but the problem.
         """
 
     def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
@@ -80,36 +82,36 @@ class Backend(ABC):
         p : Problem
             Its graph may lie elsewhere.
         given : {"vertex", "edge"} or None
-            The kind of the current frontier; None where the step has its own.
+            The kind of the current frontier; None if the step has its own.
         schedule : ResolvedSchedule
 
         Raises
         ------
         FrontierError
-            It makes no programs.
+            If the backend does not lower steps to programs.
         """
         raise FrontierError(f"the {self.name} backend makes no programs to show: explain(backend='cpu') shows cpu's")
 
     def placement(self, part: str = "") -> Placement:
-        """Give the placement of ``"name"`` or, with a part, of ``"name:part"``.
+        """Return the placement ``"name"`` or, with a part, ``"name:part"``.
 
         Raises
         ------
         BackendUnavailableError
-            It is not there; the message says what is missing.
+            If it cannot be used on this machine; the message says what is missing.
         GraphError
-            There is no such part.
+            If there is no such part.
         """
         if part:
             raise unknown(f"{self.name}:{part}")
         return placed(self, HOST)
 
     def missing(self) -> str:
-        """Say what it lacks here, and how to get it; empty if nothing."""
+        """Return what is missing to use it on this machine, and how to get it; empty if nothing is."""
         return ""
 
     def describe(self, placement: Placement) -> str:
-        """Say in words who computes: the name of a GPU, the number of threads. Empty if there is nothing to say."""
+        """Describe in words what computes: the name of a GPU, the number of threads. May be empty."""
         return ""
 
     def may_pull(self, g: Graph) -> bool:
@@ -121,12 +123,12 @@ class Backend(ABC):
 
 
 def register_backend(backend: Backend) -> Backend:
-    """Make a backend known to ``g.to`` and the command line; a later one of the same name replaces it.
+    """Register a backend for ``g.to`` and the command line; it replaces an earlier one of the same name.
 
     Raises
     ------
     GraphError
-        Its name is not one, or that of a shipped backend.
+        If its name is not an identifier, or is that of a shipped backend.
     """
     name = getattr(backend, "name", None)
     if not isinstance(name, str) or not name.isidentifier() or name in (*SHIPPED, "auto"):

@@ -1,4 +1,4 @@
-"""Memory: where arrays can lie, and what can be done with them there."""
+"""The class Memory: a memory in which arrays can lie, and the operations on arrays there."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ __all__ = ["Memory"]
 
 
 class Memory(ABC):
-    """A memory in which arrays lie: that of the host, or of one GPU. There is one object for each.
+    """A memory in which arrays lie: that of the host, or that of one GPU. There is one object for each.
 
     Attributes
     ----------
     residence : {"host", "device", "disk"}
-        What kind of memory it is.
+        The kind of memory.
     part : str
-        What the string of a placement says of it after the backend's name: ``":1"`` for the second GPU.
+        What follows the backend's name in the name of a placement: ``":1"`` for the second GPU.
     small : int
-        So many bytes are not worth asking how much is free, which takes a system call, or one of the driver.
+        Requests for fewer bytes are not checked, because finding the free memory takes a system or driver call.
     hint : str
-        What would help where it is too small.
+        What to advise if the memory is too small.
     error : type
-        What is raised then.
+        The error that is raised in that case.
     """
 
     __slots__ = ()
@@ -44,50 +44,50 @@ class Memory(ABC):
 
     @abstractmethod
     def full(self, length: int, value: Any, dtype: Any) -> Any:
-        """Give an array of one value."""
+        """Return an array filled with one value."""
 
     @abstractmethod
     def moved(self, values: Any, copy: bool = False) -> Any:
-        """Give an array in this memory: copied only if it is elsewhere, unless ``copy``.
+        """Return an array in this memory. It is copied if it lies elsewhere, or if ``copy`` is true.
 
-        What is no number stays on the host.
+        Arrays of objects that are not numbers stay on the host.
         """
 
     @abstractmethod
     def left(self, enough: int | None = None) -> tuple[int, str]:
-        """Bytes that can still be had, and in words where; to know that there are ``enough`` may be quicker."""
+        """Return the free bytes, and in words where they are. If only ``enough`` are needed, it may stop counting."""
 
     def free(self, enough: int | None = None) -> int:
-        """Bytes that can still be had; to know that there are ``enough`` may be quicker."""
+        """Return the free bytes. If only ``enough`` are needed, it may stop counting there."""
         return self.left(enough)[0]
 
     @abstractmethod
     def using(self, what: str = "an array") -> AbstractContextManager[None]:
-        """Give what has to be around computations with its arrays.
+        """Return a context manager for computations with its arrays.
 
-        It makes the GPU current, and says it in our words if memory is used up, naming ``what`` is being made.
+        It makes the GPU current, and turns running out of memory into an error that names ``what`` is being made.
         """
 
     def synchronize(self) -> None:
-        """Wait until nothing computes on its arrays; on the host nothing does between calls."""
+        """Wait until all computations on its arrays are finished; on the host there are none between calls."""
         return
 
     def check_room(self, needed: int, what: str, hint: str | None = None) -> None:
-        """Refuse what has no chance to fit, before anything is allocated.
+        """Raise an error if so many bytes cannot be allocated, before anything is.
 
         Parameters
         ----------
         needed : int
             Bytes.
         what : str
-            What needs them.
+            What needs them, for the message.
         hint : str, optional
-            What would help.
+            What would help, for the message.
 
         Raises
         ------
         FrontierMemoryError
-            With the bytes needed and free, and what would help. For a GPU it is a DeviceMemoryError.
+            With the bytes needed and free, and the hint. For a GPU it is a DeviceMemoryError.
         """
         if needed >= self.small:
             free, where = self.left(needed)

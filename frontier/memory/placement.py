@@ -1,7 +1,8 @@
-"""Placement: where the arrays of a graph lie, and who computes on them. No other module compares names of backends.
+"""The class Placement: in which memory the arrays of a graph lie, and which backend computes on them.
 
-What a backend is says :class:`frontier.backends.base.Backend`, which stands above graphs and problems. Here is only
-what a placement needs to know of one, and the table in which backends are found by name.
+This is the only module that compares names of backends. Backends themselves are defined by
+:class:`frontier.backends.base.Backend`, in a higher layer. Here are only the attributes that a placement needs, and the
+table in which backends are found by name.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ __all__ = [
 
 
 class Computing(Protocol):
-    """A backend, as placements and graphs know it; :class:`frontier.backends.base.Backend` explains it."""
+    """The interface of a backend that placements and graphs use; see :class:`frontier.backends.base.Backend`."""
 
     name: str
     interprets: bool
@@ -37,23 +38,23 @@ class Computing(Protocol):
         """Lower a step, without running it."""
 
     def placement(self, part: str = "") -> Placement:
-        """Give the placement of a name, and of what follows it."""
+        """Return the placement with this backend; ``part`` is what follows the colon in its name."""
 
     def missing(self) -> str:
-        """Say what it lacks here."""
+        """Return what is missing to use it on this machine."""
 
     def describe(self, placement: Placement) -> str:
-        """Say in words who computes."""
+        """Describe in words what computes."""
 
     def may_pull(self, g: Any) -> bool:
         """Whether searches may pull."""
 
     def __hash__(self) -> int:
-        """Of the object: there is one for each backend."""
+        """Hash by identity: there is one object for each backend."""
 
 
-#: What arrays of a graph there are: offsets, also of in-edges; what there is one of for each edge slot (far ends,
-#: weights, columns); what there is one of for each vertex, and the fields of problems.
+#: The kinds of arrays: offsets (also of in-edges); arrays with one entry per edge slot (targets, weights, columns); and
+#: arrays with one entry per vertex, and the fields of problems.
 KINDS = ("offsets", "edges", "fields")
 
 
@@ -61,22 +62,23 @@ KINDS = ("offsets", "edges", "fields")
 class Placement:
     """Where the arrays of a graph lie, and which backend computes on them.
 
-    ``g.placement`` is that of a graph, and ``g.to(placement)`` gives the graph there. ``str`` of it is the name that
-    users know: ``"cpu"``, ``"python"``, ``"cuda"``, ``"cuda:1"``. Two are equal if backend and memories are the same.
+    ``g.placement`` is the placement of a graph, and ``g.to(placement)`` returns the graph with another one.
+    ``str(placement)`` is its name: ``"cpu"``, ``"python"``, ``"cuda"``, ``"cuda:1"``. Two placements are equal if they
+    have the same backend and the same memories.
 
     Parameters
     ----------
     backend : frontier.backends.Backend
-        Who computes.
+        The backend that computes.
     memory : Memory
-        Where arrays lie.
+        The memory in which arrays lie.
     edges : Memory, optional
-        Where arrays with an entry for each edge lie, if not there too. The backend must be able to read them there.
+        The memory of arrays with one entry per edge, if it is a different one. The backend must be able to read it.
 
     Raises
     ------
     GraphError
-        The backend cannot read edges there.
+        If the backend cannot read edges from that memory.
     """
 
     backend: Computing
@@ -97,20 +99,20 @@ class Placement:
 
     @classmethod
     def parse(cls, text: Placement | str) -> Placement:
-        """Give the placement that a string names; a placement is given back as it is.
+        """Return the placement that a string names; a placement is returned unchanged.
 
         Parameters
         ----------
         text : Placement or str
-            The name of a backend, after a colon what it is asked for: ``"cuda:1"`` is the second GPU, ``"cuda"`` CuPy's
-            current one. ``"auto"`` is the fastest that is there: a GPU, or the processor.
+            The name of a backend, which may be followed by a colon and a device: ``"cuda:1"`` is the second GPU,
+            ``"cuda"`` CuPy's current one. ``"auto"`` is the fastest backend that is available: a GPU, or the CPU.
 
         Raises
         ------
         BackendUnavailableError
-            It is not there; the message says what is missing.
+            If the backend cannot be used on this machine; the message says what is missing.
         GraphError
-            There is no such name.
+            If there is no such name.
         """
         if isinstance(text, Placement):
             return text
@@ -126,7 +128,7 @@ class Placement:
 
     @classmethod
     def of(cls, *arrays: Any) -> Placement:
-        """Give the placement of the first of some arrays that lies on a GPU; the processor's if none does."""
+        """Return the placement of the first array that lies on a GPU; ``"cpu"`` if none does."""
         for each in arrays:
             if is_device(each):
                 return cls.parse(detection.named(adopt(each).device.id))
@@ -135,20 +137,20 @@ class Placement:
     # -- what lies where ------------------------------------------------------------------------
 
     def memory_of(self, kind: str) -> Memory:
-        """Give the memory in which arrays of a kind lie; kinds are ``"offsets"``, ``"edges"`` and ``"fields"``."""
+        """Return the memory of the arrays of a kind: ``"offsets"``, ``"edges"`` or ``"fields"``."""
         return self.edges if kind == "edges" and self.edges is not None else self.memory
 
     @property
     def residence(self) -> dict[str, str]:
-        """For each kind of arrays in what they lie: ``"host"``, ``"device"`` or ``"disk"``."""
+        """Where the arrays of each kind lie, as a dict: ``"host"``, ``"device"`` or ``"disk"``."""
         return {kind: self.memory_of(kind).residence for kind in KINDS}
 
     @property
     def massively_parallel(self) -> bool:
         """Whether passes are run by tens of thousands of threads, as on a GPU.
 
-        Then many elements take no longer than few, and that there is a pass at all costs more than work done twice.
-        Programs choose constants and variants by it, never results.
+        Then processing many elements takes no longer than processing few, and an additional pass costs more than
+        redundant work. Programs use this to choose constants and variants; results must not depend on it.
         """
         return self.backend.massively_parallel
 
@@ -164,7 +166,7 @@ class Placement:
 
 
 def placed(backend: Computing, memory: Memory, edges: Memory | None = None) -> Placement:
-    """Give a placement, the same object every time: two are then compared by identity, which is quick."""
+    """Return a placement; always the same object for the same arguments, so that comparing placements is quick."""
     return _placed(backend, memory, None if edges is memory else edges)
 
 
@@ -174,21 +176,21 @@ def _placed(backend: Computing, memory: Memory, edges: Memory | None) -> Placeme
 
 
 def _again(name: str, memory: Memory, edges: Memory | None) -> Placement:
-    """The placement of a pickle, if its backend is registered in this process too."""
+    """Restore the placement from a pickle; its backend must be registered in this process, too."""
     return placed(backend_named(name), memory, edges)
 
 
 # -- backends by name -------------------------------------------------------------------------------
 
-#: Those that come with the package: ``BACKEND`` in the module of its name, imported when it is first asked for.
+#: Shipped backends. Each is ``BACKEND`` in the module of its name, which is imported when it is first needed.
 SHIPPED = ("cuda", "cpu", "python")
 
-#: Those that have been asked for, and those of users; :func:`frontier.backends.base.register_backend` adds them.
+#: Backends imported so far, and those of users, which :func:`frontier.backends.base.register_backend` adds.
 BACKENDS: dict[str, Computing] = {}
 
 
 def backend_named(name: str, asked: object = None) -> Computing:
-    """Give the backend of a name, without what may follow a colon; if there is none, the error names what was asked."""
+    """Return the backend of a name (without colon and device); ``asked`` is what an error message quotes."""
     found = BACKENDS.get(name)
     if found is None:
         if name not in SHIPPED:
@@ -198,7 +200,7 @@ def backend_named(name: str, asked: object = None) -> Computing:
 
 
 def backend_of(asked: Placement | str) -> Computing:
-    """Give the backend that a placement, or the name of one, speaks of, whether it can be used here or not."""
+    """Return the backend of a placement or of its name, even if it cannot be used on this machine."""
     if isinstance(asked, Placement):
         return asked.backend
     if not isinstance(asked, str):
@@ -207,11 +209,11 @@ def backend_of(asked: Placement | str) -> Computing:
 
 
 def backend_names() -> list[str]:
-    """Give the names of all backends, whether they can be used here or not; those of users last."""
+    """Return the names of all backends, even if they cannot be used on this machine; those of users come last."""
     return [*SHIPPED, *sorted(set(BACKENDS) - set(SHIPPED))]
 
 
 def unknown(name: object) -> GraphError:
-    """The error for a string that names no placement."""
+    """Return the error for a string that names no placement."""
     own = "".join(f", {each!r}" for each in backend_names()[len(SHIPPED) :])
     return GraphError(f"there is no backend {name!r}: choose 'cpu', 'python', 'cuda', 'cuda:1'{own} or 'auto'")

@@ -1,4 +1,4 @@
-"""Enactor: a declared loop with its start and its result."""
+"""The class Enactor, which runs a declared loop on a problem."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ __all__ = ["Enactor"]
 
 
 class Enactor:
-    """Runs the class attribute ``loop`` on a problem.
+    """Run the class attribute ``loop`` on a problem.
 
-    A subclass sets ``loop`` (a step, or several to run one after another), or overrides
-    :meth:`step` for free Python, which then runs operator by operator.
+    A subclass sets ``loop`` to a step, or to a tuple of steps that run one after another. Alternatively it overrides
+    :meth:`step` with one pass in plain Python, which then runs operator by operator.
 
     Parameters
     ----------
     problem : Problem
     schedule : Schedule, optional
-        For every step that has none of its own.
+        Used for every choice that the schedules of the steps leave open.
 
     Attributes
     ----------
     passes : int
-        Passes of all loops begun so far in the current run.
+        Number of passes, of all loops, that have begun in the current run.
     """
 
     loop: ClassVar[Step | SequenceOf[Step] | None] = None
@@ -64,7 +64,7 @@ class Enactor:
         return cls._program
 
     def step(self, frontier: Frontier) -> Frontier:
-        """One pass in free Python; override it instead of declaring a loop."""
+        """One pass in plain Python; override it instead of declaring a loop."""
         raise NotImplementedError
 
     def run(
@@ -79,7 +79,7 @@ class Enactor:
         Parameters
         ----------
         frontier : Frontier, or a list of vertices, optional
-            What the first pass starts with, where the loop does not say it (``over``, ``take``).
+            The frontier with which the first pass starts, unless the loop itself says it (``over``, ``take``).
         on_step : function of the enactor, optional
             Called after every pass; if it returns True the run pauses there (see :meth:`resume`).
         max_steps : int, optional
@@ -88,9 +88,9 @@ class Enactor:
         Raises
         ------
         NotConvergedError
-            At ``max_steps``. The run can go on with :meth:`resume`.
+            At ``max_steps``. :meth:`resume` continues the run.
         KeyboardInterrupt
-            Ctrl-C stops at the next pass boundary; the run can go on with :meth:`resume`.
+            Ctrl-C stops the run at the next pass boundary; :meth:`resume` continues it.
         """
         if not isinstance(self, Enactor):
             raise FrontierError("an enactor runs on a problem: BFS(problem).run(frontier), not BFS.run(frontier)")
@@ -103,7 +103,7 @@ class Enactor:
     def resume(
         self, *, on_step: Callable[[Enactor], Any] | None = None, max_steps: int | None = None
     ) -> Problem:
-        """Go on with a run that was stopped at a pass boundary."""
+        """Continue a run that was stopped at a pass boundary."""
         execution = self._execution
         if execution is None or not self.paused:
             raise FrontierError("there is no run to go on with")
@@ -126,18 +126,18 @@ class Enactor:
         return self.problem
 
     def explain(self, frontier: Elements | None = None, *, backend: Placement | str | None = None) -> str:
-        """The program that the loop becomes on this problem, as pseudo-code: ``print(BFS(p).explain())``.
+        """Return the program that the loop is lowered to, as pseudo-code: ``print(BFS(p).explain())``.
 
-        Phases with the fields that each reads and writes, barriers, and what is decided between them. Nothing is run or
-        compiled. The page "What a loop becomes" reads one.
+        It shows phases with the fields that each reads and writes, barriers, and the control flow between them. Nothing
+        is run or compiled. The page "What a loop becomes" explains an example.
 
         Parameters
         ----------
         frontier : Frontier, or a list of vertices, optional
-            As for :meth:`run`; of it only matters whether it holds vertices, as by default, or edges.
+            As for :meth:`run`; it only matters whether it contains vertices (the default) or edges.
         backend : str or Placement, optional
-            Whose program: by default that of the backend where the graph lies (``"python"``, which makes none, shows
-            cpu's). ``"cuda"`` needs no GPU.
+            The backend whose program is shown; by default that of the graph. For ``"python"``, which has no program,
+            that of ``"cpu"`` is shown. ``"cuda"`` needs no GPU.
 
         Raises
         ------

@@ -1,7 +1,7 @@
-"""Frontier: the set of vertices, or of edges, that matter now.
+"""The class Frontier: the set of vertices, or of edges, that are active now.
 
-Its arrays lie where the graph does. Ids that the host gives stay on the host until they are asked for, so that a search
-from one vertex begins without a copy.
+Its arrays are in the memory in which the graph lies. Ids that come from the host stay there until they are needed, so
+that a search from one vertex begins without a copy.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ KINDS = ("vertex", "edge")
 
 
 class Frontier:
-    """A set of vertices or of edges of one graph. Order is never promised.
+    """A set of vertices or of edges of one graph. The order of its elements is unspecified.
 
-    Inside it is a queue of ids, a bit for each element, or "all", whichever an operator left;
-    the others are made when asked for. Arrays that it gives are CuPy's if the graph is on a GPU.
+    Internally it is a queue of ids, a bitmap, or a marker for "all elements", depending on the operator that made it;
+    other forms are computed when needed. Its arrays are CuPy arrays if the graph is on a GPU.
 
     Parameters
     ----------
     graph : Graph
     ids : array-like of int or bool, optional
-        Vertex ids, or CSR slots of edges; duplicates are dropped. Empty by default. Or a mask: one bool for each
-        vertex, or edge slot, of the graph.
+        Vertex ids, or CSR slots of edges; duplicates are dropped. Alternatively a mask: one bool for each vertex, or
+        each edge slot, of the graph. Empty by default.
     kind : {"vertex", "edge"}
 
     Raises
@@ -133,7 +133,7 @@ class Frontier:
 
     @property
     def ids(self) -> NDArray[Any]:
-        """The ids, in no promised order; an array of the frontier's own: do not write to it."""
+        """The ids, in unspecified order. The array belongs to the frontier: do not write to it."""
         memory = self.graph.placement.memory
         if self._ids is None:
             with memory.using("the ids of a frontier"):

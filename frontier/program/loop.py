@@ -1,8 +1,8 @@
-"""Loop and Sequence: the program of steps, as data.
+"""The classes Loop and Sequence: programs made of steps, as data.
 
-Exactly one thing feeds a pass of a loop, and it is tested before the pass: what the pass before
-left (by default), the content of a pile (``take``), recorded frontiers, last first (``replay``),
-or a number of passes (``times``).
+A pass of a loop starts with the frontier that the pass before has left (by default), with the content of a pile
+(``take``), or with a recorded frontier, the last one first (``replay``). The loop ends when there is no such element or
+frontier left, or after a number of passes (``times``); that is tested before each pass.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _suits(order: Order, p: Problem) -> None:
 
 
 class Sequence(Step):
-    """Steps one after another; the next frontier is what the last gives."""
+    """Run steps one after another; the next frontier is that of the last step."""
 
     name = "sequence"
 
@@ -123,33 +123,33 @@ class Sequence(Step):
 
 
 class Loop(Step):
-    """Steps repeated, pass after pass, until nothing feeds the next pass.
+    """Repeat steps. Each repetition is a pass; by default the loop ends when a pass leaves an empty frontier.
 
     Parameters
     ----------
     *steps : Step
-        One pass. Each maps the current frontier to the next; all its calls are finished and visible
-        before the next step begins.
+        The steps of one pass. Each maps the current frontier to the next one. When a step begins, all calls of the
+        step before are finished and what they wrote is visible.
     over : see Step
-        The loop's own first frontier.
+        The frontier with which the loop starts, instead of the current one.
     take : str, optional
         Each pass starts with the content of this pile; the loop ends when it is empty.
     replay : str, optional
-        Each pass starts with a frontier recorded under this name, last first.
+        Each pass starts with a frontier recorded under this name, beginning with the last one.
     times : int or str, optional
         Number of passes, or the scalar that holds it.
     until : function of the problem, optional
-        Tested after each pass; ends the loop when true. Where nothing else feeds the passes, and every step has a
-        frontier of its own or needs none, the loop goes on until then.
+        Tested after each pass; ends the loop when true. If every step has a frontier of its own or needs none, it may
+        be the only condition that ends the loop.
     count : str, optional
-        Scalar to which 1 is added before each pass; in a replay it is the recorded pass's number.
+        Scalar to which 1 is added before each pass; in a replay it is set to the number of the recorded pass.
     record : str, optional
-        Keeps the frontier that each pass starts with, under this name. No element may occur twice.
+        Record the frontier that each pass starts with, under this name. No element may occur in two passes.
     max_steps : int, optional
         More passes than this raise NotConvergedError.
     order : made by :func:`frontier.by`, optional
-        Each pass takes those with small keys of the elements that wait; what the steps give waits too. The loop ends
-        when nobody waits, and leaves an empty frontier.
+        Each pass processes pending elements with small keys, and the elements that its steps produce become pending.
+        The loop ends when none is pending, and leaves an empty frontier.
     """
 
     name = "loop"

@@ -1,9 +1,9 @@
-"""The order in which a loop takes the elements that wait: those with small keys first.
+"""The order (priority) in which a loop processes its pending elements: small keys first.
 
-Most programs are right in any order, and faster in a good one: shortest paths relax each edge about once if near
-vertices go first. Others are right in one order only: peeling a graph to its cores takes the vertices of least degree.
-Order is therefore a property of the loop, as in GraphIt's priority extension (Zhang et al., CGO 2020) and Julienne
-(Dhulipala, Blelloch, Shun, SPAA 2017); how it is kept is the schedule's business.
+Most programs are correct in any order, and faster in a good one: shortest paths relax each edge about once if near
+vertices come first. Others are correct in one order only: peeling a graph to its k-cores removes the vertices of least
+degree. Order is therefore a property of the loop, as in GraphIt's priority extension (Zhang et al., CGO 2020) and
+Julienne (Dhulipala, Blelloch, Shun, SPAA 2017). How it is implemented is up to the schedule.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ expansion: list[Callable[..., Any]] = []
 
 @dataclass(frozen=True)
 class Order:
-    """What :func:`by` says."""
+    """An order of a loop, made by :func:`by`."""
 
     key: str | Functor
     delta: float | str | None = None
@@ -47,7 +47,7 @@ class Order:
         return str(dtype.kind)
 
     def elements(self, p: Problem) -> str:
-        """Kind of the elements that wait: ``"vertex"`` or ``"edge"``."""
+        """Kind of the pending elements: ``"vertex"`` or ``"edge"``."""
         if isinstance(self.key, str):
             return p.fields[self.key].kind
         return "vertex" if "v" in arguments(self.key, "element") else "edge"
@@ -61,26 +61,28 @@ class Order:
 def by(
     key: str | Functor, *, delta: float | str | None = None, exact: bool = False, into: str | None = None
 ) -> Order:
-    """Order of a loop: elements with small keys first. For ``fr.Loop(..., order=fr.by("distance"))``.
+    """Order a loop by priority, small keys first: ``fr.Loop(..., order=fr.by("distance"))``.
 
-    Of the elements that wait each pass takes those with small keys; what its steps give waits too, and the loop ends
-    when nobody waits. An element waits once, however often it was given. If a pass makes a key less than it was, it
-    must give that element, as an Advance does whose functor returns True for it.
+    The loop keeps a set of pending elements, at first those of its frontier. Each pass removes pending elements with
+    small keys and processes them; the elements that its steps produce become pending. The loop ends when none is
+    pending. If a pass lowers the key of an element, it must also produce that element, as an Advance does whose functor
+    returns True for it.
 
     Parameters
     ----------
     key : str, or function of the problem and ``v`` (of edges: ``edge``) -> number
-        The name of a vertex or edge field of numbers, or what gives the key. It is looked at when an element is put
-        aside or taken, and must not be NaN.
+        The name of a vertex or edge field of numbers, or a function that computes the key. It is read when an element
+        becomes pending or is taken, and must not be NaN.
     delta : float or str, optional
-        How far apart the keys of one pass may be: a number, or the name of a scalar. By default ``"auto"``: found from
-        the graph's weights, and changed as the run goes. With ``exact=True`` the width of a window, see below.
+        How far apart the keys of one pass may be: a number, or the name of a scalar. By default ``"auto"``: computed
+        from the graph's weights and adapted during the run. With ``exact=True``, the width of a window, see below.
     exact : bool
-        By default the order only saves work, so the result must not depend on it, and a pass may take more. ``True``: a
-        pass takes exactly the elements of the least key; with ``delta``, those whose key is less than the least key
-        plus ``delta``, pass after pass, until there are none; then the next window begins.
+        By default the order only saves work: a pass may process further elements, so the result must not depend on the
+        order. With ``True``, a pass processes exactly the pending elements with the least key. With ``delta`` as well,
+        passes process elements whose key is less than k + ``delta``, where k was the least key when this window began;
+        the next window begins when there are none.
     into : str, optional
-        With ``exact=True``: a scalar that holds the least key (at which the window began) while a pass runs.
+        With ``exact=True``: a scalar that is set to the least key (at the beginning of the window) before each pass.
 
     Returns
     -------

@@ -1,8 +1,8 @@
-"""Problem: a graph together with an algorithm's own fields.
+"""The class Problem: a graph together with the fields of an algorithm.
 
-Fields are kept as a structure of arrays. A functor sees them as attributes of its first
-argument; the host sees arrays (NumPy's, or CuPy's where the graph is on a GPU), scalars and frontiers under the same
-names. Scalars are kept on the host always.
+Fields are kept as a structure of arrays. Functors see them as attributes of their first argument. The host sees NumPy
+arrays (CuPy arrays if the graph is on a GPU), scalars and frontiers under the same names. Scalars are always on the
+host.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ COMBINES = ("min", "max", "sum", "or", "and", "claim")
 
 @dataclass(frozen=True, eq=False)
 class Field:
-    """What one field of a problem is; made by :func:`vertex`, :func:`edge`, :func:`scalar`, ..."""
+    """The description of a field of a problem; made by :func:`vertex`, :func:`edge`, :func:`scalar`, ..."""
 
     kind: str
     dtype: np.dtype[Any] | None
     init: Any
     combine: str | None = None
     with_: str | None = None
-    #: Whether the first value is one of Python's numbers, and fits: found once, for problems are made in every call.
+    #: Whether the initial value is a Python number that fits the dtype; computed once, as every call makes a problem.
     plain: bool = False
 
 
@@ -63,18 +63,18 @@ def _each(kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: st
 def vertex(
     dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None
 ) -> Field:
-    """One value for every vertex.
+    """Declare a field with one value for every vertex.
 
     Parameters
     ----------
     dtype : dtype
         Integers, floats (32, 64 bits) or bool.
     init : scalar or array of shape (n,)
-        First value, or values.
+        Initial value, or values.
     combine : {"min", "max", "sum", "or", "and", "claim"}, optional
-        How copies of a value merge where a backend keeps several (several devices).
+        How to merge copies of a value, on a backend that keeps several (such as one copy per device).
     with_ : str, optional
-        Name of another field: the value goes along with the copy whose other value won.
+        Name of another field: when copies are merged, take this value from the copy whose other field was chosen.
     """
     return _each("vertex", dtype, init, combine, with_)
 
@@ -82,18 +82,18 @@ def vertex(
 def edge(
     dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None
 ) -> Field:
-    """One value for every edge slot of the graph's CSR; arguments as of :func:`vertex`."""
+    """Declare a field with one value for every edge slot of the graph; arguments as for :func:`vertex`."""
     return _each("edge", dtype, init, combine, with_)
 
 
 def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
-    """A value that functors read; written by Set, Reduce, ``count=`` or the host between runs."""
+    """Declare a single value that functors read. It is written by Set, Reduce, ``count=``, or the host between runs."""
     made = _dtype(dtype)
     return Field("scalar", made, init, plain=_holds(init, made))
 
 
 def array(values: ArrayLike) -> Field:
-    """An array of the user's own length, one-dimensional."""
+    """Declare a one-dimensional array of any length."""
     made = _read(values, "fr.array")
     if not is_device(made):
         made = np.ascontiguousarray(made)
@@ -104,7 +104,7 @@ def array(values: ArrayLike) -> Field:
 
 
 def pile(kind: str = "vertex") -> Field:
-    """A named frontier kept between steps: the far pile, the rest."""
+    """Declare a named set of vertices or edges that is kept between steps, such as the far pile of delta-stepping."""
     if kind not in KINDS:
         raise FrontierError(f"a pile holds 'vertex' or 'edge', not {kind!r}")
     return Field("pile", None, kind)
@@ -160,22 +160,22 @@ def _plain(value: Any) -> Any:
 
 
 class Problem:
-    """A graph with an algorithm's fields.
+    """A graph with the fields of an algorithm.
 
-    ``p.name`` reads a field: an array for vertex and edge fields and arrays (write to its elements, or
-    assign a whole one, which copies), a number for scalars, a Frontier for piles.
+    ``p.name`` is the value of a field: an array for vertex fields, edge fields and arrays, a number for scalars, a
+    Frontier for piles. You can write elements of an array, or assign a whole array, which copies it.
 
     Parameters
     ----------
     graph : Graph
-        Or what one is made of: a NetworkX graph, a SciPy sparse matrix, a list of edges; ``p.graph`` is the graph then.
+        Or an object to convert: a NetworkX graph, a SciPy sparse matrix, a list of edges. ``p.graph`` is the graph.
     **fields : Field
         Made by ``fr.vertex``, ``fr.edge``, ``fr.scalar``, ``fr.array``, ``fr.pile``.
 
     Raises
     ------
     FrontierError
-        For a field that is not one, a first value that its dtype cannot hold, or one of another length.
+        If an argument is not a field, or an initial value does not fit its dtype or has the wrong length.
     """
 
     def __init__(self, graph: Graph, /, **fields: Field) -> None:

@@ -1,6 +1,6 @@
-"""Schedule: how steps are carried out. It never changes an answer.
+"""The class Schedule: how steps are carried out. It never changes an answer.
 
-What an algorithm does (functors, loop) and how it is carried out are kept apart, as in GraphIt
+The algorithm (functors and loop) is separated from the way in which it is carried out, as in GraphIt
 (Zhang et al., OOPSLA 2018).
 """
 
@@ -24,7 +24,7 @@ _CHOICES: dict[str, tuple[str, ...]] = {
     "order": ("auto", "near_far", "sliding", "buckets"),
 }
 
-#: What users have registered: (name, backend) -> what adds the phases, and whether it wants the scan of degrees.
+#: Balances registered by users: (name, backend) -> function that adds the phases, whether it needs the scan of degrees.
 _balances: dict[tuple[str, str], tuple[Callable[..., None], bool]] = {}
 
 _POSITIVE = ("alpha", "beta", "do_a", "do_b", "gamma")
@@ -37,30 +37,31 @@ Outer = TypeVar("Outer", bound="Schedule")
 class Schedule:
     """How to run a step, a loop or an enactor.
 
-    What is not set is None, and as the schedule around says: a step's is taken over its loop's, that over
-    the enactor's, that over the defaults (:class:`ResolvedSchedule`). What is set holds, also where it is the default:
-    ``direction="auto"`` on a step decides in every pass though the enactor's schedule says ``"push"``.
+    A choice that is not set is None. It is inherited from the schedule of the surrounding loop, then the enactor, and
+    finally from the defaults (:class:`ResolvedSchedule`). A choice that is set takes effect even if it equals the
+    default: ``direction="auto"`` on a step decides in every pass although the enactor's schedule says ``"push"``.
 
     Parameters
     ----------
     direction : {"auto", "push", "pull"}, optional
-        Push walks the out-edges of the frontier; pull lets every vertex for which ``where`` holds
-        look for frontier vertices among its in-edges. ``auto`` decides in every pass by ``switch``.
+        Push follows the edges of the frontier; in a pull every vertex for which ``where`` holds
+        searches its in-edges for vertices of the frontier. ``auto`` decides in every pass by ``switch``.
     balance : {"auto", "thread", "block", "twc", "merge_path", "degree_classes"}, optional
-        How a push shares edges among workers. On a GPU: ``thread``, a few lanes for a vertex; ``block``, the threads
-        of a block share the edges of as many vertices; ``twc``, a block, a warp or threads by the length of the list;
-        ``merge_path``, equal chunks of edges, also within one vertex; ``degree_classes``, four queues by degree.
-        ``auto`` decides. The cpu backend knows ``thread`` and ``merge_path``; it runs the others as ``merge_path``.
+        How a push divides edges among threads. On a GPU: ``thread``, a few lanes per vertex; ``block``, the threads of
+        a block share the edges of as many vertices; ``twc``, a block, a warp or threads, depending on the degree;
+        ``merge_path``, equal chunks of edges, which may begin and end within one vertex's list; ``degree_classes``,
+        four queues by degree. ``auto`` chooses. The cpu backend has ``thread`` and ``merge_path``; it runs the others
+        as ``merge_path``.
     dedup : {"auto", "claim", "bitmap"}, optional
-        How ``unique="exact"`` removes duplicates: a stamp for each vertex, or a bit.
+        How ``unique="exact"`` removes duplicates on a GPU: by a stamp of each vertex, or by a bit.
     switch : {"beamer", "gunrock", "hubs"}, optional
-        Rule of ``direction="auto"``. ``beamer``: pull while the frontier has more than 1/alpha of the edges not
-        yet walked; push again when it has fewer than 1/beta of the vertices (Beamer, Asanovic,
-        Patterson: Direction-optimizing breadth-first search, SC 2012); with the default constants, never on graphs of
-        fewer than 2,048 edge slots. ``gunrock``: pull once, when an estimate of the edges of a push exceeds ``do_a``
-        times one of those of a pull, until it is less than ``do_b`` times that.
-        ``hubs``: pull as soon as more than ``gamma`` of all hubs are in the frontier, and to the end (Enterprise; Liu
-        and Huang, SC 2015).
+        Rule of ``direction="auto"``. ``beamer``: pull while the frontier has more than 1/alpha of the unexplored edges;
+        push again when it has fewer than 1/beta of the vertices (Beamer, Asanovic,
+        Patterson: Direction-optimizing breadth-first search, SC 2012); with the default constants, never pull on graphs
+        of fewer than 2,048 edge slots. ``gunrock``: switch to pull when the estimated number of edges of a push exceeds
+        ``do_a`` times that of a pull, and back to push, once, when it is less than ``do_b`` times that.
+        ``hubs``: switch to pull when more than the fraction ``gamma`` of all hubs is in the frontier, and stay there
+        (Enterprise; Liu and Huang, SC 2015).
     alpha, beta : float, optional
         Beamer's constants.
     do_a, do_b : float, optional
@@ -68,26 +69,27 @@ class Schedule:
     gamma : float, optional
         Enterprise's constant.
     hub_degree : int or "auto", optional
-        Hubs are the vertices of a higher degree than this. ``auto`` is the degree that about 1,000 vertices exceed (in
-        graphs of fewer than 16,000 vertices a sixteenth of them).
+        Hubs are the vertices whose degree is higher than this. ``auto`` sets it so that about 1,000 vertices are hubs
+        (a sixteenth of the vertices in graphs of fewer than 16,000).
     queue : {"append", "scan"}, optional
-        How the next frontier is written on a GPU: appended to a queue while edges are visited; or marked in an array
-        with an entry for every vertex, which is then scanned for the queue; and of several pulls in a row, those after
-        the first go over a queue of the vertices that still wait, where the functors show that no other can come into
-        question (Enterprise). The cpu backend appends.
+        How the next frontier is written on a GPU. ``append``: elements are appended to a queue while edges are visited.
+        ``scan``: vertices are marked in an array with one entry per vertex, from which the queue is then built; and of
+        consecutive pulls, those after the first process only a queue of the vertices that are still unvisited, if the
+        functors show that no others can be affected (Enterprise). The cpu backend always appends.
     hub_cache : bool, optional
-        Whether a pull on a GPU keeps the frontier's hubs in shared memory, and looks for them first (Enterprise).
+        Whether a pull on a GPU keeps the hubs of the frontier in shared memory and searches them first (Enterprise).
     order : {"auto", "near_far", "sliding", "buckets"}, optional
-        How loops with ``order=`` keep it, where it only saves work. ``near_far``: elements with keys below a limit are
-        worked on until there are none, the others wait in a pile (Davidson et al., IPDPS 2014). ``sliding``: they wait
-        in the frontier, and the limit follows the wave; for a loop of one Advance. ``buckets``: they wait in a few
-        piles by their keys, and one after another is worked on (Julienne, SPAA 2017); also where the order is exact,
-        if keys are integers and it has no delta. ``auto``: sliding on a GPU where all lists are short, else near_far.
+        How loops with ``order=`` keep their pending elements, if the order only saves work. ``near_far``: elements with
+        keys below a limit are processed until there are none, the others are in a pile (Davidson et al., IPDPS 2014).
+        ``sliding``: they stay in the frontier, and the limit follows the wave; for a loop of one Advance. ``buckets``:
+        they are in several piles by key, which are processed one after another (Julienne, SPAA 2017); also if the order
+        is exact, the keys are integers and there is no delta. ``auto``: ``sliding`` on a GPU if all adjacency lists are
+        short, else ``near_far``.
     fuse : bool, optional
         Whether a declared loop runs as one compiled function. ``False`` returns to Python after every
         step, for tracing and debugging.
     deterministic : bool, optional
-        The same bits in every run: on the cpu backend by running on one thread. The cuda backend refuses it.
+        Give bitwise equal results in every run. The cpu backend then uses one thread; the cuda backend refuses it.
     """
 
     direction: str | None = None
@@ -122,20 +124,20 @@ class Schedule:
             raise FrontierError(f"Schedule(hub_degree={asked!r}): a number of edges, or 'auto'")
 
     def __hash__(self) -> int:
-        """Of few choices: every run asks for it, and equal schedules are nearly always one and the same."""
+        """Hash only a few choices, for speed: every run needs it, and equal schedules are usually the same object."""
         return hash((self.direction, self.balance, self.queue, self.fuse))
 
     def __repr__(self) -> str:
-        """What is set."""
+        """Show the choices that are set."""
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._set().items())})"
 
     def _set(self) -> dict[str, Any]:
-        """What is set, by name."""
+        """Return the choices that are set, by name."""
         own = ((f.name, getattr(self, f.name)) for f in fields(self))
         return {name: value for name, value in own if value is not None}
 
     def but(self, **changes: Any) -> Schedule:
-        """A copy with some choices changed; None takes a choice back."""
+        """Return a copy with some choices changed; None unsets a choice."""
         return replace(self, **changes)
 
     def over(self, outer: Outer) -> Outer:
@@ -154,7 +156,7 @@ class Schedule:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class ResolvedSchedule(Schedule):
-    """A schedule in which every choice is made: by default the usual ones. See :class:`Schedule`."""
+    """A schedule in which every choice is set; its defaults are those of Frontier. See :class:`Schedule`."""
 
     direction: str = "auto"
     balance: str = "auto"
@@ -173,7 +175,7 @@ class ResolvedSchedule(Schedule):
     deterministic: bool = False
 
     def resolved(self) -> ResolvedSchedule:
-        """Itself."""
+        """Return the schedule itself."""
         return self
 
 
@@ -182,29 +184,29 @@ _DEFAULTS = ResolvedSchedule()
 
 @lru_cache(maxsize=256)
 def _filled(schedule: Schedule) -> ResolvedSchedule:
-    """The same object for equal schedules, so that what is kept by it is found as quickly for one made anew."""
+    """Return the same object for equal schedules, so that caches by identity also work for a new equal schedule."""
     return schedule.over(_DEFAULTS)
 
 
 def register_balance(name: str, backend: str, lower: Callable[..., None], *, scanned: bool = False) -> None:
-    """Add a way to share a push's edges among workers: ``Schedule(balance=name)`` takes it on a backend.
+    """Add a load-balancing strategy for pushes on a backend, which ``Schedule(balance=name)`` then selects.
 
     Parameters
     ----------
     name : str
-        An identifier that no shipped balance has.
+        An identifier that is not the name of a shipped balance.
     backend : str
-        ``"cpu"``, ``"cuda"`` or that of a registered backend whose programs it adds phases to.
+        ``"cpu"``, ``"cuda"`` or the name of a registered backend to whose programs it adds phases.
     lower : callable
         ``lower(step, builder, source, target, want)``, as in ``operators/advance/cpu/thread.py``: adds the phases that
         visit the edges of the frontier ``source`` and append what the functor accepts to ``target``.
     scanned : bool
-        Whether it wants the running sums of the frontier's degrees (``builder.scan_of(source)``).
+        Whether it needs the prefix sum of the frontier's degrees (``builder.scan_of(source)``).
 
     Raises
     ------
     FrontierError
-        The name is none, or a shipped balance's.
+        The name is not an identifier, or is that of a shipped balance.
     """
     if not (isinstance(name, str) and name.isidentifier()) or name in _CHOICES["balance"]:
         raise FrontierError(f"a balance cannot be called {name!r}: it takes an identifier that no shipped balance has")
@@ -212,7 +214,7 @@ def register_balance(name: str, backend: str, lower: Callable[..., None], *, sca
 
 
 def registered_balance(name: str, backend: str) -> tuple[Callable[..., None], bool] | None:
-    """What users have registered under a name for a backend; None for shipped balances.
+    """Return the balance that a user has registered under a name for a backend; None for shipped balances.
 
     Raises
     ------

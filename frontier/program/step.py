@@ -1,8 +1,8 @@
-"""Step: one use of an operator, in a loop or called by itself.
+"""The class Step: an operator with its functors and options, in a loop or called by itself.
 
-A step is data: what operator, which functors, which options. Backends read it; only its
-``__call__`` runs it, as a program of one step on the same path as a declared loop. What backends must know of an
-operator it declares here: nothing asks for one by its name.
+A step is data, which backends read. Calling a step runs it as a program of one step, on the same path as a declared
+loop. Whatever backends must know about an operator, it declares by the methods below; backends never test for an
+operator by name.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ Functor = Callable[..., Any]
 
 
 class Step:
-    """Base of all operators' steps (:class:`Operator`), and of Loop and Sequence, which hold steps.
+    """Base class of the steps of all operators (:class:`Operator`), and of Loop and Sequence, which contain steps.
 
     Parameters
     ----------
     over : "vertices", "edges", name of a pile, name of a scalar, int, optional
-        The step's own frontier; the current one is left alone. A scalar holds a vertex; for a functor of ``i`` it
-        holds a count, as an int is one.
+        The step's own frontier, on which it runs instead of the current one, which does not change. A scalar holds a
+        vertex, or for a functor of ``i`` a count. An int is a count.
     schedule : Schedule, optional
-        Departs from the schedule of the loop or enactor around it.
+        Overrides choices of the schedule of the surrounding loop or enactor.
     """
 
     #: Name used in traces and messages.
@@ -81,11 +81,11 @@ class Step:
         self.schedule = schedule
 
     def __call__(self, p: Problem, f: Elements | None = None) -> Frontier:
-        """Run this step by itself: the next frontier. Without ``f`` it needs ``over=``."""
+        """Run this step by itself and return the next frontier. Without ``f`` it needs ``over=``."""
         return _run()(self, p, f)
 
     def explain(self, p: Problem, f: Elements | None = None, *, backend: Placement | str | None = None) -> str:
-        """The program that this step becomes by itself, as pseudo-code; see :meth:`frontier.Enactor.explain`."""
+        """Return the program that this step is lowered to by itself; see :meth:`frontier.Enactor.explain`."""
         from frontier.program.execution import explain
         from frontier.program.taking import check_problem
 
@@ -93,17 +93,17 @@ class Step:
         return explain(self, p, f, backend=backend)
 
     def run(self, *_: Any, **__: Any) -> Any:
-        """Steps do not run by this name: raises FrontierError."""
+        """Raise FrontierError: a step is called, it has no method of this name."""
         raise FrontierError(f"{self!r} is a step: call it, step(p, f); an Enactor, whose loop it may be, has run()")
 
     @property
     def own(self) -> bool:
-        """Whether this step has a frontier of its own and leaves the current one alone."""
+        """Whether this step has a frontier of its own, so that the current one does not change."""
         return self.over is not None
 
     @property
     def counted(self) -> bool:
-        """Whether ``over=`` is a count: a number, or a scalar where the functor is one of ``i``."""
+        """Whether ``over=`` is a count: a number, or a scalar if the functor has the parameter ``i``."""
         if isinstance(self.over, int):
             return True
         if not (self.takes_count and isinstance(self.over, str)):
@@ -115,19 +115,19 @@ class Step:
         return self.uses_frontier and not self.own
 
     def lacks(self) -> str:
-        """Message for a run without a frontier."""
+        """Return the error message for a run without a frontier."""
         return f"{self!r} needs a frontier to start with, or over="
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
-        """(functor, place) of all functors of this step; places as in :func:`functors.arguments`."""
+        """Return (functor, place) for all functors of this step; places are those of :func:`functors.arguments`."""
         return iter(())
 
     def valued(self) -> Iterator[tuple[Functor, str]]:
-        """(functor, who wants it) of those whose value is computed with."""
+        """Return (functor, name of its user for messages) for all functors whose return value is used in arithmetic."""
         return iter(())
 
     def into_fields(self) -> Iterator[tuple[Functor, str]]:
-        """(functor, field) where a field or scalar gets what the functor returns, alone or with other values."""
+        """Return (functor, field) where the functor's value, or a reduction of its values, is stored in the field."""
         return iter(())
 
     def inner(self) -> tuple[Step, ...]:
@@ -135,11 +135,11 @@ class Step:
         return ()
 
     def wants(self, after: str) -> str:
-        """Which scan of its frontier's degrees helps: ``out``, ``in`` or none; ``after`` is for later steps."""
+        """Return which prefix sum of degrees the step can use, ``out``, ``in`` or none; ``after``: later steps."""
         return after if self.own or self.passes_through else ""
 
     def kinds_after(self, kinds: frozenset[str], piles: Mapping[str, str]) -> frozenset[str]:
-        """Kinds of elements that the frontier may hold after this step, from those before."""
+        """Return the kinds of elements that the frontier may hold after this step, given those before."""
         return kinds
 
     def may_pull(self, schedule: Schedule) -> bool:
@@ -147,7 +147,7 @@ class Step:
         return False
 
     def check(self, p: Problem) -> None:
-        """Raise FrontierError where this step, or a functor of it, does not suit the problem."""
+        """Raise FrontierError if this step, or one of its functors, does not fit the problem."""
         if isinstance(self.over, str):
             start_of(p, self.over, self.counted)
         from frontier.functors.rules import check_value
@@ -162,12 +162,12 @@ class Step:
             check_value(fn, who)
 
     def but(self, replaced: Mapping[Functor, Functor]) -> Self:
-        """A copy of this step, and of all steps inside it, with some functors replaced by others.
+        """Return a copy of this step, and of all steps inside it, with some functors replaced.
 
         Parameters
         ----------
         replaced : mapping from functor to functor
-            The new functors take the place of the old ones wherever these are used.
+            From old functors to the new ones, which replace them everywhere.
 
         Raises
         ------
@@ -182,11 +182,11 @@ class Step:
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy is made of: without what has been found for this step, as compiled code."""
+        """Return the state for a copy: without what is cached with this step, such as compiled code."""
         return {name: value for name, value in vars(self).items() if not name.startswith("_")}
 
     def key(self) -> tuple[Any, ...]:
-        """What makes two steps the same: type, functors and options, which never change."""
+        """Return the key by which two steps are equal: type, functors and options, which never change."""
         if self._key is None:
             own = (_hashable(value) for name, value in sorted(vars(self).items()) if not name.startswith("_"))
             self._key = (type(self), *own)
@@ -198,18 +198,19 @@ class Step:
 
 
 class Operator(Step, ABC):
-    """Base of the steps that do something themselves: what one means, and how it is compiled."""
+    """Base class of the steps of operators: what a step means, and how it is compiled."""
 
     @abstractmethod
     def interpret(self, context: Any, f: Any) -> Any:
-        """Run on the python backend: the next frontier.
+        """Run the step on the python backend and return the next frontier.
 
         Parameters
         ----------
         context : frontier.backends.python.interpreter.Context
-            ``context.problem``, ``context.functor(fn, names)`` and ``context.each(fn, f)``: its functors' values.
+            Has the problem, ``context.problem``, and calls functors: ``context.functor(fn, names)``,
+            ``context.each(fn, f)``.
         f : Frontier, int or None
-            The step's frontier; a count where ``over=`` is one; None where the step uses none and there is none.
+            The step's frontier; a number if ``over=`` is a count; None if there is no frontier and the step needs none.
         """
 
     @abstractmethod
@@ -219,15 +220,15 @@ class Operator(Step, ABC):
         Parameters
         ----------
         builder : frontier.lowering.builder.Builder
-            The loop function as far as it is made.
+            Collects the nodes of the loop function.
         register : frontier.lowering.registers.Register
-            Where the step's frontier is, and where the next one goes.
+            Holds the step's frontier, and receives the next one.
         """
 
 
 @cache
 def _run() -> Callable[[Step, Problem, Elements | None], Frontier]:
-    """``frontier.program.execution.run``, which needs steps itself."""
+    """Return ``frontier.program.execution.run``, imported late because that module imports this one."""
     from frontier.program.execution import run
 
     return run
@@ -235,7 +236,7 @@ def _run() -> Callable[[Step, Problem, Elements | None], Frontier]:
 
 def _replaced(value: Any, functors: Mapping[Functor, Functor]) -> Any:
     if isinstance(value, Step):
-        made = copy.copy(value)  # without what has been found for the old functors: compiled code, for example
+        made = copy.copy(value)  # without what is cached for the old functors, such as compiled code
         for name, inner in vars(made).items():
             setattr(made, name, _replaced(inner, functors))
         for fn, place in made.functors():
@@ -263,14 +264,14 @@ def _hashable(value: Any) -> Any:
 
 
 def walk(step: Step) -> Iterator[Step]:
-    """A step and all steps inside it, outermost first."""
+    """Yield a step and all steps inside it, outermost first."""
     yield step
     for part in step.inner():
         yield from walk(part)
 
 
 def captures_of(step: Step) -> Captures:
-    """What the functors of a step, and of steps inside it, take from outside now: the same object if it is equal."""
+    """Return what the functors of a step and of its inner steps capture now; the same object while that is equal."""
     known: Captures | None = step.__dict__.get("_captures")
     if known is not None and known.unchanged():
         return known
@@ -283,7 +284,7 @@ def captures_of(step: Step) -> Captures:
 
 
 def start_of(p: Problem, over: Over, counted: bool = False) -> tuple[str, str]:
-    """What kind of start ``over`` names in a problem; ``counted`` says that it must be a count.
+    """Return what ``over`` names in a problem; with ``counted`` it must be a count.
 
     Returns
     -------
@@ -312,7 +313,7 @@ def start_of(p: Problem, over: Over, counted: bool = False) -> tuple[str, str]:
 
 
 def frontier_over(p: Problem, over: str) -> Frontier:
-    """The frontier that ``over`` names, as the problem stands now."""
+    """Return the frontier that ``over`` names in the current state of the problem."""
     form, kind = start_of(p, over)
     if form == "all":
         return Frontier.all(p.graph, kind)
@@ -322,7 +323,7 @@ def frontier_over(p: Problem, over: str) -> Frontier:
 
 
 def count_over(p: Problem, over: str) -> int:
-    """The count that a scalar holds now; below 0 it is none, as in ``range``."""
+    """Return the count that a scalar holds now; a negative value counts as 0, as in ``range``."""
     return max(0, int(p.scalars[over][0]))
 
 
@@ -336,7 +337,7 @@ def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> Non
 
 
 def check_weights(p: Problem, step: Step) -> None:
-    """Raise where a functor takes a weight and the graph has none."""
+    """Raise GraphError if a functor takes a weight and the graph has none."""
     from frontier.errors import GraphError
     from frontier.functors.functor import location
     from frontier.program.effects import check_functor

@@ -28,39 +28,42 @@ __all__ = ["Advance"]
 
 
 class Advance(Operator):
-    """Visit the edges of the frontier; what the functor accepts is the next frontier.
+    """Visit the edges of the frontier; the far ends that the functor accepts are the next frontier.
+
+    The far end of an edge is the endpoint that is not in the frontier: ``dst``, or ``src`` with ``edges="in"``.
 
     Parameters
     ----------
     fn : function of the problem and any of ``src, dst, edge, weight`` -> bool
-        Called once for every visited edge. ``src`` and ``dst`` are the ends of the graph's edge,
-        always, in push and pull and over in-edges.
+        Called once for every visited edge. ``src`` and ``dst`` are always source and target as the graph stores them,
+        in push and in pull, along out-edges and in-edges.
     where : function of the problem and the far end -> bool, optional
         Only edges whose far end satisfies it are visited. It may be evaluated before any, some or
-        all of the far end's edges, and it gives pull its early exit.
+        all of the far end's edges; a pull stops searching for a vertex when it is false.
     output : {"vertex", "edge", None}
-        What joins the next frontier: far ends, edges, or nothing (the frontier stays as it was).
+        What the next frontier consists of: accepted far ends, or accepted edges. None: the frontier does not change.
     unique : {"exact", "claimed", "cull"}
-        ``exact``: the step removes duplicates. ``claimed``: the functor accepts an element at most
-        once, as a compare-and-swap does. ``cull``: handling an element twice is harmless.
+        ``exact``: the step removes duplicates. ``claimed``: a promise that the functor accepts an element at most
+        once in a step, as with a compare-and-swap. ``cull``: a promise that processing an element twice is harmless.
     edges : {"out", "in"}
-        ``"in"`` walks in-edges: the frontier stands on ``dst`` and the far end is ``src``.
+        ``"in"`` follows in-edges: the vertex of the frontier is ``dst`` and the far end is ``src``.
     part : slice or Sample, optional
-        Only this part of each vertex's edges: ``slice(0, 2)`` the first two, ``fr.sample(2)`` two random ones.
+        Visit only this part of each vertex's edges: ``slice(0, 2)`` the first two, ``fr.sample(2)`` two random ones.
     hold : function of the problem and ``v`` -> bool, optional
-        Vertices for which it is true are not visited: they wait, as part of the next frontier. It is called once for
-        every vertex of the frontier, before, while or after others are visited. With ``"claimed"`` the functor must
-        not accept who waits either, and a loop with ``record=`` refuses a vertex that is in two frontiers.
+        Vertices for which it is true are held back: their edges are not visited, and they are in the next frontier.
+        It is called once for every vertex of the frontier, before, while or after others are visited. With
+        ``"claimed"`` the functor must not accept a vertex that is held back. In a loop with ``record=`` no vertex may
+        be held back, because each vertex is recorded only once.
     held : str, optional
-        Name of a scalar that becomes the number of those.
+        Name of a scalar that is set to the number of vertices held back.
     over, schedule
         See :class:`frontier.program.step.Step`.
 
     Notes
     -----
-    Over an edge frontier it is advance over the set of the far ends. Work: the edges of the
+    Over a frontier of edges it is advance over the set of their far ends. Work: the edges of the
     frontier in push; in pull at most the in-edges of the vertices for which ``where`` holds.
-    With ``hold`` or ``part`` it is a push with the balance ``thread``, which a very long list would hold up.
+    With ``hold`` or ``part`` it is a push with the balance ``thread``, which is slow for very long adjacency lists.
     Modelled on Gunrock's advance (Wang et al., PPoPP 2016) and Ligra's edgeMap.
     """
 

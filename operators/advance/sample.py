@@ -17,28 +17,28 @@ __all__ = ["Sample", "sample", "sample_key", "sample_place"]
 
 @dataclass(frozen=True)
 class Sample:
-    """What :func:`sample` gives.
+    """A random part of each vertex's edges, made by :func:`sample`.
 
     Attributes
     ----------
     size : int
         Number of edges.
     seed : int or str
-        A number, or the scalar that holds it.
+        A number, or the name of the scalar that holds it.
     """
 
     size: int
     seed: int | str
 
     def check(self, p: Problem) -> None:
-        """Raise FrontierError unless the scalar that is named is there and holds an integer."""
+        """Raise FrontierError unless the problem has the named scalar, and it holds an integer."""
         if isinstance(self.seed, str):
             check_field(p, self.seed, ("scalar",), "sample(seed=)")
             if p.scalars[self.seed].dtype.kind not in "iu":
                 raise FrontierError(f"sample(seed={self.seed!r}): the scalar must hold an integer")
 
     def places(self, seed: int, v: int, degree: int) -> list[int]:
-        """Which places of vertex v's list are drawn; all of them if it is no longer than the sample."""
+        """Return the drawn positions in the adjacency list of v; all of them if the list is not longer."""
         if degree <= self.size:
             return list(range(degree))
         key = sample_key(None, seed, v)
@@ -46,17 +46,17 @@ class Sample:
 
 
 def sample(k: int, seed: int | str = 0) -> Sample:
-    """``part=fr.sample(k)``: k random edges of each vertex, without replacement, or all where there are fewer.
+    """Select k random edges of each vertex, without replacement, or all if there are fewer: ``part=fr.sample(k)``.
 
     Parameters
     ----------
     k : int
-        How many edges of each vertex, at least 1. Drawing them takes time in proportion to k squared: it is
+        Number of edges of each vertex, at least 1. Drawing them takes time proportional to k squared, so it is
         meant for tens, not thousands.
     seed : int or str
-        Equal seeds draw equal edges. A number is part of the loop's code; a string names an integer scalar,
-        whose value at the beginning of the step counts: ``seed="turn"`` in a loop with ``count="turn"``
-        draws anew in every pass.
+        Equal seeds draw equal edges. A number is a constant of the compiled loop. A string names an integer scalar,
+        which is read when the step begins: in a loop with ``count="turn"``, ``seed="turn"`` draws new edges in every
+        pass.
 
     Returns
     -------
@@ -65,11 +65,11 @@ def sample(k: int, seed: int | str = 0) -> Sample:
 
     Notes
     -----
-    All sets of k edges are equally likely, and vertices draw independently. The edges of vertex v are at the
-    first k places of a shuffle (Fisher and Yates) of the list of d out-edges, or in-edges, that it walks: for
-    t = 0, 1, ..., k - 1 place t is exchanged with place t + ``fr.hash(key + t) % (d - t)``, where key is
-    ``fr.hash(fr.hash(seed) + v)``. In-edges are listed by ascending source, as in ``g.in_sources``. So the edges
-    depend on nothing but the graph, k, the seed and v.
+    All sets of k edges are equally likely, and the draws of different vertices are independent. The edges of vertex v
+    are the first k entries after a Fisher-Yates shuffle of its list of d out-edges (or in-edges): for
+    t = 0, 1, ..., k - 1, entry t is exchanged with entry t + ``fr.hash(key + t) % (d - t)``, where key is
+    ``fr.hash(fr.hash(seed) + v)``. In-edges are sorted by source, as in ``g.in_sources``. So the edges depend only on
+    the graph, k, the seed and v.
     """
     if isinstance(k, bool) or not isinstance(k, int) or k < 1:
         raise FrontierError(f"sample({k!r}): a number of edges, at least 1")

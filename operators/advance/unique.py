@@ -19,7 +19,7 @@ __all__ = ["Unique"]
 class Unique(Operator):
     """Remove the duplicates that a ``unique="cull"`` advance may have left.
 
-    Only the cuda backend leaves any: on the others it changes nothing.
+    Only the cuda backend leaves any; on other backends this step does nothing.
     """
 
     name = "unique"

@@ -32,18 +32,19 @@ class Buckets(Operator):
     Parameters
     ----------
     fn : function of the problem and ``v``, or of ``src, dst, edge, weight`` -> number
-        Called exactly once for each element: the bucket's number, without its fraction. Below 1, and NaN, is bucket 0;
-        beyond the last pile is the last pile. For example ``(p.distance[v] - p.base) / p.delta``.
+        Called exactly once for each element. Its value, truncated to an integer, is the number of the bucket. Values
+        below 1, and NaN, mean bucket 0; values beyond the last pile mean the last pile. For example
+        ``(p.distance[v] - p.base) / p.delta``.
     piles : sequence of str
-        Names of up to eight different piles, for buckets 1, 2, ... A pile is a set: what is in it already
-        stays once, and what is in another pile stays there too.
+        Names of up to eight different piles, for buckets 1, 2, ... A pile is a set, so adding an element twice has no
+        effect. An element that is in another pile stays there, too.
     over, schedule
         See :class:`frontier.program.step.Step`.
 
     Notes
     -----
-    Split with several rests: with one pile, ``Buckets(fn, ["far"])`` is ``Split(not fn, rest="far")``. Gunrock's
-    priority queue of several levels; Swap of piles, or a base that moves, makes bucket i bucket i - 1.
+    A generalised Split: with one pile, ``Buckets(fn, ["far"])`` is ``Split(not fn, rest="far")``. This is Gunrock's
+    priority queue of several levels. To turn bucket i into bucket i - 1, swap piles, or increase the base.
     """
 
     name = "buckets"

@@ -20,12 +20,12 @@ __all__ = ["Compute"]
 
 
 class Compute(Operator):
-    """Call the functor exactly once for each element; the frontier stays as it was.
+    """Call the functor exactly once for each element; the frontier does not change.
 
     Parameters
     ----------
     fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i``
-        What it returns is not used.
+        Its return value is ignored.
     over : see Step
         May be a count: ``over=1024`` calls a functor of ``i`` for 0..1023; so does ``over="rounds"``, where that scalar
         holds 1024. (For a functor of ``v`` a scalar holds a vertex.)

@@ -22,7 +22,7 @@ __all__ = ["Reduce"]
 
 
 class Reduce(Operator):
-    """``p.into`` becomes the reduction of the functor's values over the frontier.
+    """Set the scalar ``p.into`` to a reduction of the functor's values over the frontier.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class Reduce(Operator):
     op : {"sum", "min", "max", "any", "all", "or"}
         Float values accumulate in float64, integers in int64.
     into : str
-        Name of the scalar. An empty frontier gives the op's identity.
+        Name of the scalar. An empty frontier gives the identity of the operation.
     over : see Step
         May be a count, or a scalar that holds one, as in Compute.
     """

@@ -28,13 +28,13 @@ class Split(Operator):
     fn : function of the problem and ``v``, or of ``src, dst, edge, weight`` -> bool
         Called exactly once for each element, for example ``distance below the limit``.
     rest : str
-        The pile that takes the others. A pile is a set: what is in it already stays once.
+        The pile to which the other elements are added. A pile is a set, so adding an element twice has no effect.
     over, schedule
         See :class:`frontier.program.step.Step`.
 
     Notes
     -----
-    Gunrock's priority queue of two levels: near is worked on until it is exhausted, far waits
+    Gunrock's priority queue of two levels: the near pile is processed until it is empty, the far pile later
     (Davidson et al., Work-efficient parallel GPU methods for SSSP, IPDPS 2014).
     """
 

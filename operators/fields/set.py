@@ -34,7 +34,7 @@ def check_number(value: Any, dtype: np.dtype[Any], what: str) -> None:
 
 
 class Set(Operator):
-    """``Set(name=fn, ...)``: scalars become values, all computed before any is assigned.
+    """``Set(name=fn, ...)``: assign scalars; all values are computed before any of them is assigned.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ __all__ = ["Take"]
 
 
 class Take(Operator):
-    """The pile's content is the next frontier; the pile is empty after.
+    """Make the content of a pile the next frontier, and empty the pile.
 
     Parameters
     ----------

@@ -23,16 +23,16 @@ __all__ = ["Gather"]
 
 
 class Gather(Operator):
-    """``p.into[v]`` becomes the reduction of the functor's values over v's edges.
+    """Set ``p.into[v]`` to a reduction of the functor's values over the edges of v.
 
     Parameters
     ----------
     fn : function of the problem and any of ``src, dst, edge, weight`` -> number
         Without side effects. It must not read the field ``into``, unless ``inplace``.
     op : {"sum", "min", "max", "any", "all", "or", "argmin", "argmax"}
-        Floats accumulate in float64, integers in int64; no edges give the op's identity. ``"or"`` sets the bits that
-        any value has. ``"argmin"`` and ``"argmax"`` give the far end of the edge with the least, or greatest, value:
-        of several the one with the smallest id, and -1 where there is no edge; NaN comes after all numbers.
+        Floats accumulate in float64, integers in int64; a vertex without edges gets the identity of the operation.
+        ``"or"`` is bitwise. ``"argmin"`` and ``"argmax"`` give the far end of the edge with the least or the greatest
+        value: of several, the one with the smallest id; -1 if there is no edge. They rank NaN after all numbers.
     into : str
         A vertex field.
     edges : {"in", "out"}
@@ -40,13 +40,13 @@ class Gather(Operator):
     where : function of the problem and the far end -> bool, optional
         Only edges whose far end satisfies it count.
     inplace : bool
-        Lets the functor read ``into`` (Gauss-Seidel); results then depend on the schedule.
+        Allow the functor to read ``into`` (Gauss-Seidel); results then depend on the schedule.
     over, schedule
         See :class:`frontier.program.step.Step`.
 
     Notes
     -----
-    The frontier stays as it was. Work: the edges of the frontier. No atomics.
+    The frontier does not change. Work: the edges of the frontier. No atomics.
     """
 
     name = "gather"

@@ -31,22 +31,21 @@ class Intersect(Operator):
     Parameters
     ----------
     fn : function of the problem and any of ``u, v, w`` (vertices), ``uv, uw, vw`` (edge slots)
-        Called exactly once for every slot ``uv`` of the frontier and every pair of a slot ``uw`` of u's
-        out-edges and a slot ``vw`` of v's that lead to one w. So where edges are parallel, w comes once for every
-        such pair; and where there are self-loops, w may be u or v. Many calls share a vertex: what
-        they write, they write with atomics.
+        Called exactly once for every slot ``uv`` of the frontier and every pair of an out-edge ``uw`` of u and an
+        out-edge ``vw`` of v with the same target w. So with parallel edges there is one call for every such pair, and
+        with self-loops w may be u or v. Many calls share a vertex, so the functor must use atomics to write.
     op : {"sum", "min", "max", "any", "all", "or"}, optional
-        Reduces what the functor returns, as Reduce does; without it that is not used.
+        Reduces the functor's values, as Reduce does. Without it, they are ignored.
     into : str, optional
-        Name of the scalar for the result; together with ``op``. No call at all gives the op's identity.
+        Name of the scalar for the result; needed with ``op``. If there is no call, it gets the operation's identity.
     over, schedule
         See :class:`frontier.program.step.Step`.
 
     Notes
     -----
-    The frontier stays as it was. Out-lists are sorted, so two of similar length are merged; of a list many times longer
-    than the other, only the entries that matter are looked up. An undirected edge has two slots: over all
-    edges, each triangle is met six times.
+    The frontier does not change. Adjacency lists are sorted, so two lists of similar length are merged; a list many
+    times longer than the other is searched instead. An undirected edge has two slots, so over all edges each triangle
+    is visited six times.
     """
 
     name = "intersect"

@@ -26,7 +26,7 @@ __all__ = ["Scan"]
 
 
 class Scan(Operator):
-    """``p.into[x]`` becomes the sum of the functor's values over all elements of the frontier below x.
+    """Set ``p.into[x]`` to the sum of the functor's values over all elements of the frontier with ids below x.
 
     Parameters
     ----------
@@ -37,15 +37,15 @@ class Scan(Operator):
         A vertex field for a frontier of vertices, an edge field for one of edges; of integers or floats. Only
         entries of the frontier's elements are written.
     total : str, optional
-        A scalar for the sum over all elements: where the next one would begin.
+        A scalar for the sum over all elements, which is the value that the next element would get.
     over, schedule
         See :class:`frontier.program.step.Step`.
 
     Notes
     -----
-    An exclusive prefix sum: it gives each element a place, or room of its own in an array. The frontier stays as it
-    was. Integers accumulate in int64; floats in float64, with the same bits in every run on one number of
-    threads. Work: the frontier, and a bit for every vertex (edge) of the graph.
+    An exclusive prefix sum, for example to give each element its own position in an array. The frontier does not
+    change. Integers accumulate in int64. Floats accumulate in float64, with bitwise equal results in every run with
+    the same number of threads. Work: the frontier, and a bit for every vertex (edge) of the graph.
     """
 
     name = "scan"
