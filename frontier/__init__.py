@@ -51,6 +51,7 @@ _NAMES = {
         "advance buckets compute filter gather intersect reduce scan set split swap take unique"
     ),
     "frontier.operators.advance.sample": "sample",
+    "frontier.operators.shared.register": "register_reduction",
 }
 
 #: Modules that are public as they are.

@@ -117,6 +117,9 @@ from frontier.operators.eager import (
     take as take,
     unique as unique,
 )
+from frontier.operators.shared.register import (
+    register_reduction as register_reduction,
+)
 from frontier.primitives.bc import (
     betweenness as betweenness,
 )

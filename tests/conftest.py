@@ -22,6 +22,7 @@ from hypothesis import HealthCheck, Phase, settings
 import frontier as fr
 from frontier.io import _parse, formats
 from frontier.memory import detection, placement
+from frontier.operators.shared.reductions import REDUCTIONS
 from frontier.program import schedule
 
 # Compiling takes longer than hypothesis allows an example, hence no deadline.
@@ -56,7 +57,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @pytest.fixture(autouse=True)
 def registries() -> Iterator[None]:
     """What a test, or a page that it runs, registers is gone after it: messages list what is registered."""
-    tables: list[dict[Any, Any]] = [placement.BACKENDS, formats.FORMATS, schedule._balances]
+    tables: list[dict[Any, Any]] = [placement.BACKENDS, formats.FORMATS, schedule._balances, REDUCTIONS]
     with ExitStack() as stack:
         for table in tables:
             stack.enter_context(mock.patch.dict(table))

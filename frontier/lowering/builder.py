@@ -68,6 +68,9 @@ class Builder(Phases):
     #: Who shares the work of a phase, as in "the threads' results".
     sharers = "threads"
 
+    #: Whether reductions that users have registered can be compiled.
+    takes_registered = True
+
     #: Whether all lists are known to be short, so that a pull is not worth while.
     narrow = False
 

@@ -52,7 +52,7 @@ class FunctorCall:
     """What calls a functor with all that is known of an element: the functor takes of it what it has asked for.
 
     ``call(p, C, slot, *ends)``: after it, whatever the functor does, the worker goes on (see
-    :mod:`frontier.backends.guards`).
+    :mod:`frontier.backends.guards`). ``call(C, slot, *ends)`` for functions that take no problem.
 
     Attributes
     ----------
@@ -64,12 +64,15 @@ class FunctorCall:
         Which of the ends the functor takes, in its own order.
     value : bool
         Whether it is an error to return nothing.
+    problem : bool
+        Whether it takes the problem.
     """
 
     name: str
     number: int
     order: tuple[int, ...]
     value: bool = False
+    problem: bool = True
 
 
 @dataclass(frozen=True)

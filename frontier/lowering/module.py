@@ -83,7 +83,8 @@ def _constant(value: Constant, names: dict[Factory, str]) -> str:
         given = ", ".join(f"{name}={_constant(each, names)}" for name, each in value.constants.items())
         return f"{names[value.factory]}({given})"
     if isinstance(value, FunctorCall):
-        return f"calling({value.name}, {value.number}, {value.order}, {value.value})"
+        problem = "" if value.problem else ", False"
+        return f"calling({value.name}, {value.number}, {value.order}, {value.value}{problem})"
     if isinstance(value, FunctorName):
         return value.name
     return number(value) if isinstance(value, (int, float)) else ascii(value)

@@ -58,6 +58,8 @@ class Phases(Variables):
         Functor -> its name in the program.
     captures : dict
         Functor -> what it takes from outside, which is compiled with it.
+    combines : dict
+        Function that combines two numbers -> their dtypes; these functors take no problem.
     functions : list of PhaseFunction or Kernel
     checks : bool
         Whether functors check every access to a field.
@@ -70,6 +72,7 @@ class Phases(Variables):
         self.schedule = schedule
         self.functors: dict[Functor, str] = {}
         self.captures: dict[Functor, Captured] = {}
+        self.combines: dict[Functor, set[str]] = {}
         self.functions: list[PhaseFunction | Kernel] = []
         self.topology: list[str] = []
         self.checks = checking()
@@ -183,6 +186,11 @@ class Phases(Variables):
         """What calls a functor inside a phase with all of its ends, which are given in this order."""
         order = tuple(ends.index(name) for name in arguments(fn, place))
         return FunctorCall(self.functor(fn), self.number(fn), order, bool(wants))
+
+    def combining(self, fn: Functor, dtype: str) -> FunctorCall:
+        """What calls a user's function of two numbers of this dtype inside a phase: ``call(C, slot, a, b)``."""
+        self.combines.setdefault(fn, set()).add(dtype)
+        return FunctorCall(self.functor(fn), self.number(fn), (0, 1), value=True, problem=False)
 
     def helper(self, fn: Functor) -> FunctorName:
         """A function of the operators' that is compiled as functors are, and called as it is."""

@@ -102,7 +102,9 @@ def _elsewhere(
                 given.append(line)
         if isinstance(node.value, Counter) and part is None and node.value.word != "EXAMINED":
             continue
-        if node.value is SLOT or any(isinstance(each, Call) and each.function in _KEPT for each in walk(node.value)):
+        if isinstance(node, Assign) and any(_calls(each, "kept_int", "kept_float") for each in walk(node.value)):
+            kept = ["one result"]
+        elif node.value is SLOT or any(_calls(each, *_KEPT) for each in walk(node.value)):
             kept = [f"a result of each of the {program.sharers}"]
     if records:
         given = list(dict.fromkeys(records))
@@ -111,6 +113,10 @@ def _elsewhere(
     if not (given or kept):
         given = _by_role({program.inputs[key] for key in keys if key in program.inputs}, phase)
     return list(dict.fromkeys(piles)), given, kept
+
+
+def _calls(made: Expr, *functions: str) -> bool:
+    return isinstance(made, Call) and made.function in functions
 
 
 def _by_role(roles: set[str], phase: Phase) -> list[str]:

@@ -182,6 +182,8 @@ class Words:
         if made.function in ("combined_int", "combined_float"):
             operation = next(each for each in made.arguments[2:] if isinstance(each, Var) and each.name in _COMBINED)
             return f"{_COMBINED[operation.name]} {self.program.sharers}' results", _TIGHTEST
+        if made.function in ("kept_int", "kept_float"):
+            return f"the {self.program.sharers}' results, combined", _TIGHTEST
         if made.function == "partial_total":
             return f"the sum of the {self.program.sharers}' sums", _TIGHTEST
         return f"{made.function}({', '.join(map(self.value, made.arguments))})", _TIGHTEST

@@ -32,7 +32,7 @@ from frontier.native.machine_code import numba_version
 if TYPE_CHECKING:
     from frontier.program.problem import Problem
 
-__all__ = ["Effects", "check_functor", "effects"]
+__all__ = ["Effects", "check_functor", "check_plain", "effects"]
 
 _ATOMICS = {getattr(atomics, name): name.removeprefix("atomic_") for name in atomics.__all__}
 
@@ -168,12 +168,7 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
 
     None on a backend that interprets, for functors that look at what happens, by ``breakpoint`` for example.
     """
-    parts = [fn, *helpers(fn)]
-    for part in parts:
-        _check_globals(part)
-    looking = p.graph.placement.backend.interprets
-    looks = check_rules(fn, parts, looking)
-    looks |= Captures((fn,)).check(looking)
+    parts, looks = check_plain(fn, p)
     try:
         found = effects(fn)
     except FunctorError:
@@ -201,6 +196,19 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
             except FunctorError as error:
                 raise FunctorError(f"{place_of(parts, name)}: p.{name}: {error}") from None
     return found
+
+
+def check_plain(fn: Callable[..., Any], p: Problem) -> tuple[list[Callable[..., Any]], bool]:
+    """A function and all that it calls, and whether they look at what happens; raise FunctorError for what none may do.
+
+    Unlike :func:`check_functor` this asks nothing of a problem in it.
+    """
+    parts = [fn, *helpers(fn)]
+    for part in parts:
+        _check_globals(part)
+    looking = p.graph.placement.backend.interprets
+    looks = check_rules(fn, parts, looking)
+    return parts, looks | Captures((fn,)).check(looking)
 
 
 def _check_globals(fn: Callable[..., Any]) -> None:

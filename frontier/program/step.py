@@ -130,6 +130,10 @@ class Step:
         """Return (functor, field) where the functor's value, or a reduction of its values, is stored in the field."""
         return iter(())
 
+    def combining(self) -> Iterator[Functor]:
+        """Functions of two numbers, registered by users, by which it reduces."""
+        return iter(())
+
     def inner(self) -> tuple[Step, ...]:
         """The steps inside this one."""
         return ()
@@ -151,9 +155,12 @@ class Step:
         if isinstance(self.over, str):
             start_of(p, self.over, self.counted)
         from frontier.functors.rules import check_value
-        from frontier.program.effects import check_functor
+        from frontier.program.effects import check_functor, check_plain
         from frontier.program.races import warn_of_races
 
+        for fn in self.combining():
+            check_plain(fn, p)
+            check_value(fn, type(self).__name__)
         for fn, place in self.functors():
             found = check_functor(fn, p)
             if found is not None:
@@ -275,7 +282,7 @@ def captures_of(step: Step) -> Captures:
     known: Captures | None = step.__dict__.get("_captures")
     if known is not None and known.unchanged():
         return known
-    made = Captures(fn for part in walk(step) for fn, _ in part.functors())
+    made = Captures(fn for part in walk(step) for fn in (*(fn for fn, _ in part.functors()), *part.combining()))
     if known is not None and known.key == made.key:
         known.take_over(made)
         return known

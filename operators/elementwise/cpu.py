@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cpu.runtime_words import EXAMINED, LOCAL
-from frontier.lowering.ir import Assign, Call, Counter, Node, Value, Var
+from frontier.lowering.ir import Assign, Call, Counter, Value, Var
 from frontier.lowering.kernels import Callee
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, WORDS, WORKERS, pointer
-from frontier.operators.shared.phases import calling, frontier, identity_of, reduction
+from frontier.operators.shared.phases import calling, combining, frontier, identity_of
+from frontier.operators.shared.reductions import REDUCTIONS
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -27,20 +28,23 @@ if TYPE_CHECKING:
         flush_scanned,
         keep_float,
         keep_int,
+        kept_float,
+        kept_int,
         next_piece,
         piece,
         share,
     )
-    from frontier.lowering.builder import Builder
+    from frontier.lowering.builder import Builder, Functor
     from frontier.lowering.registers import Register
     from frontier.operators.elementwise.compute import Compute
     from frontier.operators.elementwise.filter import Filter
     from frontier.operators.elementwise.reduce import Reduce
     from frontier.operators.elementwise.split import Split
+    from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
-    "appending", "combined", "count_hubs", "ending", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
-    "output", "total",
+    "appending", "count_hubs", "ending", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
+    "output", "reduce_by", "total",
 ]  # fmt: skip
 
 #: Fewest and most elements of a piece: below, sharing costs more than it saves.
@@ -159,11 +163,28 @@ def reducing(
         result = np.float64(identity) if real else np.int64(identity)
         for i in range(first, last):
             x = i if counted or everything else np.int64(queue[i])
-            result = add(result, value(p, C, slot, x, edges))
+            result = add(C, slot, result, value(p, C, slot, x, edges))
         if real:
             keep_float(F, slot, w, result)
         else:
             keep_int(C, slot, w, result)
+
+    return phase
+
+
+def joining(add: Callee, identity: float, real: bool) -> Callable[..., Any]:
+    """The first worker combines what all have left in the phase before, whose slot is ``before``."""
+
+    def phase(p, C, slot, w, W, before, F):
+        if w == 0:
+            result = np.float64(identity) if real else np.int64(identity)
+            for other in range(W):
+                kept = kept_float(F, before, other) if real else kept_int(C, before, other)
+                result = add(C, slot, result, kept)
+            if real:
+                keep_float(F, slot, 0, result)
+            else:
+                keep_int(C, slot, 0, result)
 
     return phase
 
@@ -281,17 +302,16 @@ def pile(b: Builder, name: str, kind: str, own: str) -> Call:
 
 def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
     """A phase in which every worker reduces its share, and a decision that combines the shares in order."""
-    constants = reduction(step.op, b.layout.dtype(step.into))
-    real = bool(constants["real"])
+    constants = combining(b, step.reduction, b.layout.dtype(step.into))
 
     def emit(kind: str) -> None:
         counted = kind == "count"
         given = {"total": b.count_over(step.over)} if counted else frontier(b, register, kind)
         value = calling(b, step.fn, kind, given, VALUE)
-        if real:
+        if constants["real"]:
             given["F"] = FLOATS
         made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, **constants)
-        b.phase(made, combined(b, step.op, step.into, real), f"reduce: {step.op}", [step.fn])
+        reduce_by(b, made, step.reduction, step.into, f"reduce: {step.op}", step.fn)
 
     if step.counted:
         emit("count")
@@ -300,16 +320,24 @@ def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
     b.for_kinds(register, emit)
 
 
-#: Reduction -> how the workers' results are brought together.
-OPS = {"sum": "SUM", "min": "MIN", "max": "MAX", "any": "MAX", "all": "MIN", "or": "OR"}
-
-
-def combined(b: Builder, op: str, into: str, real: bool) -> list[Node]:
-    """Nodes after a phase in which workers kept results: these in the order of workers, into a scalar."""
-    return [b.assign(into, total(SLOT, op, b.layout.dtype(into), real))]
+def reduce_by(b: Builder, call: Call, made: Reduction, into: str, title: str, fn: Functor) -> None:
+    """Add a phase in which workers keep results, and bring these together in the order of workers, into a scalar."""
+    dtype = b.layout.dtype(into)
+    real = made.real(np.dtype(dtype))
+    if made.runtime:
+        b.phase(call, [b.assign(into, total(SLOT, made.name, dtype, real))], title, [fn])
+        return
+    before = b.variable("before")
+    b.phase(call, [Assign(before, SLOT)], title, [fn])
+    # A user's function may raise: in a phase the workers learn of it, and leave together.
+    given: dict[str, Value] = {"before": before, "F": FLOATS if real else 0}
+    constants = combining(b, made, dtype, partial=True)
+    joined = b.kernel(f"combine_{made.combine.__name__}", joining, given, **constants)
+    function, memory = ("kept_float", FLOATS) if real else ("kept_int", WORDS)
+    b.phase(joined, [b.assign(into, Call(function, memory, SLOT, 0))], f"combine the {b.sharers}' results: {made.name}")
 
 
 def total(slot: Var, op: str, dtype: str, real: bool) -> Call:
     """What the workers have left in a phase, brought together."""
     function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
-    return Call(function, memory, slot, WORKERS, Var(OPS[op]), identity_of(op, dtype))
+    return Call(function, memory, slot, WORKERS, Var(REDUCTIONS[op].runtime), identity_of(op, dtype))

@@ -18,6 +18,7 @@ from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, WORDS, pointer
 from frontier.operators.shared.phases import calling, frontier, identity_of, reduction
+from frontier.operators.shared.reductions import REDUCTIONS
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
@@ -35,8 +36,9 @@ __all__ = [
     "output", "pile", "queue_of",
 ]  # fmt: skip
 
+_NUMBERS = {"SUM": SUM, "MIN": MIN, "MAX": MAX, "OR": OR}
 #: Reduction -> how partial results are brought together.
-OPS = {"sum": SUM, "min": MIN, "max": MAX, "any": MAX, "all": MIN, "or": OR}
+OPS = {name: _NUMBERS[made.runtime] for name, made in REDUCTIONS.items() if made.runtime}
 
 
 # ---- kernels ---------------------------------------------------------------------------------------------
@@ -269,5 +271,5 @@ def combined(b: CudaProgram, slot: Var, op: str, into: str, real: bool) -> list[
     dtype = b.layout.dtype(into)
     function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
     result = b.local("result", "float64" if real else "int64", f"the {op} of the blocks' results")
-    call = Call(function, memory, slot, Var(("SUM", "MIN", "MAX", "OR")[OPS[op]]), identity_of(op, dtype))
+    call = Call(function, memory, slot, Var(REDUCTIONS[op].runtime), identity_of(op, dtype))
     return [Together(result, call), b.assign(into, result)]

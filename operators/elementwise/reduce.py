@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from frontier.functors.functor import arguments, constant, location
 from frontier.operators.shared.kernels import kernels
-from frontier.operators.shared.reductions import OPS, check_into, check_op, reduced
+from frontier.operators.shared.reductions import check_compiled, check_into, combination, find, reduced, registered
 from frontier.program.frontiers import Frontier
 from frontier.program.step import Functor, Operator, Over, check_field
 
@@ -28,7 +28,7 @@ class Reduce(Operator):
     ----------
     fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i`` -> number
         Called exactly once for each element; it may also write to fields.
-    op : {"sum", "min", "max", "any", "all", "or"}
+    op : {"sum", "min", "max", "any", "all", "or"}, or the name of a registered reduction
         Float values accumulate in float64, integers in int64.
     into : str
         Name of the scalar. An empty frontier gives the identity of the operation.
@@ -45,7 +45,7 @@ class Reduce(Operator):
         self, fn: Functor, op: str, into: str, over: Over = None, schedule: Schedule | None = None
     ) -> None:
         super().__init__(over, schedule)
-        check_op(op, OPS, "Reduce")
+        self.reduction = find(op, "Reduce")
         self.fn, self.op, self.into = fn, op, into
         arguments(fn, "element")
 
@@ -55,20 +55,25 @@ class Reduce(Operator):
     def valued(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "Reduce"
 
+    def combining(self) -> Iterator[Functor]:
+        yield from registered(self.reduction)
+
     def into_fields(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, self.into
 
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("scalar",), "into")
-        check_into(self.op, self.into, p.scalars[self.into].dtype, "Reduce")
+        check_into(self.op, self.reduction, self.into, p.scalars[self.into].dtype, "Reduce")
 
     def interpret(self, context: Context, f: Frontier | int) -> Frontier | int:
         """Run on the python backend."""
         from frontier.backends.python.view import stored
 
         scalar = context.problem.scalars[self.into]
-        result = reduced(self.op, context.each(self.fn, f), scalar.dtype, location(self.fn))
+        made = self.reduction
+        combine = combination(made, scalar.dtype, context.plain)
+        result = reduced(made, context.each(self.fn, f), scalar.dtype, location(self.fn), combine)
         scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
         return f
 
@@ -76,6 +81,7 @@ class Reduce(Operator):
         """Add the phase of this step to a loop function."""
         from frontier.lowering.ir import expression
 
+        check_compiled(builder, self.reduction, "Reduce")
         number = constant(self.fn)
         if self.op == "sum" and isinstance(number, int) and not builder.layout.dtype(self.into).startswith("float"):
             # Counting takes no sweep: a frontier knows its size.

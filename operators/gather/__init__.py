@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING
 from frontier.errors import FrontierError, FunctorError
 from frontier.functors.functor import arguments, location
 from frontier.operators.shared.kernels import kernels
-from frontier.operators.shared.reductions import ENDS, OPS, check_into, check_op, least, reduced
+from frontier.operators.shared.reductions import (
+    ENDS,
+    check_compiled,
+    check_into,
+    combination,
+    find,
+    least,
+    reduced,
+    registered,
+)
 from frontier.program.frontiers import Frontier
 from frontier.program.step import Functor, Operator, Over, check_field
 
@@ -29,7 +38,7 @@ class Gather(Operator):
     ----------
     fn : function of the problem and any of ``src, dst, edge, weight`` -> number
         Without side effects. It must not read the field ``into``, unless ``inplace``.
-    op : {"sum", "min", "max", "any", "all", "or", "argmin", "argmax"}
+    op : {"sum", "min", "max", "any", "all", "or", "argmin", "argmax"}, or the name of a registered reduction
         Floats accumulate in float64, integers in int64; a vertex without edges gets the identity of the operation.
         ``"or"`` is bitwise. ``"argmin"`` and ``"argmax"`` give the far end of the edge with the least or the greatest
         value: of several, the one with the smallest id; -1 if there is no edge. They rank NaN after all numbers.
@@ -64,9 +73,9 @@ class Gather(Operator):
         schedule: Schedule | None = None,
     ) -> None:
         super().__init__(over, schedule)
-        check_op(op, OPS + ENDS, "Gather")
         if edges not in ("in", "out"):
             raise FrontierError(f"Gather(edges={edges!r}): choose from 'in', 'out'")
+        self.reduction = None if op in ENDS else find(op, "Gather", ENDS)
         self.fn, self.op, self.into, self.edges = fn, op, into, edges
         self.where, self.inplace = where, inplace
         arguments(fn, "edge")
@@ -82,13 +91,16 @@ class Gather(Operator):
     def valued(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "Gather"
 
+    def combining(self) -> Iterator[Functor]:
+        yield from registered(self.reduction)
+
     def into_fields(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, self.into
 
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("vertex",), "into")
-        check_into(self.op, self.into, p.arrays[self.into].dtype, "Gather")
+        check_into(self.op, self.reduction, self.into, p.arrays[self.into].dtype, "Gather")
         from frontier.program.effects import check_functor
 
         for fn, _ in self.functors():
@@ -115,7 +127,8 @@ class Gather(Operator):
         field = context.problem.arrays[self.into]
         value = context.functor(self.fn, arguments(self.fn, "edge"))
         allowed = None if self.where is None else context.functor(self.where, arguments(self.where, self.far))
-        edges = 0
+        made, edges = self.reduction, 0
+        combine = combination(made, field.dtype, context.plain) if made is not None else None
         for v in f.ids.tolist():
             slots = (
                 range(int(g.offsets[v]), int(g.offsets[v + 1]))
@@ -125,14 +138,15 @@ class Gather(Operator):
             edges += len(slots)
             ends = (context.edge(slot) for slot in slots)
             seen = (e for e in ends if allowed is None or allowed(e))
-            if self.op in ENDS:
+            if made is None:
                 result = least(self.op, ((value(e), e[self.far]) for e in seen))
             else:
-                result = reduced(self.op, (value(e) for e in seen), field.dtype, location(self.fn))
+                result = reduced(made, (value(e) for e in seen), field.dtype, location(self.fn), combine)
             field[v] = stored(f"p.{self.into}[{v}]", result, field.dtype)
         context.note(edges=edges, direction="pull" if self.edges == "in" else "push")
         return f
 
     def lower(self, builder: Builder, register: Register) -> None:
         """Add the phase of this step to a loop function."""
+        check_compiled(builder, self.reduction, "Gather")
         kernels(builder, "gather").lower(self, builder, register)

@@ -16,7 +16,7 @@ from frontier.lowering.registers import PULL, PUSH_THREAD
 from frontier.operators.advance.edges import walked
 from frontier.operators.elementwise.cpu import LEAST, MOST
 from frontier.operators.gather.phases import gathering_edges
-from frontier.operators.shared.phases import frontier, nearer
+from frontier.operators.shared.phases import combining, frontier, nearer
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -55,7 +55,7 @@ def gathering(
                     e = np.int64(lists.in_edges[k]) if renumbered else k
                     weight = lists.weights[e] if weighted else 0
                     if every or truth(where(p, C, slot, far)):
-                        result = add(result, value(p, C, slot, x, far, e, weight))
+                        result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
                 into[x] = truth(result) if flag else result
                 examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
             first = next_piece(C, slot, W, size)
@@ -103,7 +103,10 @@ def lower(step: Gather, b: Builder, register: Register) -> None:
         b.needs_in = True
     given["into"] = b.field(step.into)
     given["lists"], constants = gathering_edges(step, b)
-    factory = finding if "op" in constants else gathering
+    factory: Callable[..., Any] = finding
+    if step.reduction is not None:
+        factory = gathering
+        constants |= combining(b, step.reduction, b.layout.dtype(step.into))
     b.phase(
         b.kernel(step.fn.__name__, factory, given, **constants),
         walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED")),

@@ -67,4 +67,6 @@ def gathering_edges(step: Gather, b: Builder) -> tuple[Call, dict[str, Constant]
     if step.op in ENDS:
         return lists, constants | {"op": step.op}
     dtype = b.layout.dtype(step.into)
-    return lists, constants | reduction(step.op, dtype) | {"flag": dtype == "bool"}
+    if step.reduction is not None and step.reduction.runtime:
+        constants |= reduction(step.op, dtype)
+    return lists, constants | {"flag": dtype == "bool"}

@@ -10,7 +10,7 @@ import numpy as np
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments, location
 from frontier.operators.shared.kernels import kernels
-from frontier.operators.shared.reductions import OPS, check_into, check_op, reduced
+from frontier.operators.shared.reductions import check_compiled, check_into, combination, find, reduced, registered
 from frontier.program.frontiers import Frontier
 from frontier.program.step import Functor, Operator, Over, check_field
 
@@ -34,7 +34,7 @@ class Intersect(Operator):
         Called exactly once for every slot ``uv`` of the frontier and every pair of an out-edge ``uw`` of u and an
         out-edge ``vw`` of v with the same target w. So with parallel edges there is one call for every such pair, and
         with self-loops w may be u or v. Many calls share a vertex, so the functor must use atomics to write.
-    op : {"sum", "min", "max", "any", "all", "or"}, optional
+    op : {"sum", "min", "max", "any", "all", "or"}, or the name of a registered reduction, optional
         Reduces the functor's values, as Reduce does. Without it, they are ignored.
     into : str, optional
         Name of the scalar for the result; needed with ``op``. If there is no call, it gets the operation's identity.
@@ -62,8 +62,7 @@ class Intersect(Operator):
         super().__init__(over, schedule)
         if (op is None) != (into is None):
             raise FrontierError(f"Intersect(op={op!r}, into={into!r}): both or neither")
-        if op is not None:
-            check_op(op, OPS, "Intersect")
+        self.reduction = find(op, "Intersect") if op is not None else None
         self.fn, self.op, self.into = fn, op, into
         arguments(fn, "common")
 
@@ -74,6 +73,9 @@ class Intersect(Operator):
         if self.op is not None:
             yield self.fn, "Intersect"
 
+    def combining(self) -> Iterator[Functor]:
+        yield from registered(self.reduction)
+
     def into_fields(self) -> Iterator[tuple[Functor, str]]:
         if self.into is not None:
             yield self.fn, self.into
@@ -82,7 +84,7 @@ class Intersect(Operator):
         super().check(p)
         if self.op is not None and self.into is not None:
             check_field(p, self.into, ("scalar",), "into")
-            check_into(self.op, self.into, p.scalars[self.into].dtype, "Intersect")
+            check_into(self.op, self.reduction, self.into, p.scalars[self.into].dtype, "Intersect")
 
     def interpret(self, context: Context, f: Frontier) -> Frontier:
         """Run on the python backend."""
@@ -92,17 +94,19 @@ class Intersect(Operator):
             raise FrontierError("Intersect runs over a frontier of edges")
         value = context.functor(self.fn, arguments(self.fn, "common"))
         values = (value(triple) for slot in f.ids.tolist() for triple in _common(f.graph, slot))
-        if self.op is None or self.into is None:
+        if self.reduction is None or self.into is None:
             for _ in values:
                 pass
             return f
         scalar = context.problem.scalars[self.into]
-        result = reduced(self.op, values, scalar.dtype, location(self.fn))
+        combine = combination(self.reduction, scalar.dtype, context.plain)
+        result = reduced(self.reduction, values, scalar.dtype, location(self.fn), combine)
         scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
         return f
 
     def lower(self, builder: Builder, register: Register) -> None:
         """Add the phase of this step to a loop function."""
+        check_compiled(builder, self.reduction, "Intersect")
         if register.kinds != {"edge"}:
             raise FrontierError("Intersect runs over a frontier of edges")
         kernels(builder, "intersect").lower(self, builder, register)

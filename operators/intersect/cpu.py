@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.lowering.ir import Call, Node
+from frontier.lowering.ir import Call
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS
-from frontier.operators.elementwise.cpu import combined
-from frontier.operators.shared.phases import frontier, reduction
+from frontier.operators.elementwise.cpu import reduce_by
+from frontier.operators.shared.phases import combining, frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.runtime import first_from, keep_float, keep_int, next_piece, piece
@@ -30,7 +30,7 @@ SEARCHED = 16
 
 
 def intersecting(
-    value: Callee, add: Callee, identity: float, real: bool
+    value: Callee, add: Callee, identity: float, real: bool, fixed: bool
 ) -> Callable[..., Any]:
     """Both lists of an edge (u, v) side by side; the functor for every pair of slots with equal far ends."""
     reduces = add is not None
@@ -62,13 +62,13 @@ def intersecting(
                         k = b
                         while k < b_end and np.int64(targets[k]) == common:
                             if reduces:
-                                result = add(result, value(p, C, slot, u, v, common, x, a, k))
+                                result = add(C, slot, result, value(p, C, slot, u, v, common, x, a, k))
                             else:
                                 value(p, C, slot, u, v, common, x, a, k)
                             k += 1
                         # Where u's list has the same far end again, b still stands at the first of v's.
                         a += 1
-            if real:  # sums of floats depend on who adds what: that must be the same in every run
+            if fixed:  # sums of floats depend on who adds what: that must be the same in every run
                 first += W * size
             else:
                 first = next_piece(C, slot, W, size)
@@ -88,14 +88,17 @@ def lower(step: Intersect, b: Builder, register: Register) -> None:
     given["lists"] = Call("Lists", *b.lists("out"), 0, 0)
     ends = ("u", "v", "w", "uv", "uw", "vw")
     reduces = step.op is not None and step.into is not None
-    constants: dict[str, Constant] = {"add": None, "identity": 0, "real": False}
-    after: list[Node] = []
-    if step.op is not None and step.into is not None:
-        constants = reduction(step.op, b.layout.dtype(step.into))
-        real = bool(constants["real"])
-        after = combined(b, step.op, step.into, real)
-        if real:
+    constants: dict[str, Constant] = {"add": None, "identity": 0, "real": False, "fixed": False}
+    if step.reduction is not None and step.into is not None:
+        dtype = b.layout.dtype(step.into)
+        constants = combining(b, step.reduction, dtype)
+        constants["fixed"] = constants["real"] or np.dtype(dtype).kind not in step.reduction.exact
+        if constants["real"]:
             given["F"] = FLOATS
     value = b.calling(step.fn, "common", ends, VALUE if reduces else "")
     made = b.kernel(f"intersect_{step.fn.__name__}", intersecting, given, value=value, **constants)
-    b.phase(made, after, "intersect: find the common neighbours of both ends", [step.fn])
+    title = "intersect: find the common neighbours of both ends"
+    if step.reduction is not None and step.into is not None:
+        reduce_by(b, made, step.reduction, step.into, title, step.fn)
+    else:
+        b.phase(made, (), title, [step.fn])

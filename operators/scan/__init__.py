@@ -11,7 +11,7 @@ from frontier.errors import FrontierError, FunctorError
 from frontier.functors.functor import arguments, location
 from frontier.functors.numbers import refused_float
 from frontier.operators.shared.kernels import kernels
-from frontier.operators.shared.reductions import reduced
+from frontier.operators.shared.reductions import REDUCTIONS, reduced
 from frontier.program.frontiers import Frontier
 from frontier.program.step import Functor, Operator, Over, check_field
 
@@ -107,10 +107,10 @@ class Scan(Operator):
         self.check_kind(frozenset({f.kind}), p.fields[self.into].kind)
         field = p.arrays[self.into]
         ordered = Frontier._of(f.graph, f.kind, ids=np.sort(f.ids))
-        total: Any = reduced("sum", (), field.dtype, location(self.fn))
+        total: Any = reduced(REDUCTIONS["sum"], (), field.dtype, location(self.fn))
         for x, value in zip(ordered.ids.tolist(), context.each(self.fn, ordered), strict=True):
             field[x] = stored(f"p.{self.into}[{x}]", total, field.dtype)
-            total += reduced("sum", (value,), field.dtype, location(self.fn))
+            total += reduced(REDUCTIONS["sum"], (value,), field.dtype, location(self.fn))
         if self.total is not None:
             scalar = p.scalars[self.total]
             scalar[0] = stored(f"p.{self.total}", total, scalar.dtype)

@@ -12,16 +12,17 @@ from frontier.functors.functor import arguments
 from frontier.lowering.ir import Call, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.printer import number
-from frontier.operators.shared.reductions import identity
+from frontier.operators.shared.reductions import REDUCTIONS, identity, shipped
 
 if TYPE_CHECKING:
     from frontier.backends.overloads import truth
     from frontier.lowering.builder import Builder, Functor
     from frontier.lowering.registers import Register
+    from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
-    "accumulate", "adding", "adjacency", "calling", "element", "found", "frontier", "identity_of", "indented", "nearer",
-    "reduction", "start",
+    "accumulate", "adding", "adjacency", "calling", "combining", "element", "found", "frontier", "identity_of",
+    "indented", "nearer", "reduction", "start",
 ]  # fmt: skip
 
 
@@ -77,7 +78,7 @@ def accumulate(op: str, call: str, dtype: str) -> list[str]:
 
 def _identity(op: str, dtype: str) -> tuple[str, float]:
     """The identity, and the dtype in which values accumulate."""
-    value = identity(op, np.dtype(dtype))
+    value = identity(REDUCTIONS[op], np.dtype(dtype))
     if op not in ("any", "all", "or") and dtype.startswith("float"):
         return "float64", float(value)
     return "int64", min(int(value), 2**63 - 1)
@@ -149,42 +150,73 @@ def of_edge(functor: Callee, src: bool, dst: bool, weight: bool) -> Callable[...
 
 
 def reduction(op: str, dtype: str) -> dict[str, Constant]:
-    """Constants ``add``, ``identity`` and ``real`` of a reduction into a field or scalar of a dtype."""
+    """Constants ``add``, ``identity`` and ``real`` of a shipped reduction into a field or scalar of a dtype."""
     accumulated, value = _identity(op, dtype)
     real = accumulated == "float64"
-    return {"add": Made(adding, {"op": op, "real": real}), "identity": value, "real": real}
+    takes = REDUCTIONS[op].takes
+    return {"add": Made(adding, {"op": op, "takes": takes, "real": real}), "identity": value, "real": real}
 
 
-def adding(op: str, real: bool) -> Callable[..., Any]:
+def combining(b: Builder, made: Reduction, dtype: str, partial: bool = False) -> dict[str, Constant]:
+    """Constants ``add``, ``identity`` and ``real`` of any reduction, whose ``add`` may call a user's function.
+
+    It adds what functors gave, or what has been reduced already (``partial``).
+    """
+    if made.runtime:
+        found = reduction(made.name, dtype)
+        return found | {"add": Made(apart, {"add": found["add"]})}
+    real = made.real(np.dtype(dtype))
+    combine = b.combining(made.combine, "float64" if real else "int64")
+    takes = "numbers" if partial else made.takes
+    add = Made(calling_up, {"combine": combine, "takes": takes, "real": real})
+    return {"add": add, "identity": made.start(np.dtype(dtype)).item(), "real": real}
+
+
+def apart(add: Callee) -> Callable[..., Any]:
+    """A shipped combination, which needs no place to note what went wrong."""
+
+    def bring(C, slot, result, value):
+        return add(result, value)
+
+    return bring
+
+
+def calling_up(combine: Callee, takes: str, real: bool) -> Callable[..., Any]:
+    """What brings one more value into a result by a user's function, as :func:`adding` does by one that is shipped."""
+    take = taking(takes, real)
+
+    def bring(C, slot, result, value):
+        new = np.float64(take(value)) if real else take(value)
+        made = combine(C, slot, result, new)
+        return np.float64(made) if real else integer(made)
+
+    return bring
+
+
+def adding(op: str, takes: str, real: bool) -> Callable[..., Any]:
     """What brings one more value into a result, which is a float64 if ``real`` and an int64 if not."""
+    combine, take = shipped(op), taking(takes, real)
 
-    def add_up(result, value):
-        return result + (value if real else integer(value))
+    def add(result, value):
+        return combine(result, take(value))
 
-    # Written out so that a NaN met later neither wins nor sticks, as with Python's min and max.
+    return add
 
-    def least(result, value):
-        new = value if real else integer(value)
-        if new < result:
-            result = new
-        return result
 
-    def greatest(result, value):
-        new = value if real else integer(value)
-        if new > result:
-            result = new
-        return result
+def taking(takes: str, real: bool) -> Callable[..., Any]:
+    """What makes of a functor's value what is combined."""
+    truths, bits = takes == "truth", takes == "bits"
 
-    def either(result, value):
-        return max(result, np.int64(truth(value)))
+    def take(value):
+        if truths:
+            return np.int64(truth(value))
+        if bits:
+            return bits_of(value)
+        if real:
+            return value
+        return integer(value)
 
-    def both(result, value):
-        return min(result, np.int64(truth(value)))
-
-    def bits(result, value):
-        return result | bits_of(value)
-
-    return {"sum": add_up, "min": least, "max": greatest, "any": either, "all": both, "or": bits}[op]
+    return take
 
 
 def nearer(op: str) -> Callable[..., Any]:

@@ -1,22 +1,30 @@
-"""The reductions that Reduce, Gather and Intersect share, as data: identity, how two values combine, what they are.
+"""The reductions that Reduce, Gather and Intersect share, as data: one table of what is shipped and what users add.
 
-The interpreter and the checks read this table. Compiled code has a text of its own for each name in it, which must
-mean the same.
+The interpreter, the checks and compiled code read it. A combination that is shipped becomes part of the kernels as it
+stands here; one that a user has registered is compiled as functors are.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.least import bits_of, key_down, key_up
+from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.errors import FrontierError, FunctorError
+from frontier.functors.functor import location
 from frontier.functors.numbers import refused_float
 
-__all__ = ["ENDS", "OPS", "REDUCTIONS", "Reduction", "check_into", "check_op", "identity", "least", "reduced"]
+if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder
+    from frontier.program.step import Functor
+
+__all__ = [
+    "ENDS", "KINDS", "REDUCTIONS", "SHIPPED", "Reduction", "check_compiled", "check_into", "combination", "find",
+    "identity", "least", "reduced", "registered", "shipped",
+]  # fmt: skip
 
 DType = np.dtype[Any]
 
@@ -27,57 +35,105 @@ class Reduction:
 
     Parameters
     ----------
-    identity : callable
-        ``identity(dtype)``: what the reduction of nothing gives for a field of this dtype, as a Python number.
-    combine : callable
+    name : str
+    combine : function
         ``combine(total, value)``: of two values one. The order in which values come is never promised, so it must be
         associative and commutative, exactly or but for rounding.
-    value : callable
-        ``value(given, dtype, what)``: what a functor gave as ``combine`` takes it; ``what`` is the functor, for
-        messages.
+    identity : callable
+        ``identity(dtype)``: what the reduction of nothing gives for a field of this dtype, as a Python number.
     kinds : str
         Kinds of dtypes that a field may have that gets the result.
     exact : str
         Kinds of dtypes for which the result is the same in whatever order values come.
-    needs : str
-        What a message says that the field needs.
-    finish : callable
-        ``finish(total, dtype)``: what the field gets.
+    takes : {"numbers", "truth", "bits"}
+        As what a functor's value is combined: a number, in float64 for fields of floats and in int64 for all others;
+        0 or 1; or an int64 whose bits count.
+    runtime : str
+        The operation by which the runtimes of backends bring partial results together; ``""`` for what users have
+        registered, whose own combination does that.
     """
 
+    name: str
+    combine: Functor
     identity: Callable[[DType], Any]
-    combine: Callable[[Any, Any], Any]
-    value: Callable[[Any, DType, str], Any]
     kinds: str = "biuf"
     exact: str = "biuf"
-    needs: str = "numbers or bools"
-    finish: Callable[[Any, DType], Any] = lambda total, dtype: total
+    takes: str = "numbers"
+    runtime: str = ""
+
+    def real(self, dtype: DType) -> bool:
+        """Whether values accumulate in float64 for a field of this dtype; else it is int64."""
+        return dtype.kind == "f" and self.takes == "numbers"
+
+    def value(self, given: Any, dtype: DType, what: str) -> Any:
+        """What a functor gave, as ``combine`` takes it; ``what`` is the functor, for messages."""
+        if given is None:
+            raise FunctorError("the functor of a reduction returned no value")
+        if self.takes == "truth":
+            return np.int64(bool(given))
+        if self.takes == "bits":
+            return np.int64(bits_of(given))
+        if self.real(dtype):
+            return np.float64(given)
+        if isinstance(given, (float, np.floating)):
+            raise FunctorError(f"{what} gave {given}: {refused_float(dtype)}")
+        return integer(given)
+
+    def start(self, dtype: DType) -> Any:
+        """The identity, as what values accumulate in."""
+        found = identity(self, dtype)
+        return np.float64(found) if self.real(dtype) else integer(int(found))
+
+    def finish(self, total: Any, dtype: DType) -> Any:
+        """What the field gets: of what has accumulated in int64 an unsigned field takes the bits."""
+        if dtype.kind == "u" and self.takes == "bits":
+            return int(total) & int(np.iinfo(dtype).max)
+        if dtype == np.uint64 and not self.runtime:
+            return int(total) % 2**64
+        return total
 
 
-def _accumulator(dtype: DType) -> type[np.float64] | type[np.int64]:
-    """In which numbers accumulate: float64 for floats, int64 for all others."""
-    return np.float64 if dtype.kind == "f" else np.int64
+# ---- what is shipped ---------------------------------------------------------------------------------------
 
 
-def _number(given: Any, dtype: DType, what: str) -> Any:
-    if dtype.kind != "f" and isinstance(given, (float, np.floating)):
-        raise FunctorError(f"{what} gave {given}: {refused_float(dtype)}")
-    return _accumulator(dtype)(given)
+def add(total, value):  # type: ignore[no-untyped-def]
+    """The sum."""
+    return total + value
 
 
-def _truth(given: Any, dtype: DType, what: str) -> bool:
-    return bool(given)
+# Written out so that a NaN met later neither wins nor sticks, as with Python's min and max.
 
 
-def _bits(given: Any, dtype: DType, what: str) -> int:
-    return bits_of(given)
+def lesser(total, value):  # type: ignore[no-untyped-def]
+    """The lesser of two."""
+    if value < total:
+        total = value
+    return total
 
 
-def _positive(total: Any, dtype: DType) -> Any:
-    return int(total) & int(np.iinfo(dtype).max) if dtype.kind == "u" else total
+def greater(total, value):  # type: ignore[no-untyped-def]
+    """The greater of two."""
+    if value > total:
+        total = value
+    return total
 
 
-def _constant(value: int) -> Callable[[DType], Any]:
+def either(total, value):  # type: ignore[no-untyped-def]
+    """Whether one of two truths holds."""
+    return max(total, value)
+
+
+def both(total, value):  # type: ignore[no-untyped-def]
+    """Whether two truths hold."""
+    return min(total, value)
+
+
+def union(total, value):  # type: ignore[no-untyped-def]
+    """The bits of both."""
+    return total | value
+
+
+def _constant(value: float) -> Callable[[DType], Any]:
     return lambda dtype: float(value) if dtype.kind == "f" else value
 
 
@@ -94,57 +150,145 @@ def _fewest(dtype: DType) -> Any:
     return 0 if dtype.kind == "b" else int(np.iinfo(dtype).min)
 
 
-#: Name -> the reduction. For min and max, NaN is no value: it never is less, or greater, than the total.
-REDUCTIONS = {
-    "sum": Reduction(_constant(0), lambda total, value: total + value, _number, exact="biu"),
-    "min": Reduction(_most, lambda total, value: value if value < total else total, _number),
-    "max": Reduction(_fewest, lambda total, value: value if value > total else total, _number),
-    "any": Reduction(_constant(0), lambda total, value: bool(total) or value, _truth),
-    "all": Reduction(_constant(1), lambda total, value: bool(total) and value, _truth),
-    "or": Reduction(
-        _constant(0), lambda total, value: total | value, _bits, "biu", "biu", "integers or bools", _positive
-    ),
-}
-OPS = tuple(REDUCTIONS)
+SHIPPED = (
+    Reduction("sum", add, _constant(0), exact="biu", runtime="SUM"),
+    # For these two NaN is no value: it never is less, or greater, than the total.
+    Reduction("min", lesser, _most, runtime="MIN"),
+    Reduction("max", greater, _fewest, runtime="MAX"),
+    Reduction("any", either, _constant(0), takes="truth", runtime="MAX"),
+    Reduction("all", both, _constant(1), takes="truth", runtime="MIN"),
+    Reduction("or", union, _constant(0), "biu", "biu", takes="bits", runtime="OR"),
+)
+
+#: Name -> the reduction: those that are shipped, then those that users have registered.
+REDUCTIONS = {made.name: made for made in SHIPPED}
 
 #: What Gather knows besides: the field gets the far end of the edge with the least, or greatest, value.
 ENDS = ("argmin", "argmax")
 
-
-def check_op(op: str, ops: tuple[str, ...], what: str) -> None:
-    """Raise FrontierError unless the op is one of those there are."""
-    if op not in ops:
-        raise FrontierError(f"{what}(op={op!r}): choose from {', '.join(ops)}")
+#: Kinds of dtypes, as messages call them.
+KINDS = {"i": "integers", "u": "unsigned integers", "f": "floats", "b": "bools"}
 
 
-def check_into(op: str, name: str, dtype: DType, what: str) -> None:
-    """Raise FrontierError unless a field or scalar of this dtype can take what an op gives."""
-    made = REDUCTIONS.get(op)
-    if made is not None and dtype.kind not in made.kinds:
-        raise FrontierError(f"{what}(op={op!r}, into={name!r}): the field holds {dtype}; {op} needs {made.needs}")
-    if op in ENDS and dtype.kind != "i":
+def shipped(op: str) -> Any:
+    """The combination of a reduction that is shipped."""
+    return REDUCTIONS[op].combine
+
+
+# ---- checks ------------------------------------------------------------------------------------------------
+
+
+def find(op: str, what: str, more: tuple[str, ...] = ()) -> Reduction:
+    """The reduction of a name. Raise FrontierError if there is none; ``more`` are other names that would do."""
+    found = REDUCTIONS.get(op) if isinstance(op, str) else None
+    if found is None:
+        raise FrontierError(f"{what}(op={op!r}): choose from {', '.join((*REDUCTIONS, *more))}")
+    return found
+
+
+def check_compiled(builder: Builder, made: Reduction | None, what: str) -> None:
+    """Raise FrontierError where a backend does not compile what users have registered."""
+    if made is not None and not made.runtime and not builder.takes_registered:
         raise FrontierError(
-            f"{what}(op={op!r}, into={name!r}): the field holds {dtype}; it gets vertices, and -1 where there is no "
-            "edge, so its dtype is int32 or int64"
+            f"{what}(op={made.name!r}): the backend {builder.backend} takes shipped reductions only; "
+            "run it on 'cpu' or 'python'"
         )
 
 
-def identity(op: str, dtype: DType) -> Any:
+def registered(made: Reduction | None) -> Iterator[Functor]:
+    """A user's combination, if a reduction has one."""
+    if made is not None and not made.runtime:
+        yield made.combine
+
+
+def check_into(op: str, made: Reduction | None, name: str, dtype: DType, what: str) -> None:
+    """Raise FrontierError unless a field or scalar of this dtype can take what an op gives."""
+    given = f"{what}(op={op!r}, into={name!r}): the field holds {dtype}"
+    if made is None:
+        if dtype.kind != "i":
+            raise FrontierError(
+                f"{given}; it gets vertices, and -1 where there is no edge, so its dtype is int32 or int64"
+            )
+        return
+    if dtype.kind not in made.kinds:
+        raise FrontierError(f"{given}; {op} needs {_needs(made.kinds)}")
+    if made.identity(dtype) is None:
+        raise FrontierError(f"{given}, which cannot hold the identity of {op}: give a function of the dtype")
+    if not made.runtime:
+        _check_neutral(made, dtype)
+
+
+def _needs(kinds: str) -> str:
+    words = [words for kind, words in KINDS.items() if kind in kinds and not (kind == "u" and "i" in kinds)]
+    return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def _check_neutral(made: Reduction, dtype: DType) -> None:
+    """Raise FrontierError unless combining the identity with itself changes nothing."""
+    start = made.start(dtype)
+    with np.errstate(all="ignore"):
+        found = combination(made, dtype)(start, start)
+    if found != start and not (found != found and start != start):
+        raise FrontierError(
+            f"{location(made.combine)} makes {found} of {start} and {start}, which is the identity of {made.name!r}: "
+            "with it, a value stays as it is"
+        )
+
+
+def identity(made: Reduction, dtype: DType) -> Any:
     """What the reduction of nothing gives, as a Python number that ``dtype`` holds."""
-    return REDUCTIONS[op].identity(dtype)
+    return made.identity(dtype)
 
 
-def reduced(op: str, values: Iterable[Any], dtype: DType, what: str = "the functor of a reduction") -> Any:
+# ---- meaning -----------------------------------------------------------------------------------------------
+
+
+def combination(
+    made: Reduction, dtype: DType, called: Callable[[Functor], Functor] | None = None
+) -> Callable[[Any, Any], Any]:
+    """``combine`` as the interpreter calls it, for a field of this dtype; ``called`` gives a function as it is called.
+
+    A user's is called with NumPy's numbers, and what it gives is a number as values are.
+    """
+    if made.runtime:
+        return made.combine
+    from frontier.backends.python.arithmetic import numbered
+    from frontier.backends.python.interpreter import blaming
+
+    where = location(made.combine)
+    combine = called(made.combine) if called is not None else blaming(made.combine, numbered(made.combine))
+
+    def combined(total: Any, value: Any) -> Any:
+        found = combine(total, value)
+        if found is None:
+            raise FunctorError(f"{where} returned nothing, where a number was expected: return one on every path")
+        if not isinstance(found, (bool, int, float, np.number, np.bool_)):
+            raise FunctorError(f"{where} gave {found!r}: what combines two numbers gives one number")
+        if made.real(dtype):
+            return np.float64(found)
+        if isinstance(found, (float, np.floating)):
+            raise FunctorError(f"{where} gave {found} of {total} and {value}: {refused_float('integers')}")
+        return integer(found)
+
+    return combined
+
+
+def reduced(
+    made: Reduction,
+    values: Iterable[Any],
+    dtype: DType,
+    what: str = "the functor of a reduction",
+    combine: Callable[[Any, Any], Any] | None = None,
+) -> Any:
     """The reduction of some values for a field or scalar of this dtype; ``what`` gives them, for messages.
 
-    It is made in float64 for floats, in int64 for all others, whose sums wrap.
+    It is made in float64 for floats, in int64 for all others, whose sums wrap. ``combine`` is the reduction's
+    :func:`combination`, if that is known already.
     """
-    made = REDUCTIONS[op]
-    total: Any = _accumulator(dtype)(made.identity(dtype))
+    combine = combination(made, dtype) if combine is None else combine
+    total = made.start(dtype)
     for value in values:
-        if value is None:
-            raise FunctorError("the functor of a reduction returned no value")
-        total = made.combine(total, made.value(value, dtype, what))
+        total = combine(total, made.value(value, dtype, what))
     return made.finish(total, dtype)
 
 

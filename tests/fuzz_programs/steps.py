@@ -13,6 +13,28 @@ from .fields import FIELDS, FLOATS, LENGTH, SCALARS
 __all__ = ["Node", "Program", "program", "smaller"]
 
 
+#: Reductions of the programs' own: the same for every order of values, and no larger than these.
+REGISTERED = ("parity", "divisor", "magnitude")
+
+_REGISTRY = """def parity(total, value):
+    return total ^ value
+
+
+def divisor(total, value):
+    while value != 0:
+        total, value = value, total % value
+    return abs(total)
+
+
+def magnitude(total, value):
+    return abs(value) if abs(value) > total else total
+
+
+fr.register_reduction("parity", parity, identity=0, truth=True, exact="biuf")
+fr.register_reduction("divisor", divisor, identity=0, kinds="iu")
+fr.register_reduction("magnitude", magnitude, identity=0, exact="biuf")"""
+
+
 @dataclass(frozen=True)
 class Node:
     """A step: the text of its arguments, the texts of its functors, and the steps inside it."""
@@ -57,6 +79,8 @@ class Program:
         functors = [text for node in self.root.walk() for text in node.functors]
         head = "import math\n\nimport numpy as np\n\nimport frontier as fr\n\nSEVEN, MINUS, HALF = 7, -40, 0.5"
         step = self.root.text(0).rstrip(",")
+        if any(repr(name) in node.options for node in self.root.walk() for name in REGISTERED):
+            head = f"{head}\n\n\n{_REGISTRY}"
         return "\n\n\n".join([head, *functors, f"STEP = {step}\nSCHEDULE = {self.schedule}\n"])
 
 
@@ -65,6 +89,7 @@ class _Maker:
     rng: np.random.Generator
     weights: str | None
     wild: bool
+    registers: bool = True
     counters: int = 0
     made: int = 0
     depth: int = 0
@@ -285,6 +310,9 @@ class _Maker:
     def _reduced(self, into: str) -> tuple[str, str]:
         """An operation into a field, and what its functor returns."""
         kept = FIELDS[into]
+        if self.registers and self.chance(0.4):
+            op = self.pick(REGISTERED if kept.dtype not in (*FLOATS, "bool") else ["parity", "magnitude"])
+            return op, "truth" if op == "parity" or kept.dtype == "bool" else into
         if kept.dtype == "bool":
             return self.pick(["any", "all", "or"]), "truth"
         if kept.dtype in FLOATS:
@@ -456,11 +484,11 @@ class _Maker:
         return Node("Sequence", (), (), frozenset(), (clear, clears, marks, loop, replay))
 
 
-def program(seed: int, wild: bool = False) -> Program:
-    """The program of a seed."""
+def program(seed: int, wild: bool = False, registers: bool = True) -> Program:
+    """The program of a seed; ``registers``: some of its reductions are its own."""
     rng = np.random.default_rng(seed)
     weights = [None, "int32", "int64", "float32", "float64"][int(rng.integers(5))]
-    maker = _Maker(rng, weights, wild)
+    maker = _Maker(rng, weights, wild, registers)
     kind = maker.pick(["vertex", "vertex", "edge"])
     made, _ = maker.steps(kind, 1, 4)
     choices = [

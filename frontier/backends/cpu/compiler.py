@@ -73,7 +73,12 @@ jitted = Copies(lambda fn, recursive: njit(pipeline_class=FunctorCompiler, **OPT
 def _blame(program: Program, module: Any, functors: dict[str, Any], reason: str) -> None:
     """Raise FunctorError for the functor that cannot be typed, if it is one."""
     problem = _problem_type(program, module)
+    for fn, dtypes in program.combines.items():
+        for dtype in sorted(dtypes):
+            _blame_combine(fn, functors[program.functors[fn]], getattr(types, dtype))
     for fn, name in program.functors.items():
+        if fn in program.combines:
+            continue
         count = fn.__code__.co_argcount - 1
         weights = program.layout.weights or "int64"
         weight = getattr(types, weights) if weights.startswith("float") else types.int64
@@ -94,6 +99,20 @@ def _blame(program: Program, module: Any, functors: dict[str, Any], reason: str)
             raise FunctorError(
                 f"{location(fn)} returns {given}: a functor returns True, False, a number or nothing"
             ) from None
+
+
+def _blame_combine(fn: Any, made: Any, kind: Any) -> None:
+    """Raise FunctorError if a function that combines two numbers of a type does not give one."""
+    try:
+        made.compile((kind, kind))
+    except Exception as error:
+        raise FunctorError(f"{location(fn)} cannot be compiled: {_reason(error)}") from None
+    given = made.overloads[(kind, kind)].signature.return_type
+    given = given.type if isinstance(given, types.Optional) else given
+    if isinstance(given, types.Float) and isinstance(kind, types.Integer):
+        raise FunctorError(f"{location(fn)} gives {given} of two integers: {refused_float('integers')}")
+    if not isinstance(given, (types.Integer, types.Float, types.Boolean)):
+        raise FunctorError(f"{location(fn)} gives {given}: what combines two numbers gives one number")
 
 
 def _field_type(dtype: str) -> Any:

@@ -180,10 +180,11 @@ class Expressions:
 
     def _calling(self, call: Calling, given: list[tuple[Any, Any]]) -> tuple[Any, Any]:
         """Call a functor with those of the ends that it takes; integers reach it 64 bits wide."""
-        problem, counters, slot, *ends = given
+        first, rest = (given[:1], given[1:]) if call.problem else ([], given)
+        counters, slot, *ends = rest
         words = [counters, slot, (types.int64, word(call.number))]
         taken = [self._wide(*ends[i]) for i in call.order]
-        return self._guarded(guarded_value if call.value else guarded, call.functor, [*words, problem, *taken])
+        return self._guarded(guarded_value if call.value else guarded, call.functor, [*words, *first, *taken])
 
     def _wide(self, kind: Any, value: Any) -> tuple[Any, Any]:
         wide = types.int64 if isinstance(kind, types.Integer) else kind

@@ -49,6 +49,7 @@ class Calling:
     number: int
     order: tuple[int, ...]
     value: bool
+    problem: bool = True
 
 
 calling = Calling

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import Schedule
     from frontier.program.step import Functor, Step
 
-__all__ = ["Context", "Interpretation", "start"]
+__all__ = ["Context", "Interpretation", "blaming", "start"]
 
 #: A run: pauses at pass boundaries (with an error, if it must not go on), gives the next frontier.
 Run = Generator[NotConvergedError | None, None, Frontier | None]
@@ -36,6 +36,25 @@ Run = Generator[NotConvergedError | None, None, Frontier | None]
 
 #: How NumPy begins to say what it does not compute.
 _OF_NUMPY = ("Integers to negative", "numpy boolean", "The numpy boolean", "ufunc '", "negative shift")
+
+
+def blaming(fn: Functor, copy: Callable[..., Any]) -> Callable[..., Any]:
+    """A functor's copy, whose errors name the functor."""
+    place = location(fn)
+
+    def call(*values: Any, **named: Any) -> Any:
+        try:
+            return copy(*values, **named)
+        except FunctorError as error:
+            raise error if str(error).startswith(place) else FunctorError(f"{place}: {error}") from error
+        except (NameError, ArithmeticError) as error:
+            raise FunctorError(f"{place}: {error}") from error
+        except (TypeError, ValueError) as error:
+            if not str(error).startswith(_OF_NUMPY):
+                raise
+            raise FunctorError(f"{place}: {error}") from error
+
+    return call
 
 
 class Context:
@@ -55,21 +74,16 @@ class Context:
 
     def functor(self, fn: Functor, names: tuple[str, ...]) -> Callable[[dict[str, Any]], Any]:
         """The functor as a function of a dict of its arguments."""
-        copy, place = numbered(fn, self._numbered), location(fn)
+        copy = blaming(fn, numbered(fn, self._numbered))
 
         def call(ends: dict[str, Any]) -> Any:
-            try:
-                return copy(self._view, **{name: ends[name] for name in names})
-            except FunctorError as error:
-                raise error if str(error).startswith(place) else FunctorError(f"{place}: {error}") from error
-            except (NameError, ArithmeticError) as error:
-                raise FunctorError(f"{place}: {error}") from error
-            except (TypeError, ValueError) as error:
-                if not str(error).startswith(_OF_NUMPY):
-                    raise
-                raise FunctorError(f"{place}: {error}") from error
+            return copy(self._view, **{name: ends[name] for name in names})
 
         return call
+
+    def plain(self, fn: Functor) -> Callable[..., Any]:
+        """A function that takes no problem, as functors are called."""
+        return blaming(fn, numbered(fn, self._numbered))
 
     def edge(self, slot: int) -> dict[str, Any]:
         """Ends, slot and weight of one edge of the graph."""
