@@ -1,10 +1,10 @@
 """Breadth-first search: levels and parents.
 
-Level by level: every vertex of the frontier claims its unvisited neighbours, and whoever is claimed makes
-up the next frontier. With a condition on the far end (``unvisited``) the backend may turn the level round
-and let every unvisited vertex look for a parent instead (Beamer, Asanovic, Patterson: Direction-optimizing
-breadth-first search, SC 2012), as Gunrock and GAP do. Unlike Gunrock's the claim is always a
-compare-and-swap, so parents are exact and no filter is needed.
+The search proceeds level by level. Every vertex of the frontier claims its unvisited neighbours, and the claimed
+vertices are the next frontier. Because of the condition on the target (``unvisited``), the backend may also pull: every
+unvisited vertex then searches its in-edges for a parent (Beamer, Asanovic, Patterson: Direction-optimizing
+breadth-first search, SC 2012), as in Gunrock and GAP. Unlike in Gunrock, the claim is always a compare-and-swap, so
+parents are exact and no filter is needed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def begin(p, v):
 
 
 class BFS(fr.Enactor):
-    """Levels and parents from the vertex in the scalar ``source``."""
+    """Compute levels and parents from the vertex in the scalar ``source``."""
 
     loop = fr.Sequence(
         fr.Compute(begin, over="source"),
@@ -62,18 +62,18 @@ class BFS(fr.Enactor):
 
 @dataclass(frozen=True)
 class BFSResult:
-    """Result of :func:`bfs`; entry v of an array is about vertex v.
+    """Result of :func:`bfs`; entry v of an array belongs to vertex v.
 
     Attributes
     ----------
     source : int
         Vertex id.
     level : ndarray of int32, shape (n,)
-        Edges on a shortest path from the source; -1 where there is none.
+        Number of edges on a shortest path from the source; -1 if there is none.
     parent : ndarray of shape (n,)
-        The vertex before v on such a path; -1 where there is none. The source is its own.
+        The vertex before v on such a path; -1 if there is none. The source is its own parent.
     names : object, or None
-        How the graph's labels are found, by which :meth:`path_to` speaks of vertices; None where it has none.
+        Index of the graph's labels, used by :meth:`path_to`; None if the graph has no labels.
     """
 
     source: int
@@ -82,20 +82,21 @@ class BFSResult:
     names: LabelIndex | None = field(default=None, repr=False, compare=False)
 
     def path_to(self, vertex: Any) -> list[Any]:
-        """Vertices of a shortest path from the source to a vertex; empty if there is none.
+        """Return the vertices of a shortest path from the source to a vertex; empty if there is none.
 
-        Labels, if the graph has labels: ``vertex`` is one, or an id where no label is a number. Else ids.
+        If the graph has labels, the result consists of labels, and ``vertex`` is a label, or an id if no label is a
+        number. Otherwise they are ids.
         """
         return path_to(self.parent, vertex, self.names)
 
 
 def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) -> list[Any]:
-    """Follow parents back to the vertex that is its own; empty if there is no path."""
+    """Follow parents back to the source, which is its own parent; empty if there is no path."""
     if names is not None:
         return names.of(path_to(parent, names.find(vertex)))
     if not 0 <= vertex < len(parent):
         raise GraphError(f"vertex {vertex} does not exist: valid are 0..{len(parent) - 1}")
-    parent = to_host(parent)  # all of it: every step of the way would be a copy from a GPU
+    parent = to_host(parent)  # the whole array: reading one entry at a time would be one copy from the GPU each
     if parent[vertex] < 0:
         return []
     path = [int(vertex)]
@@ -106,7 +107,7 @@ def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) 
 
 @at_graph
 def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
-    """The problem of a search that has not begun, with more fields for functors of one's own."""
+    """Return the problem of a search before it begins; ``fields`` are additional fields for your own functors."""
     p = _blank(g, source, **fields)
     p.parent[source] = source
     p.level[source] = 0
@@ -114,7 +115,7 @@ def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
 
 
 def _blank(g: Graph, source: int, **fields: Field) -> fr.Problem:
-    """The same before the source is reached: on a GPU two writes from the host take as long as some levels."""
+    """Return the problem without level and parent of the source, which take two slow writes from the host to a GPU."""
     p = fr.Problem(g, **_fields(g.targets.dtype), **fields)
     p.source = source
     return p
@@ -122,7 +123,7 @@ def _blank(g: Graph, source: int, **fields: Field) -> fr.Problem:
 
 @lru_cache(maxsize=4)
 def _fields(ids: np.dtype[Any]) -> dict[str, Field]:
-    """Fields say what a problem shall have, and hold nothing of it: to make these anew takes 5 microseconds."""
+    """Return the fields of the problem; they are declarations without data, and making them takes 5 microseconds."""
     return {
         "parent": fr.vertex(ids, -1, combine="claim"),
         "level": fr.vertex("int32", -1, combine="min", with_="parent"),
@@ -138,15 +139,15 @@ def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult
     Parameters
     ----------
     g : Graph
-        Searched along the direction of its edges.
+        The search follows the direction of its edges.
     source : int or label
-        A label if the graph has labels.
+        The vertex to start from; a label if the graph has labels.
     schedule : Schedule, optional
 
     Returns
     -------
     BFSResult
-        Levels are unique; of several possible parents any may be taken.
+        Levels are unique. Of several possible parents, any one may be returned.
 
     Raises
     ------
@@ -155,7 +156,7 @@ def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult
 
     Notes
     -----
-    O(n + m) work, one barrier for every level.
+    O(n + m) work, one barrier per level.
     """
     vertex = g.vertex_id(source)
     p = _blank(g, vertex)

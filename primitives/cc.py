@@ -1,12 +1,15 @@
 """Connected components: Afforest, and Gunrock's hooking over a frontier of edges.
 
-Afforest (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling,
-IPDPS 2018): link every vertex along its first two edges, compress, guess the largest component by sampling,
-and visit the remaining edges only of vertices outside it. On graphs with one giant component most edges are
-never read. Hooking is Soman, Kishore and Narayanan's (2010), as in Gunrock: an edge hooks the higher of its
-two roots below the lower and stays in the frontier until both ends agree; pointer jumping flattens the trees.
+Afforest (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling, IPDPS 2018)
+links every vertex along its first two edges, compresses the trees, guesses the largest component by sampling, and then
+visits the remaining edges of vertices outside that component only. On graphs with one giant component most edges are
+never read.
 
-Components of directed graphs are the weak ones. Labels are the smallest vertex id of each component.
+Hooking (Soman, Kishore, Narayanan, 2010; as in Gunrock) attaches, for every edge, the root with the higher id to the
+root with the lower id, and keeps the edge in the frontier until both endpoints agree. Pointer jumping flattens the
+trees.
+
+Components of directed graphs are the weak ones. The label of a component is its smallest vertex id.
 """
 
 from __future__ import annotations
@@ -37,10 +40,10 @@ SAMPLES = 1024
 
 
 def find(p, v):
-    """The root of a tree; every vertex on the way is pointed past its parent, which halves the way of those who follow.
+    """Return the root of v's tree, and let every vertex on the path skip its parent, which halves later paths.
 
-    Intermediate pointer jumping, as in ECL-CC (Jaiganesh, Burtscher: A high-performance connected components
-    implementation for GPUs, HPDC 2018). Labels only fall, so what others write meanwhile does no harm.
+    This is intermediate pointer jumping, as in ECL-CC (Jaiganesh, Burtscher: A high-performance connected components
+    implementation for GPUs, HPDC 2018). Labels only fall, so concurrent writes by other calls do no harm.
     """
     below = v
     here = p.label[v]
@@ -54,7 +57,7 @@ def find(p, v):
 
 
 def link(p, src, dst):
-    """Join the trees of the two ends: the higher root points to the lower."""
+    """Join the trees of the two endpoints: the root with the higher id points to the lower one."""
     a = find(p, src)
     b = find(p, dst)
     while a != b:
@@ -69,34 +72,34 @@ def link(p, src, dst):
 
 
 def compress(p, v):
-    """Point straight to the root."""
+    """Point v directly to its root."""
     while p.label[v] != p.label[p.label[v]]:
         p.label[v] = p.label[p.label[v]]
 
 
 def vote(p, i):
-    """A sampled vertex votes for its component."""
+    """Count a vote of a sampled vertex for its component."""
     fr.atomic_add(p.votes, p.label[fr.hash(i) % p.n], 1)
 
 
 def ballot(p, i):
-    """Votes and component of a sampled vertex in one number, so that the maximum elects."""
+    """Encode the component of a sampled vertex and its votes in one number, so that the maximum is the winner."""
     label = p.label[fr.hash(i) % p.n]
     return p.votes[label] * (p.n + 1) + p.n - label
 
 
 def elected(p):
-    """The component of the highest ballot."""
+    """Decode the component with the most votes."""
     return p.n - p.top % (p.n + 1)
 
 
 def outside(p, v):
-    """Not known to be in the elected component."""
+    """V is not known to be in the largest component."""
     return p.label[v] != p.giant
 
 
 def root(p, v):
-    """1 for the vertex that gives its component the label."""
+    """1 for the root of a tree: there is one in each component."""
     return 1 if p.label[v] == v else 0
 
 
@@ -111,7 +114,7 @@ _FLATTEN = (fr.Compute(compress, over="vertices"), fr.Reduce(root, "sum", into="
 
 
 class Afforest(fr.Enactor):
-    """Afforest on an undirected graph: an edge between inside and outside is seen from outside."""
+    """Afforest on an undirected graph, where vertices outside the largest component see all edges that leave it."""
 
     loop = (
         *_SAMPLE,
@@ -121,7 +124,7 @@ class Afforest(fr.Enactor):
 
 
 class AfforestDirected(fr.Enactor):
-    """Afforest on a directed graph: from outside, edges are seen in both directions."""
+    """Afforest on a directed graph, where vertices outside the largest component follow edges in both directions."""
 
     loop = (
         *_SAMPLE,
@@ -136,7 +139,7 @@ class AfforestDirected(fr.Enactor):
 
 
 def hook(p, src, dst):
-    """Hook the higher root below the lower; look at the edge once more until both ends agree."""
+    """Attach the root with the higher id to the lower one; keep the edge until its endpoints agree."""
     a = p.label[src]
     b = p.label[dst]
     if a == b:
@@ -146,7 +149,7 @@ def hook(p, src, dst):
 
 
 def jump(p, v):
-    """Halve the way to the root."""
+    """Point to the parent's parent; keep v until it points to a root."""
     parent = p.label[v]
     above = p.label[parent]
     if parent == above:
@@ -174,7 +177,7 @@ class ComponentsResult:
     Attributes
     ----------
     label : ndarray, shape (n,)
-        The smallest vertex id of v's component.
+        The smallest vertex id in v's component.
     count : int
         Number of components.
     """
@@ -183,7 +186,7 @@ class ComponentsResult:
     count: int
 
     def sizes(self) -> dict[int, int]:
-        """Number of vertices of each component, by label, largest first."""
+        """Return the number of vertices of each component, by label, the largest first."""
         with Placement.of(self.label).memory.using("the sizes of components"):
             found = namespace_of(self.label).unique(self.label, return_counts=True)
         labels, sizes = map(to_host, found)
@@ -193,7 +196,7 @@ class ComponentsResult:
 
 @at_graph
 def components_problem(g: Graph, **fields: Field) -> fr.Problem:
-    """The problem before the first edge, with more fields for functors of one's own."""
+    """Return the problem before the first edge; ``fields`` are additional fields for your own functors."""
     own = g.placement.memory.xp.arange(g.num_vertices, dtype=g.targets.dtype)
     return fr.Problem(g, **_fields(g, own), **fields)
 
@@ -217,13 +220,13 @@ def _afforest(g: Graph) -> type[fr.Enactor]:
 def connected_components(
     g: Graph, *, method: str = "afforest", schedule: Schedule | None = None
 ) -> ComponentsResult:
-    """Connected components; weak ones if the graph is directed.
+    """Connected components; weakly connected ones if the graph is directed.
 
     Parameters
     ----------
     g : Graph
     method : {"afforest", "hooking"}
-        Both give the same labels. Hooking keeps a frontier of all edges.
+        Both give the same labels. ``hooking`` works on a frontier of all edges.
     schedule : Schedule, optional
 
     Returns

@@ -33,7 +33,7 @@ __all__ = ["SSSP", "Parents", "PushedParents", "SSSPResult", "relax", "sssp", "s
 
 
 def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
-    """Offer dst a shorter way through src."""
+    """Try to shorten the distance of dst by the path through src."""
     new = p.distance[src] + weight
     return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
 
@@ -65,7 +65,7 @@ PackedSSSPByDelta = _packed_program(SSSPByDelta, fr.by(_packed.distance, delta="
 def sssp_problem(
     g: Graph, source: int, delta: float | None = None, dtype: Any = None, **fields: Field
 ) -> fr.Problem:
-    """The problem of a search that has not begun, with more fields for functors of one's own."""
+    """Return the problem of a search before it begins; ``fields`` are additional fields for your own functors."""
     made = _dtype(g, dtype)
     if delta is not None:
         # Integers, for floats would round large distances; and far below where sums wrap.
@@ -107,18 +107,18 @@ def _dtype(g: Graph, asked: Any) -> np.dtype[Any]:
 
 @dataclass(frozen=True)
 class SSSPResult:
-    """Result of :func:`sssp`; entry v of an array is about vertex v.
+    """Result of :func:`sssp`; entry v of an array belongs to vertex v.
 
     Attributes
     ----------
     source : int
         Vertex id.
     distance : ndarray of float64, int64 or float32, shape (n,)
-        Length of a shortest path from the source; inf (int64's maximum) where there is none.
+        Length of a shortest path from the source; inf (for integers, the maximum of int64) if there is none.
     parent : ndarray of shape (n,), or None
-        The vertex before v on such a path; -1 where there is none. The source is its own.
+        The vertex before v on such a path; -1 if there is none. The source is its own parent.
     names : object, or None
-        How the graph's labels are found, by which :meth:`path_to` speaks of vertices; None where it has none.
+        Index of the graph's labels, used by :meth:`path_to`; None if the graph has no labels.
     """
 
     source: int
@@ -127,9 +127,10 @@ class SSSPResult:
     names: LabelIndex | None = field(default=None, repr=False, compare=False)
 
     def path_to(self, vertex: Any) -> list[Any]:
-        """Vertices of a shortest path from the source to a vertex; empty if there is none.
+        """Return the vertices of a shortest path from the source to a vertex; empty if there is none.
 
-        Labels, if the graph has labels: ``vertex`` is one, or an id where no label is a number. Else ids.
+        If the graph has labels, the result consists of labels, and ``vertex`` is a label, or an id if no label is a
+        number. Otherwise they are ids.
         """
         if self.parent is None:
             raise GraphError("there are no parents: call fr.sssp with parents=True")
@@ -153,31 +154,33 @@ def sssp(
     g : Graph
         With weights that are not negative.
     source : int or label
-        A label if the graph has labels.
+        The vertex to start from; a label if the graph has labels.
     delta : float, optional
-        How far the limit moves on at a time, in units of weights. It changes the time, not the result.
+        The delta of delta-stepping: the range of distances processed together, in units of the weights. It changes the
+        time, not the result. By default it is computed from the graph and adapted during the run.
     parents : bool
-        Whether to find a tree of shortest paths too.
+        Whether to compute a tree of shortest paths, too.
     dtype : dtype, optional
-        Of the distances. ``"float32"`` where weights are float32: less time, but every sum is rounded to 24 bits.
+        The dtype of distances. ``"float32"`` is possible if weights are float32; it takes less time, but every sum is
+        rounded to 24 bits.
     schedule : Schedule, optional
 
     Returns
     -------
     SSSPResult
-        Distances of integer weights are int64 and exact, of others float64 unless ``dtype`` says float32.
+        With integer weights, distances are int64 and exact. Otherwise they are float64, unless ``dtype`` is float32.
 
     Raises
     ------
     GraphError
-        If the source does not exist, the graph has no weights, or ``dtype`` does not suit them.
+        If the source does not exist, the graph has no weights, or ``dtype`` does not fit them.
     NegativeWeightError
         If a weight is negative.
 
     Notes
     -----
-    Work depends on ``delta``: with small steps it is near that of Dijkstra's algorithm, with large ones that of
-    Bellman and Ford's.
+    The work depends on ``delta``: with a small one it is close to that of Dijkstra's algorithm, with a large one close
+    to that of the Bellman-Ford algorithm.
     """
     start = g.vertex_id(source)
     if g.weights is None:

@@ -1,9 +1,9 @@
-"""The graph: compressed sparse rows, in-edges made when first asked for, columns, labels.
+"""The class Graph: compressed sparse rows (CSR), in-edges built on demand, columns, labels.
 
-A :class:`Graph` never changes. It is made by :func:`frontier.from_edges` and its sisters, by
-:func:`frontier.read` or by a generator, all of which check what they are given; the class
-itself trusts its arrays. What is derived from the rows (in-edges, the source of each slot, the
-smallest weight) is built once, under a lock, and shared by all graphs that share the rows.
+A :class:`Graph` is immutable. It is made by :func:`frontier.from_edges` and similar functions, by
+:func:`frontier.read` or by a generator. These check their arguments; the class itself does not.
+Data derived from the rows (in-edges, the source of each slot, the smallest weight) are built
+once, under a lock, and shared by all graphs that share the rows.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Graph:
 
     Make one with :func:`frontier.from_edges`, :func:`frontier.from_csr`,
     :func:`frontier.from_scipy`, :func:`frontier.from_networkx`, :func:`frontier.from_pandas`,
-    :func:`frontier.read` or a generator. The constructor trusts what it is given.
+    :func:`frontier.read` or a generator. The constructor does not check its arguments.
 
-    An undirected graph holds each edge twice, once in the list of either end, and a self-loop
-    once. Graphs are equal only to themselves, and can be pickled.
+    An undirected graph stores each edge twice, once in the adjacency list of each endpoint, and a
+    self-loop once. Graphs are compared by identity, and can be pickled.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Graph:
         Vertex v's edges are the slots ``offsets[v]`` to ``offsets[v + 1] - 1``; int32, or int64
         from 2**31 slots on.
     targets : ndarray, shape (m,)
-        The far end of each edge slot, ascending within each vertex's list; int32, or int64 from
+        The target of each edge slot, ascending within each vertex's list; int32, or int64 from
         2**31 vertices on.
     weights : ndarray, shape (m,), optional
         Edge weights, in any number dtype.
@@ -59,8 +59,8 @@ class Graph:
     vertices, edges : mapping of str to ndarray, optional
         Columns of vertex data, shape (n,), and of edge data, shape (m,), in slot order.
     placement : Placement or str
-        Where the arrays lie, and who computes on them: ``"cpu"`` or ``"python"``, with arrays of NumPy, or
-        ``"cuda"`` or ``"cuda:1"``, with arrays of CuPy on that GPU.
+        Where the arrays lie, and which backend computes on them: ``"cpu"`` or ``"python"``, with NumPy arrays, or
+        ``"cuda"`` or ``"cuda:1"``, with CuPy arrays on that GPU.
     """
 
     __slots__ = ("__weakref__", "_placement", "_topology")
@@ -89,14 +89,14 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Number of edges; one that goes both ways, as in an undirected graph, counts once."""
+        """Number of edges; an edge that is stored in both directions, as in an undirected graph, counts once."""
         if self.directed:
             return self.num_slots
         return (self.num_slots + self._once("num_loops", lambda: _derived.num_loops(self))) // 2
 
     @property
     def num_slots(self) -> int:
-        """Number of edge slots, m, the length of ``targets``: an undirected edge takes two, a self-loop one."""
+        """Number of edge slots, m, the length of ``targets``: an undirected edge has two, a self-loop one."""
         return len(self._topology.targets)
 
     @property
@@ -106,12 +106,12 @@ class Graph:
 
     @property
     def symmetric(self) -> bool:
-        """Whether every edge is known to have its reverse with the same weight."""
+        """Whether every edge is known to have a reverse edge with the same weight."""
         return not self._topology.directed
 
     @property
     def placement(self) -> Placement:
-        """Where the arrays of this graph lie, and who computes on them."""
+        """Where the arrays of this graph lie, and which backend computes on them."""
         return self._placement
 
     @property
@@ -128,7 +128,7 @@ class Graph:
 
     @property
     def targets(self) -> Array:
-        """Far end of each edge slot, shape (m,), ascending within each list."""
+        """Target of each edge slot, shape (m,), ascending within each adjacency list."""
         return self._topology.targets
 
     @property
@@ -153,7 +153,7 @@ class Graph:
 
     @property
     def sources(self) -> Array:
-        """Source of each edge slot, shape (m,); built when first asked for."""
+        """Source of each edge slot, shape (m,); built when first used."""
         return self._once("sources", lambda: _derived.sources(self))
 
     @property
@@ -163,7 +163,7 @@ class Graph:
 
     @property
     def max_degree(self) -> int:
-        """Largest number of edge slots of a vertex; 0 where there is no vertex."""
+        """Largest number of edge slots of a vertex; 0 if there is no vertex."""
         return self._once("max_degree", lambda: _derived.max_degree(self))
 
     @property
@@ -175,14 +175,14 @@ class Graph:
 
     @property
     def in_offsets(self) -> Array:
-        """Where each vertex's in-edges begin, shape (n + 1,); ``offsets`` where symmetric."""
+        """Where each vertex's in-edges begin, shape (n + 1,); ``offsets`` if the graph is symmetric."""
         return self.offsets if self.symmetric else self._in_lists()[0]
 
     @property
     def in_sources(self) -> Array:
         """Source of each in-edge, shape (m,), ascending in each list.
 
-        The same array as ``targets`` where the graph is symmetric.
+        The same array as ``targets`` if the graph is symmetric.
         """
         return self.targets if self.symmetric else self._in_lists()[1]
 
@@ -190,40 +190,41 @@ class Graph:
     def in_edges(self) -> Array:
         """Edge slot of each in-edge, shape (m,), in the offsets' dtype.
 
-        Built only when asked for: ``weights[in_edges]`` are the weights of the in-edges.
+        Built only when used: ``weights[in_edges]`` are the weights of the in-edges.
         """
         return self._once("in_edges", lambda: _derived.in_edges(self))
 
     @property
     def min_weight(self) -> Any:
-        """Smallest weight; None where there is no weight."""
+        """Smallest weight; None if there is no weight."""
         return self._once("min_weight", lambda: _derived.smallest(self.weights))
 
     @property
     def max_weight(self) -> Any:
-        """Largest weight; None where there is no weight."""
+        """Largest weight; None if there is no weight."""
         return self._once("max_weight", lambda: _derived.largest(self.weights))
 
     @property
     def traits(self) -> Traits:
-        """What kind of graph it is, found once: its degrees in numbers, whether it is symmetric.
+        """Properties of the graph, computed once: degrees, and whether it is symmetric.
 
-        A program's choices may depend on it: ``Few if g.traits.short_lists else Many``.
+        Use them to choose between variants of a program: ``Few if g.traits.short_lists else Many``.
         """
         return self._once(
             "traits", lambda: Traits.of(self.num_vertices, self.num_slots, self.max_degree, self.symmetric)
         )
 
     def cached(self, name: str, make: Callable[[], Value]) -> Value:
-        """Give what follows from the graph, made when it is first asked for and kept as long as its arrays are.
+        """Return a value derived from the graph. It is computed on first use and kept as long as the graph's arrays.
 
         Parameters
         ----------
         name : str
-            By which it is found again; best with the name of one's own module in it.
+            The key of the value; include the name of your module in it.
         make : callable
-            Makes it, from the graph alone: others with the same arrays share it. It is called once even if several
-            threads ask, and may ask for other cached values. An array of NumPy is read-only afterwards.
+            Computes the value. It must depend only on the graph, because graphs that share the same arrays share the
+            value. It is called once, even if several threads need the value, and may use other cached values. A NumPy
+            array becomes read-only.
 
         Examples
         --------
@@ -247,18 +248,18 @@ class Graph:
     # -- vertices by name ------------------------------------------------------------------
 
     def vertex_id(self, vertex: Any) -> int:
-        """Give the id of a vertex, from its label or its id.
+        """Return the id of a vertex, given its label or its id.
 
         Parameters
         ----------
         vertex : object
-            A label where the graph has labels; else an integer from 0 to n - 1. An integer that
-            is no label is taken as an id if no label is an integer.
+            A label if the graph has labels; else an integer from 0 to n - 1. An integer that
+            is not a label is taken as an id if no label is an integer.
 
         Raises
         ------
         GraphError
-            There is no such vertex.
+            If there is no such vertex.
         """
         if self.labels is None:
             return checked_id(vertex, self.num_vertices)
@@ -268,29 +269,29 @@ class Graph:
 
     @property
     def label_index(self) -> LabelIndex | None:
-        """Which vertex has which label, for results to speak of vertices as the graph does; None without labels."""
+        """The index from labels to vertices, so that results can use labels; None if the graph has no labels."""
         labels = self.labels
         if labels is None:
             return None
         return self._once("label_index", lambda: LabelIndex(labels))
 
     def by_label(self, values: Any) -> dict[Any, Any]:
-        """Give a result by label: ``g.by_label(fr.bfs(g, "a").level)["b"]``.
+        """Return a result by label: ``g.by_label(fr.bfs(g, "a").level)["b"]``.
 
         Parameters
         ----------
         values : array-like, shape (n,)
-            Entry v is about vertex v.
+            Entry v belongs to vertex v.
 
         Returns
         -------
         dict
-            From label (from id, where the graph has no labels) to value.
+            From label (or id, if the graph has no labels) to value.
 
         Raises
         ------
         GraphError
-            There is not one value for each vertex.
+            If there is not one value for each vertex.
         """
         array = to_host(values)
         if array.shape != (self.num_vertices,):
@@ -301,25 +302,25 @@ class Graph:
     # -- other graphs from this one --------------------------------------------------------
 
     def to(self, placement: Placement | str) -> Graph:
-        """Give this graph at another placement: for another backend, or in another memory.
+        """Return this graph with another placement: for another backend, or in another memory.
 
-        Between ``"cpu"`` and ``"python"`` the arrays are shared. A GPU has its own: a graph is copied
-        there once, with its columns of numbers, and gives the same copy the next time.
+        ``"cpu"`` and ``"python"`` share the arrays. A GPU has its own: the graph is copied there
+        once, with its numeric columns, and the same copy is returned the next time.
 
         Parameters
         ----------
         placement : {"cpu", "python", "cuda", "cuda:1", "auto"}, or Placement
-            ``"cuda"`` is CuPy's current GPU, usually the first; ``"auto"`` takes the fastest backend
-            that is there. A placement is that of another graph, ``h.placement``.
+            ``"cuda"`` is CuPy's current GPU, usually the first; ``"auto"`` is the fastest backend
+            that is available. You can pass the placement of another graph, ``h.placement``.
 
         Raises
         ------
         BackendUnavailableError
-            The backend is not there; the message says what is missing.
+            If the backend cannot be used on this machine; the message says what is missing.
         DeviceMemoryError
-            The graph does not fit into the GPU's memory.
+            If the graph does not fit into the GPU's memory.
         GraphError
-            There is no backend of that name.
+            If there is no backend of that name.
         """
         return moving.moved(self, placement)
 
@@ -331,7 +332,7 @@ class Graph:
         return graph
 
     def with_weights(self, weights: Any) -> Graph:
-        """Give a graph with the same edges and other weights.
+        """Return a graph with the same edges and other weights.
 
         Parameters
         ----------
@@ -341,8 +342,8 @@ class Graph:
         Raises
         ------
         GraphError
-            The length is wrong, a weight is not a number, or the graph is undirected and the two
-            directions of an edge differ.
+            If the length is wrong, a weight is not a number, or the graph is undirected and the two
+            directions of an edge have different weights.
         """
         from frontier.graph.build import reweighted
 
@@ -352,26 +353,26 @@ class Graph:
     def with_columns(
         self, *, vertices: Mapping[str, Any] | None = None, edges: Mapping[str, Any] | None = None
     ) -> Graph:
-        """Give the same graph with more columns, or other ones under the same names.
+        """Return the same graph with additional columns; they replace columns of the same name.
 
         Parameters
         ----------
         vertices : mapping of str to array_like, shape (n,)
             Columns of vertex data.
         edges : mapping of str to array_like, shape (m,) or (num_edges,)
-            Columns of edge data: a value for each edge slot, or of an undirected graph one for each edge, which reaches
-            both of its slots. Edges are those with ``sources <= targets``, in the order of their slots, as
-            :meth:`to_pandas` gives them.
+            Columns of edge data: one value for each edge slot; or, if the graph is undirected, one for each edge, which
+            is copied to both of its slots. Edges are then the slots with ``sources <= targets``, in slot order, as
+            :meth:`to_pandas` returns them.
 
         Returns
         -------
         Graph
-            Shares all arrays and all that has been derived from them.
+            Shares all arrays, and the data derived from them.
 
         Raises
         ------
         GraphError
-            A column has another length.
+            If a column has the wrong length.
 
         Examples
         --------
@@ -384,32 +385,32 @@ class Graph:
             return recolumned(self, vertices or {}, edges or {})
 
     def reordered(self, order: Any = "degree") -> Graph:
-        """Give the same graph with its vertices numbered in another order.
+        """Return the same graph with its vertices renumbered.
 
         Parameters
         ----------
         order : "degree" or array_like, shape (n,)
-            ``"degree"``: by falling out-degree, equals by their ids. An array: entry i is the old id of the new
-            vertex i, each id once.
+            ``"degree"``: by descending out-degree, ties by id. An array: entry i is the old id of the new vertex i;
+            each id must occur once.
 
         Returns
         -------
         Graph
-            With all that this one has: weights, labels, columns, self-loops, duplicates; lists ascend by the new ids.
-            Its vertex column ``"original"`` holds the old id of each vertex; of a graph that is reordered again, the
-            id before the first time.
+            Keeps weights, labels, columns, self-loops and duplicates; lists are sorted by the new ids. Its vertex
+            column ``"original"`` holds the old id of each vertex. If a graph is reordered again, it still holds the
+            ids of the first graph.
 
         Raises
         ------
         GraphError
-            The order is no permutation, or there is a vertex column ``"original"`` that is none.
+            If the order is not a permutation, or there is a vertex column ``"original"`` that is not one.
         DeviceMemoryError
-            It does not fit into the GPU's memory.
+            If it does not fit into the GPU's memory.
 
         Notes
         -----
-        Sources and results are in the new ids. With ``old = h.vertices["original"]`` a result goes back by
-        ``rank[old] = fr.pagerank(h).rank``; entries that are vertices, such as parents, are mapped by ``old[...]``.
+        Sources and results use the new ids. With ``old = h.vertices["original"]``, map a result back by
+        ``rank[old] = fr.pagerank(h).rank``, and values that are vertices, such as parents, by ``old[...]``.
         ``old.argsort()`` holds the new id of each old vertex.
         """
         from frontier.graph.reorder import reordered
@@ -422,50 +423,50 @@ class Graph:
     def memory_estimate(
         self, primitive: str | None = None, *, in_edges: bool = False, bytes_per_vertex: int = 0
     ) -> MemoryEstimate:
-        """Say how many bytes the graph takes, and a primitive on it.
+        """Estimate how many bytes the graph, and a primitive on it, take.
 
         Parameters
         ----------
         primitive : str, optional
-            The name of a shipped primitive, such as ``"bfs"``, or of one that was registered with ``memory``: adds its
-            fields and frontiers, and the in-edges if it walks them.
+            The name of a shipped primitive, such as ``"bfs"``, or of one that was registered with ``memory``. Adds its
+            fields and frontiers, and the in-edges if it uses them.
         in_edges : bool
             Count the in-edges even if they are not built yet.
         bytes_per_vertex : int
-            Bytes of further vertex fields, for a program of one's own.
+            Bytes of additional vertex fields, for a program of your own.
 
         Raises
         ------
         GraphError
-            There is no primitive of that name.
+            If there is no primitive of that name.
 
         Notes
         -----
-        A primitive is counted from its fields and its programs with default arguments, nothing of which is made or
-        run. ``fr.pagerank`` takes 4 bytes less of each vertex at tolerances from 1e-6 on; ``fr.betweenness`` is counted
-        for one source, or for a graph too large to be copied; ``fr.sssp`` of a graph without weights as with weights of
-        float64. Searches make the in-edges of a directed graph when they first pull, so those with
-        ``direction="push"`` go without. These figures are within a tenth of what is used; threads of the host have some
-        memory of their own besides.
+        The memory of a primitive is computed from its fields and its programs with default arguments, without making or
+        running any of them. ``fr.pagerank`` takes 4 bytes less per vertex at tolerances of 1e-6 and above.
+        ``fr.betweenness`` is counted for one source, or for a graph too large to be copied, and ``fr.sssp`` on a graph
+        without weights as if weights were float64. Searches on a directed graph make its in-edges when they first pull,
+        so with ``direction="push"`` they need none. The figures are within a tenth of what is used; threads of the host
+        need some memory in addition.
         """
         return estimate(self, primitive, in_edges, bytes_per_vertex)
 
     # -- to other libraries ----------------------------------------------------------------
 
     def to_scipy(self) -> scipy.sparse.csr_array:
-        """Give the adjacency matrix; see :func:`frontier.to_scipy`."""
+        """Return the adjacency matrix; see :func:`frontier.to_scipy`."""
         from frontier.graph.convert import to_scipy
 
         return to_scipy(self)
 
     def to_networkx(self) -> networkx.Graph:
-        """Give a NetworkX graph; see :func:`frontier.to_networkx`."""
+        """Return a NetworkX graph; see :func:`frontier.to_networkx`."""
         from frontier.graph.convert import to_networkx
 
         return to_networkx(self)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Give a table of edges; see :func:`frontier.to_pandas`."""
+        """Return a table of edges; see :func:`frontier.to_pandas`."""
         from frontier.graph.convert import to_pandas
 
         return to_pandas(self)
