@@ -14,23 +14,23 @@ import frontier as fr
 
 
 # begin functors
-def hand_out(p, v):
-    """Write the share of its rank that v gives to each out-edge; return the rank of a vertex without out-edges."""
+def contribute(p, v):
+    """Write what v contributes to each out-edge; return the rank of a vertex without out-edges."""
     if p.degree[v] > 0:
-        p.share[v] = p.rank[v] / p.degree[v]
+        p.contribution[v] = p.rank[v] / p.degree[v]
         return 0.0
-    p.share[v] = 0.0
+    p.contribution[v] = 0.0
     return p.rank[v]
 
 
-def share(p, src):
+def contribution(p, src):
     """The contribution of an edge."""
-    return p.share[src]
+    return p.contribution[src]
 
 
-def renew(p, v):
+def update(p, v):
     """Write the new rank of v; return by how much it has changed."""
-    new = (1.0 - p.damping + p.damping * p.loose) / p.n + p.damping * p.received[v]
+    new = (1.0 - p.damping + p.damping * p.dangling_sum) / p.n + p.damping * p.received[v]
     change = abs(new - p.rank[v])
     p.rank[v] = new
     return change
@@ -50,12 +50,12 @@ def problem(g, damping=0.85, tolerance=1e-9):
         g,
         rank=fr.vertex("float64", 1.0 / n),
         degree=fr.vertex("int64", g.out_degree),
-        share=fr.vertex("float64"),
+        contribution=fr.vertex("float64"),
         received=fr.vertex("float64"),
         n=fr.scalar("int64", n),
         damping=fr.scalar("float64", damping),
         tolerance=fr.scalar("float64", tolerance),
-        loose=fr.scalar("float64"),
+        dangling_sum=fr.scalar("float64"),
         error=fr.scalar("float64"),
         iterations=fr.scalar("int64"),
     )
@@ -69,9 +69,9 @@ def rank_eagerly(g):
     everyone = fr.Frontier.all(g)
     while True:
         p.iterations += 1
-        fr.reduce(p, everyone, hand_out, "sum", into="loose")
-        fr.gather(p, everyone, share, "sum", into="received")
-        fr.reduce(p, everyone, renew, "sum", into="error")
+        fr.reduce(p, everyone, contribute, "sum", into="dangling_sum")
+        fr.gather(p, everyone, contribution, "sum", into="received")
+        fr.reduce(p, everyone, update, "sum", into="error")
         if p.iterations <= 3:
             print(f"iteration {p.iterations}: ranks changed by {p.error:.6f}")
         if p.error < p.tolerance:
@@ -84,9 +84,9 @@ class Ranking(fr.Enactor):
     """The same loop as data; at most a thousand passes."""
 
     loop = fr.Loop(
-        fr.Reduce(hand_out, "sum", into="loose"),
-        fr.Gather(share, "sum", into="received"),
-        fr.Reduce(renew, "sum", into="error"),
+        fr.Reduce(contribute, "sum", into="dangling_sum"),
+        fr.Gather(contribution, "sum", into="received"),
+        fr.Reduce(update, "sum", into="error"),
         over="vertices",
         until=converged,
         count="iterations",

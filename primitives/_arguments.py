@@ -3,11 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from frontier.errors import GraphError
+from frontier.memory.arrays import to_host
 
-__all__ = ["check_number"]
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frontier.graph.graph import Graph
+
+__all__ = ["check_number", "values_of_vertices"]
 
 
 def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str) -> float:
@@ -18,3 +26,23 @@ def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str)
     except (TypeError, ValueError, ArithmeticError):  # no number, several, or none that a float holds
         pass
     raise GraphError(f"{name}={value!r}: {words}")
+
+
+def values_of_vertices(g: Graph, name: str, given: Any) -> NDArray[np.float64]:
+    """Give an argument that is a number for each vertex, or a mapping from vertices (labels) to numbers, as an array.
+
+    Vertices that a mapping lacks have 0. The array lies on the host.
+    """
+    mapping = hasattr(given, "items")
+    values = list(given.values()) if mapping else given
+    try:
+        made: NDArray[np.float64] = np.array(to_host(values), np.float64)
+    except (ValueError, TypeError):
+        raise GraphError(f"{name} holds numbers, not {values!r}") from None
+    if mapping:
+        found = np.zeros(g.num_vertices)
+        found[[g.vertex_id(vertex) for vertex in given]] = made
+        return found
+    if made.shape != (g.num_vertices,):
+        raise GraphError(f"{name} of shape {made.shape}, but there are {g.num_vertices} vertices")
+    return made

@@ -1,11 +1,16 @@
-"""PageRank by gathering: every vertex sums what its in-neighbours hand out.
+"""PageRank by gathering: every vertex sums the contributions of its in-neighbours.
 
-The power iteration of Page, Brin, Motwani and Winograd (1999) as Ligra and GAP do it, without atomics: ranks are
-divided by out-degrees first, so the gather reads one number for an edge. Unlike GAP, ranks are kept in float64 (what
-they hand out is rounded to float32 unless the tolerance is small), the rank of vertices without out-edges is spread
-(as NetworkX does), ranks change only between iterations, and the error is the L1 change of ranks that sum to 1.
-(Changing them at once, as Gauss and Seidel, halves the iterations on a road but more than doubles them on R-MAT 20:
-24 for 10 to an error of 1e-4.)
+The power iteration of Page, Brin, Motwani and Winograd (1999). A random surfer follows an edge with probability
+``damping`` and jumps to any vertex otherwise; from a *dangling* vertex, which has no out-edges, every move is a jump:
+
+    rank(v) = damping * sum over in-edges (u, v) of rank(u) / degree(u)
+              + (1 - damping + damping * sum of rank(u) over dangling u) / n.
+
+As in Ligra and GAP, ranks are divided by out-degrees first, so the gather needs no atomics and reads one number for
+each edge, the contribution of u. Unlike in GAP, ranks are float64 (contributions are float32 unless the tolerance is
+small), the rank of dangling vertices is distributed (as in NetworkX), ranks change only between iterations, and the
+error is the L1 change of ranks that sum to 1. (Changing ranks at once, as Gauss and Seidel do, halves the number of
+iterations on a road but more than doubles it on R-MAT 20: 24 instead of 10 to an error of 1e-4.)
 """
 
 from __future__ import annotations
@@ -19,7 +24,7 @@ import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
 from frontier.graph.labels import called
 from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import check_number
+from frontier.primitives._arguments import check_number, values_of_vertices
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
 
@@ -42,65 +47,59 @@ __all__ = [
 ]
 
 
-#: The least tolerance at which shares are float32, at the usual damping: they are what a gather reads for every edge.
-#: Rounding changes ranks by less than 6e-8 of themselves in an iteration, so in all by up to damping / (1 - damping)
-#: times as much; with more damping, or sums that are rounded too, they might swing for ever by more than the tolerance.
-ROUNDED = 1e-6
+def contribute(p, v):
+    """Compute what v contributes along each of its out-edges (per unit of weight)."""
+    p.contribution[v] = p.rank[v] / p.degree[v] if p.degree[v] > 0 else 0.0
 
 
-def hand_out(p, v):
-    """What v gives along each of its out-edges (per unit of weight)."""
-    p.share[v] = p.rank[v] / p.degree[v] if p.degree[v] > 0 else 0.0
-
-
-def stuck(p, v):
-    """What v can give to nobody."""
+def dangling(p, v):
+    """The rank of v if it has no out-edges."""
     return 0.0 if p.degree[v] > 0 else p.rank[v]
 
 
-def share(p, src):
+def contribution(p, src):
     """What comes along an edge."""
-    return p.share[src]
+    return p.contribution[src]
 
 
-def weighted_share(p, src, weight):
+def weighted_contribution(p, src, weight):
     """What comes along an edge, by its weight."""
-    return p.share[src] * weight
+    return p.contribution[src] * weight
 
 
-def renew(p, v):
-    """The new rank, and what v gives by it; returns by how much it changed."""
-    return become(p, v, p.damping * p.sum[v] + (1.0 - p.damping + p.damping * p.loose) / p.n)
+def update(p, v):
+    """Compute the new rank of v, and what v contributes next; return by how much the rank has changed."""
+    return set_rank(p, v, p.damping * p.sum[v] + (1.0 - p.damping + p.damping * p.dangling_sum) / p.n)
 
 
-def renew_personal(p, v):
-    """The same, where jumps do not go everywhere alike."""
-    return become(p, v, p.damping * p.sum[v] + (1.0 - p.damping + p.damping * p.loose) * p.teleport[v])
+def update_personal(p, v):
+    """The same where jumps lead to some vertices more often than to others."""
+    return set_rank(p, v, p.damping * p.sum[v] + (1.0 - p.damping + p.damping * p.dangling_sum) * p.teleport[v])
 
 
-def become(p, v, new):
-    """Take a new rank."""
+def set_rank(p, v, new):
+    """Set the rank of v."""
     change = abs(new - p.rank[v])
     p.rank[v] = new
-    hand_out(p, v)
+    contribute(p, v)
     return change
 
 
 def converged(p):
-    """The ranks have all but stopped changing."""
+    """The sum of all changes is below the tolerance."""
     return p.error < p.tolerance
 
 
 class PageRank(fr.Enactor):
-    """Ranks by the number of in-edges and the ranks at their sources."""
+    """Ranks by the number of in-edges and the ranks of their sources."""
 
     loop = (
-        fr.Compute(hand_out, over="vertices"),
-        fr.Reduce(stuck, "sum", into="loose", over="vertices"),
+        fr.Compute(contribute, over="vertices"),
+        fr.Reduce(dangling, "sum", into="dangling_sum", over="vertices"),
         fr.Loop(
-            fr.Gather(share, "sum", into="sum"),
-            fr.Reduce(renew, "sum", into="error"),
-            fr.Loop(fr.Reduce(stuck, "sum", into="loose"), times="dangling"),
+            fr.Gather(contribution, "sum", into="sum"),
+            fr.Reduce(update, "sum", into="error"),
+            fr.Loop(fr.Reduce(dangling, "sum", into="dangling_sum"), times="any_dangling"),  # once, or not at all
             until=converged,
             over="vertices",
             times="limit",
@@ -112,21 +111,22 @@ class PageRank(fr.Enactor):
 class WeightedPageRank(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = PageRank.program().but({share: weighted_share})
+    loop = PageRank.program().but({contribution: weighted_contribution})
 
 
 class PersonalPageRank(fr.Enactor):
-    """The same, with jumps that do not go everywhere alike."""
+    """The same where jumps lead to some vertices more often than to others."""
 
-    loop = PageRank.program().but({renew: renew_personal})
+    loop = PageRank.program().but({update: update_personal})
 
 
 class WeightedPersonalPageRank(fr.Enactor):
     """Both."""
 
-    loop = PageRank.program().but({share: weighted_share, renew: renew_personal})
+    loop = PageRank.program().but({contribution: weighted_contribution, update: update_personal})
 
 
+#: By (weighted, personalized).
 ENACTORS = {
     (False, False): PageRank,
     (True, False): WeightedPageRank,
@@ -184,12 +184,12 @@ def pagerank(
     damping : float in [0, 1)
     tolerance : float
         Stop when the sum of all changes of one iteration is below it; 0 runs ``max_iterations``. From 1e-6 on (with a
-        damping above 0.85, from more on), what a vertex hands out along its edges is rounded to float32 (not by
-        weights, which may be of any size), which changes ranks by up to 6e-8 of themselves in an iteration.
+        damping above 0.85, from more on), contributions are rounded to float32, unless ``weighted``. This changes a
+        rank by up to 6e-8 of itself in an iteration.
     personalization : array of shape (n,), or mapping from vertex (label) to float, optional
         Where a jump, and the rank of vertices without out-edges, goes; scaled to sum 1. Uniform by default.
     weighted : bool
-        Whether a vertex hands out its rank by the weights of its edges.
+        Whether a vertex divides its rank among its out-edges by their weights.
     max_iterations : int
     schedule : Schedule, optional
 
@@ -212,25 +212,18 @@ def pagerank(
     damping, tolerance, max_iterations = float(damping), float(tolerance), int(max_iterations)
     n = g.num_vertices
     teleport = _teleport(g, personalization)
-    fields: dict[str, Any] = {} if teleport is None else {"teleport": fr.vertex("float64", teleport)}
-    degree = _out_weight(g) if weighted else g.out_degree
-    rounded = tolerance * (1 - damping) >= 0.149 * ROUNDED and not weighted
+    degree = g.out_weight if weighted else g.out_degree
     p = fr.Problem(
         g,
         **_fields(
-            n,
-            fr.vertex("float32" if rounded else "float64"),
-            fr.vertex("float64" if weighted else "int32", degree),
-            damping,
-            tolerance,
-            0 if np.all(degree) else 1,
-            max_iterations,
+            n, degree, weighted, damping, tolerance, max_iterations,
+            any_dangling=not np.all(degree), rounded=not weighted and _may_round(damping, tolerance),
         ),
-        **fields,
-    )
+        **({} if teleport is None else {"teleport": fr.vertex("float64", teleport)}),
+    )  # fmt: skip
     if n:
         ENACTORS[weighted, teleport is not None](p, schedule).run()
-        if p.fields["share"].dtype == np.float32:
+        if p.fields["contribution"].dtype == np.float32:
             p.rank /= p.rank.sum()  # what was lost in rounding
     result = PageRankResult(
         p.rank, int(p.iterations), float(p.error), damping, tolerance, weighted, teleport
@@ -244,22 +237,39 @@ def pagerank(
 
 
 def _fields(
-    n: int, share: Field, degree: Field, damping: float, tolerance: float, dangling: int, limit: int
+    n: int,
+    degree: Any = 0,
+    weighted: bool = False,
+    damping: float = 0.85,
+    tolerance: float = 1e-9,
+    limit: int = 1000,
+    *,
+    any_dangling: bool = True,
+    rounded: bool = False,
 ) -> dict[str, Field]:
     return {
         "rank": fr.vertex("float64", 1.0 / n if n else 0.0),
-        "share": share,
+        "contribution": fr.vertex("float32" if rounded else "float64"),
         "sum": fr.vertex("float64", combine="sum"),
-        "degree": degree,
-        "loose": fr.scalar("float64"),
+        "degree": fr.vertex("float64" if weighted else "int32", degree),
+        "dangling_sum": fr.scalar("float64"),
         "error": fr.scalar("float64"),
         "damping": fr.scalar("float64", damping),
         "tolerance": fr.scalar("float64", tolerance),
         "n": fr.scalar("int64", n),
-        "dangling": fr.scalar("int64", dangling),
+        "any_dangling": fr.scalar("int64", int(any_dangling)),
         "iterations": fr.scalar("int64"),
         "limit": fr.scalar("int64", limit),
     }
+
+
+def _may_round(damping: float, tolerance: float) -> bool:
+    """Whether contributions, which a gather reads for every edge, may be float32: for a tolerance from 1e-6 on.
+
+    Rounding changes a rank by less than 6e-8 of itself in an iteration, so in all by up to damping / (1 - damping)
+    times as much. With a damping above the usual 0.85 ranks might swing forever by more than such a tolerance.
+    """
+    return tolerance * (1 - damping) >= 1e-6 * 0.149  # a little below 0.15, which 1 - 0.85 is not exactly
 
 
 def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weighted: bool) -> None:
@@ -273,35 +283,15 @@ def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weig
         raise NegativeWeightError(f"PageRank needs weights that are not negative; the least is {g.min_weight}")
 
 
-def _out_weight(g: Graph) -> NDArray[Any]:
-    """Sum of the weights of every vertex's out-edges."""
-    xp = g.placement.memory.xp
-    if xp is np:
-        return np.bincount(g.sources, weights=g.weights, minlength=g.num_vertices)
-    made: NDArray[Any] = xp.zeros(g.num_vertices)
-    xp.add.at(made, g.sources, g.weights)
-    return made
-
-
 def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
+    """The probabilities to jump to each vertex; None where they are equal."""
     if personalization is None:
         return None
-    mapping = hasattr(personalization, "items")
-    values = list(personalization.values()) if mapping else personalization
-    try:
-        made = np.array(to_host(values), np.float64)
-    except (ValueError, TypeError):
-        raise GraphError(f"personalization holds numbers, not {values!r}") from None
-    if mapping:
-        given, made = made, np.zeros(g.num_vertices)
-        made[[g.vertex_id(vertex) for vertex in personalization]] = given
-    else:
-        if made.shape != (g.num_vertices,):
-            raise GraphError(f"personalization of shape {made.shape}, but there are {g.num_vertices} vertices")
-    total = made.sum()
-    if not (np.isfinite(total) and total > 0 and made.min() >= 0):
+    given = values_of_vertices(g, "personalization", personalization)
+    total = given.sum()
+    if not (np.isfinite(total) and total > 0 and given.min() >= 0):
         raise GraphError("personalization holds finite numbers that are not negative, one of them positive")
-    shares: NDArray[Any] = g.placement.memory.moved(made / total)
+    shares: NDArray[Any] = g.placement.memory.moved(given / total)
     return shares
 
 
@@ -316,8 +306,7 @@ def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:
 
 
 def _plan(g: Graph) -> Plan:
-    fields = _fields(g.num_vertices, fr.vertex("float64"), fr.vertex("int32"), 0.85, 1e-9, 1, 1000)
-    return Plan(fields, [PageRank], beside=g.num_vertices * g.offsets.itemsize)  # out-degrees
+    return Plan(_fields(g.num_vertices), [PageRank], beside=g.num_vertices * g.offsets.itemsize)  # out-degrees
 
 
 register_primitive(
@@ -327,7 +316,7 @@ register_primitive(
             Argument("--damping", "probability to follow an edge (default: 0.85)"),
             Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
             Argument("--max-iterations", "give up after so many (default: 1000)", type=int),
-            Argument("--weighted", "hand out ranks by weights (default: no)", type=bool),
+            Argument("--weighted", "divide ranks by weights of edges (default: no)", type=bool),
         ),
         columns=("rank",), verify="pagerank", report=_facts, bench_options={"tolerance": 1e-6},
         memory=_plan,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compare import equal
 from conftest import Backend
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +40,17 @@ def test_in_edges_are_the_transposed_rows(graph: fr.Graph) -> None:
     assert list(zip(got, graph.in_sources, graph.in_edges, strict=True)) == want
     assert graph.in_degree.tolist() == np.diff(graph.in_offsets).tolist()
     assert graph.out_degree.sum() == graph.num_slots
+
+
+def test_out_weight(backend: Backend) -> None:
+    """It follows the weights, not only the rows."""
+    g = backend(fr.from_edges([0, 0, 2], [1, 2, 0], [1, 2, 4], num_vertices=4, directed=True))
+    equal(g.out_weight, [3.0, 0.0, 4.0, 0.0])
+    assert g.out_weight is g.out_weight
+    assert g.out_weight.dtype == np.float64
+    equal(g.with_weights([0.5, 1.0, 2.0]).out_weight, [1.5, 0.0, 2.0, 0.0])
+    equal(g.reordered([2, 0, 1, 3]).out_weight, [4.0, 3.0, 0.0, 0.0])
+    assert g.with_weights(None).out_weight is None
 
 
 def test_in_degree_does_not_build_in_edges() -> None:

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from frontier.graph.row_makers import RowMaker
 
 __all__ = [
-    "in_degree", "in_edges", "in_lists", "largest", "max_degree", "num_loops", "out_degree", "smallest", "sources",
+    "in_degree", "in_edges", "in_lists", "largest", "max_degree", "num_loops", "out_degree", "out_weight", "smallest",
+    "sources",
 ]  # fmt: skip
 
 
@@ -29,6 +30,12 @@ def _maker(graph: Graph) -> RowMaker:
 def out_degree(graph: Graph) -> Array:
     """Number of edge slots of each vertex."""
     return graph.offsets[1:] - graph.offsets[:-1]
+
+
+def out_weight(graph: Graph) -> Array:
+    """Sum of the weights of each vertex's edge slots."""
+    assert graph.weights is not None
+    return _maker(graph).out_weight(graph.sources, graph.weights, graph.num_vertices)
 
 
 def num_loops(graph: Graph) -> int:

@@ -124,7 +124,7 @@ def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vert
     permutation = (needs.in_edges and needs.edge_ids) or "in_edges" in built
     csr = [topology.offsets, topology.targets, topology.weights]
     columns = [topology.labels, *topology.vertices.values(), *topology.edges.values()]
-    columns += [built.get(name) for name in ("sources", "out_degree", "in_degree")]
+    columns += [built.get(name) for name in ("sources", "out_degree", "out_weight", "in_degree")]
     shared = making = 0
     if in_lists and not graph.symmetric:
         shared = topology.offsets.nbytes + topology.targets.nbytes

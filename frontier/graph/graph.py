@@ -162,6 +162,11 @@ class Graph:
         return self._once("out_degree", lambda: _derived.out_degree(self))
 
     @property
+    def out_weight(self) -> Array | None:
+        """Sum of the weights of each vertex's edge slots, shape (n,), float64; None where there are no weights."""
+        return None if self.weights is None else self._once("out_weight", lambda: _derived.out_weight(self))
+
+    @property
     def max_degree(self) -> int:
         """Largest number of edge slots of a vertex; 0 if there is no vertex."""
         return self._once("max_degree", lambda: _derived.max_degree(self))

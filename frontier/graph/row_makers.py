@@ -63,6 +63,10 @@ class RowMaker(ABC):
         """Count how often each vertex is a target."""
 
     @abstractmethod
+    def out_weight(self, sources: Array, weights: Array, num_vertices: int) -> Array:
+        """Sum the weights of each vertex's edge slots, as float64."""
+
+    @abstractmethod
     def num_loops(self, top: Topology) -> int:
         """Count self-loops without keeping the sources."""
 
@@ -95,6 +99,9 @@ class _HostRows(RowMaker):
 
     def in_degree(self, top: Topology) -> Array:
         return np.bincount(top.targets, minlength=len(top.offsets) - 1).astype(top.offsets.dtype)
+
+    def out_weight(self, sources: Array, weights: Array, num_vertices: int) -> Array:
+        return np.bincount(sources, weights=weights, minlength=num_vertices)
 
     def num_loops(self, top: Topology) -> int:
         offsets, targets = top.offsets, top.targets
@@ -131,6 +138,12 @@ class _ArrayRows(RowMaker):
 
     def in_degree(self, top: Topology) -> Array:
         return _build_arrays.counts(self._memory.xp, top.targets, len(top.offsets) - 1, top.offsets.dtype)
+
+    def out_weight(self, sources: Array, weights: Array, num_vertices: int) -> Array:
+        xp = self._memory.xp
+        found: Array = xp.zeros(num_vertices)
+        xp.add.at(found, sources, weights)
+        return found
 
     def num_loops(self, top: Topology) -> int:
         return int((top.targets == self.sources(top.offsets, top.targets.dtype)).sum())
