@@ -28,7 +28,7 @@ class FrontierError(Exception):
 
 
 class FrontierWarning(UserWarning):
-    """Something that is allowed, and nearly always wrong."""
+    """Something is allowed, but almost always wrong."""
 
 
 class GraphError(FrontierError, ValueError):
@@ -36,15 +36,15 @@ class GraphError(FrontierError, ValueError):
 
 
 class FunctorError(FrontierError, TypeError):
-    """A functor does what functors may not do, or cannot be compiled."""
+    """A functor does something that functors may not do, or cannot be compiled."""
 
 
 class BackendUnavailableError(FrontierError, ImportError):
-    """The backend that was asked for is not there; the message says what is missing."""
+    """The requested backend cannot be used on this machine; the message says what is missing."""
 
 
 class FrontierMemoryError(FrontierError, MemoryError):
-    """Something does not fit into memory; the message gives bytes needed and bytes free."""
+    """Something does not fit into memory; the message gives the bytes needed and the bytes free."""
 
 
 class DeviceMemoryError(FrontierMemoryError):
@@ -52,11 +52,11 @@ class DeviceMemoryError(FrontierMemoryError):
 
 
 class DeviceLostError(FrontierError, RuntimeError):
-    """A kernel has failed in such a way that this process cannot use the GPU any more."""
+    """A kernel has failed in a way that makes the GPU unusable for this process."""
 
 
 class NegativeWeightError(GraphError):
-    """A negative edge weight where the algorithm needs none."""
+    """An edge weight is negative, and the algorithm needs weights that are not."""
 
 
 class NotConvergedError(FrontierError):
@@ -65,7 +65,7 @@ class NotConvergedError(FrontierError):
     Attributes
     ----------
     result : object
-        What there is so far: the problem, or a primitive's result built from it.
+        The state so far: the problem, or a primitive's result made from it.
     """
 
     def __init__(self, message: str, result: Any = None) -> None:

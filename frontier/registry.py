@@ -53,15 +53,15 @@ class Argument:
     help : str
         One line of help.
     type : callable, default float
-        Makes the value from the text; ``bool`` gives ``--flag`` and ``--no-flag``.
+        Converts the text to the value; ``bool`` gives the options ``--flag`` and ``--no-flag``.
     choices : tuple of str, optional
         The texts that are allowed.
     keyword : str, optional
-        Name of the keyword argument; by default the flag's, ``max_iterations``.
+        Name of the keyword argument; by default that of the flag, ``max_iterations``.
 
     Notes
     -----
-    An option that is not given is not passed on, so the function's own default holds.
+    An option that is not given is not passed on, so the default of the function applies.
     """
 
     flag: str
@@ -78,18 +78,18 @@ class Argument:
 
 @dataclass(frozen=True)
 class Plan:
-    """What a call of a primitive makes, by which :meth:`frontier.Graph.memory_estimate` counts its memory.
+    """The fields and programs of a primitive, from which :meth:`frontier.Graph.memory_estimate` counts its memory.
 
-    Nothing of it is run, and no field is made; give fields of vertices and edges a number for their first value.
+    Nothing is run and no field is allocated. Fields of vertices and edges must have a number as their initial value.
 
     Parameters
     ----------
     fields : mapping of str to Field
-        Of its problem.
+        The fields of its problem.
     runs : sequence of Enactor subclasses, or pairs of one and a Schedule or None
-        That run on it, one after another.
+        The enactors that run on it, one after another.
     beside : int
-        Bytes of the arrays that the call has beside these.
+        Bytes of additional arrays of the call.
     copies : int
         In how many copies of the graph side by side they run; see :class:`frontier.BatchedSources`.
     """
@@ -102,7 +102,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class PrimitiveEntry:
-    """What is known about one primitive.
+    """The description of a primitive for the command line.
 
     Parameters
     ----------
@@ -110,28 +110,28 @@ class PrimitiveEntry:
         The subcommand.
     function : callable
         The public function: ``function(g, **options)``, or ``function(g, source, **options)``.
-        It returns a dataclass whose attributes hold arrays with one entry a vertex.
+        It returns a dataclass whose attributes hold arrays with one entry per vertex.
     summary : str
         What it computes, in one line.
     arguments : tuple of Argument
-        Its keyword arguments that the command line offers. ``--seed`` is there for every command
+        Its keyword arguments that the command line offers. ``--seed`` is available for every primitive,
         and is passed to a function that has an argument ``seed``.
     columns : tuple of str
         Attributes of the result that ``--output`` writes, each None or of shape (n,).
     verify : callable or str, optional
-        ``verify(g, result)`` gives a :class:`frontier.verify.Report`; a string names a function
+        ``verify(g, result)`` returns a :class:`frontier.verify.Report`; a string names a function
         of ``frontier.verify``.
     report : callable, optional
-        ``report(g, result)`` gives the few facts that are printed, by name. An entry ``"edges"``
-        is the number of directed edges that were traversed, for GTEPS; by default all edges.
+        ``report(g, result)`` returns the few facts that are printed, by name. An entry ``"slots"``
+        is the number of edge slots that were traversed, for GTEPS; by default all slots.
     takes_source : bool
         Whether the second argument is a source vertex.
     needs_weights : bool
-        Whether it asks for weights; a graph that the command line generates then has some.
+        Whether it needs weights; the command line then draws weights for a graph without any.
     bench_options : mapping
-        Keyword arguments in ``frontier bench``, where the default would take too long.
+        Keyword arguments for ``frontier bench``, if the defaults would take too long.
     memory : callable, optional
-        ``memory(g)`` gives the :class:`Plan` of a call with default arguments, for ``g.memory_estimate(name)``.
+        ``memory(g)`` returns the :class:`Plan` of a call with default arguments, for ``g.memory_estimate(name)``.
     """
 
     name: str
@@ -154,7 +154,7 @@ class PrimitiveEntry:
         return self.verify
 
     def needs(self, g: Graph) -> Needs:
-        """What a call with default arguments needs of memory beside the graph, where ``memory`` is given."""
+        """Return the memory, in addition to the graph, of a call with default arguments, if ``memory`` is given."""
         from frontier.backends.footprint import footprint
 
         assert self.memory is not None
@@ -168,7 +168,7 @@ _entries: dict[str, PrimitiveEntry] = {}
 
 
 def register_primitive(entry: PrimitiveEntry) -> PrimitiveEntry:
-    """Make a primitive known to the command line; a later one of the same name replaces it."""
+    """Register a primitive for the command line; it replaces an earlier one of the same name."""
     _entries[entry.name] = entry
     if entry.memory is not None:
         register_needs(entry.name, entry.needs)
@@ -176,6 +176,6 @@ def register_primitive(entry: PrimitiveEntry) -> PrimitiveEntry:
 
 
 def primitives() -> Mapping[str, PrimitiveEntry]:
-    """All registered primitives by name, sorted; imports the shipped ones first."""
+    """Return all registered primitives by name, sorted; imports the shipped ones first."""
     import_all("primitives")
     return dict(sorted(_entries.items()))

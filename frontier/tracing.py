@@ -25,17 +25,17 @@ class Row:
     Parameters
     ----------
     number : int
-        How many passes had begun in the run.
+        Number of passes that had begun in the run.
     step : str
     direction, balance : str
-        Empty where a step has none.
+        Empty if a step has none.
     size_in, size_out : int
         Elements of the frontier before and after; -1 where not known.
     edges : int
-        Edges of the frontier (push) or examined (pull).
+        Number of edges of the frontier (push), or of examined edges (pull).
     seconds : float
     compile_seconds : float
-        Of a row ``compile``: the time to make the code for a step or loop.
+        In a row ``compile``: the time to compile a step or loop.
     backend : str
     """
 
@@ -52,13 +52,13 @@ class Row:
 
     @property
     def gteps(self) -> float:
-        """Billions of edges a second."""
+        """Billions of edges per second."""
         return self.edges / self.seconds / 1e9 if self.seconds > 0 else 0.0
 
 
 @dataclass
 class Total:
-    """Sums over all rows of one step, also over those that a run no longer holds."""
+    """Sums over all rows of one step, including rows that a run no longer keeps."""
 
     step: str
     calls: int = 0
@@ -67,7 +67,7 @@ class Total:
 
 
 class Trace:
-    """What happened while it was open; see :func:`trace`.
+    """The steps that ran while the trace was active; see :func:`trace`.
 
     Attributes
     ----------
@@ -90,12 +90,12 @@ class Trace:
 
     @property
     def seconds(self) -> float:
-        """Time in steps, without compiling."""
+        """Time spent in steps, without compiling."""
         return sum(total.seconds for total in self.totals.values())
 
     @property
     def compile_seconds(self) -> float:
-        """Time spent on making code."""
+        """Time spent compiling."""
         return sum(row.compile_seconds for row in self.rows)
 
     def to_json(self, path: str | Path | None = None, indent: int | None = None) -> str:
@@ -119,7 +119,7 @@ class Trace:
         return _written(json.dumps({"traceEvents": events}), path)
 
     def plot(self, ax: Any = None) -> Any:
-        """Frontier size and milliseconds of every row, with matplotlib; gives the axes."""
+        """Plot frontier size and milliseconds of every row with matplotlib; returns the axes."""
         import matplotlib.pyplot as plt
 
         axes = ax if ax is not None else plt.subplots()[1]
@@ -142,7 +142,7 @@ class Trace:
 
 
 def trace() -> Trace:
-    """Collect what steps and loops do: ``with fr.trace() as t: ...; print(t)``."""
+    """Record the steps and loops that run in a block: ``with fr.trace() as t: ...; print(t)``."""
     return Trace()
 
 

@@ -32,32 +32,32 @@ def _array(p: Any, name: str) -> Any:
 
 
 def neighbours(p: Any, v: Any) -> range:
-    """The slots of a vertex's edges: ``for e in fr.neighbours(p, v): u = fr.target(p, e)``.
+    """Return the slots of the out-edges of a vertex: ``for e in fr.neighbours(p, v): u = fr.target(p, e)``.
 
-    Of a directed graph those that leave it. Slots are in the order of the far ends.
+    Slots are in the order of the targets.
     """
     offsets = _array(p, "offsets")
     return cast(range, Range(int(offsets[v]), int(offsets[v + 1])))
 
 
 def degree(p: Any, v: Any) -> Any:
-    """How many edges :func:`neighbours` gives for a vertex."""
+    """Return the number of edges that :func:`neighbours` returns for a vertex."""
     offsets = _array(p, "offsets")
     return offsets[v + 1] - offsets[v]
 
 
 def target(p: Any, e: Any) -> Any:
-    """The vertex that the edge of a slot leads to."""
+    """Return the target of the edge with a slot."""
     return _array(p, "targets")[e]
 
 
 def source(p: Any, e: Any) -> Any:
-    """The vertex that the edge of a slot comes from."""
+    """Return the source of the edge with a slot."""
     return _array(p, "sources")[e]
 
 
 def weight(p: Any, e: Any) -> Any:
-    """The weight of the edge of a slot; integers are 64 bits wide."""
+    """Return the weight of the edge with a slot; integers have 64 bits."""
     found = _array(p, "weights")[e]
     return np.int64(found) if isinstance(found, np.integer) else found
 

@@ -48,14 +48,14 @@ def atomic_add(field: Any, index: Any, value: Any) -> Any:
 
 
 def atomic_min(field: Any, index: Any, value: Any) -> Any:
-    """``field[index] = min(field[index], value)``; returns the old value. NaN is no value."""
+    """``field[index] = min(field[index], value)``; returns the old value. NaN is ignored."""
     old = _old("min", field, index)
     field[index] = np.fmin(old, _number(value, field))
     return old
 
 
 def atomic_max(field: Any, index: Any, value: Any) -> Any:
-    """``field[index] = max(field[index], value)``; returns the old value. NaN is no value."""
+    """``field[index] = max(field[index], value)``; returns the old value. NaN is ignored."""
     old = _old("max", field, index)
     field[index] = np.fmax(old, _number(value, field))
     return old

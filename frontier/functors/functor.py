@@ -39,10 +39,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def function(fn: Function) -> Function:
-    """Mark a helper that functors call, and give it back unchanged.
+    """Mark a function as a helper of functors, for readers of the code; returns it unchanged.
 
-    For readers: helpers need no mark, whether a functor finds them by a name, in the function around it, as an
-    attribute of a module (``tools.clamp(x)``) or in a tuple.
+    The mark is not necessary: functors may call plain functions by name, from an enclosing function, as an attribute of
+    a module (``tools.clamp(x)``) or from a tuple.
     """
     return fn
 

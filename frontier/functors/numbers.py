@@ -33,14 +33,14 @@ def _mix(x: int) -> int:
 
 
 def hash(x: Any) -> Any:
-    """A well-mixed non-negative 63-bit integer from an integer."""
+    """Return a well-mixed non-negative 63-bit hash of an integer."""
     if isinstance(x, (float, np.floating)):
         raise FunctorError("fr.hash takes an integer")
     return np.int64(_mix(int(x) & _MASK) >> 1)
 
 
 def random(seed: Any, i: Any) -> Any:
-    """The i-th of a sequence of numbers uniform in [0, 1), chosen by ``seed``."""
+    """Return the i-th number of the random sequence with this seed, uniform in [0, 1)."""
     if isinstance(seed, (float, np.floating)) or isinstance(i, (float, np.floating)):
         raise FunctorError("fr.random takes two integers")
     bits = _mix((_mix(int(seed) & _MASK) + int(i)) & _MASK)
@@ -58,7 +58,7 @@ def refused_float(dtype: Any) -> str:
 
 
 class Range:
-    """A ``range`` as functors see it: its numbers are int64."""
+    """A ``range`` in functors, whose numbers are int64."""
 
     __slots__ = ("_range",)
 
@@ -72,12 +72,12 @@ class Range:
 
     @property
     def stop(self) -> Any:
-        """Where it ends; not one of its numbers."""
+        """The end of the range, which is not one of its numbers."""
         return np.int64(self._range.stop)
 
     @property
     def step(self) -> Any:
-        """From one number to the next."""
+        """The difference of consecutive numbers."""
         return np.int64(self._range.step)
 
     def __iter__(self) -> Iterator[Any]:

@@ -51,10 +51,10 @@ def rmat(
     weights: Weights = None,
     seed: int | None = None,
 ) -> Graph:
-    """Make a random graph with few vertices of many edges: R-MAT, a Kronecker graph.
+    """Make a random graph with a skewed degree distribution: R-MAT, a Kronecker graph.
 
-    Each edge falls into the adjacency matrix by choosing one of its quarters, then a quarter of
-    that, and so on. Self-loops and duplicates are dropped.
+    The position of each edge in the adjacency matrix is found by choosing one of its quadrants, then a
+    quadrant of that, and so on. Self-loops and duplicates are dropped.
 
     Parameters
     ----------
@@ -63,27 +63,27 @@ def rmat(
     edge_factor : float
         Edges made for each vertex, before self-loops and duplicates are dropped.
     a, b, c : float
-        Probability of the upper left, upper right and lower left quarter; the lower right has
+        Probability of the upper left, upper right and lower left quadrant; the lower right one has
         the rest. The default is that of Graph500.
     permute : bool
-        Number the vertices at random; otherwise low numbers have the most edges.
+        Number the vertices randomly; otherwise vertices with low ids have the most edges.
     directed : bool
-        Whether edges go one way only.
+        Whether the graph is directed.
     weights : (low, high), optional
-        Give each edge a random weight: two integers make integers from low to high, both
-        included; floats make floats from low up to, not including, high.
+        Give each edge a random weight. If both are integers, weights are integers from low to high,
+        both included; otherwise floats from low up to, but not including, high.
     seed : int, optional
-        The same seed gives the same graph, on any number of threads. None: a new one each time.
+        The same seed gives the same graph, on any number of threads. None: another graph each time.
 
     Returns
     -------
     Graph
-        With 2**scale vertices, some of which may have no edge.
+        With 2**scale vertices, some of which may have no edges.
 
     Raises
     ------
     GraphError
-        An argument is out of range.
+        If an argument is out of range.
 
     Notes
     -----
@@ -152,17 +152,17 @@ def urand(
 
 @telling("making a graph")
 def small_world(n: int, k: int, p: float, *, weights: Weights = None, seed: int | None = None) -> Graph:
-    """Make a small world: a ring whose vertices know their neighbours, and some far away.
+    """Make a small-world graph (Watts and Strogatz): a ring with some edges rewired at random.
 
     Parameters
     ----------
     n : int
         Number of vertices.
     k : int
-        Number of neighbours of each vertex in the ring, k / 2 on either side: even, less than n.
+        Number of neighbours of each vertex in the ring, k / 2 on either side; even, and less than n.
     p : float
-        Probability that an edge is given another end, chosen at random. Where it meets an edge
-        that is there already, they become one.
+        Probability that one endpoint of an edge is replaced by a random vertex. If that edge exists
+        already, the two become one.
     weights, seed
         As for :func:`rmat`.
 
@@ -193,7 +193,7 @@ def small_world(n: int, k: int, p: float, *, weights: Weights = None, seed: int 
 
 @telling("making a graph")
 def grid(rows: int, columns: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
-    """Make a grid; vertex ``row * columns + column`` has an edge to the four beside it.
+    """Make a grid; vertex ``row * columns + column`` has edges to its up to four neighbours.
 
     Parameters
     ----------
@@ -237,12 +237,12 @@ def path(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
 
 @telling("making a graph")
 def star(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
-    """Make a star: vertex 0 in the middle, with an edge to each of the others.
+    """Make a star: the centre is vertex 0, which has an edge to each of the others.
 
     Parameters
     ----------
     n : int
-        Number of vertices, with the one in the middle.
+        Number of vertices, including the centre.
     weights, seed
         As for :func:`rmat`.
 
@@ -259,7 +259,7 @@ def star(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
 
 @telling("making a graph")
 def complete(n: int, *, weights: Weights = None, seed: int | None = None) -> Graph:
-    """Make a graph in which every two vertices have an edge.
+    """Make a complete graph, in which every two vertices have an edge.
 
     Parameters
     ----------
@@ -290,9 +290,9 @@ def tree(branching: int, height: int, *, weights: Weights = None, seed: int | No
     Parameters
     ----------
     branching : int
-        Number of children of each vertex that is no leaf; at least 1.
+        Number of children of each inner vertex; at least 1.
     height : int
-        Number of edges from the root to a leaf; at most 40 where vertices have several children.
+        Number of edges from the root to a leaf; at most 40 if vertices have several children.
     weights, seed
         As for :func:`rmat`.
 

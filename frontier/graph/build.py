@@ -34,55 +34,54 @@ def from_edges(
     vertices: Mapping[str, Any] | None = None,
     edges: Mapping[str, Any] | None = None,
 ) -> Graph:
-    """Make a graph from the two ends of its edges.
+    """Make a graph from the endpoints of its edges.
 
     Parameters
     ----------
     src, dst : array_like, shape (k,)
-        The ends of each edge. Integers are vertex ids, from 0. Strings, tuples and other objects
-        are names: vertices are numbered in the order of first appearance, edge by edge, and the
-        names become the graph's labels. Arrays on a GPU (of CuPy, or by the CUDA array interface
-        or DLPack) make a graph on that GPU. Without ``dst``, ``src`` is a list of pairs, ``[(0, 1), (1, 2)]``, or of
-        triples with weights, or an array of two or three columns.
+        The endpoints of each edge. Integers are vertex ids, from 0. Strings, tuples and other objects
+        are labels: vertices are numbered in the order of their first appearance, edge by edge. Arrays on a
+        GPU (CuPy arrays, or arrays with the CUDA array interface or DLPack) make a graph on that GPU. Without
+        ``dst``, ``src`` is a list of pairs, ``[(0, 1), (1, 2)]``, or of triples with weights, or an array with two or
+        three columns.
     weights : array_like, shape (k,), optional
         Edge weights: integers or floats, which keep their dtype. No NaN.
     num_vertices : int, optional
         Number of vertices, n; default: the largest id plus one, or the number of labels.
     directed : bool
-        False (the default): every edge goes both ways.
+        False (the default): every edge is undirected.
     duplicates : {"first", "last", "min", "max", "sum", "keep", "error"}
-        What becomes of several edges between the same two vertices: one stays, the first or the
-        last given, or the one of smallest or largest weight (the first of these); or their
-        weights are added up (columns are the first one's); or all stay; or that is an error. In
-        an undirected graph (a, b) and (b, a) are the same edge.
+        What to do with several edges between the same two vertices. Keep one: the first or the last,
+        or the one with the smallest or largest weight (of several, the first). ``sum``: add their
+        weights (columns are those of the first). ``keep``: keep all. ``error``: raise an error. In an
+        undirected graph (a, b) and (b, a) are the same edge.
     self_loops : {"keep", "drop", "error"}
-        What becomes of edges from a vertex to itself.
+        What to do with edges from a vertex to itself.
     labels : array_like, shape (n,), or bool, optional
-        A unique name for each vertex; names in ``src`` and ``dst`` are looked up here, integers
-        there are ids all the same. True: integers in ``src`` and ``dst`` are names too, however
-        large, and vertices are numbered as names are.
+        A unique label for each vertex. Labels in ``src`` and ``dst`` are looked up here; integers
+        there are still ids. True: integers in ``src`` and ``dst`` are labels, too, however large.
     vertices, edges : mapping of str to array_like, optional
         Columns of vertex data, shape (n,), and of edge data, shape (k,), which follow the edges.
 
     Returns
     -------
     Graph
-        On the cpu backend, or on cuda if ``src`` or ``dst`` lies on a GPU. Each vertex's edges
-        ascend by target; duplicates that stay keep the order in which they were given.
+        On the cpu backend, or on cuda if ``src`` or ``dst`` lies on a GPU. The edges of each vertex
+        are sorted by target; duplicates that are kept stay in the given order.
 
     Raises
     ------
     GraphError
-        Something is not as said above; the message says what and where.
+        If an argument is invalid; the message says which, and where.
     DeviceMemoryError
-        It does not fit into the GPU's memory.
+        If the graph does not fit into the GPU's memory.
 
     Notes
     -----
-    Takes time proportional to the number of edges (a bucketed radix sort on all threads), and
-    8 bytes of memory an edge slot beside the graph and its input, 12 with weights or columns;
-    on a GPU 16, and 40 with weights or columns. The result does not depend on the number of
-    threads; on a GPU, sums of several floats may differ in the last bits.
+    Takes time proportional to the number of edges (a bucketed radix sort on all threads). In
+    addition to the graph and its input it takes 8 bytes of memory per edge slot, 12 with weights or
+    columns; on a GPU 16, and 40 with weights or columns. The result does not depend on the number
+    of threads; on a GPU, sums of several floats may differ in the last bits.
     """
     labels = None if labels is False else labels
     _check_choice("duplicates", duplicates, DUPLICATES)
@@ -147,27 +146,27 @@ def from_csr(
 ) -> Graph:
     """Make a graph from compressed sparse rows.
 
-    The arrays are shared, not copied, where their dtypes are right and each list ascends: do not
-    write to them afterwards. All edges stay, duplicates and self-loops too. Arrays on a GPU make a
-    graph on that GPU.
+    The arrays are used without a copy if their dtypes fit and each list is sorted; do not write to
+    them afterwards. All edges are kept, including duplicates and self-loops. Arrays on a GPU make
+    a graph on that GPU.
 
     Parameters
     ----------
     offsets : array_like, shape (n + 1,)
         Vertex v's edges are at ``offsets[v]`` to ``offsets[v + 1] - 1``.
     targets : array_like, shape (m,)
-        The far end of each edge.
+        The target of each edge.
     weights : array_like, shape (m,), optional
         Edge weights.
     directed : bool
-        False: the rows hold both directions of every edge, with the same weight; checked.
+        If False, the rows must contain both directions of every edge, with the same weight, which is checked.
     labels, vertices, edges
         As in :func:`from_edges`; columns of edge data have shape (m,).
 
     Raises
     ------
     GraphError
-        Something is not as said above.
+        If an argument is invalid.
     """
     place = Placement.of(offsets, targets)
     with place.memory.using("making the graph"):

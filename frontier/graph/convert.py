@@ -92,12 +92,12 @@ def from_networkx(graph: Any, weight: str | None = "weight", *, duplicates: str 
         The edge attribute that holds the weight; an edge without it weighs 1, as in NetworkX.
         None: no weights.
     duplicates : str
-        What becomes of the parallel edges of a multigraph, as for :func:`from_edges`.
+        What to do with parallel edges of a multigraph, as for :func:`from_edges`.
 
     Returns
     -------
     Graph
-        On the cpu backend, directed as NetworkX has it.
+        On the cpu backend, directed if the NetworkX graph is.
 
     Raises
     ------
@@ -152,22 +152,22 @@ def from_pandas(
     table : pandas.DataFrame
         The edges.
     source, target : str
-        The columns that hold the ends: ids from 0, or names, as in :func:`from_edges`.
+        The columns that hold the endpoints: ids from 0, or labels, as in :func:`from_edges`.
     weight : str, optional
         The column that holds the weights.
     columns : iterable of str
         Columns to keep as edge data.
     directed, duplicates, self_loops, num_vertices, labels
-        As for :func:`from_edges`; ``labels=True`` takes integers in the table for names.
+        As for :func:`from_edges`; with ``labels=True``, integers in the table are labels.
 
     Raises
     ------
     GraphError
-        The table has no such column, or what it holds is not right.
+        If the table has no such column, or its content is invalid.
 
     Notes
     -----
-    Takes time proportional to the number of rows; names are looked up in Python.
+    Takes time proportional to the number of rows; labels are looked up in Python.
     """
     if not (hasattr(table, "columns") and hasattr(table, "itertuples")):
         raise GraphError(f"from_pandas takes a DataFrame, not {type(table).__name__}")
@@ -201,7 +201,7 @@ def _column(table: Any, name: str) -> Array:
 
 @telling("to_scipy")
 def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
-    """Give the adjacency matrix of a graph.
+    """Return the adjacency matrix of a graph.
 
     Parameters
     ----------
@@ -228,7 +228,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
 
 @telling("to_networkx")
 def to_networkx(graph: Graph) -> networkx.Graph:
-    """Give a NetworkX graph with the same vertices, edges and columns.
+    """Return a NetworkX graph with the same vertices, edges and columns.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def _attributes(columns: Any, count: int) -> Iterable[dict[str, Any]]:
 
 @telling("to_pandas")
 def to_pandas(graph: Graph) -> pandas.DataFrame:
-    """Give a table with a row for each edge, an undirected edge once.
+    """Return a table with a row for each edge; an undirected edge has one row.
 
     Parameters
     ----------

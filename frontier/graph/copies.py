@@ -1,4 +1,4 @@
-"""Copies of a graph side by side in one, so that one run works on many sources."""
+"""One graph made of several copies of a graph, so that one run can process many sources."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ __all__ = ["copies", "outline"]
 
 
 def copies(g: Graph, count: int, weights: bool = False) -> Graph:
-    """Give so many copies of a graph as one, without columns and labels.
+    """Return one graph that consists of several copies of a graph, without columns and labels.
 
     Vertex v of copy j is vertex ``j * n + v``, and no edge leads from one copy to another. Ids must fit in the graph's
-    dtypes. In-edges are made when first asked for, of those of the graph itself, which keeps them.
+    dtypes. In-edges are made on first use from those of the graph itself, which keeps them.
 
     Parameters
     ----------
     g : Graph
     count : int
     weights : bool
-        Whether the copies have weights, if the graph has.
+        Whether the copies have weights, if the graph has weights.
     """
     repeated = g.placement.memory.xp.tile(g.weights, count) if weights and g.weights is not None else None
     rows = _rows(g, g.offsets, g.targets, count)
@@ -34,7 +34,7 @@ def copies(g: Graph, count: int, weights: bool = False) -> Graph:
 
 
 def outline(g: Graph, count: int) -> Graph:
-    """Give a graph as large as so many copies, which takes no memory: its arrays are there to be counted, not read."""
+    """Return a graph as large as that of several copies, but without data, to compute the memory that it would take."""
 
     def repeated(array: Array, length: int) -> Array:
         return np.broadcast_to(np.zeros((), array.dtype), (length,))

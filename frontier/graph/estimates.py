@@ -17,20 +17,20 @@ __all__ = ["MemoryEstimate", "Needs", "estimate", "register_memory", "register_n
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Bytes that a graph, and a program on it, take; ``int`` of it is the total.
+    """The bytes that a graph, and a program on it, take; ``int(estimate)`` is the total.
 
     Attributes
     ----------
     csr : int
         Offsets, targets and weights.
     in_edges : int
-        In-edges, where they are built or needed and not shared with the out-edges.
+        In-edges, if they are built or needed and not shared with the out-edges.
     columns : int
-        Columns, labels (of objects: the references), and other arrays already derived.
+        Columns, labels (for objects: the references), and other arrays already derived.
     fields : int
         The fields of the primitive or program, and its frontiers.
     making : int
-        What making the in-edges takes for a while, beside what they keep; not in the total.
+        Temporary memory for building the in-edges; not included in the total.
     """
 
     csr: int
@@ -41,7 +41,7 @@ class MemoryEstimate:
 
     @property
     def total(self) -> int:
-        """All that stays."""
+        """The sum, without temporary memory."""
         return self.csr + self.in_edges + self.columns + self.fields
 
     def __int__(self) -> int:
@@ -83,9 +83,9 @@ def register_memory(
     pulls: bool = False,
     slots: int = 0,
 ) -> None:
-    """Tell ``Graph.memory_estimate`` what a primitive needs beside the graph, counted by hand.
+    """Tell ``Graph.memory_estimate`` how much memory a primitive needs in addition to the graph.
 
-    One that gives a :class:`frontier.registry.Plan` needs no such count.
+    A primitive that has a :class:`frontier.registry.Plan` does not need this.
 
     Parameters
     ----------
@@ -94,13 +94,13 @@ def register_memory(
     bytes_per_vertex : int
         Bytes of its fields and frontiers for each vertex.
     in_edges : bool
-        Whether it walks in-edges.
+        Whether it uses in-edges.
     edge_ids : bool
         Whether it also needs the edge slot of each in-edge (weights, edge fields).
     pulls : bool
-        Whether its searches may turn to a pull, which walks in-edges.
+        Whether its searches may pull, which uses in-edges.
     slots : int
-        How many of the numbers for each vertex count edge slots: with more than 2**31 of these they are twice as wide.
+        How many of the values per vertex count edge slots; in graphs with 2**31 slots or more these are twice as wide.
     """
 
     def needs(g: Graph) -> Needs:

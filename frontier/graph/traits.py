@@ -12,19 +12,19 @@ SHORT, MEAN = 32, 8
 
 @dataclass(frozen=True, slots=True)
 class Traits:
-    """What kind of graph it is; see :attr:`frontier.Graph.traits`.
+    """Properties of a graph; see :attr:`frontier.Graph.traits`.
 
     Attributes
     ----------
     symmetric : bool
-        Whether every edge is known to have its reverse with the same weight.
+        Whether every edge is known to have a reverse edge with the same weight.
     max_degree : int
-        Largest number of edge slots of a vertex; 0 where there is no vertex.
+        Largest number of edge slots of a vertex; 0 if there is no vertex.
     mean_degree : float
-        Edge slots by vertices; 0.0 where there is no vertex.
+        Mean number of edge slots per vertex; 0.0 if there is no vertex.
     short_lists : bool
-        Whether no vertex has more than 32 edge slots and the mean is at most 8, as in roads, grids and meshes. The
-        ``cuda`` backend has kernels of their own for such graphs, which never pull.
+        Whether no vertex has more than 32 edge slots and the mean is at most 8, as in road networks, grids and meshes.
+        The ``cuda`` backend has a low-degree variant of its kernels for such graphs, which never pulls.
     """
 
     symmetric: bool
@@ -34,6 +34,6 @@ class Traits:
 
     @classmethod
     def of(cls, vertices: int, slots: int, max_degree: int, symmetric: bool) -> Traits:
-        """Find the traits of a graph with so many vertices and edge slots."""
+        """Compute the traits of a graph with the given numbers of vertices and edge slots."""
         mean = slots / vertices if vertices else 0.0
         return cls(symmetric, max_degree, mean, max_degree <= SHORT and slots <= MEAN * vertices)

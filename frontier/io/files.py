@@ -38,62 +38,63 @@ def read(
     Parameters
     ----------
     path : str, path or file
-        The file; one that is open for reading bytes, such as ``sys.stdin.buffer``, or a named pipe
-        is read as a stream. Its suffix names the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
+        The file. A file that is open for reading bytes, such as ``sys.stdin.buffer``, or a named pipe
+        is read as a stream. The suffix determines the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
         ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr`` (DIMACS), ``.graph``,
-        ``.metis`` (METIS), ``.npz``, or one given to :func:`register_format`; ``.gz`` after it means that the file is
+        ``.metis`` (METIS), ``.npz``, or one passed to :func:`register_format`. A further ``.gz`` means that the file is
         gzipped.
     format : str, optional
-        One of these suffixes, for a file whose name has another; ``"csv.gz"`` if it is gzipped.
+        One of these suffixes, for a file with another name; ``"csv.gz"`` if it is gzipped.
     directed : bool, optional
-        How the file's edges are meant. Default: what the file says. Where it says nothing, edge
+        Whether the graph is directed. Default: what the file says. If it says nothing, edge
         lists, DIMACS and general Matrix Market files are directed, METIS and symmetric Matrix
         Market files undirected.
     duplicates : {"first", "last", "min", "max", "sum", "keep", "error"}, optional
-        What becomes of several edges between the same vertices, as in
-        :func:`frontier.from_edges`. Default: the first stays; all stay in an archive written by
-        :func:`write`, and in what the reader of a registered format gives.
+        What to do with several edges between the same vertices, as in
+        :func:`frontier.from_edges`. Default: keep the first; in an archive written by
+        :func:`write`, and in registered formats, keep all.
     self_loops : {"keep", "drop", "error"}
-        What becomes of self-loops.
+        What to do with self-loops.
     num_vertices : int, optional
         Number of vertices, for edge lists. Default: what the file says, or the largest id plus
         one.
     labels : array_like, shape (n,), or bool, optional
-        Labels, or True: the ends of edges in an edge list are names, such as ``alice`` or numbers
-        however large, and vertices are numbered in the order in which they come, as in
+        Labels of the vertices. True: the endpoints in an edge list are labels, such as ``alice`` or
+        arbitrarily large numbers, and vertices are numbered in the order of their first appearance, as in
         :func:`frontier.from_edges`.
     header : bool, optional
-        Whether the first line of an edge list names the columns. Default: if it looks so.
+        Whether the first line of an edge list names the columns. Default: decided by its content.
     progress : bool, optional
-        Show a progress bar on stderr. Default: if that is a terminal and the file is larger
+        Show a progress bar on stderr. Default: if stderr is a terminal and the file is larger
         than 50 MiB.
 
     Returns
     -------
     Graph
         On the cpu backend. Integer weights of text files are int64, others float64, each the
-        one nearest to the decimal number.
+        float nearest to the decimal number.
 
     Raises
     ------
     GraphError
-        The file cannot be read, or does not hold what its format asks for; the message names
+        If the file cannot be read or its content is invalid; the message names
         file and line, what was expected and what was found.
 
     Notes
     -----
-    Takes time proportional to the file's size. Text is read in blocks on all threads; gzip is
-    unpacked on one. Names, and columns in another order, are read by Python: two to three microseconds a line.
+    Takes time proportional to the file's size. Text is parsed in blocks on all threads; gzip is
+    unpacked on one. Labels, and columns in another order, are parsed by Python: two to three microseconds per line.
 
     The first line of an edge list may name its columns: ``source``, ``src``, ``from`` or ``start``;
     ``target``, ``dst``, ``to`` or ``end``; ``u`` and ``v`` for undirected edges; ``weight``. Others
-    become columns of the graph's edges; a third one alone, if it holds numbers, the weights. Other
-    names in the first line of a ``.csv`` or ``.tsv`` are taken as names of columns in this order,
-    unless ``labels=True``: then they are an edge, and ``header=True`` says that they are not. In
-    these two formats a line ``33,`` without a target is a vertex that may have no edges.
+    become columns of the graph's edges, except that a single third column of numbers holds the
+    weights. If the first line of a ``.csv`` or ``.tsv`` contains other names, they are taken for the
+    names of source, target and further columns. With ``labels=True`` they are taken for an edge,
+    unless ``header=True``. In these two formats a line without a target, such as ``33,``, is a
+    vertex that may have no edges.
 
     A skew-symmetric Matrix Market file becomes a directed graph: each entry is an edge, and its
-    reverse has the negated weight.
+    reverse edge has the negated weight.
 
     Examples
     --------
@@ -149,26 +150,26 @@ def _name(path: Any) -> str:
 def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | None = None) -> None:
     """Write a graph to a file.
 
-    What is written is the same graph when it is read again: vertices, edges, directedness and
-    the values of weights (text files give them back as int64 or float64). Duplicate edges need
-    ``read(..., duplicates="keep")``. Labels and columns are kept by ``.npz`` only.
+    Reading the file gives the same graph again: vertices, edges, directedness and the values of
+    weights (from text files as int64 or float64). To get duplicate edges back, use
+    ``read(..., duplicates="keep")``. Only ``.npz`` keeps labels and columns.
 
     Parameters
     ----------
     graph : Graph
         The graph, on any backend.
     path : str, path or file
-        The file. It is replaced if it is there, once all is written: an error leaves the old one as
-        it was. One that is open for writing bytes will do too. Its suffix names the format, as in
-        :func:`read`; ``.gz`` after it: the file is gzipped. A pipe or ``/dev/stdout`` will do, with ``format``.
+        The file, or a file that is open for writing bytes. An existing file is replaced when everything
+        has been written, so an error leaves it as it was. The suffix determines the format, as in
+        :func:`read`; a further ``.gz`` means gzip. With ``format``, it may be a pipe or ``/dev/stdout``.
     format : str, optional
-        One of these suffixes, for a file whose name has another.
+        One of these suffixes, for a file with another name.
 
     Raises
     ------
     GraphError
-        The file cannot be written, or its format cannot hold the graph: METIS files hold
-        undirected graphs without self-loops, with integer weights; ``.el`` no weights, ``.wel``
+        If the file cannot be written, or its format cannot represent the graph: METIS files hold
+        undirected graphs without self-loops, with integer weights; ``.el`` holds no weights, ``.wel``
         only weighted graphs.
     """
     given: Any = path if hasattr(path, "write") else None

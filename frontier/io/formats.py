@@ -81,26 +81,26 @@ def register_format(
     read: Callable[[IO[bytes]], Graph] | None = None,
     write: Callable[[Graph, IO[bytes]], None] | None = None,
 ) -> None:
-    r"""Make a file format known to :func:`frontier.read`, :func:`frontier.write` and the command line.
+    r"""Register a file format for :func:`frontier.read`, :func:`frontier.write` and the command line.
 
     Parameters
     ----------
     name : str
-        What messages call it.
+        The name of the format in messages.
     suffixes : sequence of str
-        The files' suffixes, with or without the dot, which are also its names for ``format=`` and ``--format``. A
-        suffix that is known already means the new format from now on.
+        The suffixes of files, with or without the dot, which are also its names for ``format=`` and ``--format``. A
+        suffix that was registered before now means the new format.
     read : callable, optional
-        ``read(file) -> Graph``: makes a graph of a file, open for reading bytes from its beginning, unpacked if it
-        was gzipped. The options of :func:`frontier.read` are applied to the graph. A ValueError becomes a GraphError
-        that names the file.
+        ``read(file) -> Graph``: makes a graph of a file that is open for reading bytes, and unpacked if it was gzipped.
+        The options of :func:`frontier.read` are applied to the graph. A ValueError becomes a GraphError that names the
+        file.
     write : callable, optional
-        ``write(graph, file)``: writes a graph, which is on the cpu backend, to a file open for writing bytes.
+        ``write(graph, file)``: writes a graph, which is on the cpu backend, to a file that is open for writing bytes.
 
     Notes
     -----
-    A package on whose format the command line should be able to count names, in the entry points
-    ``frontier.formats``, the module that calls this function; it is imported when a suffix is met that nobody knows.
+    For the command line to know the format of an installed package, the package names the module that calls this
+    function in the entry points ``frontier.formats``. The module is imported when a suffix is unknown.
 
     Examples
     --------

@@ -42,25 +42,26 @@ Index = str
 
 @dataclass
 class Effects:
-    """What a functor touches.
+    """The fields that a functor reads and writes, found by :func:`effects`.
 
     Attributes
     ----------
     reads, writes : dict of str to set of str
-        Field name to indices: ``src``, ``dst``, ``v``, ``edge``, ``i`` or ``any``; a scalar has the index
-        ``""``. Atomics are among the writes.
+        From names of fields to indices: ``src``, ``dst``, ``v``, ``edge``, ``i`` or ``any``; a scalar has the index
+        ``""``. Atomics are included in the writes.
     atomics : dict of str to set of str
-        Field name to operations: ``add``, ``min``, ``max``, ``or``, ``exch``, ``cas``.
+        From names of fields to operations: ``add``, ``min``, ``max``, ``or``, ``exch``, ``cas``.
     topology : set of str
-        Arrays of the graph that it reads by ``fr.neighbours`` and its sisters: ``offsets``, ``targets``, ``sources``,
-        ``weights``.
+        Arrays of the graph that it reads by ``fr.neighbours``, ``fr.target`` and so on: ``offsets``, ``targets``,
+        ``sources``, ``weights``.
     updates : dict of str to set of str
-        Fields of which an element is written that depends on what it was, without an atomic: to the arguments that its
-        index is made of, as ``"dst"`` or ``"i k"``; ``"any"`` where several calls may well meet there.
+        Fields of which the functor replaces an element by a value computed from the old one, without an atomic. The
+        values are the parameters from which the index is made, such as ``"dst"`` or ``"i k"``, or ``"any"`` if several
+        calls may update the same element.
     sums : set of str
-        Names of the fields, one after another, that all hold bools where the functor computes with two bools.
+        Operands of arithmetic between two bools: names of fields, separated by blanks, that all hold bools.
     exact : bool
-        False if the problem went somewhere that the analysis does not follow.
+        False if the problem is passed to code that the analysis cannot follow.
     """
 
     reads: dict[str, set[Index]] = field(default_factory=dict)
@@ -73,7 +74,7 @@ class Effects:
 
     @property
     def fields(self) -> set[str]:
-        """All fields named."""
+        """The names of all these fields."""
         return {*self.reads, *self.writes}
 
 
@@ -88,12 +89,12 @@ _found: dict[str, Effects] = {}
 
 
 def effects(fn: Callable[..., Any]) -> Effects:
-    """What a functor touches.
+    """Return which fields a functor and its helpers read and write.
 
     Parameters
     ----------
     fn : function
-        Takes the problem first.
+        A functor; its first parameter is the problem.
 
     Returns
     -------
@@ -102,7 +103,7 @@ def effects(fn: Callable[..., Any]) -> Effects:
     Raises
     ------
     FunctorError
-        If it, or a helper, uses what functors may not (try, with, yield, assignment to a scalar).
+        If it, or a helper, does something functors may not do (try, with, yield, assignment to a scalar).
     """
     captures = Captures((fn,))
     if captures.refused:  # it may change without notice
