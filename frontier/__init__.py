@@ -1,7 +1,7 @@
-"""Frontier: graph algorithms as a few Python functions over frontiers of vertices and edges.
+"""Frontier: parallel graph algorithms, written as a few Python functions over frontiers of vertices and edges.
 
-Everything a user needs is here, imported when first used: ``import frontier as fr``. The names stand in one table, from
-which ``python tools/make_stub.py`` writes ``__init__.pyi`` for type checkers and editors.
+Everything a user needs is here, and is imported when first used: ``import frontier as fr``. The names are in one table,
+from which ``python tools/make_stub.py`` writes ``__init__.pyi`` for type checkers and editors.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``python -m frontier`` and the command ``frontier``: the command line."""
+"""The command line: ``python -m frontier``, and the command ``frontier``."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Write a file whole or not at all: beside the old one, which it replaces when all of it is there.
+"""Write a file atomically: under a temporary name, which replaces the old file when it is complete.
 
-A disk that gets full, an error or Ctrl-C leaves the old file as it was, and nothing else behind.
+If the disk is full, or after an error or Ctrl-C, the old file is unchanged and nothing else is left behind.
 """
 
 from __future__ import annotations

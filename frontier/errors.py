@@ -1,7 +1,7 @@
-"""Every error that Frontier raises on purpose.
+"""Every error that Frontier raises deliberately.
 
-All derive from :class:`FrontierError` and from the built-in exception that a caller would
-expect, so ``except ValueError`` works for a bad graph as it does elsewhere in Python.
+All derive from :class:`FrontierError`, and most from the matching built-in exception, so that ``except ValueError``
+catches errors about a bad graph.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Modules that register themselves when they are imported, found by name: those below them need not know them."""
+"""Import the modules of a folder, each of which registers itself; so lower layers need not know them by name."""
 
 from __future__ import annotations
 

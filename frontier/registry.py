@@ -1,4 +1,4 @@
-"""Which primitives there are: what the command line and the benchmarks know of them.
+"""The registry of primitives: what the command line and the benchmarks know about them.
 
 A primitive registers itself at the end of its module::
 
@@ -14,8 +14,8 @@ A primitive registers itself at the end of its module::
         )
     )
 
-Nothing here imports a primitive before :func:`primitives` is called, so ``import frontier`` stays
-light, and a user's own module can register a primitive in the same way.
+No primitive is imported before :func:`primitives` is called, so ``import frontier`` stays fast. Modules of users can
+register primitives in the same way.
 """
 
 from __future__ import annotations

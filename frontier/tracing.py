@@ -1,7 +1,7 @@
-"""Trace: one row for every pass and step, while ``with fr.trace() as t:`` is open.
+"""The class Trace: one row for each step of each pass, while ``with fr.trace() as t:`` is active.
 
-Fused loops count where they run and hand their rows over when they return to Python: the last
-rows of a run one by one, and sums over all of them.
+Compiled loops collect their rows themselves, and pass them on when they return to Python: the last rows of a run one by
+one, and sums over all of them.
 """
 
 from __future__ import annotations

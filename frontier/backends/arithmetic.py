@@ -1,7 +1,7 @@
-"""What NumPy computes and numba does not, as functions for compiled code on any target.
+"""Functions for operations that NumPy has and numba lacks, in compiled code on any target.
 
-:mod:`frontier.backends.promotion` puts calls of them into functors; :func:`register` tells numba what they are. (numba
-compares signatures literally, so the functions that it reads have no annotations.)
+:mod:`frontier.backends.promotion` inserts calls of them into functors; :func:`register` registers them with numba.
+(numba compares signatures literally, so the functions that it reads have no annotations.)
 """
 
 from __future__ import annotations

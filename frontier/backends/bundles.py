@@ -1,4 +1,4 @@
-"""Arrays that go together through the functions of phases, as named tuples; what a phase does not use is 0."""
+"""Arrays that are passed to phases together, as named tuples; an array that a phase does not use is 0."""
 
 from __future__ import annotations
 

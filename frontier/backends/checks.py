@@ -1,7 +1,7 @@
-"""``FRONTIER_CHECK=1``: fields whose every access is checked in compiled functors, on any target.
+"""``FRONTIER_CHECK=1``: fields that check every access in compiled functors, on any target.
 
-A checked field is a pointer with a length. An index outside it, or an integer that the field's dtype does not hold, is
-noted where the call of the functor looks for it (:mod:`frontier.backends.guards`), and the functor raises.
+A checked field is a pointer with a length. If an index is outside it, or an integer does not fit the dtype of the
+field, the functor records that and raises; the call of the functor finds the record (:mod:`frontier.backends.guards`).
 """
 
 from __future__ import annotations

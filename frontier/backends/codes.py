@@ -1,4 +1,4 @@
-"""Numbers on which loop functions and the host agree, on every backend."""
+"""Numbers by which loop functions and the host communicate, on every backend."""
 
 #: Ends of a run: the reasons why a loop function returns.
 DONE, PAUSED, UNCONVERGED, NEED_IN_EDGES, CLAIMED_TWICE, BAD_VERTEX, RECORD_FULL, SINGLE, WRONG_KIND = range(9)

@@ -1,4 +1,4 @@
-"""Functors as compiled code sees them: copies named by their content, whose plain helpers are compilable too."""
+"""Copies of functors in the form that is compiled: named by their content, with helpers that can be compiled, too."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Types of fields' memory in compiled functors, on any target, for numba; each target says how it keeps them."""
+"""Numba types for the memory of fields in compiled functors, on any target; each target defines their layout."""
 
 from __future__ import annotations
 

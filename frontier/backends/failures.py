@@ -1,4 +1,4 @@
-"""What the host says of a functor that has raised in compiled code."""
+"""The errors that the host raises after a functor has raised in compiled code."""
 
 from __future__ import annotations
 

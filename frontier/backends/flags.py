@@ -1,10 +1,10 @@
-"""Arrays of bools and of narrow integers inside compiled functors, on any target.
+"""Arrays of bools and of narrow integers in compiled functors, on any target.
 
-NumPy keeps a bool in a byte that must be 0 or 1. Were these plain bytes, ``p.flag[v] = p.level[v] & 4``
-would leave a 4 there, and a number divisible by 256 would be false. So what is read is a bool, and what is
-stored is the truth of a value.
+NumPy keeps a bool in a byte that must be 0 or 1. If these were plain bytes, ``p.flag[v] = p.level[v] & 4`` would store
+a 4, and a number divisible by 256 would be stored as false. So reading gives a bool, and storing a value stores its
+truth.
 
-Integers of fewer than 64 bits are read as signed ones of 64 bits, in which functors compute.
+Integers of fewer than 64 bits are read as signed 64-bit integers, in which functors compute.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a call of a primitive takes of memory, from its fields and its programs: nothing is run, no field is made.
+"""The memory that a call of a primitive needs, from its fields and programs, without running or allocating anything.
 
-Programs are lowered as for a run; their inputs say what they take from the workspace, and whether they walk in-edges.
+Programs are lowered as for a run. Their inputs say what they take from the workspace, and whether they use in-edges.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Calls of functors in compiled code, after which the caller goes on whatever happens, on any target.
+"""Calls of functors in compiled code that always return to the caller, even if the functor raises, on any target.
 
-To numba an exception is a status that every caller passes on by returning at once. In a loop function that must not
-be: the worker would be gone, and the others would wait for it at the next barrier for ever. So a functor is called
-here: if it raises, that is noted where all workers see it after the phase's barrier, and the call gives 0. Then all
-leave together. Where LLVM sees that a functor cannot raise, nothing of this remains.
+In numba, an exception is a status that every caller passes on by returning at once. A worker that returned from the
+loop function would be missing at the next barrier, and the others would wait for it forever. So functors are called by
+the functions here. If the functor raises, they record that where all workers see it after the barrier of the phase, and
+return 0; then all workers return together. If LLVM can prove that a functor does not raise, it removes all of this.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Hubs of a graph: the vertices of the highest degrees, as a rule for pull and its cache want to know them.
+"""The hubs of a graph, its vertices of highest degree, for the switch rule ``hubs`` and the hub cache of pulls.
 
-After Enterprise (Liu and Huang, SC 2015): by default the degree that about a thousand vertices exceed.
+After Enterprise (Liu and Huang, SC 2015): by default, about a thousand vertices are hubs.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Ctrl-C during a run: remembered, and raised where the run can be stopped."""
+"""Ctrl-C during a run: it is recorded, and raised where the run can be stopped."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Keys in the order of values: compiled code finds the edge of the least or greatest value by one integer and an id.
+"""Order-preserving integer keys, by which compiled code finds the edge with the least or greatest value and its id.
 
-These are the plain Python meanings; :mod:`frontier.backends.overloads` says what they are in compiled code.
+These are the plain Python definitions; :mod:`frontier.backends.overloads` has those for compiled code.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the public atomics, hashes, random numbers and ``truth`` are inside compiled functors, on any target.
+"""Implementations of the public atomics, hashes, random numbers and ``truth`` in compiled functors, on any target.
 
 A backend calls :func:`register` once with its own ``overload`` decorator and its own instructions. (numba compares
 signatures literally, so the functions that it reads have no annotations.)

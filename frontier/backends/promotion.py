@@ -1,13 +1,12 @@
-"""NumPy's arithmetic inside compiled functors: a pass over numba's intermediate form, on any target.
+"""NumPy's arithmetic in compiled functors: a pass over numba's intermediate representation, on any target.
 
-numba takes ``0.5`` for a float64 and widens int32 + int32; NumPy lets a number that stands in the code, or that is
-captured, follow what it meets, and keeps int32. So the types of a functor are inferred once, operands are brought to
-the type in which NumPy computes, what numba computes otherwise becomes a call of :mod:`frontier.backends.arithmetic`,
-and if anything has changed the types are inferred again. A functor of 64-bit numbers stays as it is.
+In numba ``0.5`` is a float64 and int32 + int32 is widened. In NumPy a literal or captured number adopts the type of the
+other operand, and int32 stays int32. So the types of a functor are inferred once, operands are converted to the type in
+which NumPy computes, and operations on which numba differs become calls of :mod:`frontier.backends.arithmetic`. If
+anything has changed, the types are inferred again. A functor of 64-bit numbers does not change.
 
-A value is *weak* while it is made of nothing but Python's own numbers. A variable that is weak on one path and a
-float32 on another counts as a float32 where it is computed with, and is kept in 64 bits, so that storing it changes
-nothing.
+A value is *weak* if it is made only of Python numbers. A variable that is weak on one path and a float32 on another is
+a float32 in computations, but is kept in 64 bits, so that storing it changes nothing.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Execution of a loop function: its table of addresses and state, and what it gives back.
+"""Execution of a loop function: its table of addresses and state, and its results.
 
-What differs between backends is where arrays lie and how the function is called: a subclass says that.
+Backends differ in where arrays lie and how the function is called, which subclasses define.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What later runs use again: the memory of loops (queues, scans, bitmaps, stamps), and compiled code with its tables.
+"""What later runs reuse: memory of loops (queues, prefix sums, bitmaps, stamps), and compiled code with its tables.
 
-A fresh array costs a page fault for every 4 KiB, as much as a short traversal; so workspaces go back to a
-pool of their graph when a run ends.
+A fresh array costs a page fault for every 4 KiB, which takes as long as a short traversal. So workspaces are returned
+to a pool of their graph when a run ends.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Integers that overflow wrap in functors, on any target.
+"""Integer overflow in functors wraps around, on any target.
 
-numba marks sums, differences and products of signed integers as never overflowing (``nsw``), and LLVM reasons from
-that: ``x + 1 > x`` becomes true of every number, and ``x * x`` is never negative. NumPy wraps, and so do functors.
+numba marks sums, differences and products of signed integers as never overflowing (``nsw``), and LLVM makes use of
+that: ``x + 1 > x`` becomes true for every number, and ``x * x`` is never negative. In NumPy, and in functors, overflow
+wraps around.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The graph inside functors: a vertex's edges as a range of slots, and what lies at a slot.
+"""The graph in functors: a vertex's edges as a range of slots, and the target, source and weight of a slot.
 
-Here is the plain Python meaning, which the python backend runs; :mod:`frontier.backends.overloads` says what it is in
-compiled code. A functor gets the graph's arrays as hidden fields of the problem, if it asks for them.
+These are the plain Python definitions, which the python backend runs; :mod:`frontier.backends.overloads` has those for
+compiled code. A functor that uses them gets the graph's arrays as hidden fields of the problem.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Atomic operations for functors: on every backend, with one meaning.
+"""Atomic operations for functors, with the same meaning on every backend.
 
-Here is the plain Python meaning, which the python backend runs; compiling backends replace
-each function by the processor's instruction. All return the old value. They work on vertex and
-edge fields (and arrays) of 32 and 64 bit numbers; ``atomic_cas``, ``atomic_exch`` and
-``atomic_or`` on integers only. Scalars take no atomics: return the value and use Reduce.
+These are the plain Python definitions, which the python backend runs; compiling backends replace each function by an
+instruction of the processor. All return the old value. They work on vertex fields, edge fields and arrays of 32- and
+64-bit numbers; ``atomic_cas``, ``atomic_exch`` and ``atomic_or`` on integers only. There are no atomics on scalars:
+return the value and use Reduce.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What functors take from outside, as it is at one moment: described by value, rebuilt from it, watched for changes.
+"""The values that functors capture from outside: described by value, rebuilt from the description, watched for changes.
 
-numba makes constants of globals and of captured variables. So compiled code is named by the *fingerprint* of a
-functor: its bytecode and all that it takes from outside, by value, with the functions that it calls. What is compiled
-is rebuilt from the very values that were described, and before every run it is asked whether they still hold. A value
-that cannot be described exactly is refused.
+numba makes constants of globals and of captured variables. So the cache key of compiled code contains the *fingerprint*
+of its functors: their bytecode, everything that they capture, by value, and the functions that they call. The code is
+compiled from a functor that is rebuilt from exactly the described values, and before every run these are compared with
+the current ones. A value that cannot be described exactly is refused.
 """
 
 from __future__ import annotations

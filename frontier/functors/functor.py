@@ -1,8 +1,8 @@
 """Functors: the plain Python functions that say what happens at one edge or one vertex.
 
-A functor takes the problem first; its other arguments are taken by name. This module finds
-those names, checks them against the place where the functor is used, and finds the plain
-functions that it calls. What a functor reads and writes is found by :mod:`frontier.program.effects`.
+The first parameter of a functor is the problem; the others are matched by name. This module finds those names, checks
+them against the place where the functor is used, and finds the plain functions that the functor calls. Its reads and
+writes are found by :mod:`frontier.program.effects`.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What a functor must not do: one table, and the check of a functor's bytecode against it on every backend.
+"""What a functor must not contain: one table, and the check of a functor's bytecode against it on every backend.
 
-Compiled code knows numbers, bools and tuples of them. What else Python has would be refused by a compiler in words of
-its own, or mean something else there than in Python. So it is refused before the first run, by a line that names the
-place and the way out, on the python backend too: a program that runs there runs everywhere. Only what helps to look at
-a program (``breakpoint``, ``assert``, f-strings) is let through on that backend.
+Compiled code can handle numbers, bools and tuples of them. For anything else a compiler would give an error in its own
+words, or the meaning would differ from Python's. So it is refused before the first run, with the line and an
+alternative, on the python backend, too: a program that runs there runs everywhere. Only what is useful for debugging
+(``breakpoint``, ``assert``, f-strings) is accepted on that backend.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Graphs to try things on: random ones, regular ones, and one that everybody knows."""
+"""Generated graphs: random and regular ones, and Zachary's karate club."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What ``frontier.generators.kernels`` makes, by array operations: where it is too little to compile for.
+"""The generators of ``frontier.generators.kernels`` by array operations, for graphs too small to be worth compiling.
 
-The same numbers, for a seed means the same graph however it is made.
+They produce the same numbers, because a seed must give the same graph however it is made.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Compiled kernels of the generators; imported only when a random graph is made.
 
-The random numbers are the SplitMix64 sequence (Steele, Lea, Flood: Fast splittable pseudorandom
-number generators, OOPSLA 2014), whose i-th number is a function of the seed and i. So any thread
-can make any stretch of a graph, and the graph does not depend on how many there are.
+The random numbers are the SplitMix64 sequence (Steele, Lea, Flood: Fast splittable pseudorandom number generators,
+OOPSLA 2014), whose i-th number is a function of the seed and i. So any thread can generate any part of a graph, and the
+graph does not depend on the number of threads.
 """
 
 from __future__ import annotations

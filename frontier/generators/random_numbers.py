@@ -1,6 +1,6 @@
-"""Random numbers for the generators, and the checks of what they are given.
+"""Random numbers for the generators, and the checks of the generators' arguments.
 
-A sequence is chosen by a key and made on all threads; see ``frontier.generators.kernels``.
+A sequence is selected by a key and generated on all threads; see ``frontier.generators.kernels``.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Graphs from arrays: ``from_edges`` and ``from_csr``. A graph lies where the ends of its edges came from."""
+"""Graphs from arrays: ``from_edges`` and ``from_csr``. The graph is made in the memory in which its edges lie."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Rows of a graph made by array operations, on a GPU and of few edges anywhere: sorting, duplicates, in-edges.
+"""Build the rows of a graph by array operations, on a GPU or for few edges: sorting, duplicates, in-edges.
 
-Every function takes ``xp``, the module of its arrays: CuPy or NumPy. Edges are sorted as 64-bit keys, source above
-target. The sort is CuPy's radix sort, which needs as much memory again; temporary arrays are dropped as soon as they
-have served.
+Every function takes ``xp``, the module of its arrays: CuPy or NumPy. Edges are sorted as 64-bit keys, with the source
+in the upper and the target in the lower bits. The sort is CuPy's radix sort, which needs as much memory again;
+temporary arrays are freed as soon as possible.
 """
 
 from __future__ import annotations

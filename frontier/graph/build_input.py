@@ -1,6 +1,6 @@
-"""Check what a graph is made from, and bring it into the dtypes that the kernels take, and to where the graph will lie.
+"""Check the input of graph construction, convert it to the dtypes of the kernels, and move it to the graph's memory.
 
-``memory`` is where the arrays go; labels, and columns that are no numbers, stay on the host.
+``memory`` is where the arrays go; labels, and columns that are not numbers, stay on the host.
 """
 
 from __future__ import annotations

@@ -1,11 +1,10 @@
 """Compiled kernels of graph construction; imported only when a graph is built.
 
-Edges are sorted by (source, target) in two steps that keep the order of equals. First they are
-dealt into buckets by the high bits of the source, each worker taking a stretch of the input.
-Then every bucket, small enough for a core's cache, is sorted by the remaining bits (least
-significant digit first), and duplicates in it are resolved on the way out. An edge travels as
-one 64-bit key, the low bits of its source above its target, and, where weights or columns have
-to follow, one payload: the number of the edge, or the bits of its weight.
+Edges are sorted by (source, target) in two stable steps. First they are distributed to buckets by the high bits of the
+source; each worker processes a part of the input. Then every bucket, which is small enough for a core's cache, is
+sorted by the remaining bits (least significant digit first), and duplicates in it are resolved while it is written. An
+edge is represented by one 64-bit key, with the low bits of its source above its target. If there are weights or
+columns, it also has a payload: the number of the edge, or the bits of its weight.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sort edges into rows on all threads: the driver of ``frontier.graph.build_kernels``; few edges by array operations.
+"""Sort edges into rows on all threads by ``frontier.graph.build_kernels``, or few edges by array operations.
 
 Results do not depend on the number of threads.
 """

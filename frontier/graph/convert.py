@@ -1,4 +1,4 @@
-"""Graphs from SciPy, NetworkX and pandas, and back. None of the three is imported before."""
+"""Conversions from and to SciPy, NetworkX and pandas, which are imported only when needed."""
 
 from __future__ import annotations
 

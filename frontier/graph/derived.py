@@ -1,4 +1,4 @@
-"""What follows from a graph's rows and weights; a graph makes it once, when it is first asked for."""
+"""Data derived from a graph's rows and weights; computed once, on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many bytes a graph, and a primitive on it, take."""
+"""Estimates of the bytes that a graph, and a primitive on it, take."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""A graph at another placement: its arrays shared where they can be, copied once where they cannot.
+"""A graph at another placement: arrays are shared if possible, and otherwise copied once.
 
-A copy knows the graph that it is of, and the first keeps its copies, so going there and back gives the same arrays.
+A copy knows the graph that it was made from, and that graph keeps its copies. So moving a graph back and forth gives
+the same arrays.
 """
 
 from __future__ import annotations

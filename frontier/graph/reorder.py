@@ -1,7 +1,7 @@
-"""The same graph with its vertices numbered in another order: the work of ``Graph.reordered``.
+"""The same graph with its vertices renumbered: the implementation of ``Graph.reordered``.
 
-Edges are sorted into rows again as for a new graph, where the graph lies. The sort keeps the order of equals, so the
-two directions of an undirected edge that is there several times still stand in the same order in both lists.
+Edges are sorted into rows again as for a new graph, in the memory of the graph. The sort is stable, so the two
+directions of parallel undirected edges keep the same order in both lists.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Who makes rows, and what follows from them: kernels of the host, or operations on arrays where these lie.
+"""The two ways to make rows and derived data: compiled kernels on the host, or array operations in the arrays' memory.
 
-:mod:`frontier.graph.build` and :mod:`frontier.graph.derived` say what is made, :func:`row_maker` gives who makes it
-in a memory.
+:mod:`frontier.graph.build` and :mod:`frontier.graph.derived` say what to make; :func:`row_maker` returns the maker for
+a memory.
 """
 
 from __future__ import annotations

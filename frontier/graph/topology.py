@@ -1,4 +1,4 @@
-"""The arrays of a graph, and what is derived from them when it is first asked for."""
+"""The arrays of a graph, and the data derived from them on first use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Traits: what kind of graph it is, by which programs and backends choose."""
+"""Traits of a graph, by which programs and backends choose variants."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Blocks: a program's nodes as straight pieces of code, each of which says which comes next.
+"""Blocks: the nodes of a program cut into straight-line code, in which each block names the next one.
 
-What a backend compiles is one function with a variable ``pc``, so that a run can return to the host at every boundary
-and go on: a block is what is entered, and entered again. They are laid out such that few tests of ``pc`` lie on the way
-of the shortest loop.
+A backend compiles one function with a variable ``pc``, the number of the current block. So a run can return to the host
+at every boundary, and continue later at the block where it stopped. Blocks are ordered such that the shortest loop
+tests ``pc`` as rarely as possible.
 """
 
 from __future__ import annotations

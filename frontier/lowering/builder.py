@@ -1,4 +1,4 @@
-"""Builder: a program in the making. Operators add their phases, and what follows from them, through it."""
+"""The class Builder, through which operators add their nodes to a program."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a loop becomes, as pseudo-code for people: phases and what they read and write, barriers, decisions.
+"""Print the program of a loop as pseudo-code: phases and what they read and write, barriers, control flow.
 
-Bookkeeping is left out: which of two arrays holds a frontier, stamps, rows of the trace, and what nothing shown asks
-for. So are tests whose outcome is known (:mod:`frontier.lowering.folding`).
+Bookkeeping is left out: which of two arrays holds a frontier, stamps, rows of the trace, and variables that nothing
+shown uses. Tests whose outcome is known are left out, too (:mod:`frontier.lowering.folding`).
 """
 
 from __future__ import annotations

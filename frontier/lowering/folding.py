@@ -1,7 +1,7 @@
-"""A program without what cannot happen: tests whose outcome is known, and what would follow from the other one.
+"""Constant folding: remove tests whose outcome is known, and the code that is dead because of it.
 
-Operators ask for the form and the kind of a frontier wherever these matter, often where only one is possible. Compilers
-find that out by themselves; :mod:`frontier.lowering.explain` has it done here, so that a reader need not.
+Operators test the form and the kind of a frontier wherever these matter, although often only one is possible. Compilers
+find that out by themselves; this module does it for :mod:`frontier.lowering.explain`, so that readers need not.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""The intermediate representation: what a loop does between two barriers, as objects and not as text.
+"""The intermediate representation (IR) of programs: nodes, variables and expressions as objects, not as text.
 
-A program is a list of nodes. *Phases* are work that is divided among the workers and ends in a barrier; all else
-steers: assignments, branches, loops, exchanges of two variables, and ways to return to the host. What steers is
-computed from values that all workers know, so every worker may compute it for itself, or one for all: that is the
-choice of a printer (:mod:`frontier.lowering.printer`), which makes the code that a backend compiles.
+A program is a list of nodes. *Phases* are work that is divided among the workers and ends in a barrier. All other nodes
+are control flow: assignments, branches, loops, exchanges of two variables, and returns to the host. Control flow is
+computed from values that all workers know, so every worker may execute it redundantly, or one worker may execute it for
+all. That is the choice of a printer (:mod:`frontier.lowering.printer`), which generates the code that a backend
+compiles.
 
-Variables are objects, so two never meet by their spelling; a printer writes the name that :class:`Var` carries, which
-ends in a number of its own. Expressions are made with Python's operators where these give numbers
-(``count * 2 < edges``), and with :func:`equal`, :func:`both` and their sisters where they give truth values.
+Variables are objects, so equal names cannot clash; a printer writes the name in :class:`Var`, which ends in a unique
+number. Expressions are made with Python's operators if they give numbers (``count * 2 < edges``), and with
+:func:`equal`, :func:`both` and similar functions if they give truth values.
 """
 
 from __future__ import annotations

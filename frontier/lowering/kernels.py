@@ -1,8 +1,8 @@
 """Kernels: the functions of phases, which are plain Python functions made by factories.
 
-A *factory* is a function at the top of a module of an operator. It returns the function of a phase, closed over what
-is known when a program is made: functors, and constants. Branches on constants that are bools are decided there, so
-what they leave out is neither typed nor compiled, nor need it have a type::
+A *factory* is a function at the top level of a module of an operator. It returns the function of a phase, as a closure
+over what is known when a program is made: functors and constants. A branch on a captured bool is decided at compile
+time, and the branch not taken is dead code, which is neither typed nor compiled, and need not even have a type::
 
     def filtering(keep, *, scanned):
         put = collecting(scanned)
@@ -14,12 +14,12 @@ what they leave out is neither typed nor compiled, nor need it have a type::
 
         return phase
 
-Names that a kernel does not find in its own module are those of the program's module (the backend's runtime), which a
-kernel's module imports below ``TYPE_CHECKING``: so the readers of a file know where they come from, and numba is
-imported only where something is compiled.
+Names that a kernel does not find in its own module are those of the generated module (the backend's runtime). A
+kernel's module imports them under ``TYPE_CHECKING``, so readers of the file see where they come from, and numba is
+imported only to compile.
 
-The program's text says which factory is called with what, and what the factory's sources are: it names the machine
-code.
+The generated text says which factories are called with which arguments, and contains digests of their sources, so these
+are part of the cache key.
 """
 
 from __future__ import annotations

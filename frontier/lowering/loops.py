@@ -1,4 +1,4 @@
-"""Lowering of scopes, loops and sequences: storage that is fixed, and decisions alike for all workers."""
+"""Lowering of programs, loops and sequences, with the registers of their frontiers."""
 
 from __future__ import annotations
 

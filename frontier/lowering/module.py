@@ -1,4 +1,4 @@
-"""The text of a module with one loop function and the phases that it calls."""
+"""The source text of a generated module: one loop function, and the phases that it calls."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What phases are made of: the graph's arrays, the problem as functors see it, calls of functors, and kernels.
+"""The parts of phases: the graph's arrays, the problem as functors see it, calls of functors, and kernels.
 
-A phase's function is a kernel (:mod:`frontier.lowering.kernels`); what it is called with are expressions.
+The function of a phase is a kernel (:mod:`frontier.lowering.kernels`); its arguments are expressions.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Printer: the loop function of a program whose workers all keep the variables and decide alike.
+"""The printer of loop functions whose workers all keep the variables and execute the control flow redundantly.
 
-All workers run the same blocks; work is divided only inside phases. What steers is computed by every worker for itself
-from the same values, so it needs no barrier and no broadcast. A backend whose workers do otherwise has a printer of
-its own, which changes how variables are read and written, and what a phase is.
+All workers run the same blocks; work is divided only inside phases. Every worker computes the control flow from the
+same values, so no barrier and no broadcast is needed for it. A backend whose workers do otherwise has its own printer,
+which changes how variables are read and written, and what a phase is.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Registers: what a frontier is inside a loop function.
+"""Registers: the representation of a frontier inside a loop function.
 
 Every scope (the program, and every step or loop with a frontier of its own) has one register: a few
-local variables that all workers keep alike, and queues in memory.
+local variables, which have the same values in all workers, and queues in memory.
 
 ===========  ==========================================================================
-``form``     QUEUE (ids), OUT or IN (ids and the scan of their out- or in-degrees), ALL, BITS
+``form``     QUEUE (ids), OUT or IN (ids, and the prefix sum of out- or in-degrees), ALL, BITS
 ``kind``     0 vertices, 1 edges
 ``count``    number of elements
-``edges``    sum of their degrees, where the form knows it
+``edges``    sum of their degrees, if the form includes it
 ``queue``    address of the ids
-``side``     which of its two queues and scans the register uses now
+``side``     which of its two queues and prefix sums the register uses now
 ``bits``     address of the bitmap
 ===========  ==========================================================================
 """

@@ -1,4 +1,4 @@
-"""What a phase reads and writes: fields by the effects of its functors, and of the graph and frontiers by its call."""
+"""The reads and writes of a phase: fields by the effects of its functors, graph and frontiers by its arguments."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The variables of a program, and the table of words in which the host keeps them between calls.
+"""The variables of a program, and the table in which the host keeps them between calls.
 
-Every word of the table has a key. Keys that hold a name of the user's have a colon, all others have none, so no two
-are alike.
+Every word of the table has a key. Keys that contain a name chosen by the user contain a colon, and no other keys do, so
+they cannot clash.
 """
 
 from __future__ import annotations

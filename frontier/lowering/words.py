@@ -1,4 +1,4 @@
-"""Expressions of a program as people write them: names that a reader can follow, no casts, no bookkeeping."""
+"""Expressions of a program in readable form: meaningful names, no casts, no bookkeeping."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Arrays wherever they are: whether they lie on a GPU, and how they come to the host or beside another array."""
+"""Functions on arrays in any memory: whether they lie on a GPU, and moving them to the host or to another memory."""
 
 from __future__ import annotations
 

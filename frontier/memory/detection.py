@@ -1,7 +1,7 @@
-"""Whether GPUs can be used, which, and CuPy, imported when first asked for.
+"""Which GPUs can be used, and CuPy, which is imported when first needed.
 
-With ``NUMBA_ENABLE_CUDASIM=1`` there is one simulated GPU, for which nothing needs to be installed. The driver is asked
-by :mod:`frontier.memory.nvidia`, which is imported then.
+With ``NUMBA_ENABLE_CUDASIM=1`` there is one simulated GPU, for which nothing needs to be installed. Otherwise
+:mod:`frontier.memory.nvidia`, which is imported then, queries the driver.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The memory of a GPU: arrays of CuPy. With ``NUMBA_ENABLE_CUDASIM=1`` NumPy stands in for CuPy."""
+"""The memory of a GPU, with CuPy arrays (NumPy arrays with ``NUMBA_ENABLE_CUDASIM=1``)."""
 
 from __future__ import annotations
 

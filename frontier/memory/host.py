@@ -1,4 +1,4 @@
-"""The memory of the host: arrays of NumPy."""
+"""The memory of the host, with NumPy arrays."""
 
 from __future__ import annotations
 

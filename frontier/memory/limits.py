@@ -1,4 +1,4 @@
-"""What this process may still take of the host's memory: of the machine's, of its container's, of its address space."""
+"""How much host memory this process can still allocate: limits of the machine, its container, its address space."""
 
 from __future__ import annotations
 

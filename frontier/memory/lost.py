@@ -1,4 +1,4 @@
-"""GPUs that this process cannot use any more: after some errors of a kernel CUDA answers every call with that error."""
+"""GPUs that have become unusable for this process: after some kernel errors, CUDA answers every call with an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the NVIDIA driver says: which GPUs there are, which CUDA it runs, and what else kernels need."""
+"""Queries to the NVIDIA driver: which GPUs there are, its CUDA version, and what else kernels need."""
 
 from __future__ import annotations
 

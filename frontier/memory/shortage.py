@@ -1,4 +1,4 @@
-"""The errors for what does not fit into memory: what needed it, how much, how much is free, and what would help."""
+"""Errors for data that does not fit into memory: what needed it, how much is needed and free, and what would help."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Room for the compiler where a process may map only so much (``ulimit -v``), asked for before it is loaded and used.
+"""Memory for the compiler in a process with a limited address space (``ulimit -v``), checked before it is used.
 
-Neither numba nor what it stands on can be asked: SciPy's OpenBLAS, which numba loads when it compiles for the first
-time, tries for ever to map its buffers (OpenBLAS issue 5289; a run seemed to hang), and LLVM ends the process. So in
-such a process all of it is loaded at once, OpenBLAS with one thread's buffers, and less room than compiling, or loading
-machine code, takes is an error of ours. Where nothing is limited nothing is done.
+numba and the libraries below it do not handle such limits. SciPy's OpenBLAS, which numba loads when it compiles for the
+first time, tries forever to map its buffers (OpenBLAS issue 5289; a run seemed to hang), and LLVM ends the process.
+Therefore, in such a process everything is loaded at once, OpenBLAS with the buffers of one thread, and if there is less
+memory than compiling or loading machine code needs, Frontier raises an error. Without a limit, nothing is done.
 """
 
 from __future__ import annotations

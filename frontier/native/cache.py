@@ -1,8 +1,8 @@
-"""The folder on disk where generated code is kept, and how several processes share it.
+"""The folder on disk in which compiled code is kept, and how several processes share it.
 
-What lies there is executed. So the folder is used only if nobody else may write to it: it belongs to the user or to
-root, and neither the group nor others may write. Otherwise code is kept in a private temporary folder, which is removed
-when the process ends. Nothing that goes wrong with files ends a run: then code is made again.
+Files in it are executed. So it is used only if no other user may write to it: it belongs to the user or to root, and
+neither the group nor others may write. Otherwise code is kept in a private temporary folder, which is removed when the
+process ends. Problems with files never end a run; the code is then compiled again.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Compiled helper functions of the package itself, kept on disk where all generated code is kept."""
+"""Compiled helper functions of the package itself, which are kept on disk with all other compiled code."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What calls a compiled helper function of the package: it takes one table of words, where arrays lie among them.
+"""The entry point of compiled helper functions: it takes one table of words, with the addresses of arrays among them.
 
-A table is filled in a fraction of the time that as many arguments would take. Its words, after one for the result:
-of an array the address, the lengths, and where there are gaps in it the strides; of a number itself.
+Filling a table takes a fraction of the time of passing as many arguments. After a word for the result, it contains: for
+an array its address, its lengths and, if it is not contiguous, its strides; for a number the number itself.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Machine code for the CPU, kept on disk as object files and loaded without numba.
 
-numba compiles, which is its work; of what it makes, the object file is kept: with a line before it that names the
-function in it that is called, what that gives, and what it calls in turn. llvmlite alone links it into a process, in
-less than a millisecond. To import numba, and to let it load what it has compiled before, takes more than half a second.
+numba compiles, and the resulting object file is kept, preceded by a line that names the function to call, the type of
+its result, and the functions that it calls in turn. llvmlite alone links it into a process in less than a millisecond.
+Importing numba and letting it load its own cache takes more than half a second.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""That code is being compiled: said on stderr, for it takes seconds, and counted apart from what the code then takes.
+"""Report on stderr that code is being compiled, because it takes seconds, and measure this time separately.
 
-``FRONTIER_QUIET=1`` in the environment keeps it from being said.
+``FRONTIER_QUIET=1`` in the environment suppresses the report.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Worker threads of the cpu backend.
 
-A loop function runs on W workers at once that meet at barriers, so all W must really run:
-a pool with a fixed number of threads would deadlock when two Python threads run loops at the
-same time. Workers are therefore taken from a list of idle ones, and made when there is none.
-The calling thread is worker 0, so work for one worker never changes threads.
+A loop function runs on W workers that wait for each other at barriers, so all W must be running at the same time. A
+pool with a fixed number of threads would deadlock when two Python threads run loops at the same time. Therefore workers
+are taken from a list of idle threads, and new threads are started if there are too few. The calling thread is worker 0,
+so work for one worker never changes threads.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""What must not be interrupted half-way, in a thread of its own: Ctrl-C strikes the caller alone, and at once.
+"""Run work that must not be interrupted in a thread of its own; Ctrl-C then interrupts only the caller, immediately.
 
-numba is such: what it has half made stays, and cannot be used. So the thread goes on, and whoever asks for the same
-later waits for it. A process that ends waits too, for in its last moments no other thread may compile.
+Compiling with numba is such work: a half-finished compilation leaves an unusable state behind. So the thread continues,
+and whoever needs the same code later waits for it. A process that ends waits as well, because no other thread may
+compile while the interpreter shuts down.
 """
 
 from __future__ import annotations

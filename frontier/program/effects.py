@@ -1,8 +1,8 @@
-"""What a functor touches: which fields it reads, writes or changes atomically, and at which index.
+"""Find which fields a functor reads, writes or changes atomically, and at which index.
 
-Found once for each functor from numba's intermediate form of its bytecode, through the helpers it
-calls. Conservative: an index that is not plainly one of the functor's arguments is ``"any"``. What was found is kept on
-disk beside compiled code, for to import numba takes longer than all else in a process that computes on a GPU.
+This is done once for each functor, from numba's intermediate representation of its bytecode and of its helpers. It is
+conservative: an index that is not plainly one of the functor's parameters is ``"any"``. Results are kept on disk with
+compiled code, because importing numba takes longer than everything else in a process that computes on a GPU.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Execution: one run of a step (usually a loop) on a problem, by the backend of its graph.
+"""The class Execution: one run of a step (usually a loop) on a problem, by the backend of its graph.
 
-An execution can stop at any pass boundary and go on; an eager call is an execution of one step
-that is run to its end at once.
+An execution can stop at any pass boundary and be resumed. An eager call is an execution of one step that is run to its
+end at once.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Layout: what of a graph and a problem the text of a loop function depends on."""
+"""The class Layout: those properties of a graph and a problem on which generated code depends."""
 
 from __future__ import annotations
 

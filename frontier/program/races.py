@@ -1,4 +1,4 @@
-"""Elements that several calls of a functor change, without an atomic: some of the changes are lost, so a warning."""
+"""Warn of elements that several calls of a functor update without an atomic, so that updates are lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken where a graph, a problem or a frontier is expected; what is not is refused by a line that says how."""
+"""Accept what users pass as a graph, a problem or a frontier, and refuse other objects with a helpful message."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The public atomics, hashes and random numbers inside functors on the CPU; bools and narrow integers; ``truth``.
+"""The public atomics, hashes and random numbers in functors on the CPU; bools and narrow integers; ``truth``.
 
-Import this module before compiling: it tells numba what they mean.
+Import this module before compiling: it registers them with numba.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The loop function of a program: known to this process, found on disk, or compiled.
+"""The loop function of a program: taken from memory, loaded from disk, or compiled.
 
-Machine code lies in a file named by a hash of all that it depends on: a second process neither compiles nor imports
-numba.
+Its machine code is kept in a file whose name is a hash of everything that it depends on, so a second process neither
+compiles nor imports numba.
 """
 
 from __future__ import annotations

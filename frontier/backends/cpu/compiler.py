@@ -1,6 +1,6 @@
-"""From a program's text and functors to a compiled loop function, by numba and the translator.
+"""Compile the source text and the functors of a program to a loop function, by numba and the translator.
 
-The text is written beside the machine code, for people to read; it is never read again.
+The text is also written to a file beside the machine code, for people to read; it is never read again.
 """
 
 from __future__ import annotations

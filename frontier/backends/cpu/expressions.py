@@ -1,4 +1,4 @@
-"""The expressions of a text, as instructions of LLVM: each has a type and a value."""
+"""Translate the expressions of generated code to LLVM instructions; each has a type and a value."""
 
 from __future__ import annotations
 

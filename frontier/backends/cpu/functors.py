@@ -1,7 +1,7 @@
-"""How functors are compiled for the CPU: as numba does it, but with NumPy's arithmetic.
+"""How functors are compiled for the CPU: by numba, but with NumPy's arithmetic.
 
-Types are inferred as NumPy promotes them, and integers that overflow wrap. numba tells LLVM that signed integers never
-overflow; see :mod:`frontier.backends.wrapping`.
+Types are inferred by NumPy's promotion rules, and integers that overflow wrap around. numba tells LLVM that signed
+integers never overflow; see :mod:`frontier.backends.wrapping`.
 """
 
 from __future__ import annotations

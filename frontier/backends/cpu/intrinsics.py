@@ -1,7 +1,7 @@
-"""What numba lacks on the CPU: raw pointers, atomic instructions, a clock, yielding the processor.
+"""Intrinsics that numba lacks on the CPU: raw pointers, atomic instructions, a clock, yielding the core.
 
-Pointers carry no length and no reference count: no bounds check, no negative index, and no
-counting of references in functors (which costs ten times the work, measured).
+Pointers carry no length and no reference count. So there is no bounds check, negative indices do not count from the
+end, and functors do not count references (which takes ten times as long as their work, measured).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Narrow integers of fields on the CPU: read as int64, in which functors compute, and stored in their own width.
+"""Narrow integer fields on the CPU: read as int64, in which functors compute, and stored in their own width.
 
-The same as in :mod:`frontier.backends.flags`, but told to numba without a function that it would have to compile first.
+This does the same as :mod:`frontier.backends.flags`, but is registered with numba without a function to compile first.
 """
 
 from __future__ import annotations

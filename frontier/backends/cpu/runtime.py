@@ -1,9 +1,9 @@
-"""Functions that every loop function of the cpu backend calls; nothing here knows a functor.
+"""Functions that every loop function of the cpu backend calls; they do not depend on functors.
 
-Workers share one array of 64-bit words, ``C``: an arrival counter for the barrier, then three *slots* of
-counters, used in turn by the phases of a loop, each followed by a line for every worker's partial sum.
-While phase t uses its slot, worker 0 clears the one of phase t + 1; nobody can still read it, for all have
-passed two barriers since. So one barrier a phase is enough.
+Workers share one array of 64-bit words, ``C``: an arrival counter for the barrier, then three *slots* of counters,
+which the phases of a loop use in turn, each followed by a cache line per worker for partial sums. While phase t uses
+its slot, worker 0 clears that of phase t + 1. No worker can still be reading that slot, because all have passed two
+barriers since it was used. So one barrier per phase is enough.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sizes and names on which loop functions of the cpu backend and the host agree; importing them must not import numba.
+"""Sizes and names that loop functions of the cpu backend share with the host; this module must not import numba.
 
 Workers share one array of 64-bit words, ``C``; see :mod:`frontier.backends.cpu.runtime`.
 """

@@ -1,4 +1,4 @@
-"""The statements of one function of a text, as instructions of LLVM."""
+"""Translate the statements of a function of generated code to LLVM instructions."""
 
 from __future__ import annotations
 

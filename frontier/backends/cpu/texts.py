@@ -1,7 +1,7 @@
-"""What marks the functions of phases and loops, and of the runtime that they call: they are translated, not compiled.
+"""Markers for functions of phases, loops and the runtime, which are translated instead of compiled by numba.
 
-And the tuples that these texts make, of one class for equal fields: so numba compiles a functor once in a process,
-in however many loops on problems with equal fields it stands.
+This module also makes the named tuples of generated code. Tuples with equal fields have the same class, so numba
+compiles a functor only once per process, however many loops use it on problems with equal fields.
 
 See :mod:`frontier.backends.cpu.translate`.
 """

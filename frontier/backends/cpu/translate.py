@@ -1,18 +1,18 @@
-"""From the text of a loop function to LLVM, in one pass and without numba's inference of types.
+"""Translate the source of a loop function to LLVM in one pass, without numba's type inference.
 
-numba infers the types of all variables of a function by going over it again and again, which takes most of the
-seconds of compiling. The texts that Frontier makes need none of that: in them a variable has the type of what is
-assigned to it first. So they are translated statement by statement, each operation by numba's own implementation for
-its operands' types; functors, which may be any Python, are left to numba.
+numba infers the types of all variables of a function iteratively, which takes most of the time to compile. Generated
+code does not need that: in it a variable has the type of its first assignment. So it is translated statement by
+statement, and each operation uses numba's own implementation for the types of its operands. Functors, which may be any
+Python, are compiled by numba.
 
-What they may consist of: assignments to names, tuples of names and elements, with or without an operator; ``if``,
-``while``, ``for`` over a ``range``; blocks of which ``pc`` says which is next; calls of functions marked by
+Generated code may contain: assignments to names, tuples of names and elements, with or without an operator; ``if``,
+``while``, ``for`` over a ``range``; blocks that set ``pc`` to the next block; calls of functions marked by
 :func:`gives`, of functors, of numba's intrinsics, of NumPy's number types, of namedtuples, ``min``, ``max`` and
-``truth``; numbers, constants of modules and closures, and what namedtuples hold.
+``truth``; numbers, constants of modules and closures, and attributes of namedtuples.
 
-Phases are closures: a bool or None that a factory has captured decides a branch, and what it leaves out is not
-translated. A plain function that is called is translated where it is called, every time: so its arguments may have any
-types, and the variables of a caller be given to it and back.
+Phases are closures. If a factory has captured a bool or None, a branch on it is decided here, and the branch not taken
+is not translated. A plain function is translated anew at every call, so its arguments may have any types, and variables
+of the caller may be passed to it and returned.
 """
 
 from __future__ import annotations

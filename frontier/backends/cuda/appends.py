@@ -1,8 +1,8 @@
 """Device functions that append to queues and piles.
 
-The unit of work of an append is the warp: lanes vote, one atomic takes room for all of them. Where the next
-push needs the scan of degrees, that atomic adds the edges in the upper half of the word, so that what it
-returns is both the position and the edges before it, and no scan is ever run.
+A warp appends as a unit: its lanes vote, and one atomic reserves space for all of them. If the next push needs the
+prefix sum of degrees, the same atomic adds the number of edges to the upper half of the word. Its return value is then
+both the position and the number of edges before it, so no separate scan is needed.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Device functions of the balances that stage lists in a block's memory: prefix sums of a block, appends by warps.
+"""Device functions of balances that stage adjacency lists in shared memory: prefix sums of a block, appends by warps.
 
-A warp collects what it accepts in a part of the block's scratch memory of its own, and appends that with one atomic
-when it is nearly full. So no thread waits for others at an append, however different their lists are.
+Each warp collects accepted elements in its own part of the block's scratch memory, and appends them with one atomic
+when the part is nearly full. So no warp waits for others to append, however different their lists are.
 """
 
 from __future__ import annotations

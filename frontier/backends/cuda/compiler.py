@@ -1,7 +1,7 @@
-"""From a program's text and functors to a kernel in machine code, kept on disk.
+"""Compile the source text and the functors of a program to a kernel in machine code, which is kept on disk.
 
-The text becomes a module, numba-cuda makes PTX of it, a linker machine code for the device at hand. That is written to
-a file named by a hash of all that it depends on, so a second process neither compiles nor imports numba.
+The text is imported as a module, numba-cuda makes PTX of it, and a linker makes machine code for the device. It is kept
+in a file whose name is a hash of everything that it depends on, so a second process neither compiles nor imports numba.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What kernels are made by: Frontier's own sources, the compilers, the linkers.
+"""The toolchain that makes kernels, as part of their cache key: Frontier's own sources, compilers, linkers.
 
-Machine code on disk is used again only where all of it is the same.
+Machine code on disk is used only if all of these are the same.
 """
 
 from __future__ import annotations

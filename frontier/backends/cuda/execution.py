@@ -1,7 +1,7 @@
 """Execution of a loop kernel on one GPU.
 
-The table of addresses and state is the list of the kernel's parameters, which the driver reads from host memory at the
-launch; at its end the kernel writes the state to pinned memory. So a run is one launch and one wait, without copies.
+The table of addresses and state is the parameter list of the kernel, which the driver reads from host memory at the
+launch. At its end, the kernel writes the state to pinned memory. So a run is one launch and one wait, without copies.
 """
 
 from __future__ import annotations

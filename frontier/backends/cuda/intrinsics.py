@@ -1,7 +1,8 @@
-"""What numba-cuda lacks: raw pointers, atomics on them, ordered loads, one shared scratch memory, a clock.
+"""Intrinsics that numba-cuda lacks: raw pointers, atomics on them, ordered loads, one shared scratch memory, a clock.
 
-Pointers carry no length: no bounds check and no wrap of negative indices, whose instructions cost
-a third of a loop over edges. ``frontier.backends.cuda.simulator`` has the same names in plain Python.
+Pointers carry no length. So there is no bounds check, and negative indices do not count from the end; the instructions
+for that would cost a third of a loop over edges. ``frontier.backends.cuda.simulator`` has the same names in plain
+Python.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Functions of phases for numba-cuda: closures that see the names of their program's module."""
+"""The functions of phases in the form that numba-cuda compiles: closures that see the names of the generated module."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kernels on a device: loading, how many blocks fit, launching, memory that host and device share."""
+"""Load and launch kernels: how many blocks fit, and the memory that host and device share."""
 
 from __future__ import annotations
 

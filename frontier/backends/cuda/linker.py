@@ -1,7 +1,7 @@
-"""Machine code from PTX: by the driver, or by nvJitLink of the CUDA toolkit where the driver is older than that.
+"""Link PTX to machine code: by the driver, or by nvJitLink of the CUDA toolkit if the driver is older.
 
-A driver reads PTX up to the version of its own CUDA. pip installs the newest toolkit, whose PTX may be newer; machine
-code that nvJitLink makes of it runs on every driver of the same major version.
+A driver reads PTX up to the version of its own CUDA. pip installs the newest toolkit, whose PTX may be newer than that.
+nvJitLink turns such PTX into machine code, which runs on every driver of the same major version.
 """
 
 from __future__ import annotations

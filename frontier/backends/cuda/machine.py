@@ -1,4 +1,4 @@
-"""The operations that kernels are made of: the GPU's, or with NUMBA_ENABLE_CUDASIM=1 their stand-ins in Python."""
+"""The operations that kernels consist of: those of the GPU or, with NUMBA_ENABLE_CUDASIM=1, of the simulator."""
 
 # What kernels' modules take from here has no list of its own: it is the simulator's or that of the intrinsics.
 # ruff: noqa: F401

@@ -1,6 +1,6 @@
-"""Names that the module of every loop kernel has of its own, for those who read and check the files of kernels.
+"""The names that are defined in the module of every loop kernel, for readers and checkers of the files of kernels.
 
-Nothing imports them when a program runs: kernels find them in the program's module, whose text gives them.
+Nothing imports this module at run time: kernels find the names in the generated module.
 """
 
 from __future__ import annotations

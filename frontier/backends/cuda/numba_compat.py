@@ -1,13 +1,13 @@
-"""All that is changed in numba-cuda, and no other module changes anything there. Import this module before compiling.
+"""All changes to numba-cuda; no other module changes anything there. Import this module before compiling.
 
-NumPy's functions of numbers: numba-cuda lowers those that its mathematical functions serve. The others are taken from
-the table that it shares with the CPU, or call the GPU's mathematical library. Fields with the name of a method of
-tuples: numba-cuda would prefer the method. Products and sums: each is rounded, as NumPy does. And while it compiles
-for a device that is not there, numba-cuda is told which (:func:`device_of`).
+- NumPy functions of numbers: numba-cuda supports those that its mathematical functions implement. The others are taken
+  from the table that it shares with the CPU, or call the GPU's mathematical library.
+- Fields that are called like a method of tuples: numba-cuda would use the method.
+- Products and sums: each is rounded separately, as in NumPy.
+- Compiling for a device that is not present: numba-cuda is told which device (:func:`device_of`).
 
-numba itself, which compiles for the CPU, is not changed: it is extended by what it offers for that
-(``frontier/backends/overloads.py``, ``cpu/functors.py``, ``cpu/narrow.py``), and dispatchers of our own functions are
-given another cache (``frontier/_numba_cache.py``).
+numba itself, which compiles for the CPU, is not changed. It is extended through its own interfaces
+(``frontier/backends/overloads.py``, ``cpu/functors.py``, ``cpu/narrow.py``).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Printers of loop kernels: of the way in which all threads decide, and of that in which one thread of a block does.
+"""Printers of loop kernels: one for control flow executed by all threads, one for control flow executed by a leader.
 
-Between two phases there is little to do, but if all 48 warps of a processor do it, it takes longer than the barrier;
-and variables that all threads keep take the registers that phases need. So the variables lie in shared memory, the
-first thread of every block, its leader, works through the blocks of the machine up to the next phase, and the others
-wait for it. What phases take of the variables, all threads read from there. Low-degree variants, of one block a
-processor, are faster the other way: there every thread keeps and decides alike.
+Between two phases there is little to do. But if all 48 warps of a multiprocessor do it, it takes longer than the
+barrier, and variables that all threads keep take registers from the phases. So in the general variant the variables are
+in shared memory, and the first thread of every block, its leader, executes the control flow up to the next phase, while
+the others wait. All threads then read what the phase needs from there. Low-degree variants have one block per
+multiprocessor and are faster the other way: every thread keeps the variables and executes the control flow redundantly.
 """
 
 from __future__ import annotations

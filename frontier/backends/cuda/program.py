@@ -1,8 +1,8 @@
-"""Program: the text of a loop kernel. What differs from the cpu backend's text is here and in ``operators/*/cuda``.
+"""The source text of a loop kernel. What differs from the cpu backend is here and in ``operators/*/cuda``.
 
-A *narrow* build is for graphs whose largest degree is small (roads, grids, meshes): a few lanes share a vertex's
-list, frontiers carry the first slot of every list along instead of the scan of degrees, and nothing is decided by
-numbers of edges. All other graphs get the full build.
+The low-degree variant of a program (``narrow``) is for graphs whose largest degree is small (roads, grids, meshes): a
+few lanes share a vertex's list, frontiers carry the first slot of every list instead of the prefix sum of degrees, and
+no decision depends on numbers of edges. All other graphs use the general variant.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Device functions on whole queues and bitmaps: edges shared by position, scans, copies, conversions."""
+"""Device functions on whole queues and bitmaps: dividing edges by position, scans, copies, conversions."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Device functions that every loop kernel calls; nothing here knows a functor.
+"""Device functions that every loop kernel calls; they do not depend on functors.
 
-All threads of all blocks run the same loop. In a narrow build all of them keep the same variables and decide alike;
-in others the first thread of each block does (:mod:`frontier.backends.cuda.decider`). Blocks share one array of 64-bit
-words, ``C``, in device memory: an arrival counter for the barrier, then three *slots* of counters, used in
-turn by the phases, then three rows with a partial result of every block. After the barrier the first warp
-of a block (in a narrow build the last) copies the slot to ``K`` in shared memory, from where all its threads decide
-alike: a word that thousands of warps read costs microseconds.
+All threads of all blocks run the same loop. In a low-degree variant, each of them keeps the variables and executes the
+control flow; in others the first thread of each block does (:mod:`frontier.backends.cuda.printers`). Blocks share one
+array of 64-bit words, ``C``, in device memory: an arrival counter for the barrier, then three *slots* of counters,
+which the phases use in turn, then three rows with a partial result of every block. After the barrier the first warp of
+a block (in a low-degree variant the last) copies the slot to ``K`` in shared memory, from which all threads of the
+block read it: if thousands of warps read the same word, that takes microseconds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Sizes on which the runtime of kernels and the host agree; importing them must not import numba."""
+"""Sizes that the runtime of kernels shares with the host; this module must not import numba."""
 
 from __future__ import annotations
 

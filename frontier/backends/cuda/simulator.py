@@ -1,8 +1,8 @@
-"""Kernels without a GPU: every operation of a kernel in plain Python, one Python thread for each of its threads.
+"""A simulator of kernels: every operation of a kernel in plain Python, one Python thread for each thread of the kernel.
 
-Slow, for small graphs: a test of what kernels do, with their barriers, votes and atomics. Chosen by
-``NUMBA_ENABLE_CUDASIM=1``. numba's own simulator runs one block and knows no votes, hence this one. Which thread runs
-when is in :mod:`frontier.backends.cuda.simulator_threads`.
+It is slow and meant for small graphs, to test what kernels do with barriers, votes and atomics.
+``NUMBA_ENABLE_CUDASIM=1`` selects it. (numba's own simulator runs one block and has no votes.)
+:mod:`frontier.backends.cuda.simulator_threads` determines which thread runs when.
 """
 
 from __future__ import annotations

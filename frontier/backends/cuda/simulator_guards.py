@@ -1,6 +1,6 @@
 """Calls of functors that may raise, in the simulator of kernels; see :mod:`frontier.backends.guards`.
 
-What compiled code notes for the host is noted here in the same words, so that the same path is tested.
+They leave the same records for the host as compiled code does, so that the same path is tested.
 """
 
 from __future__ import annotations

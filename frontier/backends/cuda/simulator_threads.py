@@ -1,7 +1,7 @@
-"""The threads of a simulated kernel: whose turn it is, where they meet, how they are launched.
+"""The threads of a simulated kernel: scheduling, barriers, and launching.
 
-One thread runs at a time, and hands over to another where it waits; so everything between two barriers is atomic, and
-a run repeats.
+Only one thread runs at a time, and it switches to another only where it waits. So everything between two barriers is
+atomic, and runs are reproducible.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The python backend: interprets the loop as data, functors called as they are.
+"""The python backend: interprets a loop, and calls functors as they are.
 
-The reference, the tests' oracle, the debugger (breakpoints and print work in functors) and the
-checker: of bounds, of ``unique="claimed"`` promises, of records' disjointness, of overflow.
+It is the reference and the oracle of the tests; the debugger, because breakpoints and print work in functors; and the
+checker of indices, of ``unique="claimed"`` promises, of the disjointness of records, and of overflow.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Functors as the python backend calls them: with NumPy's numbers only, so that compiled code can do the same.
+"""Functors in the form that the python backend calls: with NumPy scalars only, so that compiled code can do the same.
 
-Fields and arguments are NumPy's scalars, and NumPy's rules hold for what is computed with them. Python's own functions
-would leave them: ``math.sqrt(-1)`` raises where NumPy gives NaN, ``range`` gives integers that never wrap. A functor is
-therefore called as a copy that finds functions of the same meaning under their names. The code is the functor's own,
-so breakpoints in it work.
+Fields and arguments are NumPy scalars, and computations follow NumPy's rules. Python's own functions would not:
+``math.sqrt(-1)`` raises where NumPy gives NaN, and ``range`` gives integers that never wrap around. Therefore a copy of
+the functor is called, in which these names refer to functions with NumPy's rules. The code is that of the functor
+itself, so breakpoints in it work.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Interpreter of steps and loops: what they mean, in as few lines as that takes.
+"""The interpreter of steps and loops, which defines their meaning in as few lines as possible.
 
-A run is a generator that pauses at every pass boundary, so it can be stopped there and go on.
+A run is a generator that pauses at every pass boundary, so that it can be stopped and resumed there.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a functor sees of a problem on the python backend: its fields, every access checked."""
+"""The view of a problem that functors get on the python backend: its fields, with every access checked."""
 
 from __future__ import annotations
 
