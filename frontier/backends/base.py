@@ -46,12 +46,15 @@ class Backend(ABC):
         See :attr:`frontier.Placement.massively_parallel`.
     reads_edges_from : tuple of str
         Other kinds of memory (``"host"``, ``"disk"``), besides its own, from which it can read edges.
+    keeps_pairs : bool
+        Whether two fields of which one goes along with the other share words; see :mod:`frontier.program.pairs`.
     """
 
     name: str
     interprets: bool = False
     massively_parallel: bool = False
     reads_edges_from: tuple[str, ...] = ()
+    keeps_pairs: bool = False
 
     @abstractmethod
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Execution:

@@ -63,7 +63,7 @@ def noted(builder: Any, note: Any) -> list[Any]:
 
 
 def register(
-    intrinsic: Any, overload: Any, register_model: Any, models: Any, raises: Callable[..., Any]
+    intrinsic: Any, overload: Any, register_model: Any, models: Any, raises: Callable[..., Any], paired: bool = False
 ) -> Callable[[int], Any]:
     """Tell numba what checked fields are on one target.
 
@@ -75,6 +75,8 @@ def register(
         Its data models.
     raises : callable
         ``raises(context, builder, kind, arguments)`` leaves a function by an exception.
+    paired : bool
+        Whether fields share words there.
 
     Returns
     -------
@@ -157,6 +159,18 @@ def register(
 
         overload(public)(implement)
 
+    def atomic_of_pair(name: str) -> None:
+        public = getattr(atomics, f"atomic_{name}")
+
+        def implement(field, index, value, companion=None):
+            if not isinstance(field, Checked):
+                return None
+            if companion is None:
+                return lambda field, index, value, companion=None: public(inside(field, index), index, value)
+            return lambda field, index, value, companion=None: public(inside(field, index), index, value, companion)
+
+        overload(public)(implement)
+
     def cas(field, index, expected, value):
         if isinstance(field, Checked):
             return lambda field, index, expected, value: swap(inside(field, index), index, expected, value)
@@ -165,7 +179,7 @@ def register(
     overload(operator.getitem)(getitem)
     overload(operator.setitem)(setitem)
     for name in ("add", "min", "max", "or", "exch"):
-        atomic(name)
+        (atomic_of_pair if paired and name in ("min", "max") else atomic)(name)
     swap = atomics.atomic_cas
     overload(swap)(cas)
 

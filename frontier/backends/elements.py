@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import types
 
-__all__ = ["Flags", "Narrow", "pointer_type"]
+__all__ = ["Flags", "Half", "Narrow", "pointer_type"]
 
 
 class Flags(types.Type):
@@ -24,9 +24,22 @@ class Narrow(types.Type):
         self.dtype = dtype
 
 
+class Half(types.Type):
+    """Pointer to halves of words that two fields share; see :mod:`frontier.backends.pairs`.
+
+    ``other`` is the number type of the field that goes along with this; None where this is that field.
+    """
+
+    def __init__(self, dtype: Any, other: Any = None) -> None:
+        super().__init__(name=f"half({dtype}, {other})")
+        self.dtype, self.other = dtype, other
+
+
 def pointer_type(dtype: str) -> Any:
     """Type of an array's memory in the texts of loop functions, or of a field's as functors see it: ``wide_int32``."""
     if dtype == "bool":
         return Flags()
+    if dtype.startswith("half_"):  # half_float32_int32: of a field of float32, with which one of int32 goes along
+        return Half(*(getattr(types, name) for name in dtype.split("_")[1:]))
     number = getattr(types, dtype.removeprefix("wide_"))
     return Narrow(number) if dtype.startswith(("wide_", "uint")) and number.bitwidth < 64 else types.CPointer(number)

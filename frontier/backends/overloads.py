@@ -46,6 +46,16 @@ def _refusal(name: str, field: Any, index: Any, *values: Any) -> str | None:
     return None
 
 
+def _refusal_of_companion(name: str, field: Any, companion: Any) -> str | None:
+    """Why a value for the field that goes along is refused, or None."""
+    other = getattr(field, "other", None)
+    if other is None:
+        return f"atomic_{name}: {atomics.NO_COMPANION}"
+    if isinstance(other, types.Integer) and isinstance(companion, types.Float):
+        return f"atomic_{name}: {refused_float(other)}"
+    return None
+
+
 def _narrow(field: Any) -> bool:
     """Whether what is read is widened."""
     number: Any = field.dtype
@@ -53,7 +63,9 @@ def _narrow(field: Any) -> bool:
     return isinstance(number, types.Integer) and bool(bits < 64)
 
 
-def register(overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: Any) -> None:
+def register(
+    overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: Any, pairs: SimpleNamespace | None = None
+) -> None:
     """Tell numba what the functions mean on one target.
 
     Parameters
@@ -67,15 +79,17 @@ def register(overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: An
         Makes a function callable from compiled code of the target.
     intrinsic : callable
         The target's decorator of functions that make instructions.
+    pairs : namespace, optional
+        What :func:`frontier.backends.pairs.register` gives, where fields share words.
     """
-    _atomics(overload, operations)
+    _atomics(overload, operations, pairs)
     _numbers(overload, jit)
     _neighbours(overload)
     _keys(overload, intrinsic)
     _truth(overload)
 
 
-def _atomics(overload: Any, operations: SimpleNamespace) -> None:
+def _atomics(overload: Any, operations: SimpleNamespace, pairs: SimpleNamespace | None) -> None:
     def define(name: str, operation: Any) -> None:
         def implement(field, index, value):
             if isinstance(field, Checked):
@@ -89,9 +103,32 @@ def _atomics(overload: Any, operations: SimpleNamespace) -> None:
 
         overload(getattr(atomics, f"atomic_{name}"))(implement)
 
+    def define_paired(name: str, operation: Any, paired: Any) -> None:
+        def implement(field, index, value, companion=None):
+            if isinstance(field, Checked):
+                return None
+            refusal = _refusal(name, field, index, value)
+            if refusal is None and companion is not None:
+                refusal = _refusal_of_companion(name, field, companion)
+            if refusal is not None:
+                raise TypingError(refusal)
+            if companion is not None and _narrow(field):
+                return lambda field, index, value, companion=None: np.int64(paired(field, index, value, companion))
+            if companion is not None:
+                return lambda field, index, value, companion=None: paired(field, index, value, companion)
+            if _narrow(field):
+                return lambda field, index, value, companion=None: np.int64(operation(field, index, value))
+            return lambda field, index, value, companion=None: operation(field, index, value)
+
+        overload(getattr(atomics, f"atomic_{name}"))(implement)
+
     define("add", operations.fetch_add)
-    define("min", operations.fetch_min)
-    define("max", operations.fetch_max)
+    if pairs is None:
+        define("min", operations.fetch_min)
+        define("max", operations.fetch_max)
+    else:
+        define_paired("min", operations.fetch_min, pairs.minimum)
+        define_paired("max", operations.fetch_max, pairs.maximum)
     define("or", operations.fetch_or)
     define("exch", operations.exchange)
     swap = operations.compare_exchange

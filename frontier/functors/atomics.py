@@ -16,6 +16,9 @@ from frontier.errors import FunctorError
 
 __all__ = ["atomic_add", "atomic_cas", "atomic_exch", "atomic_max", "atomic_min", "atomic_or"]
 
+#: Why a fourth argument is refused.
+NO_COMPANION = "no field goes along with its first argument: it takes a field declared with_= this one, both of 32 bits"
+
 SCALAR_MESSAGE = "is not a vertex, edge or array field; scalars take no atomics: return the value and use Reduce"
 
 
@@ -47,18 +50,43 @@ def atomic_add(field: Any, index: Any, value: Any) -> Any:
     return old
 
 
-def atomic_min(field: Any, index: Any, value: Any) -> Any:
-    """``field[index] = min(field[index], value)``; returns the old value. NaN is ignored."""
-    old = _old("min", field, index)
-    field[index] = np.fmin(old, _number(value, field))
+def atomic_min(field: Any, index: Any, value: Any, companion: Any = None) -> Any:
+    """``field[index] = min(field[index], value)``; returns the old value. NaN is ignored.
+
+    With a companion, nothing changes unless the value is less; then the element of the field declared ``with_=`` this
+    one becomes ``companion`` at the same time.
+    """
+    old, new = _old("min", field, index), _number(value, field)
+    if companion is None:
+        field[index] = np.fmin(old, new)
+    elif new < old or _is_nan(old) > _is_nan(new):
+        field[index], _companion_of("min", field)[index] = new, companion
     return old
 
 
-def atomic_max(field: Any, index: Any, value: Any) -> Any:
-    """``field[index] = max(field[index], value)``; returns the old value. NaN is ignored."""
-    old = _old("max", field, index)
-    field[index] = np.fmax(old, _number(value, field))
+def atomic_max(field: Any, index: Any, value: Any, companion: Any = None) -> Any:
+    """``field[index] = max(field[index], value)``; returns the old value. NaN is ignored.
+
+    With a companion, nothing changes unless the value is greater; then the element of the field declared ``with_=``
+    this one becomes ``companion`` at the same time.
+    """
+    old, new = _old("max", field, index), _number(value, field)
+    if companion is None:
+        field[index] = np.fmax(old, new)
+    elif new > old or _is_nan(old) > _is_nan(new):
+        field[index], _companion_of("max", field)[index] = new, companion
     return old
+
+
+def _is_nan(value: Any) -> bool:
+    return bool(value != value)
+
+
+def _companion_of(name: str, field: Any) -> Any:
+    companion = getattr(field, "companion", None)
+    if companion is None:
+        raise FunctorError(f"atomic_{name}: {NO_COMPANION}")
+    return companion
 
 
 def atomic_or(field: Any, index: Any, value: Any) -> Any:

@@ -16,7 +16,7 @@ from frontier.functors.functor import arguments
 from frontier.lowering.ir import Call, Expr, Value, cast
 from frontier.lowering.kernels import Constant, FunctorCall, FunctorName, Kernel, Made, parameters
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables, pointer
-from frontier.program.layout import Layout
+from frontier.program.layout import Layout, wide
 from frontier.program.schedule import ResolvedSchedule
 
 __all__ = ["NARROW", "VALUE", "Functor", "PhaseFunction", "Phases", "checking"]
@@ -154,13 +154,14 @@ class Phases(Variables):
             if kind == "scalar":
                 found.append((name, cast("int64", self.scalars[name]) if dtype in NARROW else self.scalars[name], None))
             elif kind != "pile":
-                found.append((name, pointer(_wide(dtype), self.state[f"field:{name}"]), self._length(name, kind)))
+                place = pointer(self.layout.seen(name), self.state[f"field:{name}"])
+                found.append((name, place, self._length(name, kind)))
         for name in self.topology:
             length = self._length(name, "vertex" if name == "offsets" else "edge")
             if length is not None and name == "offsets":
                 length = length + 1
             dtype, address = self._of_graph(name)
-            found.append((hidden(name), pointer(_wide(dtype), address), length))
+            found.append((hidden(name), pointer(wide(dtype), address), length))
         return found
 
     def _length(self, name: str, kind: str) -> Expr | None:
@@ -225,8 +226,3 @@ class Phases(Variables):
         made = PhaseFunction(self.name(stem), list(parameters), body)
         self.functions.append(made)
         return Call(made.name, self.problem(), WORDS, SLOT, WORKER, WORKERS, *parameters.values())
-
-
-def _wide(dtype: str) -> str:
-    """The dtype as which functors see an array: narrow integers are read as int64."""
-    return f"wide_{dtype}" if dtype in ("int8", "int16", "int32") else dtype

@@ -42,11 +42,15 @@ def touched(program: Program, words: Words, phase: Phase) -> tuple[list[str], li
     reads: dict[str, set[str]] = {}
     writes: dict[str, set[str]] = {name: {"v"} for name in phase.writes}
     atomics: dict[str, set[str]] = {}
+    others = {pair.key: pair.other for pair in program.layout.pairs}
     for fn in phase.functors:
         found = effects(fn)
         for target, source in ((reads, found.reads), (writes, found.writes), (atomics, found.atomics)):
             for name, places in source.items():
                 target.setdefault(name, set()).update(places)
+        for name in found.carried:
+            writes.setdefault(others[name], set()).update(found.writes[name])
+            atomics.setdefault(others[name], set()).add(f"with p.{name}")
     arguments = _arguments(phase.call, program)
     written = []
     for name in sorted(writes):

@@ -30,6 +30,7 @@ class Computing(Protocol):
     interprets: bool
     massively_parallel: bool
     reads_edges_from: tuple[str, ...]
+    keeps_pairs: bool
 
     def start(self, step: Any, p: Any, f: Any, schedule: Any) -> Any:
         """Begin to run a step."""

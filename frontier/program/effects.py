@@ -28,6 +28,7 @@ from frontier.functors.rules import check_rules, place_of, unknown_field
 from frontier.native import address_space
 from frontier.native.cache import cache_folder, keep, kept
 from frontier.native.machine_code import numba_version
+from frontier.program.pairs import why_none
 
 if TYPE_CHECKING:
     from frontier.program.problem import Problem
@@ -58,6 +59,8 @@ class Effects:
         Fields of which the functor replaces an element by a value computed from the old one, without an atomic. The
         values are the parameters from which the index is made, such as ``"dst"`` or ``"i k"``, or ``"any"`` if several
         calls may update the same element.
+    carried : dict of str to set of str
+        From names of fields to atomics that also give a value for the field that goes along with it.
     sums : set of str
         Operands of arithmetic between two bools: names of fields, separated by blanks, that all hold bools.
     exact : bool
@@ -69,6 +72,7 @@ class Effects:
     atomics: dict[str, set[str]] = field(default_factory=dict)
     topology: set[str] = field(default_factory=set)
     updates: dict[str, set[str]] = field(default_factory=dict)
+    carried: dict[str, set[str]] = field(default_factory=dict, repr=False)
     sums: set[str] = field(default_factory=set, repr=False)
     exact: bool = True
 
@@ -152,11 +156,12 @@ def _loaded(path: Path) -> Effects | None:
     """What a file says; None if there is none, or it is damaged."""
     try:
         given = json.loads(kept(path) or "")
-        reads, writes, atomic, updates = (
+        reads, writes, atomic, updates, carried = (
             {name: set(values) for name, values in given[kind].items()}
-            for kind in ("reads", "writes", "atomics", "updates")
+            for kind in ("reads", "writes", "atomics", "updates", "carried")
         )
-        return Effects(reads, writes, atomic, set(given["topology"]), updates, set(given["sums"]), exact=given["exact"])
+        topology, sums = set(given["topology"]), set(given["sums"])
+        return Effects(reads, writes, atomic, topology, updates, carried, sums, exact=given["exact"])
     except (ValueError, TypeError, KeyError, AttributeError):
         return None
 
@@ -196,6 +201,8 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
                 atomics.check_atomic(operation, p.fields[name].dtype)
             except FunctorError as error:
                 raise FunctorError(f"{place_of(parts, name)}: p.{name}: {error}") from None
+    for name, operations in found.carried.items():
+        _check_carried(f"{place_of(parts, name)}: fr.atomic_{min(operations)}(p.{name}, ...)", name, operations, p)
     return found
 
 
@@ -210,6 +217,19 @@ def check_plain(fn: Callable[..., Any], p: Problem) -> tuple[list[Callable[..., 
     looking = p.graph.placement.backend.interprets
     looks = check_rules(fn, parts, looking)
     return parts, looks | Captures((fn,)).check(looking)
+
+
+def _check_carried(place: str, name: str, operations: set[str], p: Problem) -> None:
+    """Refuse a fourth argument of atomics where no field goes along with the first."""
+    combine = next((pair.combine for pair in p._pairs if pair.key == name), None)
+    if combine is None:
+        raise FunctorError(f"{place}: {why_none(p.fields, name)}")
+    if operations != {combine}:
+        raise FunctorError(f"{place}: with a fourth argument only atomic_{combine}, as p.{name} has {combine=}")
+    backend = p.graph.placement.backend
+    if not (backend.keeps_pairs or backend.interprets):
+        raise FunctorError(f"{place}: the {backend.name} backend does not know fields that go along with others yet; "
+                           "use the cpu or the python backend")  # fmt: skip
 
 
 def _check_globals(fn: Callable[..., Any]) -> None:
@@ -434,6 +454,8 @@ class _Reader:
         if isinstance(made, tuple) and made[0] == "field":
             self.access(arguments[0], arguments[1] if len(arguments) > 1 else None, True)
             self.made.atomics.setdefault(made[1], set()).add(operation)
+            if operation in ("min", "max") and len(arguments) > 3:
+                self.made.carried.setdefault(made[1], set()).add(operation)
         else:
             self.made.exact = False
 

@@ -7,9 +7,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from frontier.program.pairs import Pair
     from frontier.program.problem import Problem
 
-__all__ = ["Layout"]
+__all__ = ["Layout", "wide"]
 
 
 @dataclass(frozen=True, eq=False)  # every run looks for it, which takes least by identity
@@ -26,6 +27,10 @@ class Layout:
         for weights.
     fields : tuple of (name, kind, dtype)
         The dtype of a pile is its kind of elements.
+    pairs : tuple of Pair
+        Fields of which one goes along with the other.
+    words : bool
+        Whether the elements of a pair share a word.
     """
 
     ids: str
@@ -33,6 +38,8 @@ class Layout:
     weights: str | None
     mirrored: bool
     fields: tuple[tuple[str, str, str], ...]
+    pairs: tuple[Pair, ...]
+    words: bool
 
     @classmethod
     def of(cls, p: Problem) -> Layout:
@@ -45,7 +52,8 @@ class Layout:
         fields = tuple([
             (name, field.kind, field.init if field.kind == "pile" else field.dtype) for name, field in p.fields.items()
         ])  # fmt: skip
-        made: Layout = _layout(g.targets.dtype, g.offsets.dtype, weights, not g.directed, fields)
+        pairs, words = p._pairs, g.placement.backend.keeps_pairs
+        made: Layout = _layout(g.targets.dtype, g.offsets.dtype, weights, not g.directed, fields, pairs, words)
         p.workspace["layout"] = made
         return made
 
@@ -57,6 +65,16 @@ class Layout:
         """Dtype of a field, or the kind of elements of a pile."""
         return next(dtype for field, _, dtype in self.fields if field == name)
 
+    def seen(self, name: str) -> str:
+        """The dtype as which functors see a field in memory: narrow integers are read as int64."""
+        dtype = self.dtype(name)
+        for pair in self.pairs if self.words else ():
+            if name == pair.key:
+                return f"half_{dtype}_{self.dtype(pair.other)}"
+            if name == pair.other:
+                return f"half_{dtype}"
+        return wide(dtype)
+
     def of_kind(self, *kinds: str) -> list[tuple[str, str]]:
         """(name, dtype) of the fields of some kinds, in order."""
         return [(name, dtype) for name, kind, dtype in self.fields if kind in kinds]
@@ -66,13 +84,21 @@ class Layout:
         return self.ids if kind == "vertex" else self.offsets
 
 
+def wide(dtype: str) -> str:
+    """The dtype as which functors see an array of the graph."""
+    return f"wide_{dtype}" if dtype in ("int8", "int16", "int32") else dtype
+
+
 @cache
 def _weighted(layout: Layout, dtype: str) -> Layout:
     return replace(layout, weights=dtype)
 
 
 @cache
-def _layout(ids: Any, offsets: Any, weights: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...]) -> Layout:
+def _layout(
+    ids: Any, offsets: Any, weights: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...],
+    pairs: tuple[Pair, ...], words: bool,
+) -> Layout:  # fmt: skip
     """From dtypes: their names take NumPy some microseconds."""
     named = tuple((name, kind, str(dtype)) for name, kind, dtype in fields)
-    return Layout(str(ids), str(offsets), None if weights is None else str(weights), mirrored, named)
+    return Layout(str(ids), str(offsets), None if weights is None else str(weights), mirrored, named, pairs, words)

@@ -17,11 +17,13 @@ import numpy as np
 from frontier.errors import FrontierError
 from frontier.memory.arrays import adopt, is_device, matching, to_host
 from frontier.program.frontiers import KINDS, Frontier
+from frontier.program.pairs import apart, pairs_of, side_by_side
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from frontier.graph.graph import Graph
+    from frontier.program.pairs import Pair
 
 __all__ = ["Field", "Problem", "array", "edge", "pile", "scalar", "vertex"]
 
@@ -74,7 +76,9 @@ def vertex(
     combine : {"min", "max", "sum", "or", "and", "claim"}, optional
         How to merge copies of a value, on a backend that keeps several (such as one copy per device).
     with_ : str, optional
-        Name of another field: when copies are merged, take this value from the copy whose other field was chosen.
+        Name of another field: when copies are merged, take this value from the copy whose other field was chosen. If
+        that field has ``combine="min"`` or ``"max"`` and both have 32 bits, functors set both by one atomic,
+        ``fr.atomic_min(p.distance, dst, new, src)``; where functors are compiled, the two arrays then have gaps.
     """
     return _each("vertex", dtype, init, combine, with_)
 
@@ -199,6 +203,22 @@ class Problem:
                 if not _can_be_called(name):
                     raise FrontierError(f"a field cannot be called {name!r}")
                 self._make(name, made, lengths)
+            store["_pairs"] = pairs_of(fields)
+            if store["_pairs"]:
+                self._lay_pairs()
+
+    def _lay_pairs(self) -> None:
+        """Where functors are compiled: lay the two arrays of each pair side by side, unless they are already."""
+        placement = self.graph.placement
+        if not placement.backend.keeps_pairs:
+            return
+        for pair in self._pairs:
+            before = self.arrays[pair.key], self.arrays[pair.other]
+            if apart(*before):
+                made = side_by_side(placement.memory, len(before[0]), (before[0].dtype, before[1].dtype))
+                for name, array, values in zip(pair[:2], made, before, strict=True):
+                    array[...] = values
+                    self.arrays[name] = array
 
     def _check_room(self, fields: dict[str, Field], lengths: dict[str, int]) -> None:
         sizes = [
@@ -252,6 +272,7 @@ class Problem:
         scalars: dict[str, NDArray[Any]]
         piles: dict[str, Frontier]
         workspace: dict[Any, Any]
+        _pairs: tuple[Pair, ...]
 
     def __getattr__(self, name: str) -> Any:
         store = self.__dict__
@@ -293,6 +314,10 @@ class Problem:
     def __getstate__(self) -> dict[str, Any]:
         """What a copy is made of: without what backends have found for this problem, as compiled code."""
         return {**self.__dict__, "workspace": {}}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._lay_pairs()  # copies of arrays lie apart
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *self._seen()})

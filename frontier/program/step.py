@@ -343,6 +343,13 @@ def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> Non
         raise FrontierError(f"{what}: field {name!r} is of kind {made.kind}, not {' or '.join(kinds)}")
 
 
+def check_alone(p: Problem, name: str, what: str) -> None:
+    """Raise FrontierError if a field is one of a pair, which functors alone write."""
+    for pair in p._pairs:
+        if name in pair[:2]:
+            raise FrontierError(f"{what}: p.{pair.other} goes along with p.{pair.key}, and only functors write to them")
+
+
 def check_weights(p: Problem, step: Step) -> None:
     """Raise GraphError if a functor takes a weight and the graph has none."""
     from frontier.errors import GraphError

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError
 from frontier.program.frontiers import Frontier
-from frontier.program.step import Operator, check_field
+from frontier.program.step import Operator, check_alone, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -39,6 +39,8 @@ class Swap(Operator):
         every = ("vertex", "edge", "array", "scalar", "pile")
         check_field(p, self.first, every, "Swap")
         check_field(p, self.second, every, "Swap")
+        check_alone(p, self.first, "Swap")
+        check_alone(p, self.second, "Swap")
         a, b = p.fields[self.first], p.fields[self.second]
         same = a.kind == b.kind and a.dtype == b.dtype
         if a.kind == "pile":

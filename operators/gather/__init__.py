@@ -19,7 +19,7 @@ from frontier.operators.shared.reductions import (
     registered,
 )
 from frontier.program.frontiers import Frontier
-from frontier.program.step import Functor, Operator, Over, check_field
+from frontier.program.step import Functor, Operator, Over, check_alone, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -100,6 +100,7 @@ class Gather(Operator):
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("vertex",), "into")
+        check_alone(p, self.into, f"Gather(into={self.into!r})")
         check_into(self.op, self.reduction, self.into, p.arrays[self.into].dtype, "Gather")
         from frontier.program.effects import check_functor
 

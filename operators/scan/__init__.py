@@ -13,7 +13,7 @@ from frontier.functors.numbers import refused_float
 from frontier.operators.shared.kernels import kernels
 from frontier.operators.shared.reductions import REDUCTIONS, reduced
 from frontier.program.frontiers import Frontier
-from frontier.program.step import Functor, Operator, Over, check_field
+from frontier.program.step import Functor, Operator, Over, check_alone, check_field
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -71,6 +71,7 @@ class Scan(Operator):
     def check(self, p: Problem) -> None:
         super().check(p)
         check_field(p, self.into, ("vertex", "edge"), "into")
+        check_alone(p, self.into, f"Scan(into={self.into!r})")
         if self.total is not None:
             check_field(p, self.total, ("scalar",), "total")
         for name in (self.into, self.total):

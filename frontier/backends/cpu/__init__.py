@@ -30,6 +30,7 @@ class CpuBackend(Backend):
     """Compiles loops for the threads of the processor."""
 
     name = "cpu"
+    keeps_pairs = True
 
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> CpuExecution:
         """Begin to run a step. numba is imported only where something has to be compiled."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads
+from frontier.backends import arithmetic, checks, flags, overloads, pairs
 from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
 from frontier.backends.cpu.functors import WrappingCompiler
 from frontier.backends.least import bits_of, integer, key_down, key_up
@@ -21,7 +21,9 @@ from frontier.native.machine_code import OPTIONS
 __all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth"]
 
 _overload = partial(overload, target="cpu")
-overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic)
+overloads.register(
+    _overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic, pairs.register(intrinsic, _overload)
+)
 arithmetic.register(partial(_overload, jit_options={**OPTIONS, "pipeline_class": WrappingCompiler}))
 
 #: How elements of bools and of narrow integers are loaded and stored.
@@ -32,4 +34,4 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
     context.call_conv.return_user_exc(builder, kind, arguments)
 
 
-checked = checks.register(intrinsic, _overload, register_model, models, _raises)
+checked = checks.register(intrinsic, _overload, register_model, models, _raises, paired=True)

@@ -26,6 +26,7 @@ from frontier.memory.shortage import explained
 from frontier.native import address_space, notice
 from frontier.native.cache import cache_folder, made_module
 from frontier.native.machine_code import OPTIONS
+from frontier.program.layout import wide
 
 __all__ = ["library"]
 
@@ -115,24 +116,20 @@ def _blame_combine(fn: Any, made: Any, kind: Any) -> None:
         raise FunctorError(f"{location(fn)} gives {given}: what combines two numbers gives one number")
 
 
-def _field_type(dtype: str) -> Any:
-    return elements.pointer_type(f"wide_{dtype}" if dtype in ("int8", "int16", "int32") else dtype)
-
-
 def _problem_type(program: Program, module: Any) -> Any:
     made: list[Any] = []
-    for _, kind, dtype in program.layout.fields:
+    for name, kind, dtype in program.layout.fields:
         if kind == "pile":
             continue
         if kind != "scalar":
-            made.append(_field_type(dtype))
+            made.append(elements.pointer_type(program.layout.seen(name)))
         elif dtype == "bool":
             made.append(types.boolean)
         else:
             made.append(types.int64 if dtype in NARROW else getattr(types, dtype))
     layout = program.layout
     dtypes = {"offsets": layout.offsets, "targets": layout.ids, "sources": layout.ids, "weights": layout.weights}
-    made += [_field_type(dtypes[name] or "int64") for name in program.topology]
+    made += [elements.pointer_type(wide(dtypes[name] or "int64")) for name in program.topology]
     return types.NamedTuple(made or [types.int64], module.P)
 
 
@@ -166,6 +163,7 @@ def _reason(error: Exception) -> str:
 _WORDS = (
     (r"\bP\((?:[^()]|\([^()]*\))*\)", "the problem"),
     (r"\bnarrow\((\w+)\)", r"a field of \1"),
+    (r"\bhalf\((\w+), \w+\)", r"a field of \1"),
     (r"\bflags\b", "a field of bool"),
     (r"\b(\w+\d)\*", r"a field of \1"),
     (r"Literal\[str\]\(([^()]*)\)", r"the str '\1'"),
@@ -184,7 +182,7 @@ def _readable(reason: str) -> str:
 #: Words of messages of our own, which numba wraps into its own.
 _OURS = (
     "op='or' works on", "works on integers of", "works on numbers of", "scalars take no atomics", "fr.hash takes",
-    "an index is an integer",
+    "an index is an integer", "no field goes along with",
     "fr.random takes", *promotion.REFUSALS,
 )  # fmt: skip
 

@@ -13,8 +13,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
+from frontier.backends import pairs
 from frontier.backends.cpu.runtime_words import DTYPES
-from frontier.backends.elements import Flags, Narrow, pointer_type
+from frontier.backends.elements import Flags, Half, Narrow, pointer_type
 
 __all__ = [
     "POINTERS",
@@ -43,6 +44,12 @@ class _NarrowModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, fe_type, ir.IntType(fe_type.dtype.bitwidth).as_pointer())
 
 
+@register_model(Half)
+class _HalfModel(models.PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, manager[fe_type.dtype].get_value_type().as_pointer())
+
+
 def _pointer_to(made: Any) -> Any:
     @intrinsic
     def pointer(typingctx: Any, address: Any) -> Any:
@@ -60,8 +67,8 @@ def _pointer_to(made: Any) -> Any:
 POINTERS = {name: _pointer_to(pointer_type(name)) for name in DTYPES}
 
 
-def _element(builder: Any, args: Any) -> Any:
-    return builder.gep(args[0], [args[1]])
+def _element(builder: Any, args: Any, kind: Any = None) -> Any:
+    return pairs.place(builder, args) if isinstance(kind, Half) else builder.gep(args[0], [args[1]])
 
 
 def _read_modify_write(name: str, integers: tuple[str, str], real: str | None) -> Any:
@@ -69,7 +76,7 @@ def _read_modify_write(name: str, integers: tuple[str, str], real: str | None) -
 
     @intrinsic
     def operation(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
-        if not isinstance(pointer, (types.CPointer, Narrow)):
+        if not isinstance(pointer, (types.CPointer, Narrow, Half)):
             return None
         number = pointer.dtype
 
@@ -78,7 +85,7 @@ def _read_modify_write(name: str, integers: tuple[str, str], real: str | None) -
                 kind = real
             else:
                 kind = integers[0] if number.signed else integers[1]
-            return builder.atomic_rmw(kind, _element(builder, args), args[2], "monotonic")
+            return builder.atomic_rmw(kind, _element(builder, args, pointer), args[2], "monotonic")
 
         return number(pointer, types.intp, number), generate
 
@@ -96,12 +103,12 @@ exchange = _read_modify_write("exchange", ("xchg", "xchg"), "xchg")
 @intrinsic
 def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, value: Any) -> Any:
     """If the element is ``expected`` it becomes ``value``; gives the old value."""
-    if not isinstance(pointer, (types.CPointer, Narrow)):
+    if not isinstance(pointer, (types.CPointer, Narrow, Half)):
         return None
     number = pointer.dtype
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pair = builder.cmpxchg(_element(builder, args), args[2], args[3], "acq_rel", "monotonic")
+        pair = builder.cmpxchg(_element(builder, args, pointer), args[2], args[3], "acq_rel", "monotonic")
         return builder.extract_value(pair, 0)
 
     return number(pointer, types.intp, number, number), generate

@@ -44,10 +44,11 @@ def _read(value: Any) -> Any:
 class Checked:
     """A field as a functor sees it: indexed by one non-negative integer below its length."""
 
-    __slots__ = ("_array", "_name", "_whole")
+    __slots__ = ("_array", "_name", "_whole", "companion")
 
     def __init__(self, name: str, array: NDArray[Any]) -> None:
         self._name, self._array = name, array
+        self.companion: Checked | None = None  # the field that goes along with this one
         self._whole = array.dtype.kind in "iu"
 
     @property
@@ -100,6 +101,8 @@ class View:
         store["_problem"] = p
         for name, array in p.arrays.items():
             store[name] = Checked(name, array)
+        for pair in p._pairs:
+            store[pair.key].companion = store[pair.other]
 
     def __getattr__(self, name: str) -> Any:
         p = self._problem

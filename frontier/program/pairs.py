@@ -1,0 +1,70 @@
+"""Pairs of fields: one of keys that only fall (or rise), and one that goes along with it, ``with_=`` the first.
+
+A functor gives both in one call, ``fr.atomic_min(p.distance, dst, new, src)``, and whoever reads them later finds two
+values that belong together. Backends that compile do this by one atomic on a word of 64 bits. So both fields have 32
+bits, and there their arrays lie in each other's gaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from frontier.memory.base import Memory
+    from frontier.program.problem import Field
+
+__all__ = ["Pair", "apart", "pairs_of", "side_by_side", "why_none"]
+
+
+class Pair(NamedTuple):
+    """Names of two fields, and how the key changes: ``"min"`` or ``"max"``."""
+
+    key: str
+    other: str
+    combine: str
+
+
+def pairs_of(fields: Mapping[str, Field]) -> tuple[Pair, ...]:
+    """The pairs among a problem's fields."""
+    found = []
+    for name, field in fields.items():
+        key = field.with_
+        if key is not None and key in fields and not _obstacle(fields[key], field):
+            found.append(Pair(key, name, fields[key].combine or ""))
+    return tuple(found)
+
+
+def _obstacle(key: Field, other: Field) -> str:
+    """Why two fields are no pair; empty if they are one."""
+    if key.combine not in ("min", "max"):
+        return "it has no combine='min' or 'max'"
+    if key.kind != other.kind:
+        return "they are of different kinds"
+    for field in (key, other):
+        if field.dtype is None or field.dtype.itemsize != 4:
+            return f"{field.dtype} has not 32 bits"
+    return ""
+
+
+def why_none(fields: Mapping[str, Field], key: str) -> str:
+    """Why no field goes along with one, in words."""
+    others = [name for name, field in fields.items() if field.with_ == key]
+    if not others:
+        return f"no field goes along with p.{key}: declare one with_={key!r}"
+    return f"p.{others[0]} cannot go along with p.{key}: {_obstacle(fields[key], fields[others[0]])}"
+
+
+def side_by_side(memory: Memory, length: int, dtypes: tuple[np.dtype[Any], np.dtype[Any]]) -> tuple[Any, Any]:
+    """Two arrays, each in the other's gaps: entry v of both is one word."""
+    words = memory.full(2 * length, 0, np.dtype(np.int32))
+    key, other = (words[half::2].view(dtype) for half, dtype in enumerate(dtypes))
+    return key, other
+
+
+def apart(key: Any, other: Any) -> bool:
+    """Whether two arrays do not lie so, as after a copy."""
+    step = key.strides == other.strides == (8,)
+    return not (step and other.__array_interface__["data"][0] - key.__array_interface__["data"][0] == 4)
