@@ -1,11 +1,11 @@
-"""A* search: a shortest path to one target, by distances and an estimate of what is left to go.
+"""A* search: a shortest path to one target, guided by an estimate of the remaining distance.
 
     python examples/astar.py [--backend cpu|python|cuda] [GRAPH]
 
-On a map the way as the crow flies is never longer than the way by road. So vertices are taken by distance so far plus
-that estimate, and the search ends when nobody waits whose sum is less than the target's distance: it visits a part of
-the map only (Hart, Nilsson, Raphael, 1968). GRAPH is a file with edge weights that ``fr.read`` knows; the default is a
-map of streets.
+On a map, the straight-line distance to the target is never longer than the distance by road. So vertices are processed
+in the order of their distance so far plus that estimate, and the search ends when no pending vertex has a sum below the
+target's distance. It visits only a part of the map (Hart, Nilsson, Raphael, 1968). GRAPH is a file with edge weights in
+a format that ``fr.read`` knows; the default is a map of streets.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Betweenness from scratch: levels are recorded on the way out and replayed on the way back.
+"""Betweenness from scratch: levels are recorded on the way forward and replayed on the way back.
 
     python examples/betweenness.py [--backend cpu|python|cuda] [GRAPH]
 

@@ -1,4 +1,4 @@
-"""Breadth-first search from scratch: how many steps away every vertex is, and by way of whom.
+"""Breadth-first search from scratch: the level of every vertex, and its parent.
 
     python examples/bfs.py [--backend cpu|python|cuda] [GRAPH]
 

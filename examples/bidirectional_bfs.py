@@ -1,10 +1,10 @@
-"""How far two vertices are apart, by searching from both of them at once (Pohl, 1971).
+"""The distance between two vertices, by searching from both of them at once (Pohl, 1971).
 
     python examples/bidirectional_bfs.py [--backend cpu|python|cuda] [GRAPH]
 
-Whichever search has the smaller frontier goes one level farther, until it comes to a vertex that the other has
-reached. All that lies within the two depths is known by then, so the way over that vertex is a shortest one. GRAPH is a
-file that ``fr.read`` knows, read as undirected; the default is a ring with shortcuts.
+The search with the smaller frontier goes one level farther, until it reaches a vertex that the other search has
+reached. All vertices within the two depths are known by then, so the path over that vertex is a shortest one. GRAPH is
+a file that ``fr.read`` knows, read as undirected; the default is a ring with shortcuts.
 """
 
 import argparse

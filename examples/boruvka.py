@@ -2,9 +2,9 @@
 
     python examples/boruvka.py [--backend cpu|python|cuda] [GRAPH]
 
-Of edges of equal weight the one with the lower ends counts as lighter, so no cycle can arise, but for two trees that
-take the same edge. Trees are then joined as in ``examples/components.py``. GRAPH is a file with edge weights that
-``fr.read`` knows, read as undirected; the default is Zachary's karate club with random weights.
+Among edges of equal weight, the one with the lower endpoints counts as lighter. So no cycle can arise, except that two
+trees may take the same edge. Trees are then joined as in ``examples/components.py``. GRAPH is a file with edge weights
+that ``fr.read`` knows, read as undirected; the default is Zachary's karate club with random weights.
 """
 
 import argparse

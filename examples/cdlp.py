@@ -2,10 +2,10 @@
 
     python examples/cdlp.py [--backend cpu|python|cuda] [GRAPH]
 
-Every vertex begins with its own number as its label. In every round all vertices take, at the same time, the label
-that is most frequent among their neighbours, the smallest of several (Raghavan, Albert and Kumara, 2007, made
-deterministic). Edges with a direction are followed both ways. A vertex with d neighbours compares d * d labels, so this
-is for graphs without large hubs. GRAPH is a file that ``fr.read`` knows; the default is Zachary's karate club.
+Every vertex begins with its own id as its label. In every round all vertices simultaneously take the label that is most
+frequent among their neighbours, the smallest one of several (Raghavan, Albert and Kumara, 2007, made deterministic).
+Directed edges are followed in both directions. A vertex with d neighbours compares d * d labels, so this is for graphs
+without large hubs. GRAPH is a file that ``fr.read`` knows; the default is Zachary's karate club.
 """
 
 import argparse

@@ -2,7 +2,7 @@
 
     python examples/components.py [--backend cpu|python|cuda] [GRAPH]
 
-GRAPH is a file that ``fr.read`` knows; the default is a handful of random trees and rings.
+GRAPH is a file that ``fr.read`` knows; the default consists of a few random trees and rings.
 """
 
 import argparse

@@ -1,9 +1,9 @@
-"""Hubs and authorities (HITS; Kleinberg, 1999): good hubs point to good authorities, which good hubs point to.
+"""Hubs and authorities (HITS; Kleinberg, 1999): good hubs point to good authorities, and vice versa.
 
     python examples/hits.py [--backend cpu|python|cuda] [GRAPH]
 
-Both values are found by going back and forth along the edges until they no longer change. GRAPH is a file that
-``fr.read`` knows, read as directed; the default is random.
+Both values are computed by gathering along the edges in turn in both directions, until they no longer change. GRAPH is
+a file that ``fr.read`` knows, read as directed; the default is random.
 """
 
 import argparse

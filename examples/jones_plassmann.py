@@ -1,11 +1,11 @@
-"""A colouring: neighbours have different colours (Jones and Plassmann, 1993).
+"""A vertex colouring: neighbours have different colours (Jones and Plassmann, 1993).
 
     python examples/jones_plassmann.py [--backend cpu|python|cuda] [GRAPH]
 
-Vertices have ranks, at random but fixed. A vertex waits for its neighbours of higher rank, then takes the least colour
-that none of its neighbours has; all that wait for nobody do so at the same time. The colours around a vertex are the
-bits of one number, so degrees are at most 62. GRAPH is a file that ``fr.read`` knows, read as undirected; the default
-is Zachary's karate club.
+Every vertex has a fixed random rank. When all its neighbours of higher rank have colours, it takes the least colour
+that none of its neighbours has; all vertices for which that is so do it at the same time. The colours around a vertex
+are collected in the bits of one number, so degrees must be at most 62. GRAPH is a file that ``fr.read`` knows, read as
+undirected; the default is Zachary's karate club.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""An algorithm of one's own: the k-core decomposition, in fifteen lines of functors and loop.
+"""The k-core decomposition, as an example of an algorithm of your own: fifteen lines of functors and loop.
 
     python examples/kcore.py [--backend cpu|python|cuda] [GRAPH]
 
-The core number of a vertex is the largest k for which it belongs to a part of the graph where every vertex has
-k neighbours. Peeling finds it: take away the vertices of least degree, and those that fall to it meanwhile; their core
-number is that degree; go on with the rest. GRAPH is a file that ``fr.read`` knows; the default is an R-MAT graph.
+The core number of a vertex is the largest k for which it belongs to a subgraph in which every vertex has k neighbours.
+Peeling computes it: remove the vertices of least degree, and those whose degree falls to it meanwhile; their core
+number is that degree; continue with the rest. GRAPH is a file that ``fr.read`` knows; the default is an R-MAT graph.
 """
 
 import argparse

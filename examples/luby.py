@@ -2,8 +2,8 @@
 
     python examples/luby.py [--backend cpu|python|cuda] [GRAPH]
 
-In every round each vertex that is still undecided draws a number. Whose number is below those of all its undecided
-neighbours joins the set; the neighbours of those that join are out. GRAPH is a file that ``fr.read`` knows, read as
+In every round each undecided vertex draws a random number. A vertex whose number is less than those of all its
+undecided neighbours joins the set, and its neighbours are excluded. GRAPH is a file that ``fr.read`` knows, read as
 undirected; the default is Zachary's karate club.
 """
 

@@ -2,9 +2,9 @@
 
     python examples/message_passing.py [--backend cpu|python|cuda] [GRAPH]
 
-In each layer a vertex takes the mean of its neighbours' features and its own, multiplies it by a matrix of weights, and
-keeps what is positive. Features lie in one array, 16 side by side for each vertex. GRAPH is a file that ``fr.read``
-knows, read as undirected; the default is Zachary's karate club.
+In each layer a vertex takes the mean of its own and its neighbours' features, multiplies it by a matrix of weights, and
+replaces negative values by 0. Features are in one array, 16 consecutive values for each vertex. GRAPH is a file that
+``fr.read`` knows, read as undirected; the default is Zachary's karate club.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""PageRank from scratch: every vertex gathers what its in-neighbours hand out.
+"""PageRank from scratch: every vertex gathers the contributions of its in-neighbours.
 
     python examples/pagerank.py [--backend cpu|python|cuda] [GRAPH]
 

@@ -1,10 +1,10 @@
-"""Random walks: as many as one likes, all at the same time.
+"""Random walks: any number of them, all at the same time.
 
     python examples/random_walks.py [--backend cpu|python|cuda] [GRAPH]
 
-A walk goes from a vertex to one of its neighbours, each equally likely, and so on (as for DeepWalk: Perozzi, Al-Rfou
-and Skiena, 2014). In the long run it is at a vertex in proportion to the degree. GRAPH is a file that ``fr.read``
-knows, read as undirected; the default is Zachary's karate club.
+A walk repeatedly goes from a vertex to one of its neighbours, each equally likely (as in DeepWalk: Perozzi, Al-Rfou and
+Skiena, 2014). In the long run the probability of being at a vertex is proportional to its degree. GRAPH is a file that
+``fr.read`` knows, read as undirected; the default is Zachary's karate club.
 """
 
 import argparse

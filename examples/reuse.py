@@ -1,4 +1,4 @@
-"""Building on what is there: other functors in a shipped enactor, its loop inside another, results chained.
+"""Building on shipped primitives: other functors in a shipped enactor, its loop inside another, results chained.
 
     python examples/reuse.py [--backend cpu|python|cuda] [GRAPH]
 

@@ -1,10 +1,10 @@
-"""Strongly connected components: forward, backward, trim (Fleischer et al., 2000; McLendon et al., 2005).
+"""Strongly connected components by the forward-backward algorithm (Fleischer et al., 2000; McLendon et al., 2005).
 
     python examples/scc.py [--backend cpu|python|cuda] [GRAPH]
 
-A component lies within what its pivot reaches and within what reaches the pivot; their intersection is the component.
-What is left falls into three parts, of which no component has vertices in two, and which go on at the same time, each
-with a pivot of its own. A vertex without an edge from, or to, its own part is a component by itself and is trimmed.
+The component of a pivot is the intersection of the vertices that it reaches and those that reach it. The remaining
+vertices fall into three parts, and every component lies within one of them. The parts are processed at the same time,
+each with its own pivot. A vertex without an edge from, or to, its own part is a component by itself and is trimmed.
 GRAPH is a file that ``fr.read`` knows, read as directed; the default is random.
 """
 

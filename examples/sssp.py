@@ -1,4 +1,4 @@
-"""Shortest paths by weight from scratch, with a near and a far pile.
+"""Shortest paths in a weighted graph from scratch, with a near and a far pile.
 
     python examples/sssp.py [--backend cpu|python|cuda] [GRAPH]
 

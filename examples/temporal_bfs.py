@@ -1,10 +1,11 @@
-"""When news can have come to everybody, over contacts that each happen at one time (Wu et al., VLDB 2014).
+"""Earliest arrival times in a temporal graph, whose edges are contacts at one time each (Wu et al., VLDB 2014).
 
     python examples/temporal_bfs.py [--backend cpu|python|cuda] [GRAPH]
 
-An edge hands on what its one end has heard of before. The earliest arrival is found by a search that goes on from
-whoever hears of it earlier than was known; the weight of an edge is the time of the contact. GRAPH is a file with edge
-weights that ``fr.read`` knows; the default is Zachary's karate club, with contacts at random times.
+A contact passes news from one endpoint to the other if it happens after the news has arrived there. The earliest
+arrival is found by a search that continues from every vertex whose arrival time has become earlier; the weight of an
+edge is the time of its contact. GRAPH is a file with edge weights that ``fr.read`` knows; the default is Zachary's
+karate club, with contacts at random times.
 """
 
 import argparse

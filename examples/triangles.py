@@ -1,10 +1,10 @@
-"""Triangles, and how closely the neighbours of each vertex are tied: an intersection over all edges.
+"""Triangles and clustering coefficients, by an intersection over all edges.
 
     python examples/triangles.py [--backend cpu|python|cuda] [GRAPH]
 
-A triangle is three vertices with an edge between any two. The clustering coefficient of a vertex is the share of
-the pairs of its neighbours that have an edge between them. GRAPH is a file that ``fr.read`` knows; the default is a
-ring of neighbourhoods with some short cuts.
+A triangle is three vertices with an edge between any two. The clustering coefficient of a vertex is the fraction of the
+pairs of its neighbours that have an edge between them. GRAPH is a file that ``fr.read`` knows; the default is a ring of
+neighbourhoods with some shortcuts.
 """
 
 import argparse

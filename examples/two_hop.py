@@ -1,11 +1,10 @@
-"""How many vertices are exactly two steps away from each: a search from 63 vertices at a time.
+"""The number of vertices exactly two edges away from each vertex, by searches from 63 vertices at a time.
 
     python examples/two_hop.py [--backend cpu|python|cuda] [GRAPH]
 
-Each of 63 vertices has a bit of its own in the numbers of all vertices, so that one sweep over the edges takes a step
-from all 63 (as in MS-BFS: Then et al., VLDB 2015). In an undirected graph v is two steps from u if u is from v, so the
-bits that arrive at v are counted there. GRAPH is a file that ``fr.read`` knows, read as undirected; the default is
-Zachary's karate club.
+Each of 63 sources has one bit in a number of every vertex, so one pass over the edges advances all 63 searches (as in
+MS-BFS: Then et al., VLDB 2015). In an undirected graph v is two edges from u if u is from v, so the bits that arrive at
+v are counted there. GRAPH is a file that ``fr.read`` knows, read as undirected; the default is Zachary's karate club.
 """
 
 import argparse

@@ -1,10 +1,10 @@
-"""Widest paths: ways whose narrowest edge is as wide as can be (also called bottleneck, or maximum capacity, paths).
+"""Widest paths: paths whose narrowest edge is as wide as possible (also called bottleneck or maximum-capacity paths).
 
     python examples/widest_path.py [--backend cpu|python|cuda] [GRAPH]
 
-As shortest paths by Dijkstra's algorithm, with the minimum in the place of the sum and the maximum in the place of the
-minimum: each pass takes those whose way is widest, so an edge is visited once. GRAPH is a file with edge weights that
-``fr.read`` knows; the default is Zachary's karate club with random weights.
+This is Dijkstra's algorithm for shortest paths with the minimum instead of the sum and the maximum instead of the
+minimum. Each pass processes the vertices whose path is widest, so an edge is visited once. GRAPH is a file with edge
+weights that ``fr.read`` knows; the default is Zachary's karate club with random weights.
 """
 
 import argparse

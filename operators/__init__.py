@@ -1,11 +1,12 @@
 """Operators: each maps a frontier to the next one.
 
-An operator is a class (its meaning on the ``python`` backend, and its lowering), with its kernels for each backend
-beside it in ``cpu.py`` and ``cuda.py``. ``advance``, ``gather``, ``intersect``, ``scan`` and ``buckets`` have a folder
-each; ``elementwise`` has Compute, Filter, Reduce and Split, whose kernels are alike, and ``fields`` Set, Swap and Take.
+An operator is a class with its meaning on the ``python`` backend and its lowering. Its kernels for the other backends
+are in ``cpu.py`` and ``cuda.py`` beside it. ``advance``, ``gather``, ``intersect``, ``scan`` and ``buckets`` have a
+folder each; ``elementwise`` contains Compute, Filter, Reduce and Split, whose kernels are similar, and ``fields``
+contains Set, Swap and Take.
 
-``order`` expresses loops with an order by other steps, ``eager`` has the small functions ``fr.advance`` and its like,
-``shared`` what several operators need.
+``order`` rewrites loops with an order to loops of other steps, ``eager`` has the functions ``fr.advance`` and so on,
+and ``shared`` has code that several operators need.
 """
 
 if __name__ != "frontier.operators":

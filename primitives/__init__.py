@@ -1,6 +1,6 @@
-"""Primitives: finished algorithms, made of what every user has: problem, functors, a declared loop.
+"""Primitives: complete algorithms, made of the same parts as users' programs: problem, functors, a declared loop.
 
-One file for each. They register themselves for the command line and for memory estimates.
+There is one file for each. They register themselves for the command line and for memory estimates.
 """
 
 if __name__ != "frontier.primitives":

@@ -1,4 +1,4 @@
-"""Checks of what primitives are called with."""
+"""Checks of the arguments of primitives."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Shortest paths with the parent in the same word as the distance, so that one atomic sets both.
+"""Shortest paths with distance and parent in one word, so that one atomic sets both.
 
-The bits of a float32 that is not negative, read as an integer, are in the order of the numbers. With them in the upper
-half of an int64 and the vertex before in the lower half, the least word is that of the shortest way. A vertex is
-relaxed again only if the upper half shrinks, so every parent is nearer than its child, unless a weight vanishes in
-rounding: then distances stand still along an edge, and :func:`stands_still` says so.
+The bits of a float32 that is not negative, read as an integer, have the order of the numbers. With the distance in the
+upper half of an int64 and the parent in the lower half, the least word belongs to the shortest path. A vertex is
+relaxed again only if the upper half gets less, so every parent is nearer than its child, unless a weight vanishes by
+rounding: then the distance does not grow along an edge, which :func:`stands_still` detects.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Parents of shortest paths from their distances: a step of :func:`frontier.sssp` that may follow it.
+"""Parents of shortest paths from their distances, which may follow the search in :func:`frontier.sssp`.
 
-One sweep over tight edges from strictly nearer vertices, then a claim over the tight edges that are left, which have
-weight zero. So parents form a tree even with zero weights, which neither "any tight edge" nor packing the parent into
-the distance gives.
+An edge is tight if the distance of its target is that of its source plus its weight. One traversal finds tight edges
+from strictly nearer vertices, then tight edges of weight zero are claimed for the remaining vertices. So parents form a
+tree even with zero weights, which neither choosing any tight edge nor packing the parent into the distance would
+guarantee.
 """
 
 from __future__ import annotations

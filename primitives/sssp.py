@@ -1,8 +1,8 @@
 """Single-source shortest paths with exact parents.
 
-``SSSP`` is a loop of one Advance that takes near vertices first; :mod:`frontier.operators.order.loops` says how.
-Parents are found afterwards, from the distances. Only where distances are float32 and no weight is 0 they share a word
-with the distance.
+``SSSP`` is a loop of one Advance that processes near vertices first; see :mod:`frontier.operators.order.loops`. Parents
+are found afterwards, from the distances. Only if distances are float32 and no weight is 0, they share a word with the
+distance and are found by the search itself.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The command ``frontier``, also ``python -m frontier``.
 
-One file per group of subcommands, each with ``add(subparsers)``; a subcommand sets ``command`` to
+There is one file per group of subcommands, each with ``add(subparsers)``. A subcommand sets ``command`` to
 a function that takes the parsed arguments and returns the exit status:
 
 - 0: done;

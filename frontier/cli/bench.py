@@ -1,8 +1,8 @@
-"""``frontier bench``: how fast the primitives are here, each result verified.
+"""``frontier bench``: how fast the primitives are on this machine, with results verified.
 
-The graph is made and moved before the clock starts; the first call, which may compile, is shown
-apart; then the median over the sources, all of degree 1 or more and the same for every primitive.
-GTEPS are the directed edges with a reached source, divided by the time, in 10**9 a second.
+The graph is made and moved before the clock starts. The first call, which may compile, is listed separately, and then
+the median over the sources, which all have degree 1 or more and are the same for every primitive. GTEPS is the number
+of directed edges with a reached source, divided by the time, in 10**9 per second.
 """
 
 from __future__ import annotations

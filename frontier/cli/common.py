@@ -1,4 +1,4 @@
-"""What the subcommands share: the parser, errors of usage, printing, the clock."""
+"""Code that subcommands share: the parser, errors of usage, printing, the clock."""
 
 from __future__ import annotations
 

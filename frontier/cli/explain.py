@@ -1,7 +1,7 @@
 """``frontier explain PRIMITIVE``: the programs that a primitive runs, as pseudo-code.
 
-The primitive runs on a small graph, on the processor, and each program that it starts is shown once. With ``--backend
-cuda`` it chooses as on a GPU, and what is shown is what would run there; no GPU is needed.
+The primitive runs on a small graph, on the CPU, and each program that it starts is printed once. With ``--backend
+cuda`` it makes the choices that it would make on a GPU, and the programs for a GPU are printed; no GPU is needed.
 """
 
 from __future__ import annotations

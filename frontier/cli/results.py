@@ -1,4 +1,4 @@
-"""Results as files: one row a vertex, the columns that the primitive names."""
+"""Write results to files: one row per vertex, with the columns that the primitive names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``frontier bfs GRAPH`` and its sisters: one subcommand for each registered primitive."""
+"""``frontier bfs GRAPH`` and so on: one subcommand for each registered primitive."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Graphs from files and to files: :func:`frontier.read` and :func:`frontier.write`.
+"""Read graphs from files and write them: :func:`frontier.read` and :func:`frontier.write`.
 
-One module for each format, which says what the format is and how a graph is written in it; ``formats`` has the table
-of them, to which :func:`frontier.register_format` adds. All text formats are read by one compiled tokenizer
+There is one module for each format, which describes the format and writes graphs in it. ``formats`` has the table of
+formats, to which :func:`frontier.register_format` adds. All text formats are read by one compiled tokenizer
 (``_tokens``), block by block on all threads (``_parse``), so they share its speed and its error messages.
 """
 

@@ -1,4 +1,4 @@
-"""What the formats share: edges on the way to a graph, a graph's edges on the way to a file."""
+"""Code that formats share: from edges to a graph, and from a graph to the edges of a file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Read the numbers of a text file on all threads: the driver of ``frontier.io._tokens``.
+"""Read the numbers of a text file on all threads, by ``frontier.io._tokens``.
 
-The file comes in blocks, each block is cut into one piece for each thread, and the pieces'
-columns are put together in the order of the file.
+The file is read in blocks, each block is divided into one piece per thread, and the pieces' columns are concatenated in
+the order of the file.
 """
 
 from __future__ import annotations

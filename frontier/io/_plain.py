@@ -1,6 +1,6 @@
-"""What ``frontier.io._tokens`` reads, by regular expressions: where a file is too short to compile for.
+"""Read what ``frontier.io._tokens`` reads by regular expressions, for files too short to be worth compiling.
 
-Only what is plain. Whatever is wrong or needs a second look is left to the kernels, which say what it is and where.
+This handles only simple input. Anything wrong or unusual is left to the kernels, which report what it is and where.
 """
 
 from __future__ import annotations

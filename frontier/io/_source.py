@@ -1,4 +1,4 @@
-"""A text file being read: gzip, lines, blocks, progress, and errors that name file and line."""
+"""A text file while it is read: gzip, lines, blocks, progress, and errors that name file and line."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Rows of cells, read by Python: edge lists of names, and those whose columns are more or stand in another order.
+"""Tables of cells, parsed by Python: edge lists of labels, and those with more columns or in another order.
 
-It takes two to three microseconds a row, where the tokenizer takes a tenth of it. Cells may be quoted, as in CSV.
+It takes two to three microseconds per row, ten times as long as the tokenizer. Cells may be quoted, as in CSV.
 """
 
 from __future__ import annotations

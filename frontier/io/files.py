@@ -1,4 +1,4 @@
-"""``read`` and ``write``: which format a file has, and the graph of what a format found."""
+"""``read`` and ``write``: find the format of a file, and make a graph of what its reader returns."""
 
 from __future__ import annotations
 

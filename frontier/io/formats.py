@@ -1,7 +1,6 @@
-"""Which file formats there are: the shipped ones, and those that users register.
+"""The table of file formats: the shipped ones, and those that users register.
 
-A format is data: its suffixes, what reads it, what writes it. ``read`` and ``write`` ask this table alone, and so does
-the command line.
+A format is data: its suffixes, its reader, its writer. ``read``, ``write`` and the command line use only this table.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Walking a graph's edges with numpy, a bounded number of them at a time."""
+"""Process a graph's edges with numpy, a bounded number of them at a time."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Advance: from the frontier along its edges to the next frontier.
 
-For every visited edge the functor says whether its far end (or the edge itself) joins the next
-frontier. ``python`` is the meaning; ``lower`` chooses the phases and ``switch`` between push and pull; ``cpu`` and
-``cuda`` have the kernels, a file for each way to balance the edges of a push among workers, and one for pull.
-``sample`` is ``fr.sample``, ``unique`` the operator Unique.
+For every visited edge the functor decides whether its far end (or the edge itself) is in the next frontier. ``python``
+defines the meaning. ``lower`` chooses the phases, and ``switch`` between push and pull. ``cpu`` and ``cuda`` have the
+kernels: one file for each load-balancing strategy of a push, and one for pull. ``sample`` is ``fr.sample``, ``unique``
+the operator Unique.
 """
 
 from __future__ import annotations

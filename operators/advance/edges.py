@@ -1,4 +1,4 @@
-"""Text about edges that all balances and pull have in common, on every backend."""
+"""Generated text about edges that all balances and pull share, on every backend."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""When an advance turns from push to pull, and back: the rules among which ``Schedule(switch=...)`` chooses.
+"""The rules for switching an advance between push and pull, which ``Schedule(switch=...)`` selects.
 
-A rule adds the decision of every pass to the loop function, made by all workers alike from numbers that all know. It
-gives the text of a condition that holds where the pass pulls.
+A rule adds the decision of every pass to the loop function, where all workers make it from values that all of them
+know. It returns the condition under which the pass pulls.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Unique: the frontier as a set."""
+"""Unique: remove duplicates from the frontier."""
 
 from __future__ import annotations
 

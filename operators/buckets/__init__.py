@@ -1,4 +1,4 @@
-"""Buckets: keep what is due now, put the rest into one of several piles."""
+"""Buckets: keep the elements of bucket 0, and add the others to one of several piles."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Filter, Split, Compute and Reduce on the CPU: a functor is called once for every element.
 
-Workers take pieces of the frontier. What is kept they lay into an array of their own, and take room for it in the next
-queue when that is full.
+Workers take chunks of the frontier. They collect the elements to keep in an array of their own, and reserve space for
+them in the next queue when the array is full.
 """
 
 from __future__ import annotations

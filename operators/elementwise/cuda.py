@@ -1,7 +1,7 @@
 """Filter, Split, Compute and Reduce on the GPU: a functor is called once for every element.
 
-A warp takes a chunk of the frontier, each of its lanes up to 32 elements, and appends what is accepted with
-one atomic; so the next queue is written without a scan and without duplicates.
+A warp takes a chunk of the frontier, up to 32 elements per lane, and appends the accepted elements with one atomic. So
+the next queue is written without a scan and without duplicates.
 """
 
 from __future__ import annotations

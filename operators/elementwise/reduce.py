@@ -1,4 +1,4 @@
-"""Reduce: one number from all elements of the frontier, into a scalar."""
+"""Reduce: combine a value of every element of the frontier to one scalar."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Split: keep some elements of the frontier, put the others aside in a pile."""
+"""Split: keep some elements of the frontier, and add the others to a pile."""
 
 from __future__ import annotations
 

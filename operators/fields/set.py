@@ -1,4 +1,4 @@
-"""Set: scalars from scalars."""
+"""Set: compute scalars from scalars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Take: the content of a pile becomes the frontier, and the pile is empty."""
+"""Take: make the content of a pile the frontier, and empty the pile."""
 
 from __future__ import annotations
 

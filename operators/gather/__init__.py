@@ -1,4 +1,4 @@
-"""Gather: for every vertex of the frontier, one number from all its edges (neighbour reduce)."""
+"""Gather: combine a value of every edge of a vertex to one value per vertex (neighbour reduce)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Gather on the CPU: every vertex by one worker, which walks its edges in order; so without atomics."""
+"""Gather on the CPU: one worker processes a vertex and visits its edges in order, so no atomics are needed."""
 
 from __future__ import annotations
 

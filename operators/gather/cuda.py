@@ -1,10 +1,11 @@
-"""Gather on the GPU, by in-degree class: a thread, a warp or a block for every vertex, so without atomics.
+"""Gather on the GPU, by in-degree class: a thread, a warp or a block processes a vertex, so no atomics are needed.
 
-A warp takes 32 vertices. Lanes walk short lists themselves, then the whole warp walks the longer ones, one after
-another. The longest are put aside, and walked by the blocks in a phase of its own: each takes the next when it has done
-one, so that no block is left with all the hubs. In a narrow build that works on few vertices at a time a few lanes
-share each list. Loops over long lists have four edges of a thread in flight: numba's loops otherwise wait for each.
-Of lists that are not very long a warp walks two at once, see :mod:`frontier.operators.gather.cuda_pairs`.
+A warp takes 32 vertices. Its lanes process short lists individually; then the whole warp processes the longer ones, one
+after another. The longest lists are put aside for a separate phase in which blocks process them, each taking the next
+one when it has finished, so that no block is left with all the hubs. In a low-degree variant that processes few
+vertices at a time, a few lanes share each list. In long lists every thread has four edges in flight, because numba's
+loops would wait for each load. Of lists of medium length a warp processes two at once, see
+:mod:`frontier.operators.gather.cuda_pairs`.
 """
 
 from __future__ import annotations

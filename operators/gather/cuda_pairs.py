@@ -1,15 +1,15 @@
-"""Gather on the GPU: two lists of a warp at once, so that no load of one waits for a reduction of the other.
+"""Gather on the GPU: two lists per warp at once, so that no load of one waits for a reduction of the other.
 
-A warp that walks lists of a few dozen edges one after another waits twice for memory with each: for the far ends, then
-for what the functor reads there. Here two lists are read without a branch in between: a lane beyond the end of a list
-takes its last edge again, and the value is dropped. So the functor is called for more than there is, which does no harm
-if it only reads.
+A warp that processes lists of a few dozen edges one after another waits twice for memory for each list: for the
+targets, then for what the functor reads of them. Here two lists are read without a branch in between: a lane beyond the
+end of a list reads its last edge again, and the value is dropped. So the functor is called for more edges than there
+are, which is harmless because it only reads.
 
-All far ends are loaded before the first value is, and all values before the first sum: the assembler would put the
-second list after the sums of the first, which saves registers, and loses what was to be gained. A meeting of the warp
-keeps it from that; and the registers are there, since programs with such a phase are built for two blocks of a
-processor instead of three (``launch.ROOMY``). On an H200 an iteration of PageRank takes 17 % less so on R-MAT 24, 26 %
-where its vertices are ordered by degree, 12 % on uniform 23, 10 % on Kronecker 21.
+All targets are loaded before the first value, and all values before the first sum. The assembler would move the second
+list behind the sums of the first; that saves registers, but loses the benefit. A synchronisation of the warp prevents
+that. There are enough registers, because programs with such a phase are compiled for two blocks per multiprocessor
+instead of three (``launch.ROOMY``). On an H200 an iteration of PageRank takes 17 % less time on R-MAT 24, 26 % less if
+its vertices are ordered by degree, 12 % less on uniform 23, 10 % less on Kronecker 21.
 """
 
 from __future__ import annotations

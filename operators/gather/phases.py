@@ -1,4 +1,4 @@
-"""What the phases of a gather take on every backend: the lists that it walks, and what is done at an edge."""
+"""The parts of a gather's phases on every backend: the adjacency lists, and the code for one edge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intersect: for every edge of the frontier, the neighbours that its two ends have in common."""
+"""Intersect: the common neighbours of the endpoints of every edge in the frontier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intersect on the CPU: small pieces of the frontier, for one edge may be a thousand times the work of another."""
+"""Intersect on the CPU: workers take small chunks of the frontier, since the work per edge varies a thousandfold."""
 
 from __future__ import annotations
 

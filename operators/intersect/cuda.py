@@ -1,8 +1,9 @@
-"""Intersect on the GPU: of an edge's two lists the shorter is walked, and its entries are looked up in the longer.
+"""Intersect on the GPU: the entries of the shorter of an edge's two lists are looked up in the longer one.
 
-A warp takes 32 edges, lays their shorter lists in a row and gives each lane one entry after another; so no lane waits
-for a neighbour's longer list. Edges whose shorter list is long as well, between two hubs, are left to a second sweep,
-in which a whole block walks it. Neighbouring edges go to different blocks there, for hubs' edges lie together.
+A warp takes 32 edges, concatenates their shorter lists and assigns consecutive entries to its lanes, so no lane waits
+for a longer list of another. Edges whose shorter list is long as well, between two hubs, are left to a second
+traversal, in which a whole block processes one. There, neighbouring edges go to different blocks, because edges of hubs
+are adjacent.
 """
 
 from __future__ import annotations

@@ -1,13 +1,14 @@
-"""Orders that are kept by buckets, as Julienne (Dhulipala, Blelloch, Shun, SPAA 2017) and GraphIt do.
+"""Orders implemented by buckets, as in Julienne (Dhulipala, Blelloch, Shun, SPAA 2017) and GraphIt.
 
-Bucket i holds the elements whose keys are from ``base + i * width`` on, up to the next. There are a few, each a pile;
-what is beyond the last waits in one more, and is shared among the buckets anew when they are empty. The base is the
-least key then. The first bucket that is not empty is worked on until it is, then the next. So what waits is looked at
-once for several buckets, and not every time when a limit moves.
+Bucket i holds the elements whose keys are at least ``base + i * width`` and below the beginning of the next bucket.
+Each of a few buckets is a pile. Elements beyond the last bucket are in one more pile, and are distributed to the
+buckets when these are empty; the base is then set to the least key. The first bucket that is not empty is processed
+until it is, then the next. So a pending element is examined once for several buckets, and not every time a limit is
+raised.
 
-In which bucket a key is follows from ``base`` and ``width`` alone, which stay as they are until all are empty: a sum of
-widths would round, and an element could fall between two buckets. An element whose key has become less is in two
-buckets, and whoever takes it from the second sees that its key belongs to one before.
+The bucket of a key follows only from ``base`` and ``width``, which do not change until all buckets are empty. (A
+running sum of widths would round, and an element could fall between two buckets.) An element whose key has become less
+is in two buckets; when it is taken from the second, its key shows that it belongs to an earlier one.
 """
 
 from __future__ import annotations

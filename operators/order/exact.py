@@ -1,6 +1,6 @@
-"""Orders that are kept exactly: a pass takes those of the least key, or of a window that begins there.
+"""Orders that are kept exactly: a pass processes the elements with the least key, or those of a window from it on.
 
-Who waits is kept in a field of bools, since elements may come back with any key.
+Pending elements are marked in a field of bools, because elements may come back with any key.
 """
 
 from __future__ import annotations

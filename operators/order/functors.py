@@ -1,7 +1,7 @@
 """The functors of loops with an order, as templates: see :mod:`frontier.operators.order.loops`.
 
-``p.limit`` and its like stand for a loop's own fields, ``p.key``, ``p.count`` and ``p.given`` for those that its order
-and its count name: :class:`frontier.operators.order.names.Names` puts the real names there.
+``p.limit`` and similar names stand for a loop's own fields; ``p.key``, ``p.count`` and ``p.given`` stand for those that
+its order and its ``count=`` name. :class:`frontier.operators.order.names.Names` substitutes the real names.
 """
 
 from __future__ import annotations

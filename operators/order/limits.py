@@ -1,15 +1,15 @@
-"""Orders that are kept by a limit: those with keys below it are worked on, the others wait.
+"""Orders implemented by a limit: elements with keys below it are processed, the others stay pending.
 
 ``near_far`` is delta-stepping in the form of Davidson, Baxter, Garland and Owens (Work-efficient parallel GPU methods
-for single-source shortest paths, IPDPS 2014): elements with keys below a limit are worked on until there are no more,
-the others wait in a pile; then the limit moves on. It starts at the least key that waits, so empty stretches are
-skipped. Its width adapts to how many elements the passes before had, on a GPU also to how many wait (after ADDS; Wang,
-Fussell, Lin, PPoPP 2021).
+for single-source shortest paths, IPDPS 2014): elements with keys below a limit are processed until there are none, the
+others are in a pile; then the limit is raised. It starts at the least pending key, so ranges without elements are
+skipped. Its width adapts to the number of elements in the last passes, on a GPU also to the number of pending elements
+(after ADDS; Wang, Fussell, Lin, PPoPP 2021).
 
-``sliding`` is for graphs without long lists on a GPU, where a pass must be one sweep: elements with larger keys wait in
-the frontier itself, and the limit follows the wave of the search. In a model of synchronous passes on road networks and
-grids it takes a fifth more passes than a search without limits (Bellman and Ford), and visits a vertex one to five
-times instead of up to 400.
+``sliding`` is for graphs without long lists on a GPU, where a round should be a single pass: elements with larger keys
+stay in the frontier itself, and the limit follows the wave of the search. In a model of synchronous passes on road
+networks and grids it takes a fifth more passes than a search without limits (Bellman-Ford), and visits a vertex one to
+five times instead of up to 400.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""Loops with an order, made of other steps: how compiled backends run ``Loop(..., order=fr.by(...))``.
+"""Loops with an order, rewritten to other steps: how compiled backends run ``Loop(..., order=fr.by(...))``.
 
-The schedule says how the order is kept: by limits (``limits.py``), or by buckets (``buckets.py``). Orders that are kept
-exactly have shapes of their own (``exact.py``).
+The schedule says how the order is implemented: by limits (``limits.py``) or by buckets (``buckets.py``). Orders that
+are kept exactly are implemented in ``exact.py``.
 
-What the loop needs are fields of the problem that nobody sees: their names end in two underscores (``names.py``).
+A loop needs fields of its own, which users do not see: their names end in two underscores (``names.py``).
 """
 
 from __future__ import annotations

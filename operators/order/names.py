@@ -1,4 +1,4 @@
-"""The own fields of one loop with an order, and functors in which they stand for the templates' names."""
+"""The fields of one loop with an order, and copies of the template functors that use them."""
 
 from __future__ import annotations
 

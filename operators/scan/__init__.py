@@ -1,4 +1,4 @@
-"""Scan: running sums over the frontier, in ascending order of ids."""
+"""Scan: exclusive prefix sums over the frontier, in ascending order of ids."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Scan on the CPU: the frontier as a bitmap, sums of equal ranges of ids, then the running sums themselves.
+"""Scan on the CPU: the frontier as a bitmap, sums of equal ranges of ids, then the prefix sums themselves.
 
-Each worker keeps its range of ids in both phases, so a sum continues where the other ended.
+Each worker processes the same range of ids in both phases.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Scan on the GPU: the frontier as a bitmap, sums of the warps' ranges of ids, then the running sums themselves.
+"""Scan on the GPU: the frontier as a bitmap, sums of the warps' ranges of ids, then the prefix sums themselves.
 
-A warp keeps its range in both sweeps, a lane for each of a word's 32 ids, so all that it reads and writes lies
-together. The only barrier between the first and the last id is that between the sweeps.
+A warp processes the same range in both phases, with one lane for each of the 32 ids of a word, so that its reads and
+writes are coalesced. The only barrier is that between the phases.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where an operator's phases are: in its folder, one module (or folder) for each backend, with equal names in them."""
+"""Find the phases of an operator for a backend: one module (or folder) for each, with the same names in all of them."""
 
 from __future__ import annotations
 

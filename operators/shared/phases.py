@@ -1,4 +1,4 @@
-"""What phases have in common on every backend: what an element is, a functor's call, bringing values together."""
+"""The parts that phases share on every backend: elements, calls of functors, combining values."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The reductions that Reduce, Gather and Intersect share, as data: one table of what is shipped and what users add.
+"""The reductions of Reduce, Gather and Intersect, as data: one table of shipped ones and those that users register.
 
-The interpreter, the checks and compiled code read it. A combination that is shipped becomes part of the kernels as it
-stands here; one that a user has registered is compiled as functors are.
+The interpreter, the checks and compiled code all read it. A shipped combination is inserted into the kernels as it is
+written here; one that a user has registered is compiled as functors are.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How users add a reduction to the table: ``fr.register_reduction``, and what it refuses."""
+"""``fr.register_reduction``, by which users add a reduction to the table, and its checks."""
 
 from __future__ import annotations
 

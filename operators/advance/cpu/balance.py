@@ -1,4 +1,4 @@
-"""Which balance a push takes on the cpu backend."""
+"""Choose the load balancing of a push on the cpu backend."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens at one edge of a push on the CPU, and what the phases of all balances end with."""
+"""The code of a push for one edge on the CPU, and the code with which the phases of all balances end."""
 
 from __future__ import annotations
 

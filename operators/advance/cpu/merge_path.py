@@ -1,8 +1,9 @@
-"""Push, balance ``merge_path``: workers take equal pieces of the frontier's *edges*.
+"""Push, balance ``merge_path``: workers take equal ranges of the frontier's *edges*.
 
-The scan of the frontier's degrees lays its edges in one row; whoever is free takes the next piece, finds by
-binary search whose edges begin there, and may end within another vertex's list. So a hub is shared. After
-Davidson et al. (IPDPS 2014) and Gunrock's LB; the scan is made where the frontier is appended.
+The prefix sum of the frontier's degrees numbers its edges consecutively. An idle worker takes the next range of edges
+and finds by binary search the vertex with whose edges it begins; the range may end within another vertex's list. So the
+edges of a hub are divided among workers. After Davidson et al. (IPDPS 2014) and Gunrock's LB. The prefix sum is
+computed while the frontier is appended.
 """
 
 from __future__ import annotations

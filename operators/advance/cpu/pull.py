@@ -1,8 +1,8 @@
-"""Pull: every vertex for which ``where`` holds looks for frontier vertices among its in-edges.
+"""Pull: every vertex for which ``where`` holds searches its in-edges for vertices of the frontier.
 
-The frontier is a bitmap. A worker handles 64 vertices at a time and writes their word of the next bitmap
-without atomics. After every visited edge ``where`` is asked again, so a vertex that needs only one parent
-stops at the first (Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search, SC 2012).
+The frontier is a bitmap. A worker processes 64 vertices at a time and writes their word of the next bitmap without
+atomics. ``where`` is evaluated again after every visited edge, so a vertex that needs only one parent stops at the
+first one (Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search, SC 2012).
 """
 
 from __future__ import annotations

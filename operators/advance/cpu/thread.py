@@ -1,7 +1,7 @@
-"""Push, balance ``thread``: workers take pieces of the frontier's *vertices*.
+"""Push, balance ``thread``: workers take chunks of the frontier's *vertices*.
 
-Needs no scan, so it suits lists of bounded length: roads, and a ``part`` of every vertex's edges. A hub is
-one worker's alone.
+It needs no prefix sum, so it suits lists of bounded length, as in road networks or with ``part=``. The edges of a hub
+are all processed by one worker.
 """
 
 from __future__ import annotations

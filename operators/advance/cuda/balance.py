@@ -1,4 +1,4 @@
-"""Which balance a push takes on the GPU."""
+"""Choose the load balancing of a push on the GPU."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
-"""Push, balance ``block``: the threads of a block share the edges of as many vertices as there are threads.
+"""Push, balance ``block``: a block takes as many vertices as it has threads, and its threads share their edges.
 
-A block stages where its vertices' lists begin, and the prefix sum of their degrees, in its shared memory; every thread
-then finds whose edge it has next. Needs no scan of the whole frontier, and a hub is one block's alone. Gunrock's
-per-thread fine-grained balance (Wang et al., PPoPP 2016); ``twc`` and ``degree_classes`` are made of the same parts.
+A block stages the beginnings of its vertices' lists and the prefix sum of their degrees in its shared memory; every
+thread then finds the vertex of its next edge. It needs no prefix sum of the whole frontier, and the edges of a hub are
+all left to one block. This is Gunrock's per-thread fine-grained balance (Wang et al., PPoPP 2016); ``twc`` and
+``degree_classes`` consist of the same parts.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Push, balance ``degree_classes``: four queues by degree, for a thread, a warp, a block or the whole grid a vertex.
+"""Push, balance ``degree_classes``: four queues by degree; a vertex is processed by a thread, warp, block or the grid.
 
-One phase sorts the frontier into the queues, a second works through them, the longest lists first. Enterprise's
-workload balancing (Liu and Huang, SC 2015); its four kernels that run side by side are here parts of one.
+One phase sorts the frontier into the queues, and a second processes them, the longest lists first. This is Enterprise's
+workload balancing (Liu and Huang, SC 2015); its four concurrent kernels are parts of one phase here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What happens at one edge on the GPU: conditions, the functor, and whether its end is taken."""
+"""The code for one edge on the GPU: the condition, the functor, and whether the far end is accepted."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""Push, balance ``merge_path``: blocks take equal pieces of the frontier's *edges*.
+"""Push, balance ``merge_path``: blocks take equal ranges of the frontier's *edges*.
 
-The scan of the frontier's degrees lays its edges in one row; a block takes a tile of it, finds by sorted search
-whose edges these are, and stages those vertices in shared memory, where every thread finds the source of its own
-edge. So a hub is shared by many blocks. What is accepted is collected in shared memory and appended with one atomic
-for the whole block. After Davidson et al. (IPDPS 2014) and Gunrock's LB.
+The prefix sum of the frontier's degrees numbers its edges consecutively. A block takes a tile of them, finds the
+vertices of these edges by sorted search, and stages the vertices in shared memory, where every thread finds the source
+of its own edge. So the edges of a hub are divided among many blocks. Accepted elements are collected in shared memory
+and appended with one atomic for the whole block. After Davidson et al. (IPDPS 2014) and Gunrock's LB.
 """
 
 from __future__ import annotations

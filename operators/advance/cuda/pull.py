@@ -1,13 +1,13 @@
-"""Pull on the GPU: every vertex for which ``where`` holds looks for frontier vertices among its in-edges.
+"""Pull on the GPU: every vertex for which ``where`` holds searches its in-edges for vertices of the frontier.
 
-The frontier is a bitmap. A warp handles the 32 vertices of one word of it, a lane each, four neighbours at a time;
-their votes are the word of the next bitmap, stored without atomics. After every visited edge ``where`` is asked
-again, so a vertex that needs only one parent stops at the first. What is left of long lists the whole warp walks.
-(Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search, SC 2012.)
+The frontier is a bitmap. A warp processes the 32 vertices of one word of it, one per lane and four neighbours at a
+time; the votes of its lanes are the word of the next bitmap, which is stored without atomics. ``where`` is evaluated
+again after every visited edge, so a vertex that needs only one parent stops at the first one. What remains of long
+lists is processed by the whole warp. (Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search, SC 2012.)
 
-With ``hub_cache`` every block keeps the frontier's hubs in a table in its shared memory: neighbours that it holds are
-visited first, and if that ends the search, the bitmap is not read (Enterprise; Liu and Huang, SC 2015).
-With ``queue="scan"`` pulls that follow a pull go over fewer vertices: ``shrink.py``.
+With ``hub_cache`` every block keeps the hubs of the frontier in a table in its shared memory. Neighbours in the table
+are visited first, and if that ends the search, the bitmap is not read (Enterprise; Liu and Huang, SC 2015). With
+``queue="scan"``, pulls that follow a pull process fewer vertices: see ``shrink.py``.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""The shrinking queue of pulls: of several pulls in a row, only the first sweeps over all vertices.
+"""The shrinking queue of pulls: of several consecutive pulls, only the first scans all vertices.
 
-It notes the vertices that still wait: those with in-edges for which ``where`` holds after their search. Each later
-pull goes over what the one before it has noted, and notes anew. (Liu and Huang: Enterprise, SC 2015.)
+Each pull records the vertices that are still unvisited: those with in-edges for which ``where`` holds after their
+search. The next pull processes only these, and records again. (Liu and Huang: Enterprise, SC 2015.)
 
-A vertex that is not noted must be one for which ``where`` stays false. It does if only visits of a vertex's own edges
-change what ``where`` reads of it, which :func:`waiting` finds from the functors; and if nothing but the pull itself
-has run since, which is tested in every pass: no other phase has, no fields have been swapped, and the host, which may
-write fields at a boundary, was not asked.
+For a vertex that is not recorded, ``where`` must stay false. That is so under two conditions. First, only visits of a
+vertex's own edges change what ``where`` reads of it, which :func:`waiting` finds from the functors. Second, nothing
+else has run since the last pull, which is tested in every pass: no other phase has run, no fields have been swapped,
+and the host, which may write fields at a boundary, was not called.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
-"""Push, balance ``thread``: a few lanes share the list of one frontier vertex.
+"""Push, balance ``thread``: a few lanes share the adjacency list of one frontier vertex.
 
-Needs no scan and no memory of the block, so a pass costs little more than its chain of loads; a hub would hold
-up its lanes. Every edge has a lane of its own where lists are short, so that also the atomics of functors overlap.
+It needs no prefix sum and no shared memory, so a pass costs little more than its chain of dependent loads. A hub keeps
+its lanes busy while others wait. If lists are short, every edge has a lane of its own, so that the atomics of functors
+overlap, too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
-"""Push, balance ``twc``: lists of three sizes, walked by the block, by a warp, or shared by threads.
+"""Push, balance ``twc`` (thread, warp, CTA): lists of three sizes, processed by the block, by a warp, or by threads.
 
-A block takes as many vertices as it has threads. Those with a list as long as the block vote who leads, and all
-threads walk the leader's list; then warps walk the lists of more than 32 edges among their own; what is left is shared
-as by ``block``. Merrill's and Gunrock's per-warp-and-CTA balance (Wang et al., PPoPP 2016).
+A block takes as many vertices as it has threads. Threads whose vertex has at least as many edges as the block has
+threads vote for a leader, and all threads process the leader's list. Then warps process lists of more than 32 edges
+among their own vertices. The rest is divided as by ``block``. This is Merrill's and Gunrock's per-warp-and-CTA balance
+(Wang et al., PPoPP 2016).
 """
 
 from __future__ import annotations
