@@ -52,7 +52,7 @@ def begin(p, v):
 
 
 class BFS(fr.Enactor):
-    """Compute levels and parents from the vertex in the scalar ``source``."""
+    """Compute levels and parents from the vertex in the scalar ``source``; ``depth`` is the number of the pass."""
 
     loop = fr.Sequence(
         fr.Compute(begin, over="source"),
@@ -107,17 +107,10 @@ def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) 
 
 @at_graph
 def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
-    """Return the problem of a search before it begins; ``fields`` are additional fields for your own functors."""
-    p = _blank(g, source, **fields)
-    p.parent[source] = source
-    p.level[source] = 0
-    return p
-
-
-def _blank(g: Graph, source: int, **fields: Field) -> fr.Problem:
-    """Return the problem without level and parent of the source, which take two slow writes from the host to a GPU."""
+    """Return the problem of a search that has reached its source; ``fields`` are more fields for your own functors."""
     p = fr.Problem(g, **_fields(g.targets.dtype), **fields)
-    p.source = source
+    p.source = p.parent[source] = source
+    p.level[source] = 0
     return p
 
 
@@ -159,7 +152,8 @@ def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult
     O(n + m) work, one barrier per level.
     """
     vertex = g.vertex_id(source)
-    p = _blank(g, vertex)
+    p = fr.Problem(g, **_fields(g.targets.dtype))
+    p.source = vertex  # which the program reaches: on a GPU, writing to arrays from the host is slow
     BFS(p, schedule).run()
     return BFSResult(vertex, p.level, p.parent, g.label_index)
 

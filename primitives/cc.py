@@ -1,15 +1,19 @@
 """Connected components: Afforest, and Gunrock's hooking over a frontier of edges.
 
+Both keep a forest of the vertices in the field ``label`` (pi in the papers): ``label[v]`` is the parent of v, with an
+id that is not greater, and a root is its own parent. Edges join trees until there is one tree for each component. In
+the end ``label[v]`` is the root, the smallest id in the component.
+
 Afforest (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling, IPDPS 2018)
 links every vertex along its first two edges, compresses the trees, guesses the largest component by sampling, and then
 visits the remaining edges of vertices outside that component only. On graphs with one giant component most edges are
-never read.
+never read. The two edges are one step here, where the paper compresses after each.
 
 Hooking (Soman, Kishore, Narayanan, 2010; as in Gunrock) attaches, for every edge, the root with the higher id to the
 root with the lower id, and keeps the edge in the frontier until both endpoints agree. Pointer jumping flattens the
 trees.
 
-Components of directed graphs are the weak ones. The label of a component is its smallest vertex id.
+Components of directed graphs are the weak ones.
 """
 
 from __future__ import annotations
@@ -48,7 +52,7 @@ def find(p, v):
     below = v
     here = p.label[v]
     above = p.label[here]
-    while above < here:
+    while above < here:  # here is no root
         p.label[below] = above
         below = here
         here = above
@@ -66,9 +70,9 @@ def link(p, src, dst):
         old = fr.atomic_cas(p.label, high, high, low)
         if old == high:
             break
-        a = find(p, old)
+        a = find(p, old)  # another call has attached high to old meanwhile
         b = low
-    return False
+    return False  # the frontier that an Advance makes is not needed
 
 
 def compress(p, v):
@@ -77,19 +81,24 @@ def compress(p, v):
         p.label[v] = p.label[p.label[v]]
 
 
+def sampled(p, i):
+    """Return the component of the i-th vertex of the sample."""
+    return p.label[fr.hash(i) % p.n]
+
+
 def vote(p, i):
     """Count a vote of a sampled vertex for its component."""
-    fr.atomic_add(p.votes, p.label[fr.hash(i) % p.n], 1)
+    fr.atomic_add(p.votes, sampled(p, i), 1)
 
 
 def ballot(p, i):
     """Encode the component of a sampled vertex and its votes in one number, so that the maximum is the winner."""
-    label = p.label[fr.hash(i) % p.n]
+    label = sampled(p, i)
     return p.votes[label] * (p.n + 1) + p.n - label
 
 
 def elected(p):
-    """Decode the component with the most votes."""
+    """Decode the component with the most votes, among several the one with the smallest id."""
     return p.n - p.top % (p.n + 1)
 
 
@@ -103,13 +112,20 @@ def root(p, v):
     return 1 if p.label[v] == v else 0
 
 
-_SAMPLE = (
+#: Link every vertex along its first two edges.
+_LINK_FIRST = (
     fr.Advance(link, part=slice(0, 2), output=None, over="vertices"),
     fr.Compute(compress, over="vertices"),
+)
+
+#: Guess the largest component.
+_ELECT = (
     fr.Compute(vote, over=SAMPLES),
     fr.Reduce(ballot, "max", into="top", over=SAMPLES),
     fr.Set(giant=elected),
 )
+
+#: Make every tree a star, and count them.
 _FLATTEN = (fr.Compute(compress, over="vertices"), fr.Reduce(root, "sum", into="count", over="vertices"))
 
 
@@ -117,7 +133,8 @@ class Afforest(fr.Enactor):
     """Afforest on an undirected graph, where vertices outside the largest component see all edges that leave it."""
 
     loop = (
-        *_SAMPLE,
+        *_LINK_FIRST,
+        *_ELECT,
         fr.Sequence(fr.Filter(outside), fr.Advance(link, part=slice(2, None), output=None), over="vertices"),
         *_FLATTEN,
     )
@@ -127,7 +144,8 @@ class AfforestDirected(fr.Enactor):
     """Afforest on a directed graph, where vertices outside the largest component follow edges in both directions."""
 
     loop = (
-        *_SAMPLE,
+        *_LINK_FIRST,
+        *_ELECT,
         fr.Sequence(
             fr.Filter(outside),
             fr.Advance(link, part=slice(2, None), output=None),
