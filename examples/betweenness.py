@@ -17,19 +17,19 @@ import frontier as fr
 def clear(p, v):
     """Reset the fields before the next source."""
     p.level[v] = -1
-    p.paths[v] = 0.0
+    p.sigma[v] = 0.0
 
 
 def start(p, v):
     """One path leads to the source."""
     p.level[v] = 0
-    p.paths[v] = 1.0
+    p.sigma[v] = 1.0
 
 
 def discover(p, src, dst):
     """Add the number of paths to src to that of dst; the first edge to reach dst puts it into the next level."""
     first = fr.atomic_cas(p.level, dst, -1, p.depth) == -1
-    fr.atomic_add(p.paths, dst, p.paths[src])
+    fr.atomic_add(p.sigma, dst, p.sigma[src])
     return first
 
 
@@ -40,17 +40,17 @@ def ahead(p, dst):
 
 
 # begin back
-def passed_back(p, src, dst):
+def share(p, src, dst):
     """What each path to dst passes back to src, if dst is one level farther; 0 otherwise."""
-    return p.passed[dst] if p.level[dst] == p.level[src] + 1 else 0.0
+    return p.share[dst] if p.level[dst] == p.level[src] + 1 else 0.0
 
 
-def collect(p, v):
-    """Compute the dependency of v, and what v passes back for each path to it."""
-    dependency = p.paths[v] * p.received[v]
-    p.passed[v] = (1.0 + dependency) / p.paths[v]
+def accumulate(p, v):
+    """Compute the dependency of the source on v, and what v passes back for each path to it."""
+    delta = p.sigma[v] * p.sum[v]
+    p.share[v] = (1.0 + delta) / p.sigma[v]
     if v != p.source:
-        p.centrality[v] += dependency
+        p.centrality[v] += delta
 # end back
 
 
@@ -60,9 +60,9 @@ def problem(g, sources):
     return fr.Problem(
         g,
         level=fr.vertex("int32", -1),
-        paths=fr.vertex("float64"),
-        received=fr.vertex("float64"),
-        passed=fr.vertex("float64"),
+        sigma=fr.vertex("float64"),
+        sum=fr.vertex("float64"),
+        share=fr.vertex("float64"),
         centrality=fr.vertex("float64"),
         sources=fr.array(sources),
         turns=fr.scalar("int64", len(sources)),
@@ -87,8 +87,8 @@ def one_source_eagerly(g, source):
         p.depth += 1
         f = fr.advance(p, f, discover, where=ahead, unique="claimed")
     for f in reversed(levels):
-        fr.gather(p, f, passed_back, "sum", into="received", edges="out")
-        fr.compute(p, f, collect)
+        fr.gather(p, f, share, "sum", into="sum", edges="out")
+        fr.compute(p, f, accumulate)
     print(f"from vertex {source}: levels of {[len(f) for f in levels]} vertices")
     return p
 # end eager
@@ -114,8 +114,8 @@ class Betweenness(fr.Enactor):
             record="levels",
         ),
         fr.Loop(
-            fr.Gather(passed_back, "sum", into="received", edges="out"),
-            fr.Compute(collect),
+            fr.Gather(share, "sum", into="sum", edges="out"),
+            fr.Compute(accumulate),
             replay="levels",
         ),
         times="turns",

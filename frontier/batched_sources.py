@@ -1,8 +1,9 @@
-"""Many sources side by side: each in a copy of the graph of its own, by a program that knows of one graph only.
+"""Many sources at once: each in its own copy of the graph, by a program that knows of one graph only.
 
-A pass of a loop takes a few microseconds however little it does, and a search in a small graph leaves most of a machine
-idle. In k copies of the graph (:func:`frontier.graph.copies.copies`) k sources are worked on at once, as McLaughlin and
-Bader (2014) give each a block of the GPU, and no operator needs to know of it. A large graph is its own only copy.
+A pass of a loop takes a few microseconds however little it does, and a search in a small graph leaves most of a
+machine idle. In k copies of the graph (:func:`frontier.graph.copies.copies`) a run processes k sources at once, as
+McLaughlin and Bader (2014) assign one to each block of a GPU, and no operator needs to support several sources. A
+large graph is its own only copy.
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.footprint import footprint
-from frontier.errors import GraphError
+from frontier.errors import FrontierError, GraphError
 from frontier.functors.functor import arguments
 from frontier.graph.copies import copies
 from frontier.memory.arrays import is_device, to_host
 from frontier.program.effects import effects
+from frontier.program.loop import Loop
 from frontier.program.problem import Problem, scalar, vertex
 from frontier.program.step import captures_of, walk
 from frontier.registry import Plan
@@ -43,12 +45,12 @@ SLOTS, SLOTS_WIDE = (1 << 15) - 1, 1 << 24
 
 
 class BatchedSources:
-    """Runs a program from many sources, as many at once as it pays to have copies of the graph.
+    """Runs a program from many sources, in as many copies of the graph at once as is worth their memory.
 
-    In turn t the vertices v with ``p.starts[v] == t`` are sources, at most one in each copy. The program is a loop over
-    the turns, ``fr.Loop(..., times="turns", count="turn")``. Its pass begins with a filter over all vertices that
-    forgets the turn before and returns ``p.starts[v] == p.turn``. What it does in one copy may not depend on the
-    others; a scalar is one for all of them.
+    Every source has a *turn*. In turn t the vertices v with ``p.starts[v] == t`` are sources, at most one in each copy.
+    The program is a loop over the turns, ``fr.Loop(..., times="turns", count="turn")``. Its first step is a filter over
+    all vertices that resets their fields and returns ``p.starts[v] == p.turn``. What the program does in one copy must
+    not depend on the other copies; a scalar is one for all of them.
 
     Parameters
     ----------
@@ -57,8 +59,8 @@ class BatchedSources:
         See :func:`choose_sources`. A vertex that is given twice has two turns.
     enactor : Enactor subclass
     fields : mapping of str to Field
-        Of the problem, as on the graph itself: arrays with a value for each vertex, or edge, hold in every copy. The
-        vertex field ``starts`` and the scalars ``turn`` and ``turns`` are added.
+        Fields of the problem, as on the graph itself: an initial value for each vertex, or edge, is used in every copy.
+        The vertex field ``starts`` and the scalars ``turn`` and ``turns`` are added.
     schedule : Schedule, optional
     seed : int, optional
         For the draw.
@@ -68,8 +70,8 @@ class BatchedSources:
     sources : ndarray of int64, shape (k,)
         Vertex ids of the sources.
     copies : int
-        The fewest that do with as many turns as the most would, which have at most 2**15 vertices and edge slots in all
-        (on a GPU 2**24, and half of the memory that is left); 1 where the graph is large.
+        Number of copies; 1 if the graph is large. All copies together have fewer than 2**15 vertices and edge slots (on
+        a GPU at most 2**24, in at most half of the free memory), and there are no more than the turns need.
     """
 
     def __init__(
@@ -82,9 +84,11 @@ class BatchedSources:
         *,
         seed: int | None = None,
     ) -> None:
+        if not _takes_turns(enactor.program()):
+            raise FrontierError(f"{enactor.__name__} has no loop over turns, fr.Loop(..., times='turns', count='turn')")
         self.graph, self.enactor, self.fields, self.schedule = g, enactor, fields, schedule
         self.sources = choose_sources(g, sources, seed)
-        self._rounds = list(_distinct(self.sources))
+        self._rounds = _distinct(self.sources)
         most = len(self._rounds[0]) if self._rounds else 0
         self.copies = number_of_copies(g, most, enactor, fields, schedule)
 
@@ -92,20 +96,20 @@ class BatchedSources:
     def plan(
         g: Graph, sources: int, enactor: type[Enactor], fields: Mapping[str, Field], schedule: Schedule | None = None
     ) -> Plan:
-        """Give the plan of a run from so many sources, by which memory is counted."""
+        """Return the plan of a run from this number of sources, for :class:`frontier.registry.PrimitiveEntry`."""
         count = number_of_copies(g, sources, enactor, fields, schedule)
         return Plan(_with_turns(fields), [(enactor, schedule)], copies=count)
 
     @cached_property
     def problem(self) -> Problem:
-        """The problem, made when it is first asked for; vertex v of copy j is its vertex ``j * n + v``."""
+        """The problem, made on first use; vertex v of copy j is its vertex ``j * n + v``."""
         g, count, memory = self.graph, self.copies, self.graph.placement.memory
         if count > 1:
             g = copies(g, count, _weighted(self.enactor.program(), g))
         return Problem(g, **{name: _repeated(made, count, memory) for name, made in _with_turns(self.fields).items()})
 
     def run(self) -> Problem:
-        """Give every source its turn; the problem holds the result."""
+        """Run the program from all sources; the problem holds the result."""
         p, memory = self.problem, self.graph.placement.memory
         for sources in self._rounds:
             number = np.arange(len(sources))
@@ -118,7 +122,7 @@ class BatchedSources:
         return p
 
     def sum(self, name: str) -> NDArray[Any]:
-        """Values of a vertex field added up over the copies, shape (n,)."""
+        """Return the values of a vertex field, summed over the copies, shape (n,)."""
         values: NDArray[Any] = self.problem.arrays[name]
         if self.copies > 1:
             xp = self.graph.placement.memory.xp
@@ -127,13 +131,13 @@ class BatchedSources:
 
 
 def choose_sources(g: Graph, sources: int | ArrayLike | None, seed: int | None = None) -> NDArray[Any]:
-    """Give the ids of some vertices, as int64 on the host.
+    """Return the ids of some vertices, as int64 on the host.
 
     Parameters
     ----------
     g : Graph
     sources : int or sequence of vertices, optional
-        A number of vertices to draw at random, or the vertices, by label if the graph has labels; all by default.
+        A number of vertices to draw at random, or the vertices, by label if the graph has labels. All by default.
     seed : int, optional
         For the draw; another draw each time by default.
 
@@ -156,7 +160,7 @@ def choose_sources(g: Graph, sources: int | ArrayLike | None, seed: int | None =
 def number_of_copies(
     g: Graph, sources: int, enactor: type[Enactor], fields: Mapping[str, Field], schedule: Schedule | None = None
 ) -> int:
-    """How many copies of a graph are worth making for so many sources; see :class:`BatchedSources`."""
+    """Return the number of copies for this number of sources; see :class:`BatchedSources`."""
     wide = g.placement.massively_parallel
     room = (SLOTS_WIDE if wide else SLOTS) // max(1, g.num_vertices + g.num_slots)
     most = min(room, sources)
@@ -172,7 +176,7 @@ def number_of_copies(
 
 
 def _distinct(sources: NDArray[Any]) -> list[NDArray[Any]]:
-    """The sources in as many parts as the most frequent is given, each without one twice."""
+    """Divide the sources into parts without duplicates."""
     parts = []
     while len(sources) > 1 and len(np.unique(sources)) < len(sources):
         first = np.sort(np.unique(sources, return_index=True)[1])
@@ -181,7 +185,7 @@ def _distinct(sources: NDArray[Any]) -> list[NDArray[Any]]:
     return [*parts, sources] if len(sources) else parts
 
 
-#: The fields that are added: the turn in which a vertex is a source of its copy, the turn, and how many there are.
+#: The fields that are added: the turn in which a vertex is a source of its copy; the number of the turn, or of turns.
 _STARTS, _NUMBER = vertex("int32"), scalar("int64")
 
 
@@ -190,7 +194,7 @@ def _with_turns(fields: Mapping[str, Field]) -> dict[str, Field]:
 
 
 def _repeated(field: Field, count: int, memory: Memory) -> Field:
-    """A field with its first values in every copy."""
+    """Repeat the initial values of a field for every copy."""
     if count == 1 or field.plain or field.kind not in ("vertex", "edge") or np.ndim(field.init) == 0:
         return field
     return replace(field, init=memory.xp.tile(memory.moved(field.init), count))
@@ -200,8 +204,17 @@ def _dtypes(fields: Mapping[str, Field]) -> str:
     return ", ".join(f"{name}: {field.kind} {field.dtype}" for name, field in fields.items())
 
 
+def _takes_turns(step: Step) -> bool:
+    """Whether a program has a loop over turns; found once."""
+    known: bool | None = step.__dict__.get("_takes_turns")
+    if known is None:
+        loops = [part for part in walk(step) if isinstance(part, Loop)]
+        known = step.__dict__["_takes_turns"] = any((x.times, x.count) == ("turns", "turn") for x in loops)
+    return known
+
+
 def _weighted(step: Step, g: Graph) -> bool:
-    """Whether a program reads weights, where there are some."""
+    """Whether a program reads weights, if there are any."""
     if g.weights is None:
         return False
     captures = captures_of(step)

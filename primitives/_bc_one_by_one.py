@@ -1,7 +1,7 @@
-"""Betweenness of large graphs on a GPU: programs that take the sources of an array one by one.
+"""Betweenness of large graphs on a GPU: three programs that process the sources of an array one by one.
 
-They differ from :class:`frontier.primitives.bc.Betweenness` in how a source begins, and in what costs least where tens
-of thousands of threads meet: where there are hubs, not atomics; where levels are many and small, not steps.
+They differ from :class:`frontier.primitives.bc.Betweenness` in how a source begins. One also avoids atomics, which
+collide on graphs with hubs; another avoids steps, which determine the time if levels are many and small.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def next_source(p):
 
 
 def clear(p, v):
-    """Forget the source before."""
+    """Reset the fields before the next source."""
     p.level[v] = -1
     p.sigma[v] = 0.0
     p.share[v] = 0.0
@@ -46,27 +46,27 @@ def seed(p, v):
 
 
 def unvisited(p, dst):
-    """Nobody has found dst yet."""
+    """The target has not been reached yet."""
     return p.level[dst] == -1
 
 
 def visit(p, src, dst):
-    """Whoever finds dst first brings it into the next level; paths are counted once it is complete."""
+    """The first edge to reach dst puts it into the next level; paths are counted when that is complete."""
     return unvisited(p, dst) and fr.atomic_cas(p.level, dst, -1, p.depth) == -1
 
 
 def paths(p, src):
-    """The paths by way of src: none yet, unless src is nearer, and then by one level."""
+    """The number of paths to src; 0 unless src is nearer, and then it is nearer by one level."""
     return p.sigma[src]
 
 
 def count_paths(p, v):
-    """Sigma of v."""
+    """Set the number of paths to v."""
     p.sigma[v] = p.sum[v]
 
 
 def share_of_farther(p, src, dst):
-    """What dst hands each path to it, computed for the edge; ``sum`` of dst times its sigma is its delta."""
+    """What dst passes back for each path to it, computed for every edge; ``sum`` of dst is its delta by its sigma."""
     return p.sum[dst] + 1.0 / p.sigma[dst] if p.level[dst] == p.level[src] + 1 else 0.0
 
 
@@ -76,17 +76,17 @@ def add_delta(p, v):
         p.centrality[v] += p.sigma[v] * p.sum[v]
 
 
-#: Forget the source before, and begin with the next.
+#: Reset the fields, and begin with the next source.
 _BEGIN = (
     fr.Set(source=next_source, depth=0),
     fr.Compute(clear, over="vertices"),
     fr.Compute(seed, over="source"),
 )
 
-#: The way out by one step a level, which adds up paths as it meets them.
+#: The way out in one step per level, which counts paths with atomics.
 _ADD = fr.Loop(fr.Advance(discover, where=ahead, unique="claimed"), over="source", count="depth", record="levels")
 
-#: The way out without atomics on numbers of paths, which are gathered.
+#: The way out in three steps per level, which gathers numbers of paths.
 _GATHER = fr.Loop(
     fr.Advance(visit, where=unvisited, unique="claimed"),
     fr.Gather(paths, "sum", into="sum"),
@@ -96,33 +96,33 @@ _GATHER = fr.Loop(
     record="levels",
 )
 
-#: The way back by two steps a level.
+#: The way back in two steps per level.
 _BACK = fr.Loop(fr.Gather(share, "sum", into="sum", edges="out"), fr.Compute(accumulate), replay="levels")
 
-#: The way back by one step a level.
+#: The way back in one step per level.
 _FOLD = fr.Loop(fr.Gather(share_of_farther, "sum", into="sum", edges="out", inplace=True), replay="levels")
 
 
 class AddedBetweenness(fr.Enactor):
-    """The steps of ``bc.Betweenness``."""
+    """The steps of ``bc.Betweenness``, best if degrees are similar."""
 
     loop = fr.Loop(*_BEGIN, _ADD, _BACK, times="turns", count="turn")
 
 
 class GatheredBetweenness(fr.Enactor):
-    """Where all paths lead through hubs, and atomics on their numbers of paths would meet."""
+    """For graphs with hubs, on whose numbers of paths atomics would collide."""
 
     loop = fr.Loop(*_BEGIN, _GATHER, _BACK, times="turns", count="turn")
 
 
 class FoldedBetweenness(fr.Enactor):
-    """Where degrees are small, and levels many."""
+    """For graphs with low degrees and many levels."""
 
     loop = fr.Loop(*_BEGIN, _ADD, _FOLD, fr.Compute(add_delta, over="vertices"), times="turns", count="turn")
 
 
 def dependencies(g: Graph, sources: NDArray[Any], schedule: Schedule | None) -> NDArray[Any]:
-    """Dependencies of the sources on every vertex, summed."""
+    """Sum the dependencies of the sources on every vertex."""
     p = fr.Problem(g, **fields(g, sources))
     if len(sources):
         program(g)(p, schedule).run()
@@ -131,7 +131,7 @@ def dependencies(g: Graph, sources: NDArray[Any], schedule: Schedule | None) -> 
 
 
 def program(g: Graph) -> type[fr.Enactor]:
-    """The one that suits the graph's degrees."""
+    """Choose a program by the degrees of the graph."""
     traits = g.traits
     if traits.mean_degree < 8:
         return FoldedBetweenness
@@ -140,7 +140,7 @@ def program(g: Graph) -> type[fr.Enactor]:
 
 
 def fields(g: Graph, sources: NDArray[Any]) -> dict[str, Field]:
-    """Of the problem."""
+    """Return the fields of the problem."""
     return {
         "turn": fr.scalar("int64"),
         **FIELDS,
@@ -151,5 +151,5 @@ def fields(g: Graph, sources: NDArray[Any]) -> dict[str, Field]:
 
 
 def plan(g: Graph) -> Plan:
-    """What a call makes, but for the array of sources."""
+    """Return the plan of a call, without the array of sources."""
     return Plan(fields(g, np.zeros(1, np.int64)), [program(g)])

@@ -1,14 +1,17 @@
 """Betweenness centrality: how many shortest paths pass through each vertex.
 
-Brandes' algorithm (A faster algorithm for betweenness centrality, 2001). From a source s, a breadth-first search counts
-the shortest paths to each vertex, sigma. Then the levels of the search are taken in reverse, and each vertex v learns
-from the vertices w one level farther how many paths depend on it:
+Brandes' algorithm (A faster algorithm for betweenness centrality, 2001) takes one source s after another. A breadth-
+first search counts the shortest paths to each vertex, sigma. Then the levels of the search are processed in reverse
+to compute the dependency delta of s on each vertex, which is summed over all sources:
 
-    delta(v) = sum over w of sigma(v) / sigma(w) * (1 + delta(w)).
+    delta(v) = sum over w of sigma(v) / sigma(w) * (1 + delta(w)),
 
-The recorded frontiers of the way out are replayed on the way back, as in Gunrock and GAP, in the place of the paper's
-stack; v asks its neighbours, in the place of the paper's lists of predecessors, so the way back needs no atomics.
-:class:`frontier.BatchedSources` takes the sources of small graphs many at once.
+where w are the vertices one level farther to which v has edges. It is computed as sigma(v) times a sum of shares: the
+share of w is (1 + delta(w)) / sigma(w), what it passes back for each shortest path that leads to it.
+
+A loop records its frontiers and another replays them in reverse, as in Gunrock and GAP, instead of the paper's stack.
+Every vertex gathers from its neighbours, instead of the paper's lists of predecessors, so the way back needs no
+atomics. Small graphs are processed from many sources at once, by :class:`frontier.BatchedSources`.
 """
 
 from __future__ import annotations
@@ -35,7 +38,7 @@ __all__ = ["Betweenness", "BetweennessResult", "accumulate", "ahead", "begin", "
 
 
 def begin(p, v):
-    """Forget the source before; one path leads to the next."""
+    """Reset v before the next source; True for the source, to which one path leads."""
     source = p.starts[v] == p.turn
     p.level[v] = 0 if source else -1
     p.sigma[v] = 1.0 if source else 0.0
@@ -44,24 +47,24 @@ def begin(p, v):
 
 
 def discover(p, src, dst):
-    """The paths to src lead on to dst; whoever finds dst first brings it into the next level."""
+    """Add the number of paths to src to that of dst; the first edge to reach dst puts it into the next level."""
     found = p.level[dst] == -1 and fr.atomic_cas(p.level, dst, -1, p.depth) == -1
     fr.atomic_add(p.sigma, dst, p.sigma[src])
     return found
 
 
 def ahead(p, dst):
-    """One level farther; stays true during a step, for all paths must be counted."""
+    """The target is one level farther; this stays true during the whole step, because every path must be counted."""
     return p.level[dst] == -1 or p.level[dst] == p.depth
 
 
 def share(p, dst):
-    """What dst hands each shortest path to it: 0 until its level has been accumulated, so only those farther count."""
+    """What dst passes back for each path to it; 0 before its level is processed, so only farther vertices count."""
     return p.share[dst]
 
 
 def accumulate(p, v):
-    """The dependency of the source on v, and what v hands each path in turn; a source is inside no path of its own."""
+    """Compute the dependency of the source on v, and the share of v; a source is not inside its own paths."""
     delta = p.sigma[v] * p.sum[v]
     p.share[v] = (1.0 + delta) / p.sigma[v]
     if p.level[v] > 0:
@@ -69,7 +72,7 @@ def accumulate(p, v):
 
 
 class Betweenness(fr.Enactor):
-    """Dependencies summed over all sources; those of turn t are the vertices with ``starts[v] == t``."""
+    """Sum the dependencies over all sources; the sources of turn t are the vertices with ``starts[v] == t``."""
 
     loop = fr.Loop(
         fr.Set(depth=0),
@@ -84,7 +87,7 @@ class Betweenness(fr.Enactor):
     )
 
 
-#: Fields of the problem; ``sum`` holds the sum of the shares that a vertex is handed.
+#: Fields of the problem; ``sum`` holds the sum of the shares that a vertex gathers.
 FIELDS: dict[str, Field] = {
     "level": fr.vertex("int32", -1, combine="min"),
     "sigma": fr.vertex("float64", combine="sum"),

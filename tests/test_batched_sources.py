@@ -171,6 +171,11 @@ def test_runs_may_be_repeated(backend: Backend) -> None:
     equal(batch.sum("total"), 2 * first)
 
 
+def test_a_program_without_turns_is_refused() -> None:
+    with pytest.raises(fr.FrontierError, match="BFS has no loop over turns"):
+        fr.BatchedSources(fr.karate(), None, fr.primitives.bfs.BFS, {})
+
+
 def test_no_sources(backend: Backend) -> None:
     for g in (fr.karate(), fr.from_edges([], [])):
         batch = fr.BatchedSources(backend(g), [], Steps, fields_of_steps(g))
