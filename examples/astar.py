@@ -30,7 +30,7 @@ def total(p, v):
 
 
 def visit(p, v):
-    """Count who is visited."""
+    """Count the visits of v."""
     p.visits[v] = 1
 
 
@@ -42,7 +42,7 @@ class AStar(fr.Enactor):
 
 
 def astar(g, source, target, left):
-    """The problem after the search: ``distance`` is right at the target, ``visits`` says who was visited.
+    """The problem after the search: ``distance`` is right at the target, ``visits`` counts visits.
 
     ``left`` is an estimate of the distance to the target from each vertex that is never too large, and falls along an
     edge by no more than its weight.

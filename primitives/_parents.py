@@ -20,7 +20,7 @@ def nearer(p, src, dst, weight):  # type: ignore[no-untyped-def]
 
 
 def parent(p, src, dst, weight):  # type: ignore[no-untyped-def]
-    """Who may be the parent, if the edge tells."""
+    """The source of the edge, if it may be the parent."""
     return src if nearer(p, src, dst, weight) else -1
 
 
@@ -41,7 +41,7 @@ def placed(p, v):  # type: ignore[no-untyped-def]
 
 
 def follow(p, src, dst, weight):  # type: ignore[no-untyped-def]
-    """Over a tight edge that leads no farther: whoever has a parent claims who has none."""
+    """Along a tight edge of weight zero: a vertex with a parent claims one without."""
     return p.distance[src] + weight == p.distance[dst] and fr.atomic_cas(p.parent, dst, -1, src) == -1
 
 
@@ -59,7 +59,7 @@ def some(p):  # type: ignore[no-untyped-def]
     return 1 if p.orphans > 0 else 0
 
 
-#: Who still has no parent finds one over edges of weight zero, from whoever has one.
+#: Vertices that still have no parent find one along edges of weight zero, from vertices that have one.
 _REST = (
     fr.Reduce(waits, "sum", into="orphans"),
     fr.Set(orphans=some),

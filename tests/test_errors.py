@@ -61,7 +61,7 @@ def fine(p, v):
         (lambda: fr.scalar("int32", [1, 2]), "it is a scalar"),
         (lambda: fr.vertex("complex64"), "not complex64"),
         (lambda: fr.vertex("float16"), "float16"),
-        (lambda: fr.vertex("integer"), "'integer' is no dtype"),
+        (lambda: fr.vertex("integer"), "'integer' is not a dtype"),
         (lambda: fr.vertex("U3"), "not <U3"),
         (lambda: fr.vertex("int32", 0, combine="mean"), "combine='mean': choose from min, max"),
         (lambda: fr.array([[1, 2]]), "one-dimensional"),

@@ -255,7 +255,7 @@ def test_a_backend_that_makes_no_programs(search):
         def start(self, step, p, f, schedule):
             raise NotImplementedError
 
-    with pytest.raises(fr.FrontierError, match=r"the other backend makes no programs"):
+    with pytest.raises(fr.FrontierError, match=r"the other backend has no programs"):
         Other().program(BFS.program(), search, None, fr.Schedule().resolved())
 
 

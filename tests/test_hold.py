@@ -1,4 +1,4 @@
-"""hold=: vertices that wait in the frontier, what is visited beside them, and how many they are.
+"""hold=: vertices that stay in the frontier, what is visited beside them, and how many they are.
 
 That backends agree on single steps is in ``test_advance.py``.
 """
@@ -124,7 +124,7 @@ def test_a_trace_does_not_count_edges_of_who_waits(backend):
 
 @pytest.mark.parametrize("output", ["edge", None])
 def test_who_waits_is_a_vertex(output):
-    with pytest.raises(FrontierError, match="vertices that wait need output='vertex'"):
+    with pytest.raises(FrontierError, match="held vertices need output='vertex'"):
         fr.Advance(pool.ends, output=output, hold=pool.late)
 
 

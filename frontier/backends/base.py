@@ -93,7 +93,7 @@ class Backend(ABC):
         FrontierError
             If the backend does not lower steps to programs.
         """
-        raise FrontierError(f"the {self.name} backend makes no programs to show: explain(backend='cpu') shows cpu's")
+        raise FrontierError(f"the {self.name} backend has no programs to show; try explain(backend='cpu')")
 
     def placement(self, part: str = "") -> Placement:
         """Return the placement ``"name"`` or, with a part, ``"name:part"``.

@@ -30,7 +30,7 @@ def failure(
     """
     number, reason = words[codes.FAILED], words[codes.REASON]
     if not number:
-        return FrontierError("a worker of the run has left it; nothing is known of why")
+        return FrontierError("a worker thread has left the run, for an unknown reason")
     where = location(functors[number - 1])
     if reason == codes.NOTHING:
         return FunctorError(f"{where} returned nothing, where a number was expected: return one on every path")

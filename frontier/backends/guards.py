@@ -68,7 +68,7 @@ class Guard:
         return call.type if self.bits is not None else types.Tuple((call.type, types.boolean))
 
     def _report(self, builder: Any, counters: Any, number: Any, reason: Any, note: Any) -> None:
-        """Note who failed, if nobody has before."""
+        """Record which functor failed, if none has been recorded yet."""
         there = builder.gep(counters, [_word(codes.FAILED)])
         new = builder.add(number, _word(1))
         pair = builder.cmpxchg(there, _word(0), new, "monotonic", "monotonic")

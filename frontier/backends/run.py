@@ -57,7 +57,7 @@ class LoopExecution:
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
         self._p, self._step, self._given = p, step, f
         self._single = not schedule.fuse
-        self._kept: list[Any] = []  # arrays whose addresses are in the table, and which nobody else keeps
+        self._kept: list[Any] = []  # arrays whose addresses are in the table, and to which there is no other reference
         self._stored: dict[str, Frontier] = {}
         self.done = False
         self._passes: int | None = None  # once it is done, for then others may use the table
@@ -296,7 +296,7 @@ class LoopExecution:
                 f"{self._step!r}: a step with unique='claimed' accepted an element more than once; "
                 "run it on the python backend to see which"
             )
-        raise FrontierError(f"{self._step!r}: a frontier of the other kind than its pile's")
+        raise FrontierError(f"{self._step!r}: the frontier and the pile hold elements of different kinds")
 
     def _field(self, name: str) -> Any:
         """A field, or an array of the graph that functors see."""

@@ -70,7 +70,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # names of files may hold what the terminal cannot show
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    if sys.stdout is None:  # closed by whoever called
+    if sys.stdout is None:  # closed by the calling process
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - until the process ends
     try:
         arguments = parse(argv)
@@ -81,7 +81,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(1, error)
     except (UsageError, FrontierError, OSError, MemoryError) as error:
         if isinstance(error, BrokenPipeError):
-            # Whoever read our output has seen enough; nothing more may be written to it.
+            # The reader of the output has closed it; nothing more may be written to it.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         return _fail(2, error)

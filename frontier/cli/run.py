@@ -66,13 +66,13 @@ def add_options(parser: Parser, entry: PrimitiveEntry) -> None:
 
 
 def add_running_arguments(parser: Parser) -> None:
-    """The options that say who runs it."""
+    """Add the options that select the backend."""
     parser.add_argument(
         "--backend",
         type=_backend,
         default="auto",
         metavar="BACKEND",
-        help="who runs it: cuda, cuda:N (GPU number N), cpu, python, or auto, the first of these that is there "
+        help="the backend: cuda, cuda:N (GPU number N), cpu, python, or auto, the first of these that is available "
         "(default: %(default)s)",
     )
     parser.add_argument("--threads", type=int, metavar="N", help="of the cpu backend")
@@ -160,7 +160,7 @@ def _load(arguments: argparse.Namespace) -> Run:
 
 
 def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
-    """Move the graph to the backend asked for; also say in words who runs it."""
+    """Move the graph to the requested backend; also describe that in words."""
     from frontier.native import threads
 
     if arguments.threads is not None:

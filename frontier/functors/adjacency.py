@@ -28,7 +28,7 @@ def _array(p: Any, name: str) -> Any:
     try:
         return getattr(p, hidden(name))
     except AttributeError:
-        raise FunctorError("fr.neighbours and its sisters take the problem first, and work in functors only") from None
+        raise FunctorError("fr.neighbours and the like take the problem first, and work in functors only") from None
 
 
 def neighbours(p: Any, v: Any) -> range:

@@ -248,7 +248,7 @@ class _Buckets(Layout):
         return targets, values
 
     def _share(self, work: Callable[[Iterator[int]], None]) -> None:
-        """Call ``work`` on all threads, each bucket going to whoever is free, large ones first."""
+        """Call ``work`` on all threads; an idle thread takes the next bucket, large ones first."""
         largest_first = np.argsort(-np.diff(self.starts), kind="stable").tolist()
         turn = itertools.count()  # next() is atomic
 

@@ -151,7 +151,7 @@ class _ArrayRows(RowMaker):
 
 @singledispatch
 def row_maker(memory: Memory) -> RowMaker:
-    """Give who makes rows of arrays in a memory; a new kind of memory may register its own."""
+    """Return the maker of rows for arrays in a memory; a new kind of memory may register its own."""
     return _ArrayRows(memory)
 
 

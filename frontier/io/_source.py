@@ -165,7 +165,7 @@ def _regular(file: BufferedReader) -> bool:
 
 
 class Bar:
-    """A progress bar on one line of stderr; of a pipe, whose size nobody knows, only how much has come."""
+    """A progress bar on one line of stderr; for a pipe, whose size is unknown, it shows only how much was read."""
 
     def __init__(self, path: str, size: int | None, wanted: bool | None) -> None:
         if wanted is None:

@@ -186,7 +186,7 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
                 return
             with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
                 put(packed)
-    except BrokenPipeError:  # whoever reads has seen enough
+    except BrokenPipeError:  # the reader has closed the pipe
         raise
     except OSError as error:
         raise GraphError(f"{name}: cannot be written: {error.strerror or error}") from None

@@ -65,7 +65,7 @@ class Builder(Phases):
     #: Whose program it is; the operators make their phases for it.
     backend = "cpu"
 
-    #: Who shares the work of a phase, as in "the threads' results".
+    #: What divides the work of a phase, as in "the threads' results".
     sharers = "threads"
 
     #: Whether reductions that users have registered can be compiled.
@@ -141,7 +141,7 @@ class Builder(Phases):
 
     @property
     def described(self) -> str:
-        """Who runs the program, for people."""
+        """What runs the program, in words."""
         return "cpu: one function, run by all threads; between phases each of them decides for itself, all alike"
 
     @property

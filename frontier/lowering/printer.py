@@ -203,7 +203,7 @@ class Printer:
                 *indented(self.machine(), 2), *indented(self.tail())]  # fmt: skip
 
     def head(self) -> list[str]:
-        """All workers read all variables from the table, and nobody writes to it before everybody has read it."""
+        """All workers read all variables from the table, and none writes to it before all have read it."""
         table, scalars = self.program.table(), self.program.scalars
         lines = []
         for i, (key, var) in enumerate(table.items()):

@@ -64,7 +64,7 @@ def _groups() -> Iterator[int]:
             if most == "max" or int(most) >= UNKNOWN:
                 continue
             used = int((folder / usage).read_text(encoding="ascii"))
-            # files that the system keeps in memory as long as nobody else wants it
+            # files that the system caches in otherwise unused memory
             given_back = _line(folder / "memory.stat", idle)
         except (OSError, ValueError):  # it has just ended, or is hidden
             continue

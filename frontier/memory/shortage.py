@@ -30,7 +30,7 @@ def lacking(
 
 
 def explained(error: Exception, what: str) -> FrontierMemoryError:
-    """The error for what has not found its memory, where nobody had asked first; one of our own stays."""
+    """Return the error for an allocation that failed without a prior check; an error of ours is returned unchanged."""
     if isinstance(error, FrontierMemoryError):
         return error
     needed = getattr(error, "_total_size", 0)  # NumPy says how much it was

@@ -91,7 +91,7 @@ def cache_folder(target: str = "cpu") -> Path:
 
 
 def _made(folder: Path) -> bool:
-    """Make a folder to which nobody else may write, if there is none; whether it may be written to."""
+    """Make a folder to which no other user may write, if it does not exist; return whether it is writable."""
     if not folder.is_dir():
         try:
             folder.mkdir(0o755)
@@ -175,7 +175,7 @@ def keep(path: Path, content: bytes, sealed: bool = True) -> bool:
     try:
         try:
             write_whole(path, whole)
-        except FileNotFoundError:  # somebody has cleared the cache
+        except FileNotFoundError:  # the cache has been cleared
             path.parent.mkdir(0o755, parents=True, exist_ok=True)
             write_whole(path, whole)
     except OSError as error:
@@ -218,7 +218,7 @@ def once(path: Path) -> Iterator[None]:
     """Within it no other process makes the same file.
 
     One that comes later waits, and finds the file when it enters: so look for it within. The lock goes with the process
-    that holds it, however that ends; where there are no locks, or after :data:`PATIENCE`, nobody waits.
+    that holds it, however that ends. Without locks, or after :data:`PATIENCE`, there is no waiting.
     """
     lock = path.with_name(f"{path.name}.lock")
     handle = None if path.exists() else _locked(lock)
@@ -242,7 +242,7 @@ def _locked(lock: Path) -> int | None:
         mine = False
         try:
             _lock(handle)
-            # Who held it before has removed the file; then there may be another.
+            # The last holder has removed the file; then there may be another one.
             mine = os.path.samestat(os.fstat(handle), os.stat(lock))
         except (BlockingIOError, PermissionError):
             time.sleep(pause)

@@ -198,7 +198,7 @@ def _stamp(function: Any) -> str:
     return made.hexdigest()
 
 
-#: Modules of such functions -> what they are, for whoever waits for them.
+#: Modules of such functions -> what they are, for the report that they are being compiled.
 _KERNELS = {
     "frontier.graph.build_kernels": "what makes graphs of edges",
     "frontier.generators.kernels": "generators",

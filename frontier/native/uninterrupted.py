@@ -1,7 +1,7 @@
 """Run work that must not be interrupted in a thread of its own; Ctrl-C then interrupts only the caller, immediately.
 
 Compiling with numba is such work: a half-finished compilation leaves an unusable state behind. So the thread continues,
-and whoever needs the same code later waits for it. A process that ends waits as well, because no other thread may
+and a later request for the same code waits for it. A process that ends waits as well, because no other thread may
 compile while the interpreter shuts down.
 """
 

@@ -47,7 +47,7 @@ def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
     try:
         made = np.dtype(dtype).newbyteorder("=")  # compiled code knows the machine's own order of bytes only
     except TypeError:
-        raise FrontierError(f"{dtype!r} is no dtype: fields hold integers, floats and bools") from None
+        raise FrontierError(f"{dtype!r} is not a dtype: fields hold integers, floats and bools") from None
     if made.kind not in "iufb" or made.itemsize > 8:
         raise FrontierError(f"fields hold integers, floats and bools of at most 8 bytes, not {made}")
     if made == np.float16:
@@ -231,7 +231,7 @@ class Problem:
             memory.check_room(needed, f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
 
     def _add(self, fields: dict[str, Field]) -> None:
-        """Add fields of a program's own, which nobody sees; what backends keep for the problem begins anew."""
+        """Add hidden fields of a program; what backends keep for the problem is discarded."""
         with self.graph.placement.memory.using("what an ordered loop needs"):
             for name, made in fields.items():
                 self._make(name, made, {"vertex": self.graph.num_vertices, "edge": self.graph.num_slots})

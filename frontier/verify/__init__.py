@@ -1,6 +1,6 @@
 """Check a result by its defining properties.
 
-``fr.verify.bfs(g, result)`` and its sisters never compare with another run of the same code, as
+``fr.verify.bfs(g, result)`` and the other verifiers never compare with another run of the same code, as
 GAP's verifiers and the Graph500 validation do not either: they test properties that together
 leave one answer (or one set of equally right answers), with numpy alone. Each returns a
 :class:`Report` of what was checked: it prints, it is true if the result passed, and

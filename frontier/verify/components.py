@@ -64,7 +64,7 @@ def _properties(g: Graph, result: Any, checks: Checks) -> None:
     wrong = (label < 0) | (label >= n)
     if wrong.any():
         v = int(np.argmax(wrong))
-        fail(f"label[{v}] is {label[v]}, which is no vertex: vertices are 0 to {n - 1}")
+        fail(f"label[{v}] is {label[v]}, which is not a vertex: vertices are 0 to {n - 1}")
     wrong = label[label] != label
     if wrong.any():
         v = int(np.argmax(wrong))

@@ -193,7 +193,7 @@ def vertex_list(result: Any, name: str, n: int) -> NDArray[np.int64]:
         fail(f"{name} has shape {ids.shape} and dtype {ids.dtype}, expected a list of vertex ids")
     wrong = (ids < 0) | (ids >= n)
     if wrong.any():
-        fail(f"{name} has {ids[np.argmax(wrong)]}, which is no vertex: {_valid(n)}")
+        fail(f"{name} has {ids[np.argmax(wrong)]}, which is not a vertex: {_valid(n)}")
     return ids.astype(np.int64)
 
 
@@ -225,7 +225,7 @@ def source_vertex(result: Any, n: int) -> int:
     """Return ``result.source``, a vertex id."""
     source = integer_field(result, "source")
     if not 0 <= source < n:
-        fail(f"source is {source}, which is no vertex: {_valid(n)}")
+        fail(f"source is {source}, which is not a vertex: {_valid(n)}")
     return source
 
 

@@ -98,7 +98,7 @@ class Advance(Operator):
         if hold is not None:
             arguments(hold, "vertex")
             if output != "vertex":
-                raise FrontierError(f"Advance(hold=..., output={output!r}): vertices that wait need output='vertex'")
+                raise FrontierError(f"Advance(hold=..., output={output!r}): held vertices need output='vertex'")
         elif held is not None:
             raise FrontierError("Advance(held=...) counts what hold= keeps, and there is none")
 

@@ -91,7 +91,7 @@ def ending(scanned: bool) -> Callable[..., Any]:
 def computing(call: Callee, counted: bool = False) -> Callable[..., Any]:
     """Every element once.
 
-    Worker w begins with piece w, then whoever is free takes the next. So a short frontier stays with one worker, whose
+    Worker w begins with piece w, then an idle worker takes the next. So a short frontier stays with one worker, whose
     cache holds what it needs. ``counted``: the elements are the numbers from 0 on.
     """
 

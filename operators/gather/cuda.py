@@ -37,7 +37,7 @@ __all__ = ["lower"]
 #: blocks keep the hubs that they meet, 8.2 ms where these are dealt out from 4096 edges on, and 6.8 from 1024 on.)
 WARP, BLOCK = 16, 1024
 
-#: Pieces of a warp (log2) from which on it takes the next that nobody has taken, and vertices of such a piece (log2).
+#: Pieces of a warp (log2) from which on warps take pieces dynamically, and vertices of such a piece (log2).
 #: (On R-MAT 24 an iteration of PageRank takes 7.1 ms where pieces are shared out before, 5.3 so, 5.7 by pieces of 256;
 #: where all degrees are alike, or warps have fewer pieces, it gains nothing.)
 MANY, PIECE = 4, 7
@@ -179,7 +179,7 @@ def _lists(values: Values, longer: list[str], b: CudaProgram) -> list[str]:
 
 
 def _dealt(each: list[str]) -> list[str]:
-    """A loop in which warps take pieces of the frontier, where there are many the next that nobody has taken."""
+    """Return a loop in which warps take pieces of the frontier; if there are many, they take them dynamically."""
     return [
         "warps = W >> 5",
         f"many = total > W << {MANY}",
@@ -229,7 +229,7 @@ def _warps(values: Values, paired: bool) -> list[str]:
 
 
 def _blocks(values: Values) -> list[str]:
-    """The lists that were put aside: a block takes one, and then the next that nobody has taken."""
+    """Return a loop over the lists that were put aside, of which each block takes the next unclaimed one."""
     memory = "float64_shared(WARPS)" if "float" in values.identity else "int64_shared(WARPS)"
     return [
         "taken = int32_shared(WORDS)",

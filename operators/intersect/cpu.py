@@ -68,7 +68,7 @@ def intersecting(
                             k += 1
                         # Where u's list has the same far end again, b still stands at the first of v's.
                         a += 1
-            if fixed:  # sums of floats depend on who adds what: that must be the same in every run
+            if fixed:  # sums of floats depend on which worker adds what: that must be the same in every run
                 first += W * size
             else:
                 first = next_piece(C, slot, W, size)

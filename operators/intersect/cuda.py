@@ -106,7 +106,7 @@ def intersecting(
                     v = np.int64(targets[x]) if v_named else 0
                     result = pairs(p, C, slot, targets, u, v, x, k, far, far_end, turned, result)
                 done = np.int32(done + np.int32(32))
-            if real:  # sums of floats depend on who adds what: that must be the same in every run
+            if real:  # sums of floats depend on which warp adds what: that must be the same in every run
                 first += W
             else:
                 first = next_elements(C, slot, W)

@@ -241,7 +241,7 @@ def follow(p):  # type: ignore[no-untyped-def]
 
 
 def all_wait(p):  # type: ignore[no-untyped-def]
-    """Nobody was near: the limit must leap."""
+    """No element was near, so the limit must be raised to the least key."""
     return p.waiting == p.batch
 
 

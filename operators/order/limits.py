@@ -91,7 +91,7 @@ def near_far(loop: Loop, names: Names, p: Problem) -> Step:
 
 
 def may_slide(loop: Loop) -> bool:
-    """Whether a pass is one sweep along edges, so that who is not near may wait in its frontier."""
+    """Whether a pass is a single Advance, so that elements that are not near may stay in its frontier."""
     if len(loop.steps) != 1 or loop.until is not None or not isinstance(loop.steps[0], Advance):
         return False
     step = loop.steps[0]
@@ -99,7 +99,7 @@ def may_slide(loop: Loop) -> bool:
 
 
 def sliding(loop: Loop, names: Names, p: Problem) -> Step:
-    """The limit follows the wave; who is beyond it waits in the frontier."""
+    """The limit follows the wave; elements beyond it stay in the frontier."""
     (step,) = loop.steps
     assert isinstance(step, Advance)
     held = copy.copy(step)

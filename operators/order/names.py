@@ -111,7 +111,7 @@ class Names:
         return (self.set(first=given),) if named else ()
 
     def emptied(self, loop: Loop) -> tuple[Step, ...]:
-        """Nobody waits at first: what a run before has left, if ``until`` ended it, waits no more."""
+        """Clear the pending elements, which an earlier run has left if ``until`` ended it."""
         piles = BUCKETS if self.buckets else ("far",)
         if loop.until is None:
             return ()

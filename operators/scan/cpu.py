@@ -85,7 +85,7 @@ def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
     sums = b.kernel(f"sums_{step.fn.__name__}", summing, given, **constants)
     b.phase(sums, [Assign(before, SLOT)], "add up each worker's range of the values", [step.fn])
 
-    # Only now: the functor may read what the scalar was. The slot's sums are cleared by nobody meanwhile.
+    # Only now, because the functor may read the old value of the scalar. The slot's sums have not been cleared yet.
     after = [b.assign(step.total, total(before, "sum", dtype, real))] if step.total is not None else []
     given |= {"into": b.field(step.into), "before": before}
     made = b.kernel(f"scan_{step.fn.__name__}", scanning, given, **constants)

@@ -102,7 +102,7 @@ def scanning(value: Callee, add: Callee, identity: float, real: bool) -> Callabl
 
 
 def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
-    """Two phases over the same bits; who adds what never changes, so the sums are the same in every run."""
+    """Two phases over the same bits; each warp always adds the same values, so the sums are reproducible."""
     dtype = b.layout.dtype(step.into)
     constants = reduction("sum", dtype)
     real = bool(constants["real"])
@@ -120,7 +120,7 @@ def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
     made = b.kernel(f"sums_{step.fn.__name__}", summing, given, **constants)
     b.phase(made, [Assign(before, SLOT)], "add up each warp's range of the values", [step.fn])
 
-    # Only now: the functor may read what the scalar was. The slot's sums are overwritten by nobody meanwhile.
+    # Only now, because the functor may read the old value of the scalar. The slot's sums have not been overwritten.
     after = combined(b, before, "sum", step.total, real) if step.total is not None else []
     given |= {"into": b.field(step.into), "before": before}
     made = b.kernel(f"scan_{step.fn.__name__}", scanning, given, **constants)

@@ -121,7 +121,7 @@ class CpuExecution(LoopExecution):
                 threads.run(lambda w: run(address, w, workers), workers, self._table.abort)
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt) and self._table.counters[LEFT]:
-                    self._table.restore(self._get("arrivals"))  # the caller never began, so nobody did
+                    self._table.restore(self._get("arrivals"))  # the calling thread has not begun, so no worker has
                 else:
                     self.done = not isinstance(error, KeyboardInterrupt)
                 raise

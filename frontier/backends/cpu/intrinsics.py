@@ -116,7 +116,7 @@ def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, va
 
 @intrinsic
 def arrive(typingctx: Any, pointer: Any, index: Any) -> Any:
-    """Add 1 and make all earlier writes visible to whoever sees the sum."""
+    """Add 1 with release semantics: threads that read the sum also see all earlier writes."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         one = ir.Constant(ir.IntType(64), 1)
@@ -137,7 +137,7 @@ def load_acquire(typingctx: Any, pointer: Any, index: Any) -> Any:
 
 @intrinsic
 def store_release(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
-    """Write; whoever reads the value sees what was written before."""
+    """Write with release semantics: threads that read the value also see all earlier writes."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         builder.store_atomic(args[2], _element(builder, args), "release", 8)

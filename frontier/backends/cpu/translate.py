@@ -39,7 +39,7 @@ __all__ = ["translated"]
 
 
 def translated(written: Written, name: str) -> Any:
-    """An intrinsic that leaves a function of this name in the module of whoever calls it.
+    """Return an intrinsic that adds a function of this name to the module in which it is called.
 
     It is one of C that Python calls (``METH_FASTCALL``) with three integers as arguments, and does what the written one
     does with them; the call that leaves it does nothing.

@@ -69,7 +69,7 @@ __all__ = [
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int64_shared = SHARED["int64"]
 
-#: Words of the scratch memory in which a block's leader says what all walk: who it is (32 bits); vertex, first, last.
+#: Words of scratch memory by which a leader tells its block which list to process: leader, vertex, first, last.
 LEADER, FOUND = WORDS + 4, WORDS + 24
 
 
@@ -258,7 +258,7 @@ def culled(taken, history, stamps, epoch, item):
     """Whether an item has been taken before in this phase, as far as three tests without atomics can tell.
 
     A bit, which others may overwrite; what the block took lately; a stamp, which two may read before either writes.
-    Whoever fails a test does so because another has passed it, so one of them all passes the last.
+    A lane fails a test only because another lane has passed it, so one of the lanes passes the last test.
     """
     bit = u32(u32(1) << u32(item & 31))
     word = u32(taken[item >> 5])

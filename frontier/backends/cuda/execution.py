@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CudaExecution"]
 
-#: Where the rule's constants are these, nobody asks a narrow build to pull.
+#: With these constants of the rule, a low-degree variant need not support pulls.
 USUAL = Schedule().resolved()
 
 #: Largest degree up to which a few lanes may walk any list.
@@ -68,7 +68,7 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
     asked = [schedule, *(part.schedule.resolved() for part in walk(step) if part.schedule is not None)]
     if any(one.deterministic for one in asked):
         raise FrontierError(
-            "deterministic=True: a GPU's threads meet in another order in every run; use it on g.to('cpu')"
+            "deterministic=True: the order of a GPU's threads differs from run to run; use it on g.to('cpu')"
         )
     plain = all(
         one.balance in ("auto", "thread") and one.queue == "append" and one.dedup != "bitmap"

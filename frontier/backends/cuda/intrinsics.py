@@ -242,9 +242,9 @@ def _store(instruction: str) -> Any:
     return store
 
 
-#: Add, and make all earlier writes of this block visible to whoever sees the sum.
+#: Add with release semantics: threads that read the sum also see all earlier writes of this block.
 release_add = _store("red.release.gpu.global.add.u64")
-#: Write; whoever reads the value sees what was written before.
+#: Write with release semantics: threads that read the value also see all earlier writes.
 store_release = _store("st.release.gpu.global.b64")
 
 

@@ -16,7 +16,7 @@ class Kernels:
     """What makes functions of phases compilable, in one program.
 
     A copy of a function sees what it has captured, its module's names, and those of the program's module (the
-    runtime). Plain functions among these are compiled too, and become part of whoever calls them.
+    runtime). Plain functions among these are compiled too, and are inlined into their callers.
 
     Parameters
     ----------

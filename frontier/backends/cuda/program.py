@@ -98,7 +98,7 @@ class CudaProgram(Program):
         self.build, self.narrow = build, build.narrow
         #: Whether the phase in the making says by itself that its block has arrived.
         self.arrived = False
-        #: Whether it counts who waits in the word of its count.
+        #: Whether it counts held vertices in the word that counts appended ones.
         self.holds = False
         #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.leader`.
         self.decides = not build.narrow or build.sweeps
@@ -110,7 +110,7 @@ class CudaProgram(Program):
 
     @property
     def described(self) -> str:
-        """Who runs the program, for people, and on what graphs."""
+        """What runs the program, and on which graphs, in words."""
         lists = f"graphs of low degree, {self.build.lanes} lanes to a list" if self.narrow else "graphs of any degrees"
         who = "one thread of each block decides for the block" if self.decides else "each of them decides for itself"
         return f"cuda: one kernel, run by all threads of the GPU; for {lists}; between phases {who}"

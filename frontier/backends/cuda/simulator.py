@@ -197,7 +197,7 @@ def compare_exchange(pointer: Any, index: Any, expected: Any, value: Any) -> Any
     old = pointer[index]
     if old == expected:
         pointer[index] = value
-    else:  # somebody may wait in a loop for another's change
+    else:  # another thread may be waiting in a loop for a change by this one
         me.block.grid.turn()
     return old
 
@@ -208,7 +208,7 @@ def load_relaxed(pointer: Any, index: Any) -> Any:
 
 
 def load_acquire(pointer: Any, index: Any) -> Any:
-    """Read; others get a turn, for somebody may wait for them in a loop."""
+    """Read, and switch to another thread, because this one may be waiting for it in a loop."""
     me.block.grid.turn()
     return pointer[index]
 

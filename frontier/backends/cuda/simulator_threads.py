@@ -23,7 +23,7 @@ me = threading.local()
 
 
 class _Grid:
-    """What all blocks of a launch share: who runs next."""
+    """The state that all blocks of a launch share: which thread runs next."""
 
     def __init__(self, blocks: int, threads: int) -> None:
         self.blocks, self.threads = blocks, threads
@@ -41,7 +41,7 @@ class _Grid:
         return False
 
     def wait(self) -> None:
-        """Let others run until somebody makes this thread ready."""
+        """Let others run until another thread makes this one ready."""
         mine = me.lock
         self.waiting[mine] = None
         self.next()

@@ -73,7 +73,7 @@ def read_buckets(C, slot):
 
 @device
 def next_elements(C, slot, W):
-    """Where the next 32 elements begin that nobody has taken: the first W are dealt out. All lanes call it."""
+    """Return the position of the next 32 unclaimed elements; the first W chunks are assigned. All lanes call it."""
     taken = i64(0)
     if i32(thread_index() & i32(31)) == i32(0):
         taken = fetch_add(C, slot + CURSOR, i64(32))

@@ -76,7 +76,7 @@ def pushing(collect: Callee, walk: Callee, end: Callee) -> Callable[..., Any]:
         fill = np.int32(0)
         examined = np.int64(0)
         for turn in (3, 2, 1):
-            # How far the class's queue goes, and who walks a list: all, a block, a warp. One text for all three, since
+            # How far the class's queue goes, and what processes a list: grid, block or warp. One text for all, because
             # it holds the functor.
             if turn == 3:
                 many, q, step = many3, np.int64(0), np.int64(1)

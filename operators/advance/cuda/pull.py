@@ -38,7 +38,7 @@ TABLE = 2048
 
 
 def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> None:
-    """Add the phases: the frontier as a bitmap, then the sweep over all vertices, or over those who still wait."""
+    """Add the phases: the frontier as a bitmap, then the pull of all vertices, or of those still unvisited."""
     make_bitmap(b, source, "uint32")
     queue = waiting(step, b)
     if queue is None:
@@ -60,7 +60,7 @@ def _search(
     queue: Waiting | None = None,
     again: bool = False,
 ) -> None:
-    """Add the phase in which vertices look for the frontier; ``queue`` notes who waits, ``again`` only these look."""
+    """Add the phase of a pull; ``queue``: it records the unvisited vertices, ``again``: it processes only these."""
     opposite = "in" if step.edges == "out" else "out"
     parameters: dict[str, Value] = {
         "everything": b.everything(source),
@@ -242,7 +242,7 @@ def _together(visit: list[str], near: str) -> list[str]:
 
 
 def _vote(step: Advance, again: bool) -> list[str]:
-    """Lines that put who was accepted into the next bitmap: as a whole word, or bit by bit into a cleared one."""
+    """Return lines that put accepted vertices into the next bitmap: as a word, or bit by bit into a cleared one."""
     if step.output is None:
         return []
     found = ["count += 1", "edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])"]

@@ -45,7 +45,7 @@ def _lasting(step: Advance) -> bool:
     own = {step.far}
 
     def kept(name: str) -> bool:
-        """Whether a visit writes a field at its far end only; an index "" says that it went where nobody can tell."""
+        """Whether a visit writes a field at its far end only; an index "" means that it is unknown where it writes."""
         return visits.writes.get(name, own) == own and "" not in visits.reads.get(name, own)
 
     followed = asked.exact and visits.exact
@@ -73,7 +73,7 @@ class Waiting:
 
     @property
     def valid(self) -> Expr:
-        """Whether the pull may go over those who wait."""
+        """Whether the pull may process only the recorded vertices."""
         return both(equal(self.since, T), equal(self.swaps, self._swaps))
 
     def parameters(self, again: bool) -> dict[str, Value]:
@@ -93,7 +93,7 @@ class Waiting:
         return ["fill = np.int32(0)", f"held = {b.block_memory(self._ids, place)}"]
 
     def note(self, where: str | None) -> list[str]:
-        """Lines after the search of 32 vertices, that note who still waits. All lanes run them.
+        """Return lines after the search of 32 vertices, which record those still unvisited. All lanes run them.
 
         Appends count in the word PILE_COUNT, in which no pull counts anything else: as if a slot began there.
         """

@@ -211,7 +211,7 @@ def sampling(
 
 
 def putting(appends: bool, culls: bool, big: bool, mode: int, carries: bool, waits: bool) -> Callable[..., Any]:
-    """What appends the items of the lanes that have one; ``waits``: it counts who stays in the word of the count."""
+    """Return what appends the lanes' items; ``waits``: it counts held vertices in the word of the count."""
 
     def put(C, slot, out, ok, item, begun, stays):
         if appends:

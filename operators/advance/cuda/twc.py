@@ -63,7 +63,7 @@ def pushing(walk: Callee, share: Callee, end: Callee) -> Callable[..., Any]:
             mine, begin, stop = list_of(queue, everything, total, lists.offsets, first + t, many, t)
             examined += stop - begin
             while sync_or(I(stop - begin) >= I(block_size())):
-                # All threads walk the longest lists; of those who want to lead, the last to say so does.
+                # All threads process the longest lists; of the candidates for leader, the last one to write wins.
                 if I(stop - begin) >= I(block_size()):
                     leader[0] = t
                 sync()
