@@ -23,7 +23,7 @@ def light_hook(p, src, dst, weight):
 class LightComponents(Hooking):
     """Components by edges up to some weight: another functor in the same loop."""
 
-    loop = Hooking.program().but({hook: light_hook})
+    loop = Hooking.program().replace({hook: light_hook})
 
 
 def light_components(g, heaviest):

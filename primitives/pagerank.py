@@ -111,19 +111,19 @@ class PageRank(fr.Enactor):
 class WeightedPageRank(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = PageRank.program().but({contribution: weighted_contribution})
+    loop = PageRank.program().replace({contribution: weighted_contribution})
 
 
 class PersonalPageRank(fr.Enactor):
     """The same where jumps lead to some vertices more often than to others."""
 
-    loop = PageRank.program().but({update: update_personal})
+    loop = PageRank.program().replace({update: update_personal})
 
 
 class WeightedPersonalPageRank(fr.Enactor):
     """Both."""
 
-    loop = PageRank.program().but({contribution: weighted_contribution, update: update_personal})
+    loop = PageRank.program().replace({contribution: weighted_contribution, update: update_personal})
 
 
 #: By (weighted, personalized).

@@ -223,7 +223,7 @@ def _parents(g: Graph, schedule: Schedule | None) -> tuple[type[fr.Enactor], Sch
     """How parents are found: where in-edges would have to be sorted first, without them."""
     if g.symmetric:
         return Parents, schedule
-    return PushedParents, (schedule or fr.Schedule()).but(direction="push")
+    return PushedParents, (schedule or fr.Schedule()).replace(direction="push")
 
 
 def _may_wrap(g: Graph) -> bool:

@@ -32,7 +32,7 @@ def workers(count: int, small: int = 0) -> Iterator[None]:
     execution.SMALL = small
     fr.set_num_threads(count)
     if count > 1:
-        cuda.build_of = lambda *given: replace(before[2](*given), narrow=False)
+        cuda.build_of = lambda *given: replace(before[2](*given), low_degree=False)
     try:
         yield
     finally:

@@ -12,15 +12,15 @@ from frontier.operators.shared.kernels import kernels
 LOWERED: list[str] = []
 
 
-def by_vertices(step, builder, source, target, want):
+def by_vertices(step, builder, source, target, next_scan):
     """As the shipped ``thread``, of which it is made."""
     LOWERED.append(builder.backend)
-    kernels(builder, "advance").thread.lower(step, builder, source, target, want)
+    kernels(builder, "advance").thread.lower(step, builder, source, target, next_scan)
 
 
-def by_edges(step, builder, source, target, want):
+def by_edges(step, builder, source, target, next_scan):
     LOWERED.append(builder.backend)
-    kernels(builder, "advance").merge_path.lower(step, builder, source, target, want)
+    kernels(builder, "advance").merge_path.lower(step, builder, source, target, next_scan)
 
 
 for backend_ in ("cpu", "cuda"):

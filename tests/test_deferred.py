@@ -15,7 +15,7 @@ from test_compiling import example, run
 
 import frontier as fr
 from frontier.backends import workspace
-from frontier.lowering.registers import SMALL
+from frontier.lowering.frontier_state import SMALL
 from frontier.native.uninterrupted import apart
 
 #: Starts with a push, and pulls as soon as it can.
@@ -74,7 +74,7 @@ def test_a_search_that_pulls_midway_is_as_if_compiled_whole(compiled, made, coun
     with workers(count):
         for made.whole in (False, True):
             enactor = search(record=record)
-            found.append(searched(g, enactor, EAGER.but(fuse=way != "single"), way == "stepwise"))
+            found.append(searched(g, enactor, EAGER.replace(fuse=way != "single"), way == "stepwise"))
     if count > 1 or compiled.name == "cpu":  # a road's kernel never pulls
         assert made == ["part", "whole", "whole"]
     (p, *told), (expected, *also) = found

@@ -99,7 +99,7 @@ def test_a_copy_of_a_step_forgets_what_was_known_of_the_old_one(backend: Any) ->
     p = problem(g)
     step = fr.Compute(count, over="vertices")
     step(p)
-    other = step.but({count: double})
+    other = step.replace({count: double})
     other(p)
     step(p)
     equal(p.x, [4] * 4)

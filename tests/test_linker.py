@@ -91,7 +91,7 @@ def problem(dtype: str = "int64") -> fr.Problem:
 
 def program(dtype: str = "int64") -> CudaProgram:
     made = lower(fr.Compute(twice), Layout.of(problem(dtype)), fr.Schedule(), "vertex",
-                 lambda layout, schedule: CudaProgram(layout, schedule, Build(narrow=True)))  # fmt: skip
+                 lambda layout, schedule: CudaProgram(layout, schedule, Build(low_degree=True)))  # fmt: skip
     assert isinstance(made, CudaProgram)
     return made
 
@@ -121,14 +121,14 @@ def test_nvjitlink_links_what_the_driver_does_not_read(
         pytest.skip("numba compiles nothing while it simulates")
     newest = nvidia.Driver((99, 0), DRIVER.gpus)  # whichever nvJitLink is installed
     monkeypatch.setattr(nvidia, "find", lambda: newest)
-    made = compiler.binary(program(), (9, 0), launch.NARROW, blame)
+    made = compiler.binary(program(), (9, 0), launch.LOW_DEGREE, blame)
     assert refusing.asked == 1
     assert made[:4] == b"\x7fELF"
     assert int.from_bytes(made[18:20], "little") == 190  # of machines: CUDA
     assert 90 in (made[48], made[49])  # sm_90, at either place where toolkits write it
     assert compiler.ENTRY.encode() in made
     assert [kept(path) for path in empty_cache.glob("*.cubin")] == [made]
-    assert compiler.binary(program(), (9, 0), launch.NARROW, blame) is made
+    assert compiler.binary(program(), (9, 0), launch.LOW_DEGREE, blame) is made
 
 
 def test_the_driver_is_the_first_choice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_neither_links(
         r'pip install "frontier-gpu\[cuda13\]" "cuda-toolkit<13\.1", or update the driver'
     )
     with pytest.raises(fr.BackendUnavailableError, match=message):
-        compiler.binary(program(), (9, 0), launch.NARROW, blame)
+        compiler.binary(program(), (9, 0), launch.LOW_DEGREE, blame)
     assert not list(empty_cache.glob("*.cubin"))
 
 
@@ -195,7 +195,7 @@ def test_other_errors_of_the_driver(refusing: Any, empty_cache: Path, monkeypatc
     monkeypatch.setattr(compiler, "ptx_of", lambda *_: ".version 9.0")
     monkeypatch.setitem(sys.modules, "cuda.bindings.nvjitlink", None)  # not asked
     with pytest.raises(fr.FrontierError, match=r"cannot link the loop of Compute.*: CUDA_ERROR_INVALID_PTX"):
-        compiler.binary(program(), (9, 0), launch.NARROW, blame)
+        compiler.binary(program(), (9, 0), launch.LOW_DEGREE, blame)
 
 
 @pytest.mark.gpu

@@ -25,7 +25,7 @@ def execute(form, enactor, eager, p, frontier=None, schedule=None):
         eager(p)
     else:
         schedule = schedule or fr.Schedule()
-        enactor(p, schedule.but(fuse=form == "declared")).run(frontier)
+        enactor(p, schedule.replace(fuse=form == "declared")).run(frontier)
 
 
 @given(graphs_with_vertex(weights=None), forms, counts, st.sampled_from(["auto", "push", "pull"]))

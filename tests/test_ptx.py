@@ -193,7 +193,7 @@ def program_of(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> CudaPr
     with strict_cupy.simulated(), workers(2 if build == "full" else 1), pytest.raises(Captured) as caught:
         RUNS[name](fr.grid(3, 3, weights=(1, 9), seed=1).to("cuda"))
     program: CudaProgram = caught.value.args[0]
-    assert program.narrow == (build == "narrow")
+    assert program.low_degree == (build == "narrow")
     return program
 
 

@@ -101,7 +101,7 @@ def test_over():
     outer = fr.Schedule(direction="pull", balance="thread")
     assert fr.Schedule(direction="push").over(outer) == fr.Schedule(direction="push", balance="thread")
     assert fr.Schedule().over(outer) == outer
-    assert outer.but(fuse=False).balance == "thread"
+    assert outer.replace(fuse=False).balance == "thread"
 
 
 def test_what_is_set_holds_also_where_it_is_the_default():
@@ -119,7 +119,7 @@ def test_what_is_not_set_is_none_and_resolves_to_the_default():
     assert (mine.direction, mine.balance, mine.fuse) == ("push", None, None)
     assert repr(mine) == "Schedule(direction='push')"
     assert repr(fr.Schedule(direction="auto", fuse=True)) == "Schedule(direction='auto', fuse=True)"
-    assert mine.but(direction=None) == fr.Schedule()
+    assert mine.replace(direction=None) == fr.Schedule()
     resolved = mine.resolved()
     assert (resolved.direction, resolved.balance, resolved.switch, resolved.fuse) == ("push", "auto", "beamer", True)
     assert None not in vars(resolved).values()
@@ -183,9 +183,9 @@ def test_what_only_the_full_build_has_is_not_ignored_on_a_road(asked):
     from frontier.backends.cuda.execution import build_of
 
     g, step = fr.grid(4, 4), programs.BFS.program()
-    assert build_of(g, step, fr.Schedule()).narrow
-    assert not build_of(g, step, fr.Schedule(**asked)).narrow
-    assert not build_of(g, fr.Sequence(fr.Unique(schedule=fr.Schedule(**asked))), fr.Schedule()).narrow
+    assert build_of(g, step, fr.Schedule()).low_degree
+    assert not build_of(g, step, fr.Schedule(**asked)).low_degree
+    assert not build_of(g, fr.Sequence(fr.Unique(schedule=fr.Schedule(**asked))), fr.Schedule()).low_degree
 
 
 def test_constants_of_the_rule_count_on_a_road(compiled):

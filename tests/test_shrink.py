@@ -27,10 +27,10 @@ GRAPHS = {
 
 SCHEDULES = {
     "pull": SCAN,
-    "hub cache": SCAN.but(hub_cache=True, hub_degree=1),
+    "hub cache": SCAN.replace(hub_cache=True, hub_degree=1),
     "auto": fr.Schedule(queue="scan", alpha=1e9, beta=1e9),
     "hubs": fr.Schedule(queue="scan", switch="hubs", gamma=1e-6, hub_degree=1, hub_cache=True),
-    "unfused": SCAN.but(fuse=False),
+    "unfused": SCAN.replace(fuse=False),
 }
 
 
@@ -40,7 +40,7 @@ def test_searches_agree(cuda, graph, schedule):
     g = GRAPHS[graph]()
     source = 1 if graph == "star" else 0
     found = []
-    for options in (SCHEDULES[schedule], SCHEDULES[schedule].but(queue="append")):
+    for options in (SCHEDULES[schedule], SCHEDULES[schedule].replace(queue="append")):
         p = programs.bfs_problem(cuda(g), source)
         with workers(2), fr.trace() as t:
             programs.BFSFromSource(p, options).run()
@@ -95,7 +95,7 @@ def after_passes(g, schedule, many):
 def test_it_shrinks_from_pull_to_pull(cuda):
     g = cuda(fr.path(45))
     assert [after_passes(g, SCAN, many) for many in range(1, 6)] == [(43, 0), (42, 1), (41, 0), (40, 1), (39, 0)]
-    assert after_passes(g, SCAN.but(queue="append"), 3) == (None, None)
+    assert after_passes(g, SCAN.replace(queue="append"), 3) == (None, None)
 
 
 def test_who_has_no_in_edges_does_not_wait(cuda):
@@ -238,7 +238,7 @@ def test_which_conditions_last(step, expected):
 def test_its_kernel_compiles(monkeypatch):
     import test_ptx
 
-    runs = {"shrinking": lambda g: fr.bfs(g, 0, schedule=SCAN.but(hub_cache=True))}
+    runs = {"shrinking": lambda g: fr.bfs(g, 0, schedule=SCAN.replace(hub_cache=True))}
     monkeypatch.setattr(test_ptx, "RUNS", runs)
     program = test_ptx.program_of("shrinking", "full", monkeypatch)
     assert any("pull_again" in text for text in program.functions)

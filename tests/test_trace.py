@@ -61,7 +61,7 @@ def test_backends_tell_the_same_of_every_construct(compiled, program, fuse):
             "kcore": lambda g=g: (programs.KCore, programs.kcore_problem(g)),
         }[program]()
         with fr.trace() as t:
-            made[0](made[1], PUSH.but(fuse=fuse)).run()
+            made[0](made[1], PUSH.replace(fuse=fuse)).run()
         told.append(facts(t))
     if program == "sssp":  # how often a vertex is relaxed depends on the order of calls
         told = [{step for _, step, *_ in one} for one in told]

@@ -28,7 +28,7 @@ READERS = tuple(f"frontier/backends/{name}.py" for name in ("cpu/compiler", "cud
 PUSH = {
     "operators": "shared/kernels shared/phases elementwise/cuda",
     "operators/advance": "__init__ lower edges cuda/__init__ cuda/balance cuda/merge_path cuda/edges",
-    "frontier/lowering": "loops builder phases variables ir blocks printer module registers",
+    "frontier/lowering": "loops builder phases variables ir blocks printer module frontier_state",
     "frontier/program": "layout",
     "frontier/backends/cuda": (
         "program printers steps queues appends collectives intrinsics machine runtime runtime_words compiler launch"

@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
 
 from frontier.errors import FrontierError, GraphError
-from frontier.lowering.registers import SMALL
+from frontier.lowering.frontier_state import SMALL
 from frontier.memory.host import HOST
 from frontier.memory.placement import BACKENDS, SHIPPED, Placement, backend_names, placed, unknown
 

@@ -16,7 +16,7 @@ from frontier.backends.hubs import hub_ids, hub_number
 from frontier.backends.interrupts import deferred, undeferred
 from frontier.backends.workspace import Code, Workspace, wanted
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
-from frontier.lowering.registers import ALL, BITS, HOW, QUEUE
+from frontier.lowering.frontier_state import ALL, BITS, HOW, QUEUE
 from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
 
@@ -210,7 +210,7 @@ class LoopExecution:
             return self._current()
 
     def _current(self) -> Frontier | None:
-        """What the program's result register holds."""
+        """What the program's result frontier holds."""
         g, words, at = self._p.graph, self._words, self._code.result
         if not self._program.result.kinds:
             return self._given

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from frontier import tracing
+from frontier.lowering.frontier_state import SMALL, FrontierState
 from frontier.lowering.loops import Program
 from frontier.lowering.module import words
-from frontier.lowering.registers import SMALL, Register
 from frontier.memory.shortage import explained
 from frontier.program.schedule import Schedule
 
@@ -184,8 +184,8 @@ class Code:
         if whole is not None:  # else another thread's run was here first
             self.run, self.whole = whole(), None
 
-    def _positions(self, register: Register) -> dict[str, int]:
-        return {name: self.at[var.name] for name, var in register.variables().items()}
+    def _positions(self, current: FrontierState) -> dict[str, int]:
+        return {name: self.at[var.name] for name, var in current.variables().items()}
 
 
 #: Edge slots for each vertex from which on a pull is expected, so that all is compiled at once.

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from copy import copy
 from typing import Any, Self
 
+from frontier.lowering.frontier_state import ALL, BITS, IN, OUT, QUEUE, FrontierState, form
 from frontier.lowering.ir import (
     Assign,
     Branch,
@@ -35,7 +36,6 @@ from frontier.lowering.ir import (
     expression,
 )
 from frontier.lowering.phases import VALUE, Functor, Phases
-from frontier.lowering.registers import ALL, BITS, IN, OUT, QUEUE, Register, form
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 from frontier.program.layout import Layout
 from frontier.program.schedule import ResolvedSchedule
@@ -56,7 +56,7 @@ class Builder(Phases):
         Name of a record -> kind of its elements.
     deferred, left_out : list of Deferred
         What is compiled only when a run first comes to it, and what of that is not part of this program.
-    registers : list of Register
+    frontiers : list of FrontierState
         In the order in which scopes are met.
     loops : list of list of Node
         Of the program and of every loop around the step at hand: nodes that run where it begins.
@@ -72,20 +72,20 @@ class Builder(Phases):
     takes_registered = True
 
     #: Whether all lists are known to be short, so that a pull is not worth while.
-    narrow = False
+    low_degree = False
 
     def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
         super().__init__(layout, schedule)
         self.nodes: list[Node] = []
         self.steps: list[str] = []
         self.records: dict[str, str] = {}
-        self.want = ""
+        self.next_scan = ""
         self.swaps = False  # whether fields are exchanged
         self.loops: list[list[Node]] = []
         self.deferred: list[Deferred] = []
         self.left_out: list[Deferred] = []
         self._within = self.nodes  # where nodes are added
-        self.registers: list[Register] = []
+        self.frontiers: list[FrontierState] = []
         self._places: dict[tuple[bool, int], int] = {}
 
     # ---- nodes ---------------------------------------------------------------------------------------------
@@ -199,33 +199,33 @@ class Builder(Phases):
 
     # ---- frontiers ---------------------------------------------------------------------------------------------
 
-    def register(self) -> Register:
-        """A register for a scope."""
-        made = Register.made(len(self.registers), self, self._places)
-        self.registers.append(made)
+    def new_frontier(self) -> FrontierState:
+        """A frontier for a scope."""
+        made = FrontierState.made(len(self.frontiers), self, self._places)
+        self.frontiers.append(made)
         return made
 
-    def queue(self, register: Register, kind: str) -> Expr:
-        """The ids of a register's frontier, as an array."""
-        return pointer(self.layout.element(kind), register.queue)
+    def queue(self, current: FrontierState, kind: str) -> Expr:
+        """The ids of a frontier's frontier, as an array."""
+        return pointer(self.layout.element(kind), current.queue)
 
-    def target(self, register: Register, kind: str) -> tuple[Expr, Expr]:
+    def target(self, current: FrontierState, kind: str) -> tuple[Expr, Expr]:
         """Addresses of the queue (and of its scan) that the next frontier is written to."""
-        if register.record:
-            return self._recorded(register, kind)
+        if current.record:
+            return self._recorded(current, kind)
         ids = "ids" if kind == "vertex" else "slots"
-        role, scan = (f"few_{kind}", "few_scan") if register.few else (f"{kind}_queue", "scan")
-        queue = self._side(register, ids, role, 1)
-        return queue, queue if kind == "edge" else self._side(register, "scan", scan, 1)
+        role, scan = (f"few_{kind}", "few_scan") if current.few else (f"{kind}_queue", "scan")
+        queue = self._side(current, ids, role, 1)
+        return queue, queue if kind == "edge" else self._side(current, "scan", scan, 1)
 
-    def _side(self, register: Register, name: str, role: str, ahead: int) -> Expr:
-        """Address of one of a register's two arrays: that of the next frontier, or of its own."""
-        sides = [self.input(register.buffer(name, side), role, f"the {name} of a frontier") for side in "ab"]
-        return Choice(register.side, *(sides if ahead else reversed(sides)))
+    def _side(self, current: FrontierState, name: str, role: str, ahead: int) -> Expr:
+        """Address of one of a frontier's two arrays: that of the next frontier, or of its own."""
+        sides = [self.input(current.buffer(name, side), role, f"the {name} of a frontier") for side in "ab"]
+        return Choice(current.side, *(sides if ahead else reversed(sides)))
 
-    def _recorded(self, register: Register, kind: str) -> tuple[Expr, Expr]:
+    def _recorded(self, current: FrontierState, kind: str) -> tuple[Expr, Expr]:
         """Where a loop that keeps its frontiers has them written: after those kept before, so that none is copied."""
-        return self.recorded(register.record, self.filled(register.record)), self._side(register, "scan", "scan", 1)
+        return self.recorded(current.record, self.filled(current.record)), self._side(current, "scan", "scan", 1)
 
     def recorded(self, name: str, at: Expr) -> Expr:
         """Address of an element of a record."""
@@ -236,48 +236,48 @@ class Builder(Phases):
         """Number of elements in a record."""
         return self.keep(f"filled:{name}", f"{name}.size")
 
-    def room_left(self, register: Register, kind: str) -> Expr:
+    def room_left(self, current: FrontierState, kind: str) -> Expr:
         """The number of elements that the next frontier may have."""
         capacity = self.capacity(kind)
-        return capacity - self.filled(register.record) if register.record else capacity
+        return capacity - self.filled(current.record) if current.record else capacity
 
-    def scan_of(self, register: Register) -> Expr:
-        """Address of the scan of the register's own side."""
-        return self._side(register, "scan", "few_scan" if register.few else "scan", 0)
+    def scan_of(self, current: FrontierState) -> Expr:
+        """Address of the scan of the frontier's own side."""
+        return self._side(current, "scan", "few_scan" if current.few else "scan", 0)
 
-    def other_than(self, register: Register, *forms: int) -> Expr:
-        """Whether the register's frontier has none of some forms."""
-        return both(*(differ(register.form, form(each)) for each in forms))
+    def other_than(self, current: FrontierState, *forms: int) -> Expr:
+        """Whether the frontier's frontier has none of some forms."""
+        return both(*(differ(current.form, form(each)) for each in forms))
 
-    def everything(self, register: Register) -> Expr:
-        """Whether the register's frontier is everything."""
-        return equal(register.form, form(ALL))
+    def everything(self, current: FrontierState) -> Expr:
+        """Whether the frontier's frontier is everything."""
+        return equal(current.form, form(ALL))
 
-    def produced(self, register: Register, kind: str, want: str) -> list[Node]:
+    def produced(self, current: FrontierState, kind: str, next_scan: str) -> list[Node]:
         """Nodes after a phase that wrote the next frontier to :meth:`target`."""
-        queue, _ = self.target(register, kind)
-        made = {"": QUEUE, "out": OUT, "in": IN}[want if kind == "vertex" else ""]
+        queue, _ = self.target(current, kind)
+        made = {"": QUEUE, "out": OUT, "in": IN}[next_scan if kind == "vertex" else ""]
         return [
-            *self._turned(register, queue, kind),
-            Assign(register.count, Counter("COUNT")),
-            Assign(register.edges, Counter("EDGES")),
-            Assign(register.form, form(made)),
+            *self._turned(current, queue, kind),
+            Assign(current.count, Counter("COUNT")),
+            Assign(current.edges, Counter("EDGES")),
+            Assign(current.form, form(made)),
         ]
 
-    def _turned(self, register: Register, queue: Expr, kind: str) -> list[Node]:
-        """Nodes that make what was written to the next queue the register's own."""
+    def _turned(self, current: FrontierState, queue: Expr, kind: str) -> list[Node]:
+        """Nodes that make what was written to the next queue the frontier's own."""
         return [
-            Assign(register.queue, queue),
-            Assign(register.side, 1 - register.side),
-            Assign(register.kind, expression(int(kind == "edge"))),
+            Assign(current.queue, queue),
+            Assign(current.side, 1 - current.side),
+            Assign(current.kind, expression(int(kind == "edge"))),
         ]
 
-    def for_kinds(self, register: Register, emit: Callable[[str], None]) -> None:
-        """Emit nodes for each kind of elements that the register may hold here."""
-        *others, last = sorted(register.kinds, reverse=True)
+    def for_kinds(self, current: FrontierState, emit: Callable[[str], None]) -> None:
+        """Emit nodes for each kind of elements that the frontier may hold here."""
+        *others, last = sorted(current.kinds, reverse=True)
         outer = self._within
         for kind in others:
-            with self.when(equal(register.kind, int(kind == "edge"))) as branch:
+            with self.when(equal(current.kind, int(kind == "edge"))) as branch:
                 emit(kind)
             self._within = branch.no
         emit(last)
@@ -287,71 +287,77 @@ class Builder(Phases):
         """A worker's own array of collected elements."""
         return pointer("int64", self.input(key, "local") + WORKER * (8 * Var("LOCAL")))
 
-    def sparse(self, register: Register) -> None:
-        """Make the register's frontier a queue (or all), if a pull may have left a bitmap."""
-        if register.dense:
-            with self.when(equal(register.form, form(BITS))):
-                self._queue_of_bits(register, "out")
+    def sparse(self, current: FrontierState) -> None:
+        """Make the frontier's frontier a queue (or all), if a pull may have left a bitmap."""
+        if current.dense:
+            with self.when(equal(current.form, form(BITS))):
+                self._queue_of_bits(current, "out")
 
-    def _queue_of_bits(self, register: Register, want: str) -> None:
-        queue, scan = self.target(register, "vertex")
+    def _queue_of_bits(self, current: FrontierState, next_scan: str) -> None:
+        queue, scan = self.target(current, "vertex")
         call = Call(
-            "queue_of_bits", WORDS, SLOT, WORKER, WORKERS, pointer("uint64", register.bits), self.capacity("vertex"),
-            self.lists(want)[0], pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
+            "queue_of_bits", WORDS, SLOT, WORKER, WORKERS, pointer("uint64", current.bits), self.capacity("vertex"),
+            self.lists(next_scan)[0], pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
             self.local_array("local_ids"), self.local_array("local_prefix"),
         )  # fmt: skip
-        self.phase(call, self.produced(register, "vertex", want), "list the vertices of the bitmap")
+        self.phase(call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap")
 
-    def scanned(self, register: Register, want: str) -> None:
+    def scanned(self, current: FrontierState, next_scan: str) -> None:
         """Make it all, or a queue with the scan of its degrees in one direction."""
-        wanted = OUT if want == "out" else IN
-        if register.dense:
-            with self.when(equal(register.form, form(BITS))):
-                self._queue_of_bits(register, want)
-        with self.when(self.other_than(register, wanted, ALL)):
-            offsets, _ = self.lists(want)
-            queue = pointer(self.layout.ids, register.queue)
+        wanted = OUT if next_scan == "out" else IN
+        if current.dense:
+            with self.when(equal(current.form, form(BITS))):
+                self._queue_of_bits(current, next_scan)
+        with self.when(self.other_than(current, wanted, ALL)):
+            offsets, _ = self.lists(next_scan)
+            queue = pointer(self.layout.ids, current.queue)
             before = self.variable("before")
             self.phase(
-                Call("scan_sums", WORDS, SLOT, WORKER, WORKERS, queue, register.count, offsets),
+                Call("scan_sums", WORDS, SLOT, WORKER, WORKERS, queue, current.count, offsets),
                 [
                     Assign(before, SLOT),
-                    Together(register.edges, Call("partial_total", WORDS, SLOT, WORKERS)),
+                    Together(current.edges, Call("partial_total", WORDS, SLOT, WORKERS)),
                 ],
-                f"add up the {want}-degrees",
+                f"add up the {next_scan}-degrees",
             )
-            scan = pointer(self.layout.offsets, self.scan_of(register))
+            scan = pointer(self.layout.offsets, self.scan_of(current))
             self.phase(
-                Call("scan_write", WORDS, before, WORKER, WORKERS, queue, scan, register.count, offsets),
-                [Assign(register.form, form(wanted))],
-                f"write the running sums of the {want}-degrees",
+                Call("scan_write", WORDS, before, WORKER, WORKERS, queue, scan, current.count, offsets),
+                [Assign(current.form, form(wanted))],
+                f"write the running sums of the {next_scan}-degrees",
             )
 
     def copy(
-        self, register: Register, kind: str, queue: Expr, count: Expr, after: Sequence[Node] = (), what: str = "the ids"
+        self,
+        current: FrontierState,
+        kind: str,
+        queue: Expr,
+        count: Expr,
+        after: Sequence[Node] = (),
+        what: str = "the ids",
     ) -> None:
-        """Make a copy of a queue of ids the register's frontier."""
-        target, _ = self.target(register, kind)
+        """Make a copy of a queue of ids the frontier's frontier."""
+        target, _ = self.target(current, kind)
         element = self.layout.element(kind)
         self.phase(
             self.divided("copy_queue", pointer(element, queue), False, pointer(element, target), 0, count),
-            [*self._plain(register, target, kind, count), *after],
+            [*self._plain(current, target, kind, count), *after],
             f"copy {what}",
         )
 
-    def _plain(self, register: Register, queue: Expr, kind: str, count: Value) -> list[Node]:
+    def _plain(self, current: FrontierState, queue: Expr, kind: str, count: Value) -> list[Node]:
         return [
-            *self._turned(register, queue, kind),
-            Assign(register.count, expression(count)),
-            Assign(register.edges, expression(0)),
-            Assign(register.form, form(QUEUE)),
+            *self._turned(current, queue, kind),
+            Assign(current.count, expression(count)),
+            Assign(current.edges, expression(0)),
+            Assign(current.form, form(QUEUE)),
         ]
 
-    def single(self, register: Register, vertex: Expr) -> None:
+    def single(self, current: FrontierState, vertex: Expr) -> None:
         """One vertex. Every worker writes the same id to the same place, so no barrier is needed."""
-        queue, _ = self.target(register, "vertex")
-        self.add(*self._plain(register, queue, "vertex", 1))
-        self.set(Item(pointer(self.layout.ids, register.queue), 0), vertex)
+        queue, _ = self.target(current, "vertex")
+        self.add(*self._plain(current, queue, "vertex", 1))
+        self.set(Item(pointer(self.layout.ids, current.queue), 0), vertex)
 
     # ---- what steps without phases do ------------------------------------------------------------------------------
 
@@ -404,10 +410,10 @@ class Builder(Phases):
             self.keep(f"{stem}:{name}", meaning.format(name))
         return self.layout.dtype(name)
 
-    def take(self, name: str, register: Register) -> None:
+    def take(self, name: str, current: FrontierState) -> None:
         """The pile's content becomes the frontier; the pile is empty after."""
         kind = self.pile(name)
-        register.kinds = frozenset({kind})
+        current.kinds = frozenset({kind})
         held, epoch = self.state[f"held:{name}"], self.state[f"epoch:{name}"]
         empty = (Assign(held, expression(0)), Assign(epoch, epoch + 1))
-        self.copy(register, kind, self.state[f"pile:{name}"], held, empty, f"what p.{name} holds")
+        self.copy(current, kind, self.state[f"pile:{name}"], held, empty, f"what p.{name} holds")

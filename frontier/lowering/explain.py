@@ -12,6 +12,7 @@ from itertools import count
 from textwrap import wrap
 
 from frontier.lowering.folding import folded
+from frontier.lowering.frontier_state import ALL, QUEUE, FrontierState
 from frontier.lowering.ir import (
     Assign,
     Branch,
@@ -38,7 +39,6 @@ from frontier.lowering.ir import (
     walk,
 )
 from frontier.lowering.loops import Program
-from frontier.lowering.registers import ALL, QUEUE, Register
 from frontier.lowering.touched import called, read_by, touched
 from frontier.lowering.variables import BEFORE, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, SLOT, T
 from frontier.lowering.words import Words
@@ -83,8 +83,8 @@ def explained(program: Program) -> str:
         As :func:`frontier.lowering.loops.lower` gives it.
     """
     begins: dict[Var, frozenset[int]] = {}
-    for register in program.registers:
-        begins |= {register.form: frozenset({QUEUE, ALL}), register.kind: frozenset({0, 1})}
+    for current in program.frontiers:
+        begins |= {current.form: frozenset({QUEUE, ALL}), current.kind: frozenset({0, 1})}
     if program.given.kinds:
         begins[program.given.kind] = frozenset(int(kind == "edge") for kind in program.given.kinds)
     nodes = folded(program.nodes, begins)
@@ -175,7 +175,7 @@ class _Explainer:
 
     def _phase(self, node: Phase) -> Iterator[str]:
         yield f"phase {next(self._phases)}: {node.title}"
-        over = [self.words.frontier(register) for register in self.words.registers(node.call)]
+        over = [self.words.frontier(current) for current in self.words.frontiers(node.call)]
         if over:
             yield f"    over {', '.join(over)}"
         if node.functors:
@@ -253,34 +253,34 @@ class _Explainer:
 
     def _frontier(self, nodes: list[Node]) -> tuple[int, list[str]]:
         """How many of the first nodes say together what a frontier is now, and the line for them."""
-        register: Register | None = None
+        current: FrontierState | None = None
         given: dict[str, Expr] = {}
         used = 0
         for node in nodes:
             if not isinstance(node, Assign | Together):
                 break
-            of = self.words.part(node.target) or self._element(node.target, register)
-            if of is None or (register is not None and of[0] is not register):
+            of = self.words.part(node.target) or self._element(node.target, current)
+            if of is None or (current is not None and of[0] is not current):
                 break
-            register, used = of[0], used + 1
+            current, used = of[0], used + 1
             given[of[1]] = node.value
-        line = self._becomes(register, given) if register is not None else ""
+        line = self._becomes(current, given) if current is not None else ""
         return used, [line] if line else []
 
-    def _element(self, target: Expr, register: Register | None) -> tuple[Register, str] | None:
-        """The register in whose queue an element is set."""
-        if isinstance(target, Item) and register is not None and register.queue in walk(target.array):
-            return register, "element"
+    def _element(self, target: Expr, current: FrontierState | None) -> tuple[FrontierState, str] | None:
+        """The frontier in whose queue an element is set."""
+        if isinstance(target, Item) and current is not None and current.queue in walk(target.array):
+            return current, "element"
         return None
 
-    def _becomes(self, register: Register, given: dict[str, Expr]) -> str:
+    def _becomes(self, current: FrontierState, given: dict[str, Expr]) -> str:
         form, size, edges = given.get("form"), given.get("count"), given.get("edges")
         element = given.get("element")
         if isinstance(edges, Call) and edges.function.endswith("_single"):
             element = edges.arguments[-1]
         if not {"form", "count", "edges"} & given.keys() or ("side" in given and size is None):
             return ""  # which of its arrays it has
-        name = self.words.frontier(register)
+        name = self.words.frontier(current)
         if isinstance(form, Const) and form.value == ALL:
             kind = given.get("kind")
             return f"{name} = all {'edges' if isinstance(kind, Const) and kind.value else 'vertices'}"

@@ -1,4 +1,4 @@
-"""Lowering of programs, loops and sequences, with the registers of their frontiers."""
+"""Lowering of programs, loops and sequences, with the frontiers of their frontiers."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from frontier.errors import FrontierError
 from frontier.lowering.builder import Builder, Functor
+from frontier.lowering.frontier_state import ALL, QUEUE, FrontierState, form
 from frontier.lowering.ir import (
     Assign,
     Branch,
@@ -22,7 +23,6 @@ from frontier.lowering.ir import (
     equal,
     expression,
 )
-from frontier.lowering.registers import ALL, QUEUE, Register, form
 from frontier.lowering.variables import (
     BEFORE,
     BUDGET,
@@ -47,19 +47,19 @@ __all__ = ["Program", "lower"]
 
 
 class Program(Builder):
-    """A builder that knows which register holds the result.
+    """A builder that knows which frontier holds the result.
 
     Attributes
     ----------
-    given, result : Register
+    given, result : FrontierState
         The frontier that the program starts with, and the one that it gives.
     into : dict
         Functor -> the field or scalar that gets its values.
     """
 
-    given: Register
-    result: Register
-    made: Register  # of the scope lowered last
+    given: FrontierState
+    result: FrontierState
+    made: FrontierState  # of the scope lowered last
     into: dict[Functor, str]
 
     def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
@@ -91,11 +91,11 @@ def lower(
     program.topology = sorted({name for fn in functors for name in effects(fn).topology})
     program.into = dict(pair for part in walk(step) for pair in part.into_fields())
     _begin_loop(program)
-    program.given = program.register()
+    program.given = program.new_frontier()
     program.given.kinds = frozenset({given} if given else ())
     program.given.dense = _dense((step,), chosen)
     program.result = program.given
-    program.want = ""
+    program.next_scan = ""
     _lower_step(program, step, program.given, chosen)
     if given is None and step.own and not step.counted:
         program.result = program.made
@@ -111,55 +111,55 @@ def _begin_loop(b: Builder) -> None:
     b.loops.append(begin.body)
 
 
-def _lower_step(b: Program, step: Step, register: Register, outer: ResolvedSchedule) -> None:
+def _lower_step(b: Program, step: Step, current: FrontierState, outer: ResolvedSchedule) -> None:
     """Lower one step with the schedule that holds for it."""
     schedule = step.schedule.over(outer) if step.schedule is not None else outer
     b.schedule = schedule
     if isinstance(step, (Loop, Sequence)):
-        inner = _scope(b, step, schedule) if step.own else register
+        inner = _scope(b, step, schedule) if step.own else current
         if isinstance(step, Loop):
             _lower_loop(b, step, inner, schedule)
         else:
-            _lower_steps(b, step.steps, inner, schedule, "" if step.own else b.want)
+            _lower_steps(b, step.steps, inner, schedule, "" if step.own else b.next_scan)
         if step.own:
             b.made = inner
         return
     if step.counted:
-        _traced(b, step, register)
+        _traced(b, step, current)
         return
     if step.over is not None:
         inner = _scope(b, step, schedule)
-        b.want = ""
+        b.next_scan = ""
         _traced(b, step, inner)
         inner.kinds = step.kinds_after(inner.kinds, _piles(b))
         b.made = inner
         return
-    _traced(b, step, register)
-    register.kinds = step.kinds_after(register.kinds, _piles(b))
+    _traced(b, step, current)
+    current.kinds = step.kinds_after(current.kinds, _piles(b))
 
 
 def _lower_steps(
-    b: Program, steps: tuple[Step, ...], register: Register, schedule: ResolvedSchedule, after: str
+    b: Program, steps: tuple[Step, ...], current: FrontierState, schedule: ResolvedSchedule, after: str
 ) -> None:
     for i, step in enumerate(steps):
-        b.want = wanted(steps[i + 1 :], after)
-        _lower_step(b, step, register, schedule)
+        b.next_scan = wanted(steps[i + 1 :], after)
+        _lower_step(b, step, current, schedule)
 
 
-def _traced(b: Program, step: Step, register: Register) -> None:
+def _traced(b: Program, step: Step, current: FrontierState) -> None:
     """A step between two looks at the clock."""
     number = len(b.steps)
     b.steps.append(repr(step))
 
     def size() -> Expr:
-        return expression(b.count_over(step.over)) if step.counted else register.count
+        return expression(b.count_over(step.over)) if step.counted else current.count
 
     with b.region(repr(step)):
         b.set(BEFORE, size())
         b.set(DIRECTION, 0)
         b.set(SEEN, 0)
         assert isinstance(step, Operator)
-        step.lower(b, register)
+        step.lower(b, current)
         row = Call(
             "trace_row", pointer("int64", RING), b.number_of_steps, ROWS, number, PASSES, DIRECTION, BEFORE, size(),
             SEEN, NOW,
@@ -180,75 +180,75 @@ def _dense(steps: tuple[Step, ...], schedule: ResolvedSchedule) -> bool:
     return False
 
 
-def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> Register:
-    """A register of its own, holding what ``over`` names (nothing for loops fed by a pile or a record)."""
-    register = b.register()
-    register.dense = _dense(step.inner() or (step,), schedule)
+def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
+    """A frontier of its own, holding what ``over`` names (nothing for loops fed by a pile or a record)."""
+    current = b.new_frontier()
+    current.dense = _dense(step.inner() or (step,), schedule)
     over = step.over
     if over is None:
-        b.set(register.count, 0)
-        b.set(register.form, form(QUEUE))
-        b.set(register.side, 0)
+        b.set(current.count, 0)
+        b.set(current.form, form(QUEUE))
+        b.set(current.side, 0)
     elif over in ("vertices", "edges"):
         kind = "vertex" if over == "vertices" else "edge"
-        register.kinds = frozenset({kind})
-        b.set(register.form, form(ALL))
-        b.set(register.kind, int(kind == "edge"))
-        b.set(register.count, b.capacity(kind))
-        b.set(register.edges, b.capacity("edge"))
+        current.kinds = frozenset({kind})
+        b.set(current.form, form(ALL))
+        b.set(current.kind, int(kind == "edge"))
+        b.set(current.count, b.capacity(kind))
+        b.set(current.edges, b.capacity("edge"))
     elif over in _piles(b):
         kind = b.pile(str(over))
-        register.kinds = frozenset({kind})
-        b.copy(register, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"], what=f"what p.{over} holds")
+        current.kinds = frozenset({kind})
+        b.copy(current, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"], what=f"what p.{over} holds")
     else:
-        register.few = step.once_each  # what begins with one vertex does not grow
-        _single(b, register, str(over))
-    return register
+        current.few = step.once_each  # what begins with one vertex does not grow
+        _single(b, current, str(over))
+    return current
 
 
-def _single(b: Program, register: Register, scalar: str) -> None:
+def _single(b: Program, current: FrontierState, scalar: str) -> None:
     """The vertex that a scalar holds."""
-    register.kinds = frozenset({"vertex"})
+    current.kinds = frozenset({"vertex"})
     vertex = b.scalars[scalar]
     with b.when(either(vertex < 0, vertex >= b.capacity("vertex"))):
         b.leave("BAD_VERTEX", list(b.scalars).index(scalar))
-    b.single(register, vertex)
+    b.single(current, vertex)
 
 
 # ---- loops -------------------------------------------------------------------------------------------------
 
 
-def _lower_loop(b: Program, loop: Loop, register: Register, schedule: ResolvedSchedule) -> None:
-    after = "" if loop.own else b.want
+def _lower_loop(b: Program, loop: Loop, current: FrontierState, schedule: ResolvedSchedule) -> None:
+    after = "" if loop.own else b.next_scan
     _begin_loop(b)
     begun = b.variable("begun", "passes")
-    left = _begin_feed(b, loop, register)
+    left = _begin_feed(b, loop, current)
     if loop.record is not None:
-        b.records[loop.record] = _one_kind(loop, register, f"record={loop.record!r}")
+        b.records[loop.record] = _one_kind(loop, current, f"record={loop.record!r}")
         b.set(_recorded(b, loop.record), 0)
         b.set(b.filled(loop.record), 0)
     b.set(begun, 0)
     if loop.take is None and loop.replay is None and not loop.unfed:
-        register.kinds = loop.kinds_within(register.kinds, _piles(b))
+        current.kinds = loop.kinds_within(current.kinds, _piles(b))
     with b.loop(repr(loop)):
-        _test_feed(b, loop, register, left)
+        _test_feed(b, loop, current, left)
         _boundary(b, loop, begun)
-        _feed(b, loop, register, left)
+        _feed(b, loop, current, left)
         if loop.record is not None:
-            if _makes_one(loop) and register.kinds == {"vertex"}:
-                register.record = loop.record
-            _keep(b, loop.record, register)
-        fed = register.kinds
-        _lower_steps(b, loop.steps, register, schedule, wanted(loop.steps, after) or after)
-        register.record = ""
+            if _makes_one(loop) and current.kinds == {"vertex"}:
+                current.record = loop.record
+            _keep(b, loop.record, current)
+        fed = current.kinds
+        _lower_steps(b, loop.steps, current, schedule, wanted(loop.steps, after) or after)
+        current.record = ""
         if loop.take is None and loop.replay is None and not loop.unfed:
-            register.kinds = fed
+            current.kinds = fed
         if loop.until is not None:
             b.leave_loop(when=Call("truth", b.decided(loop.until)))
     b.loops.pop()
 
 
-def _begin_feed(b: Program, loop: Loop, register: Register) -> Var | None:
+def _begin_feed(b: Program, loop: Loop, current: FrontierState) -> Var | None:
     """Before the first pass: the variable that says how many are left, if one does."""
     if loop.times is not None:
         left = b.variable("left", "passes_left")
@@ -258,23 +258,23 @@ def _begin_feed(b: Program, loop: Loop, register: Register) -> Var | None:
         if loop.replay not in b.records:
             raise FrontierError(f"replay={loop.replay!r}: no loop before this one records it")
         left = b.variable("left", "passes_left")
-        register.kinds = frozenset({b.records[loop.replay]})
+        current.kinds = frozenset({b.records[loop.replay]})
         b.set(left, _recorded(b, loop.replay))
         return left
     if loop.take is not None:
-        register.kinds = frozenset({b.pile(loop.take)})
-    elif not (register.kinds or loop.unfed):
+        current.kinds = frozenset({b.pile(loop.take)})
+    elif not (current.kinds or loop.unfed):
         raise FrontierError(loop.lacks())
     return None
 
 
-def _test_feed(b: Program, loop: Loop, register: Register, left: Var | None) -> None:
+def _test_feed(b: Program, loop: Loop, current: FrontierState, left: Var | None) -> None:
     if left is not None:
         b.leave_loop(unless=left > 0)
     elif loop.take is not None:
         b.leave_loop(unless=b.state[f"held:{loop.take}"] > 0)
     elif not loop.unfed:
-        b.leave_loop(unless=register.count > 0)
+        b.leave_loop(unless=current.count > 0)
 
 
 def _boundary(b: Program, loop: Loop, begun: Var) -> None:
@@ -289,19 +289,19 @@ def _boundary(b: Program, loop: Loop, begun: Var) -> None:
     b.set(begun, begun + 1)
 
 
-def _feed(b: Program, loop: Loop, register: Register, left: Var | None) -> None:
+def _feed(b: Program, loop: Loop, current: FrontierState, left: Var | None) -> None:
     if left is not None:
         b.set(left, left - 1)
     if loop.take is not None:
-        b.take(loop.take, register)
+        b.take(loop.take, current)
     if loop.replay is not None:
         assert left is not None
         kind, marks = b.records[loop.replay], _marks(b, loop.replay)
-        b.set(register.queue, b.recorded(loop.replay, Item(marks, left)))
-        b.set(register.count, Item(marks, left + 1) - Item(marks, left))
-        b.set(register.edges, 0)
-        b.set(register.form, form(QUEUE))
-        b.set(register.kind, int(kind == "edge"))
+        b.set(current.queue, b.recorded(loop.replay, Item(marks, left)))
+        b.set(current.count, Item(marks, left + 1) - Item(marks, left))
+        b.set(current.edges, 0)
+        b.set(current.form, form(QUEUE))
+        b.set(current.kind, int(kind == "edge"))
         if loop.count is not None:
             b.add(b.assign(loop.count, left + 1))
     elif loop.count is not None:
@@ -311,10 +311,10 @@ def _feed(b: Program, loop: Loop, register: Register, left: Var | None) -> None:
 # ---- records -----------------------------------------------------------------------------------------------
 
 
-def _one_kind(loop: Loop, register: Register, what: str) -> str:
-    if len(register.kinds) != 1:
+def _one_kind(loop: Loop, current: FrontierState, what: str) -> str:
+    if len(current.kinds) != 1:
         raise FrontierError(f"{what}: passes of {loop!r} do not all start with frontiers of one kind")
-    return next(iter(register.kinds))
+    return next(iter(current.kinds))
 
 
 def _marks(b: Program, name: str) -> Expr:
@@ -334,23 +334,23 @@ def _makes_one(loop: Loop) -> bool:
     return plain and len(changing) == 1 and changing[0].fills_record
 
 
-def _keep(b: Program, name: str, register: Register) -> None:
+def _keep(b: Program, name: str, current: FrontierState) -> None:
     """Add the frontier to the record, unless it has been written there."""
     kind = b.records[name]
     element, filled, passes, marks = b.layout.element(kind), b.filled(name), _recorded(b, name), _marks(b, name)
     # Asked first: a bitmap is made a queue behind what the record holds.
-    with b.when(filled + register.count > b.capacity(kind)):
+    with b.when(filled + current.count > b.capacity(kind)):
         b.leave("RECORD_FULL")
-    b.sparse(register)
-    first: list[Node] = [Assign(Item(marks, passes), filled), Assign(Item(marks, passes + 1), filled + register.count)]
+    b.sparse(current)
+    first: list[Node] = [Assign(Item(marks, passes), filled), Assign(Item(marks, passes + 1), filled + current.count)]
     b.add(Branch(equal(WORKER, 0), first))
-    with b.when(either(differ(register.queue, b.recorded(name, filled)), b.everything(register))):
+    with b.when(either(differ(current.queue, b.recorded(name, filled)), b.everything(current))):
         b.phase(
             b.divided(
-                "copy_queue", pointer(element, register.queue), b.everything(register),
-                pointer(element, b.recorded(name, Const(0))), filled, register.count,
+                "copy_queue", pointer(element, current.queue), b.everything(current),
+                pointer(element, b.recorded(name, Const(0))), filled, current.count,
             ),
             title=f"add the frontier to record {name}",
         )  # fmt: skip
     b.set(passes, passes + 1)
-    b.set(filled, filled + register.count)
+    b.set(filled, filled + current.count)

@@ -139,9 +139,9 @@ class Printer:
         """The line with which a worker enters a phase."""
         return "slot = begin(C, t, w, W, deadline)"
 
-    def meet(self, phase: Phase) -> list[str]:
+    def barrier(self, phase: Phase) -> list[str]:
         """The lines at which all workers wait for the last."""
-        return ["arrivals = finish(C, arrivals, W)"]
+        return ["arrivals = barrier(C, arrivals, W)"]
 
     def phase(self, flow: Flow, node: Phase) -> None:
         """Add a phase to the flow: its work, the barrier, and what all find in its counters."""
@@ -149,7 +149,7 @@ class Printer:
         flow.add(Lines([
             self.enter(node),
             self.value(node.call),
-            *self.meet(node),
+            *self.barrier(node),
             "t += 1",
             f"stop |= {self.counter(Counter('STOP'))}",
             f"if {failed} != 0:",
@@ -218,7 +218,7 @@ class Printer:
             *lines,
             "now = clock()",
             "deadline = now + nanoseconds",
-            "arrivals = finish(C, arrivals, W)",
+            "arrivals = barrier(C, arrivals, W)",
             "if C[LEFT] != 0:",
             "    return",
         ])]  # fmt: skip

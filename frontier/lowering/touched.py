@@ -113,7 +113,7 @@ def _elsewhere(
     if records:
         given = list(dict.fromkeys(records))
     if not (given or kept or phase.functors):
-        given = [f"the bitmap of {words.frontier(r)}" for r in words.registers(phase.call) if r.bits in arguments]
+        given = [f"the bitmap of {words.frontier(r)}" for r in words.frontiers(phase.call) if r.bits in arguments]
     if not (given or kept):
         given = _by_role({program.inputs[key] for key in keys if key in program.inputs}, phase)
     return list(dict.fromkeys(piles)), given, kept

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from frontier.lowering.frontier_state import FrontierState
 from frontier.lowering.ir import Call, Choice, Const, Counter, Expr, Item, Op, Var, walk
 from frontier.lowering.loops import Program
-from frontier.lowering.registers import Register
 from frontier.lowering.variables import BUDGET, STOP, T
 
 __all__ = ["Words"]
@@ -30,7 +30,7 @@ _BINDS = {symbol: level for level, symbols in enumerate(_BINDING) for symbol in 
 _TIGHTEST = len(_BINDING)
 
 #: Forms of frontiers where every list is short: queues have no sums of degrees beside them.
-_NARROW = {
+_LOW_DEGREE = {
     "a list with out-degrees": "a list with the beginnings of out-edges",
     "a list with in-degrees": "a list with the beginnings of in-edges",
 }
@@ -42,43 +42,43 @@ class Words:
     Parameters
     ----------
     program : Program
-    shown : list of Register
-        The registers that a reader meets, in this order; they are numbered by it. Empty where that is not known yet.
+    shown : list of FrontierState
+        The frontiers that a reader meets, in this order; they are numbered by it. Empty where that is not known yet.
 
     Attributes
     ----------
-    met : list of Register
+    met : list of FrontierState
         Those that have been named so far.
     """
 
-    def __init__(self, program: Program, shown: list[Register]) -> None:
+    def __init__(self, program: Program, shown: list[FrontierState]) -> None:
         self.program = program
-        self.met: list[Register] = []
+        self.met: list[FrontierState] = []
         #: What is said instead of a variable: values that are used once.
         self.instead: dict[Var, str] = {}
         self._shown = shown
         self._part = {
-            var: (register, part) for register in program.registers for part, var in register.variables().items()
+            var: (current, part) for current in program.frontiers for part, var in current.variables().items()
         }
         self._spoken: dict[str, list[Var]] = {}
 
     # ---- frontiers -------------------------------------------------------------------------------------------
 
-    def part(self, made: Expr) -> tuple[Register, str] | None:
-        """The register that a variable belongs to, and what of it it is."""
+    def part(self, made: Expr) -> tuple[FrontierState, str] | None:
+        """The frontier that a variable belongs to, and what of it it is."""
         return self._part.get(made) if isinstance(made, Var) else None
 
-    def frontier(self, register: Register) -> str:
-        """What a register is called: ``frontier``, with a number where there are several."""
-        if register not in self.met:
-            self.met.append(register)
+    def frontier(self, current: FrontierState) -> str:
+        """What a frontier is called: ``frontier``, with a number where there are several."""
+        if current not in self.met:
+            self.met.append(current)
         if len(self._shown) < 2:
             return "frontier"
-        return f"frontier{self._shown.index(register) + 1}"
+        return f"frontier{self._shown.index(current) + 1}"
 
-    def registers(self, made: Expr) -> list[Register]:
-        """The registers whose elements an expression takes, in order."""
-        found: list[Register] = []
+    def frontiers(self, made: Expr) -> list[FrontierState]:
+        """The frontiers whose elements an expression takes, in order."""
+        found: list[FrontierState] = []
         for each in walk(made):
             part = self.part(each)
             if part is not None and part[1] != "side" and part[0] not in found:
@@ -87,7 +87,7 @@ class Words:
 
     def form(self, made: Const) -> str:
         """What form a frontier has."""
-        return _NARROW.get(made.meaning, made.meaning) if self.program.narrow else made.meaning
+        return _LOW_DEGREE.get(made.meaning, made.meaning) if self.program.low_degree else made.meaning
 
     # ---- values ----------------------------------------------------------------------------------------------
 

@@ -136,7 +136,7 @@ class Schedule:
         own = ((f.name, getattr(self, f.name)) for f in fields(self))
         return {name: value for name, value in own if value is not None}
 
-    def but(self, **changes: Any) -> Schedule:
+    def replace(self, **changes: Any) -> Schedule:
         """Return a copy with some choices changed; None unsets a choice."""
         return replace(self, **changes)
 

@@ -168,7 +168,7 @@ class Step:
         for fn, who in self.valued():
             check_value(fn, who)
 
-    def but(self, replaced: Mapping[Functor, Functor]) -> Self:
+    def replace(self, replaced: Mapping[Functor, Functor]) -> Self:
         """Return a copy of this step, and of all steps inside it, with some functors replaced.
 
         Parameters
@@ -228,7 +228,7 @@ class Operator(Step, ABC):
         ----------
         builder : frontier.lowering.builder.Builder
             Collects the nodes of the loop function.
-        register : frontier.lowering.registers.Register
+        register : frontier.lowering.frontier_state.Register
             Holds the step's frontier, and receives the next one.
         """
 

@@ -20,7 +20,7 @@ from frontier.program.step import Functor, Operator, Over, check_field
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
 
@@ -134,11 +134,11 @@ class Advance(Operator):
 
         return interpret(self, context, f)
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phases of this step to a loop function."""
         from frontier.operators.advance.lower import lower
 
-        lower(self, builder, register)
+        lower(self, builder, current)
 
 
 def _choose(name: str, value: Any, choices: tuple[Any, ...]) -> None:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors.functor import arguments
+from frontier.lowering.frontier_state import ALL, BITS, HOW, form
 from frontier.lowering.ir import Assign, Choice, Const, Counter, Expr, Node, Value, differ, expression
-from frontier.lowering.registers import ALL, BITS, HOW, form
 from frontier.lowering.variables import DIRECTION, SEEN, pointer
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["edge_lines", "make_bitmap", "needs_edges", "next_bits", "pulled", "pulling", "pushing", "walked"]
@@ -47,25 +47,25 @@ def needs_edges(step: Advance, b: Builder) -> bool:
     return step.edges == "out" and ("edge" in names or ("weight" in names and not b.layout.mirrored))
 
 
-def next_bits(b: Builder, register: Register) -> Expr:
-    """Address of the bitmap that the register does not use."""
-    a = b.input(register.buffer("mask", "a"), "bits")
-    other = b.input(register.buffer("mask", "b"), "bits")
-    return Choice(differ(register.bits, a), a, other)
+def next_bits(b: Builder, current: FrontierState) -> Expr:
+    """Address of the bitmap that the frontier does not use."""
+    a = b.input(current.buffer("mask", "a"), "bits")
+    other = b.input(current.buffer("mask", "b"), "bits")
+    return Choice(differ(current.bits, a), a, other)
 
 
-def make_bitmap(b: Builder, register: Register, word: str, *more: Value) -> None:
+def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> None:
     """Make the frontier's bitmap of words of a dtype, unless it is one already or everything."""
-    with b.when(b.other_than(register, BITS, ALL)):
+    with b.when(b.other_than(current, BITS, ALL)):
         n = b.capacity("vertex")
-        b.set(register.bits, next_bits(b, register))
-        bits = pointer(word, register.bits)
+        b.set(current.bits, next_bits(b, current))
+        bits = pointer(word, current.bits)
         b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap")
-        marks = b.divided("set_bits", bits, b.queue(register, "vertex"), register.count)
+        marks = b.divided("set_bits", bits, b.queue(current, "vertex"), current.count)
         b.phase(marks, title="mark the frontier in the bitmap")
 
 
-def pulled(b: Builder, target: Register) -> list[Node]:
+def pulled(b: Builder, target: FrontierState) -> list[Node]:
     """Nodes after a pull that wrote the next frontier as a bitmap."""
     return [
         Assign(target.bits, next_bits(b, target)),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.frontier_state import QUEUE, form
 from frontier.lowering.ir import equal, no
-from frontier.lowering.registers import QUEUE, form
 from frontier.operators.advance.edges import needs_edges
 from frontier.operators.advance.switch import RULES
 from frontier.operators.shared.kernels import kernels
@@ -13,49 +13,49 @@ from frontier.program.schedule import registered_balance
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
 
 
-def lower(step: Advance, b: Builder, register: Register) -> None:
+def lower(step: Advance, b: Builder, current: FrontierState) -> None:
     """Add the phases of an advance over vertices, or over the far ends of edges."""
-    want, before = b.want, register.kinds
+    next_scan, before = b.next_scan, current.kinds
 
     def emit(kind: str) -> None:
-        source = register if kind == "vertex" else _far_ends(step, b, register)
+        source = current if kind == "vertex" else _far_ends(step, b, current)
         if step.edges == "in":
             b.needs_in = True
         if step.part is not None or step.hold is not None:
             b.sparse(source)
-            kernels(b, "advance").part(step, b, source, register, want)
-        elif not step.may_pull(b.schedule) or (b.narrow and b.schedule.direction == "auto"):
-            _push(step, b, source, register, want)
+            kernels(b, "advance").part(step, b, source, current, next_scan)
+        elif not step.may_pull(b.schedule) or (b.low_degree and b.schedule.direction == "auto"):
+            _push(step, b, source, current, next_scan)
         elif b.schedule.direction == "pull":
-            _pull(step, b, source, register)
+            _pull(step, b, source, current)
         else:
-            _choose(step, b, source, register, want)
-        register.kinds = before
+            _choose(step, b, source, current, next_scan)
+        current.kinds = before
 
-    b.for_kinds(register, emit)
+    b.for_kinds(current, emit)
 
 
-def _push(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
+def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Push by the schedule's balance: one of the backend's, or one that a user has registered."""
     registered = registered_balance(b.schedule.balance, b.backend)
     if registered is None:
-        kernels(b, "advance").push(step, b, source, target, want)
+        kernels(b, "advance").push(step, b, source, target, next_scan)
         return
     lower, scanned = registered
     if scanned:
         b.scanned(source, step.edges)
     else:
         b.sparse(source)
-    lower(step, b, source, target, want)
+    lower(step, b, source, target, next_scan)
 
 
-def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None:
+def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:
     if step.edges == "out":
         has = b.input("has_in_edges" if needs_edges(step, b) else "has_in", "has_in", "has_in_edges")
         b.resume()  # once the lists are there
@@ -64,22 +64,22 @@ def _pull(step: Advance, b: Builder, source: Register, target: Register) -> None
     kernels(b, "advance").pull(step, b, source, target)
 
 
-def _choose(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
+def _choose(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Push or pull, as the schedule's rule decides in every pass."""
     pulls = RULES[b.schedule.switch](step, b, source)
     with b.when(no(pulls)) as branch:
-        _push(step, b, source, target, want)
+        _push(step, b, source, target, next_scan)
     with b.otherwise(branch), b.defer():
         _pull(step, b, source, target)
 
 
-def _far_ends(step: Advance, b: Builder, register: Register) -> Register:
-    """The set of the far ends of a frontier of edges, in a register of its own."""
-    made = b.register()
+def _far_ends(step: Advance, b: Builder, current: FrontierState) -> FrontierState:
+    """The set of the far ends of a frontier of edges, in a frontier of its own."""
+    made = b.new_frontier()
     made.kinds = frozenset({"vertex"})
     b.set(made.form, form(QUEUE))
     b.set(made.side, 0)
-    kernels(b, "advance").far_ends(step, b, register, made)
+    kernels(b, "advance").far_ends(step, b, current, made)
     return made
 
 

@@ -9,21 +9,21 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from frontier.lowering.frontier_state import QUEUE, SMALL, form
 from frontier.lowering.ir import Assign, Branch, Call, Counter, Expr, Value, both, equal, expression
-from frontier.lowering.registers import QUEUE, SMALL, form
 from frontier.operators.shared.kernels import kernels
 from frontier.operators.shared.phases import frontier
 from frontier.program.schedule import ResolvedSchedule
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["RULES", "hub_inputs", "hub_list"]
 
 
-def beamer(step: Advance, b: Builder, source: Register) -> Expr:
+def beamer(step: Advance, b: Builder, source: FrontierState) -> Expr:
     """Beamer's rule, by the real number of the frontier's edges.
 
     Pull while the frontier has more than 1/alpha of the edges not yet walked; push again when it
@@ -57,7 +57,7 @@ def beamer(step: Advance, b: Builder, source: Register) -> Expr:
     return pulling > 0
 
 
-def gunrock(step: Advance, b: Builder, source: Register) -> Expr:
+def gunrock(step: Advance, b: Builder, source: FrontierState) -> Expr:
     """Gunrock's rule, by numbers of vertices: two estimates, of the edges that a push and a pull would walk.
 
     Pull if the push's is more than ``do_a`` times the pull's, and while it is more than ``do_b`` times that; then push
@@ -82,7 +82,7 @@ def gunrock(step: Advance, b: Builder, source: Register) -> Expr:
     return equal(state, 1)
 
 
-def hubs(step: Advance, b: Builder, source: Register) -> Expr:
+def hubs(step: Advance, b: Builder, source: FrontierState) -> Expr:
     """Enterprise's rule: pull from when more than ``gamma`` of all hubs are in the frontier; never back."""
     pulling = b.variable("pulling")
     b.at_loop_start(Assign(pulling, expression(0)))
@@ -121,4 +121,6 @@ def hub_list(step: Advance, b: Builder) -> Expr:
 
 
 #: Name in a schedule -> the rule.
-RULES: dict[str, Callable[[Advance, Builder, Register], Expr]] = {"beamer": beamer, "gunrock": gunrock, "hubs": hubs}
+RULES: dict[str, Callable[[Advance, Builder, FrontierState], Expr]] = {
+    "beamer": beamer, "gunrock": gunrock, "hubs": hubs,
+}  # fmt: skip

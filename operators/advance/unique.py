@@ -11,7 +11,7 @@ from frontier.program.step import Operator
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
 
 __all__ = ["Unique"]
 
@@ -29,6 +29,6 @@ class Unique(Operator):
         """Run on the python backend."""
         return f
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Let the backend do it, whose queues may be sets already."""
-        kernels(builder, "advance").unique(builder, register)
+        kernels(builder, "advance").unique(builder, current)

@@ -16,7 +16,7 @@ from frontier.program.step import Functor, Operator, Over, check_field
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
 
@@ -78,9 +78,9 @@ class Buckets(Operator):
             piles[name] = piles[name] | Frontier._of(f.graph, f.kind, ids=f.ids[numbers == number])
         return Frontier._of(f.graph, f.kind, ids=f.ids[numbers == 0])
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
-        kernels(builder, "buckets").lower(self, builder, register)
+        kernels(builder, "buckets").lower(self, builder, current)
 
 
 def _bucket(value: Any, last: int) -> int:

@@ -17,7 +17,7 @@ from frontier.operators.shared.phases import calling, frontier
 if TYPE_CHECKING:
     from frontier.backends.cpu.runtime import flush_bucket, next_piece, piece
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.buckets import Buckets
 
 __all__ = ["lower"]
@@ -101,10 +101,10 @@ def flushing(bucket: int, others: Callee) -> Callable[..., Any]:
     return end
 
 
-def lower(step: Buckets, b: Builder, register: Register) -> None:
+def lower(step: Buckets, b: Builder, current: FrontierState) -> None:
     """A phase that finds each element's bucket once; every pile has a counter and a worker's array of its own."""
-    want = b.want
-    b.sparse(register)
+    next_scan = b.next_scan
+    b.sparse(current)
     pile_kinds = {b.pile(name) for name in step.piles}
     put_aside, begin, end = None, None, None
     for bucket in range(len(step.piles), 0, -1):
@@ -116,19 +116,19 @@ def lower(step: Buckets, b: Builder, register: Register) -> None:
         if kind not in pile_kinds:
             b.leave("WRONG_KIND")
             return
-        given = frontier(b, register, kind)
+        given = frontier(b, current, kind)
         number = calling(b, step.fn, kind, given, VALUE)
-        given["out"], scanned = output(b, register, kind, want)
+        given["out"], scanned = output(b, current, kind, next_scan)
         piles: Value = 0
         for bucket, name in reversed(list(enumerate(step.piles, 1))):
             piles = Call("Several", pile(b, name, kind, f"local_pile{bucket}"), piles)
         given["piles"] = piles
         constants = {"number": number, "put_aside": put_aside, "begin": begin, "end": end, "scanned": scanned}
         made = b.kernel(step.fn.__name__, bucketing, given, **constants)
-        after = list(b.produced(register, kind, want if scanned else ""))
+        after = list(b.produced(current, kind, next_scan if scanned else ""))
         for bucket, name in enumerate(step.piles, 1):
             held = b.state[f"held:{name}"]
             after.append(Assign(held, held + Counter("PILE_LOCK", bucket - 1)))
         b.phase(made, after, "buckets: append what is due, and put the rest into the piles", [step.fn])
 
-    b.for_kinds(register, emit)
+    b.for_kinds(current, emit)

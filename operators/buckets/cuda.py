@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.steps import BUCKETS
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.buckets import Buckets
 
 __all__ = ["lower"]
@@ -98,10 +98,10 @@ def putting_aside(bucket: int, others: Callee) -> Callable[..., Any]:
     return append
 
 
-def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
+def lower(step: Buckets, b: CudaProgram, current: FrontierState) -> None:
     """A phase that finds each element's bucket once."""
-    after = b.want
-    b.sparse(register)
+    after = b.next_scan
+    b.sparse(current)
     pile_kinds = {b.pile(name) for name in step.piles}
     none, mark, append = None, None, None
     for bucket in range(len(step.piles), 0, -1):
@@ -113,23 +113,23 @@ def lower(step: Buckets, b: CudaProgram, register: Register) -> None:
         if kind not in pile_kinds:
             b.leave("WRONG_KIND")
             return
-        given = frontier(b, register, kind)
+        given = frontier(b, current, kind)
         number = calling(b, step.fn, kind, given, VALUE)
-        given["out"], want = queue_of(b, register, kind, after)
+        given["out"], next_scan = queue_of(b, current, kind, after)
         piles: Value = 0
         for name in reversed(step.piles):
             piles = Call("Several", pile(b, name, kind), piles)
         given["piles"] = piles
         given = {name: _chosen(b, name, value) for name, value in given.items()}
         constants: dict[str, Constant] = {"number": number, "none": none, "mark": mark, "append": append}
-        made = b.kernel(step.fn.__name__, bucketing, given, **constants, **appending(b, want))
-        counts = b.produced(register, kind, want)
+        made = b.kernel(step.fn.__name__, bucketing, given, **constants, **appending(b, next_scan))
+        counts = b.produced(current, kind, next_scan)
         for bucket, name in enumerate(step.piles, 1):
             held = b.state[f"held:{name}"]
             counts.append(Assign(held, held + Counter("BUCKETS", bucket - 1)))
         b.phase(made, counts, "buckets: append what is due, and put the rest into the piles", [step.fn])
 
-    b.for_kinds(register, emit)
+    b.for_kinds(current, emit)
 
 
 def _chosen(b: CudaProgram, name: str, value: Value) -> Value:

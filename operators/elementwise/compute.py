@@ -13,7 +13,7 @@ from frontier.program.step import Functor, Operator, Over
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.schedule import Schedule
 
 __all__ = ["Compute"]
@@ -50,6 +50,6 @@ class Compute(Operator):
             pass
         return f
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
-        kernels(builder, "elementwise").lower_compute(self, builder, register)
+        kernels(builder, "elementwise").lower_compute(self, builder, current)

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         share,
     )
     from frontier.lowering.builder import Builder, Functor
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.elementwise.compute import Compute
     from frontier.operators.elementwise.filter import Filter
     from frontier.operators.elementwise.reduce import Reduce
@@ -209,19 +209,19 @@ def counting_hubs() -> Callable[..., Any]:
 
 
 def output(
-    b: Builder, register: Register, kind: str, want: str, stamps: Value = 0, epoch: Value = 0
+    b: Builder, current: FrontierState, kind: str, next_scan: str, stamps: Value = 0, epoch: Value = 0
 ) -> tuple[Call, bool]:
     """Where a phase appends its next queue; whether it makes the scan too."""
-    queue, scan = b.target(register, kind)
-    scanned = kind == "vertex" and want != ""
+    queue, scan = b.target(current, kind)
+    scanned = kind == "vertex" and next_scan != ""
     made = Call(
         "Out",
         pointer(b.layout.element(kind), queue),
         pointer(b.layout.offsets, scan) if scanned else 0,
-        b.room_left(register, kind),
+        b.room_left(current, kind),
         b.local_array("local_ids"),
         b.local_array("local_prefix") if scanned else 0,
-        b.lists(want)[0] if scanned else 0,
+        b.lists(next_scan)[0] if scanned else 0,
         stamps,
         epoch,
     )
@@ -233,59 +233,59 @@ def count_hubs(b: Builder, given: dict[str, Value]) -> Call:
     return b.kernel("count_hubs", counting_hubs, given)
 
 
-def lower_compute(step: Compute, b: Builder, register: Register) -> None:
+def lower_compute(step: Compute, b: Builder, current: FrontierState) -> None:
     """A phase that only calls the functor."""
     if step.counted:
         count: dict[str, Value] = {"total": b.count_over(step.over)}
         call = calling(b, step.fn, "count", count)
         b.phase(b.kernel(step.fn.__name__, computing, count, call=call, counted=True), (), "compute", [step.fn])
         return
-    b.sparse(register)
+    b.sparse(current)
 
     def emit(kind: str) -> None:
-        given = frontier(b, register, kind)
+        given = frontier(b, current, kind)
         call = calling(b, step.fn, kind, given)
         b.phase(b.kernel(step.fn.__name__, computing, given, call=call), (), "compute", [step.fn])
 
-    b.for_kinds(register, emit)
+    b.for_kinds(current, emit)
 
 
-def lower_filter(step: Filter, b: Builder, register: Register) -> None:
+def lower_filter(step: Filter, b: Builder, current: FrontierState) -> None:
     """A phase that appends the elements for which the functor is true."""
-    want = b.want
-    b.sparse(register)
+    next_scan = b.next_scan
+    b.sparse(current)
 
     def emit(kind: str) -> None:
-        given = frontier(b, register, kind)
+        given = frontier(b, current, kind)
         keep = calling(b, step.fn, kind, given)
-        given["out"], scanned = output(b, register, kind, want)
+        given["out"], scanned = output(b, current, kind, next_scan)
         made = b.kernel(step.fn.__name__, filtering, given, keep=keep, scanned=scanned)
-        b.phase(made, b.produced(register, kind, want if scanned else ""), "filter: append what is kept", [step.fn])
+        b.phase(made, b.produced(current, kind, next_scan if scanned else ""), "filter: append what is kept", [step.fn])
 
-    b.for_kinds(register, emit)
+    b.for_kinds(current, emit)
 
 
-def lower_split(step: Split, b: Builder, register: Register) -> None:
+def lower_split(step: Split, b: Builder, current: FrontierState) -> None:
     """A phase with two appends: to the next queue, and to the pile unless it holds the element already."""
-    want = b.want
-    b.sparse(register)
+    next_scan = b.next_scan
+    b.sparse(current)
     pile_kind = b.pile(step.rest)
 
     def emit(kind: str) -> None:
         if kind != pile_kind:
             b.leave("WRONG_KIND")
             return
-        given = frontier(b, register, kind)
+        given = frontier(b, current, kind)
         keep = calling(b, step.fn, kind, given)
-        given["out"], scanned = output(b, register, kind, want)
+        given["out"], scanned = output(b, current, kind, next_scan)
         given["pile"] = pile(b, step.rest, kind, "local_pile")
         made = b.kernel(step.fn.__name__, splitting, given, keep=keep, scanned=scanned)
         held = b.state[f"held:{step.rest}"]
         more = Assign(held, held + Counter("PILE_COUNT"))
-        after = [*b.produced(register, kind, want if scanned else ""), more]
+        after = [*b.produced(current, kind, next_scan if scanned else ""), more]
         b.phase(made, after, f"split: append what is kept, and put the rest into p.{step.rest}", [step.fn])
 
-    b.for_kinds(register, emit)
+    b.for_kinds(current, emit)
 
 
 def pile(b: Builder, name: str, kind: str, own: str) -> Call:
@@ -300,13 +300,13 @@ def pile(b: Builder, name: str, kind: str, own: str) -> Call:
     )
 
 
-def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
+def lower_reduce(step: Reduce, b: Builder, current: FrontierState) -> None:
     """A phase in which every worker reduces its share, and a decision that combines the shares in order."""
     constants = combining(b, step.reduction, b.layout.dtype(step.into))
 
     def emit(kind: str) -> None:
         counted = kind == "count"
-        given = {"total": b.count_over(step.over)} if counted else frontier(b, register, kind)
+        given = {"total": b.count_over(step.over)} if counted else frontier(b, current, kind)
         value = calling(b, step.fn, kind, given, VALUE)
         if constants["real"]:
             given["F"] = FLOATS
@@ -316,8 +316,8 @@ def lower_reduce(step: Reduce, b: Builder, register: Register) -> None:
     if step.counted:
         emit("count")
         return
-    b.sparse(register)
-    b.for_kinds(register, emit)
+    b.sparse(current)
+    b.for_kinds(current, emit)
 
 
 def reduce_by(b: Builder, call: Call, made: Reduction, into: str, title: str, fn: Functor) -> None:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.machine import truth
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.runtime import add_up, keep_float, keep_int
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.elementwise.compute import Compute
     from frontier.operators.elementwise.filter import Filter
     from frontier.operators.elementwise.reduce import Reduce
@@ -143,35 +143,35 @@ def counting_hubs() -> Callable[..., Any]:
 # ---- lowering --------------------------------------------------------------------------------------------
 
 
-def queue_of(b: CudaProgram, register: Register, kind: str, want: str, **more: Value) -> tuple[Call, str]:
+def queue_of(b: CudaProgram, current: FrontierState, kind: str, next_scan: str, **more: Value) -> tuple[Call, str]:
     """Where a phase appends its next queue, and ``more`` of :class:`Queue`; which scan that gets, if any."""
-    want = want if kind == "vertex" else ""
-    queue, scan = b.target(register, kind)
+    next_scan = next_scan if kind == "vertex" else ""
+    queue, scan = b.target(current, kind)
     made = Call(
         "Queue",
         pointer(b.layout.element(kind), queue),
         pointer(b.layout.offsets, scan),
-        b.room_left(register, kind),
-        b.lists(want or "out")[0],
+        b.room_left(current, kind),
+        b.lists(next_scan or "out")[0],
         *(more.get(name, 0) for name in Queue._fields[4:]),
     )
-    return made, want
+    return made, next_scan
 
 
-def appending(b: CudaProgram, want: str) -> dict[str, Constant]:
+def appending(b: CudaProgram, next_scan: str) -> dict[str, Constant]:
     """Constants of appends: whether counts and edges need a word each, and what is written beside the ids."""
-    return {"big": b.big, "mode": b.mode_number(want)}
+    return {"big": b.big, "mode": b.mode_number(next_scan)}
 
 
-def output(b: CudaProgram, register: Register, kind: str, want: str, parameters: dict[str, Value]) -> str:
+def output(b: CudaProgram, current: FrontierState, kind: str, next_scan: str, parameters: dict[str, Value]) -> str:
     """Add the parameters for a phase's next queue; which scan it gets, if any."""
-    want = want if kind == "vertex" else ""
-    queue, scan = b.target(register, kind)
+    next_scan = next_scan if kind == "vertex" else ""
+    queue, scan = b.target(current, kind)
     parameters["out"] = pointer(b.layout.element(kind), queue)
     parameters["out_scan"] = pointer(b.layout.offsets, scan)
-    parameters["degrees"] = b.lists(want or "out")[0]
-    parameters["capacity"] = b.room_left(register, kind)
-    return want
+    parameters["degrees"] = b.lists(next_scan or "out")[0]
+    parameters["capacity"] = b.room_left(current, kind)
+    return next_scan
 
 
 def pile(b: CudaProgram, name: str, kind: str) -> Call:
@@ -191,68 +191,68 @@ def count_hubs(b: CudaProgram, given: dict[str, Value]) -> Call:
     return b.kernel("count_hubs", counting_hubs, given)
 
 
-def lower_compute(step: Compute, b: CudaProgram, register: Register) -> None:
+def lower_compute(step: Compute, b: CudaProgram, current: FrontierState) -> None:
     """A phase that only calls the functor."""
     if step.counted:
         count: dict[str, Value] = {"total": b.count_over(step.over)}
         call = calling(b, step.fn, "count", count)
         b.phase(b.kernel(step.fn.__name__, computing, count, call=call, counted=True), (), "compute", [step.fn])
         return
-    b.sparse(register)
+    b.sparse(current)
 
     def emit(kind: str) -> None:
-        given = frontier(b, register, kind)
+        given = frontier(b, current, kind)
         call = calling(b, step.fn, kind, given)
         b.phase(b.kernel(step.fn.__name__, computing, given, call=call), (), "compute", [step.fn])
 
-    b.for_kinds(register, emit)
+    b.for_kinds(current, emit)
 
 
-def lower_filter(step: Filter, b: CudaProgram, register: Register) -> None:
+def lower_filter(step: Filter, b: CudaProgram, current: FrontierState) -> None:
     """A phase that appends the elements for which the functor is true."""
-    after = b.want
-    b.sparse(register)
+    after = b.next_scan
+    b.sparse(current)
 
     def emit(kind: str) -> None:
-        given = frontier(b, register, kind)
+        given = frontier(b, current, kind)
         keep = calling(b, step.fn, kind, given)
-        given["out"], want = queue_of(b, register, kind, after)
-        made = b.kernel(step.fn.__name__, filtering, given, keep=keep, **appending(b, want))
-        b.phase(made, b.produced(register, kind, want), "filter: append what is kept", [step.fn])
+        given["out"], next_scan = queue_of(b, current, kind, after)
+        made = b.kernel(step.fn.__name__, filtering, given, keep=keep, **appending(b, next_scan))
+        b.phase(made, b.produced(current, kind, next_scan), "filter: append what is kept", [step.fn])
 
-    b.for_kinds(register, emit)
+    b.for_kinds(current, emit)
 
 
-def lower_split(step: Split, b: CudaProgram, register: Register) -> None:
+def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
     """A phase with two appends: to the next queue, and to the pile unless it holds the element already."""
-    after = b.want
-    b.sparse(register)
+    after = b.next_scan
+    b.sparse(current)
     pile_kind = b.pile(step.rest)
 
     def emit(kind: str) -> None:
         if kind != pile_kind:
             b.leave("WRONG_KIND")
             return
-        given = frontier(b, register, kind)
+        given = frontier(b, current, kind)
         keep = calling(b, step.fn, kind, given)
-        given["out"], want = queue_of(b, register, kind, after)
+        given["out"], next_scan = queue_of(b, current, kind, after)
         given["pile"] = pile(b, step.rest, kind)
-        made = b.kernel(step.fn.__name__, splitting, given, keep=keep, **appending(b, want))
+        made = b.kernel(step.fn.__name__, splitting, given, keep=keep, **appending(b, next_scan))
         held = b.state[f"held:{step.rest}"]
-        nodes = [*b.produced(register, kind, want), Assign(held, held + Counter("PILE_COUNT"))]
+        nodes = [*b.produced(current, kind, next_scan), Assign(held, held + Counter("PILE_COUNT"))]
         b.phase(made, nodes, f"split: append what is kept, and put the rest into p.{step.rest}", [step.fn])
 
-    b.for_kinds(register, emit)
+    b.for_kinds(current, emit)
 
 
-def lower_reduce(step: Reduce, b: CudaProgram, register: Register) -> None:
+def lower_reduce(step: Reduce, b: CudaProgram, current: FrontierState) -> None:
     """A phase in which every block reduces its share, and a decision that combines the shares in order."""
     constants = reduction(step.op, b.layout.dtype(step.into)) | {"op": OPS[step.op]}
     real = bool(constants["real"])
 
     def emit(kind: str) -> None:
         counted = kind == "count"
-        given = {"total": b.count_over(step.over)} if counted else frontier(b, register, kind)
+        given = {"total": b.count_over(step.over)} if counted else frontier(b, current, kind)
         value = calling(b, step.fn, kind, given, VALUE)
         if real:
             given["F"] = FLOATS
@@ -262,8 +262,8 @@ def lower_reduce(step: Reduce, b: CudaProgram, register: Register) -> None:
     if step.counted:
         emit("count")
         return
-    b.sparse(register)
-    b.for_kinds(register, emit)
+    b.sparse(current)
+    b.for_kinds(current, emit)
 
 
 def combined(b: CudaProgram, slot: Var, op: str, into: str, real: bool) -> list[Node]:

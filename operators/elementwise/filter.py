@@ -13,7 +13,7 @@ from frontier.program.step import Functor, Operator, Over
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.schedule import Schedule
 
 __all__ = ["Filter"]
@@ -46,6 +46,6 @@ class Filter(Operator):
         keep = [bool(value) for value in context.each(self.fn, f)]
         return Frontier._of(f.graph, f.kind, ids=f.ids[keep])
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
-        kernels(builder, "elementwise").lower_filter(self, builder, register)
+        kernels(builder, "elementwise").lower_filter(self, builder, current)

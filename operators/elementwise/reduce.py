@@ -14,7 +14,7 @@ from frontier.program.step import Functor, Operator, Over, check_field
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
 
@@ -77,7 +77,7 @@ class Reduce(Operator):
         scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
         return f
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
         from frontier.lowering.ir import expression
 
@@ -85,7 +85,7 @@ class Reduce(Operator):
         number = constant(self.fn)
         if self.op == "sum" and isinstance(number, int) and not builder.layout.dtype(self.into).startswith("float"):
             # Counting takes no sweep: a frontier knows its size.
-            count = builder.count_over(self.over) if self.counted else register.count
+            count = builder.count_over(self.over) if self.counted else current.count
             builder.add(builder.assign(self.into, expression(count) * int(number)))
             return
-        kernels(builder, "elementwise").lower_reduce(self, builder, register)
+        kernels(builder, "elementwise").lower_reduce(self, builder, current)

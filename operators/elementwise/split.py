@@ -13,7 +13,7 @@ from frontier.program.step import Functor, Operator, Over, check_field
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
 
@@ -63,6 +63,6 @@ class Split(Operator):
         piles[self.rest] = piles[self.rest] | Frontier._of(f.graph, f.kind, ids=f.ids[others])
         return Frontier._of(f.graph, f.kind, ids=f.ids[keep])
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
-        kernels(builder, "elementwise").lower_split(self, builder, register)
+        kernels(builder, "elementwise").lower_split(self, builder, current)

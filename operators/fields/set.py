@@ -16,7 +16,7 @@ from frontier.program.step import Functor, Operator, check_field
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
 
 __all__ = ["Set"]
@@ -96,6 +96,6 @@ class Set(Operator):
             p.scalars[name][0] = stored(what, value, p.scalars[name].dtype)
         return f
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """A decision that all workers make alike: no phase of its own."""
         builder.set_scalars(self.values)

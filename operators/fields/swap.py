@@ -11,7 +11,7 @@ from frontier.program.step import Operator, check_alone, check_field
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
 
 __all__ = ["Swap"]
@@ -63,7 +63,7 @@ class Swap(Operator):
         context.refresh()
         return f
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """A decision that all workers make alike: no phase of its own."""
         builder.swap(self.first, self.second)
 

@@ -11,7 +11,7 @@ from frontier.program.step import Operator, check_field
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
 
@@ -49,9 +49,9 @@ class Take(Operator):
         piles[self.pile] = Frontier(taken.graph, (), taken.kind)
         return taken
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Exchange two queues: a decision that all workers make alike."""
-        builder.take(self.pile, register)
+        builder.take(self.pile, current)
 
     def __repr__(self) -> str:
         return f"Take({self.pile!r})"

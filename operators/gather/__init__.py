@@ -24,7 +24,7 @@ from frontier.program.step import Functor, Operator, Over, check_alone, check_fi
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
 
@@ -147,7 +147,7 @@ class Gather(Operator):
         context.note(edges=edges, direction="pull" if self.edges == "in" else "push")
         return f
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
         check_compiled(builder, self.reduction, "Gather")
-        kernels(builder, "gather").lower(self, builder, register)
+        kernels(builder, "gather").lower(self, builder, current)

@@ -10,9 +10,9 @@ import numpy as np
 from frontier.backends.cpu.runtime_words import EXAMINED
 from frontier.backends.least import LAST
 from frontier.errors import FrontierError
+from frontier.lowering.frontier_state import PULL, PUSH_THREAD
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee
-from frontier.lowering.registers import PULL, PUSH_THREAD
 from frontier.operators.advance.edges import walked
 from frontier.operators.elementwise.cpu import LEAST, MOST
 from frontier.operators.gather.phases import gathering_edges
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from frontier.backends.cpu.intrinsics import fetch_add
     from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.gather import Gather
 
 __all__ = ["lower"]
@@ -93,12 +93,12 @@ def finding(
     return phase
 
 
-def lower(step: Gather, b: Builder, register: Register) -> None:
+def lower(step: Gather, b: Builder, current: FrontierState) -> None:
     """A phase over pieces of the frontier."""
-    if register.kinds != {"vertex"}:
+    if current.kinds != {"vertex"}:
         raise FrontierError("Gather runs over a frontier of vertices")
-    b.sparse(register)
-    given = frontier(b, register, "vertex")
+    b.sparse(current)
+    given = frontier(b, current, "vertex")
     if step.edges == "in":
         b.needs_in = True
     given["into"] = b.field(step.into)

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 from frontier.backends.least import LAST
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
+from frontier.lowering.frontier_state import PULL, PUSH_THREAD
 from frontier.lowering.ir import Assign, Call, Counter, Value
-from frontier.lowering.registers import PULL, PUSH_THREAD
 from frontier.lowering.variables import TRACING
 from frontier.operators.advance.edges import walked
 from frontier.operators.elementwise.cuda import OPS
@@ -28,7 +28,7 @@ from frontier.program.effects import effects
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.gather import Gather
 
 __all__ = ["lower"]
@@ -43,11 +43,11 @@ WARP, BLOCK = 16, 1024
 MANY, PIECE = 4, 7
 
 
-def lower(step: Gather, b: CudaProgram, register: Register) -> None:
+def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
     """A phase over the frontier; every vertex's values come together in an order that never changes."""
-    if register.kinds != {"vertex"}:
+    if current.kinds != {"vertex"}:
         raise FrontierError("Gather runs over a frontier of vertices")
-    b.sparse(register)
+    b.sparse(current)
     dtype = b.layout.dtype(step.into)
     parameters: dict[str, Value] = {}
     parameters["offsets"], parameters["ends"] = b.lists(step.edges)
@@ -55,19 +55,19 @@ def lower(step: Gather, b: CudaProgram, register: Register) -> None:
         b.needs_in = True
     parameters["into"] = b.field(step.into)
     values = _values(step, b, parameters, dtype)
-    first = parameters | frontier(b, register, "vertex") | {"tracing": TRACING}
+    first = parameters | frontier(b, current, "vertex") | {"tracing": TRACING}
     after = walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED"))
     title, functors, writes = f"gather along {step.edges}-edges: {step.op}", [step.fn, step.where], [step.into]
     name = step.fn.__name__
-    if b.narrow:
-        body = _lanes(values, b.build.lanes) if not b.build.sweeps else _lists(values, [], b)
+    if b.low_degree:
+        body = _lanes(values, b.build.lanes) if not b.build.dense else _lists(values, [], b)
         b.phase(b.function(name, first, body), after, title, functors, writes)
         return
     held = b.variable("held")
     aside = b.array("long_lists", f"long {BLOCK}", b.layout.ids)
     room = b.capacity("edge") // BLOCK + 1
-    paired = values.harmless and b.build.sweeps  # betweenness, whose kernel has no registers to spare, loses by pairs
-    b.roomy = b.roomy or paired
+    paired = values.harmless and b.build.dense  # betweenness, whose kernel has no registers to spare, loses by pairs
+    b.low_occupancy = b.low_occupancy or paired
     body = _lists(values, [*_put_aside(), *_warps(values, paired)], b)
     after.append(Assign(held, Call("min", Counter("PILE_COUNT"), room)))
     made = b.function(name, first | {"aside": aside, "room": room}, body)

@@ -1,15 +1,15 @@
 """Gather on the GPU: two lists per warp at once, so that no load of one waits for a reduction of the other.
 
 A warp that processes lists of a few dozen edges one after another waits twice for memory for each list: for the
-targets, then for what the functor reads of them. Here two lists are read without a branch in between: a lane beyond the
-end of a list reads its last edge again, and the value is dropped. So the functor is called for more edges than there
-are, which is harmless because it only reads.
+targets, then for what the functor reads of them. Here two lists are read without a branch in between: a lane beyond
+the end of a list reads its last edge again, and the value is dropped. So the functor is called for more edges than
+there are, which is harmless because it only reads.
 
-All targets are loaded before the first value, and all values before the first sum. The assembler would move the second
-list behind the sums of the first; that saves registers, but loses the benefit. A synchronisation of the warp prevents
-that. There are enough registers, because programs with such a phase are compiled for two blocks per multiprocessor
-instead of three (``launch.ROOMY``). On an H200 an iteration of PageRank takes 17 % less time on R-MAT 24, 26 % less if
-its vertices are ordered by degree, 12 % less on uniform 23, 10 % less on Kronecker 21.
+All targets are loaded before the first value, and all values before the first sum. The assembler would move the
+second list behind the sums of the first; that saves registers, but loses the benefit. A synchronisation of the warp
+prevents that. There are enough registers, because programs with such a phase are compiled for two blocks per
+multiprocessor instead of three (``launch.LOW_OCCUPANCY``). On an H200 an iteration of PageRank takes 17 % less time
+on R-MAT 24, 26 % less if its vertices are ordered by degree, 12 % less on uniform 23, 10 % less on Kronecker 21.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def pairs(values: Values) -> list[str]:
         lines.append(f"value_{i}_{s} = value_{i}_{s} if {there} else {values.identity}")
     for i in (0, 1):
         lines.append(f"part{i} = value_{i}_0")
-        lines += [f"part{i} = better({values.op}, part{i}, value_{i}_{s})" for s in range(1, STEPS)]
+        lines += [f"part{i} = combine({values.op}, part{i}, value_{i}_{s})" for s in range(1, STEPS)]
     lines += [
         f"result = lanes_reduce({values.op}, folded({values.op}, part0, part1), 16)",
         "x = np.int64(shuffle(mine, leader0 if lane < 16 else leader1))",

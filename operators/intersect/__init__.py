@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.graph.graph import Graph
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
 
@@ -104,12 +104,12 @@ class Intersect(Operator):
         scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
         return f
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
         check_compiled(builder, self.reduction, "Intersect")
-        if register.kinds != {"edge"}:
+        if current.kinds != {"edge"}:
             raise FrontierError("Intersect runs over a frontier of edges")
-        kernels(builder, "intersect").lower(self, builder, register)
+        kernels(builder, "intersect").lower(self, builder, current)
 
 
 def _common(g: Graph, uv: int) -> Iterator[dict[str, Any]]:

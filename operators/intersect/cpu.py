@@ -17,7 +17,7 @@ from frontier.operators.shared.phases import combining, frontier
 if TYPE_CHECKING:
     from frontier.backends.cpu.runtime import first_from, keep_float, keep_int, next_piece, piece
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.intersect import Intersect
 
 __all__ = ["lower"]
@@ -81,9 +81,9 @@ def intersecting(
     return phase
 
 
-def lower(step: Intersect, b: Builder, register: Register) -> None:
+def lower(step: Intersect, b: Builder, current: FrontierState) -> None:
     """A phase that calls the functor, and reduces what it returns if the step does."""
-    given = frontier(b, register, "edge")
+    given = frontier(b, current, "edge")
     given["sources"] = b.sources()
     given["lists"] = Call("Lists", *b.lists("out"), 0, 0)
     ends = ("u", "v", "w", "uv", "uw", "vw")

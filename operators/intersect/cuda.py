@@ -36,9 +36,9 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.names import I, uint32_shared
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import WARPS, keep_float, keep_int, running
+    from frontier.backends.cuda.runtime import WARPS, inclusive_scan, keep_float, keep_int
     from frontier.backends.cuda.steps import next_elements, owner
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.intersect import Intersect
 
 __all__ = ["lower"]
@@ -85,7 +85,7 @@ def intersecting(
                 near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, mine)
                 if bounded or I(near_end - near) <= I(LONG):
                     length = np.int32(near_end - near)
-            upto = running(length, lane)
+            upto = inclusive_scan(length, lane)
             begun = np.int32(upto - length)
             entries = np.int32(shuffle(upto, 31))
             base = I(near - I(begun))
@@ -178,9 +178,9 @@ def finding(value: Callee, add: Callee) -> Callable[..., Any]:
     return pairs
 
 
-def lower(step: Intersect, b: CudaProgram, register: Register) -> None:
+def lower(step: Intersect, b: CudaProgram, current: FrontierState) -> None:
     """A phase that calls the functor, and reduces what it returns if the step does."""
-    given = frontier(b, register, "edge")
+    given = frontier(b, current, "edge")
     given["sources"] = b.sources()
     given["lists"] = Call("Lists", *b.lists("out"), 0, 0)
     names = arguments(step.fn, "common")
@@ -198,7 +198,7 @@ def lower(step: Intersect, b: CudaProgram, register: Register) -> None:
     constants |= {
         "pairs": Made(finding, {"value": value, "add": add}),
         "reduces": reduces,
-        "bounded": b.narrow or b.build.bounded,
+        "bounded": b.low_degree or b.build.bounded,
         "u_named": "u" in names,
         "v_named": "v" in names,
     }

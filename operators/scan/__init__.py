@@ -18,7 +18,7 @@ from frontier.program.step import Functor, Operator, Over, check_alone, check_fi
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
 
@@ -117,8 +117,8 @@ class Scan(Operator):
             scalar[0] = stored(f"p.{self.total}", total, scalar.dtype)
         return f
 
-    def lower(self, builder: Builder, register: Register) -> None:
+    def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phases of this step to a loop function."""
         kind = next(kind for name, kind, _ in builder.layout.fields if name == self.into)
-        self.check_kind(register.kinds, kind)
-        kernels(builder, "scan").lower(self, builder, register, kind)
+        self.check_kind(current.kinds, kind)
+        kernels(builder, "scan").lower(self, builder, current, kind)

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.lowering.frontier_state import ALL, BITS, form
 from frontier.lowering.ir import Assign, Choice, Expr, Value, equal
 from frontier.lowering.kernels import Callee
 from frontier.lowering.phases import VALUE
-from frontier.lowering.registers import ALL, BITS, form
 from frontier.lowering.variables import FLOATS, SLOT, pointer
 from frontier.operators.elementwise.cpu import total
 from frontier.operators.shared.phases import calling, reduction
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from frontier.backends.cpu.intrinsics import trailing_zeros
     from frontier.backends.cpu.runtime import keep_float, keep_int, kept_float, kept_int, share
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.scan import Scan
 
 __all__ = ["lower"]
@@ -72,12 +72,12 @@ def scanning(
     return phase
 
 
-def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
+def lower(step: Scan, b: Builder, current: FrontierState, kind: str) -> None:
     """Two phases over the same bits."""
     dtype = b.layout.dtype(step.into)
     constants = reduction("sum", dtype)
     real = bool(constants["real"])
-    given: dict[str, Value] = {"n": b.capacity(kind), "bits": _bitmap(b, register, kind)}
+    given: dict[str, Value] = {"n": b.capacity(kind), "bits": _bitmap(b, current, kind)}
     constants["value"] = calling(b, step.fn, kind, given, VALUE)
     if real:
         given["F"] = FLOATS
@@ -92,14 +92,14 @@ def lower(step: Scan, b: Builder, register: Register, kind: str) -> None:
     b.phase(made, after, "write the running sums", [step.fn], [step.into])
 
 
-def _bitmap(b: Builder, register: Register, kind: str) -> Expr:
+def _bitmap(b: Builder, current: FrontierState, kind: str) -> Expr:
     """Make the frontier's bitmap; a step that makes no frontier has the next queue's memory for it."""
-    spare, _ = b.target(replace(register, record=""), kind)
+    spare, _ = b.target(replace(current, record=""), kind)
     n = b.capacity(kind)
-    with b.when(b.other_than(register, BITS)):
+    with b.when(b.other_than(current, BITS)):
         bits = pointer("uint64", spare)
-        b.phase(b.divided("fill_bits", bits, n, b.everything(register)), title="clear a bitmap, or fill it")
-        with b.when(b.other_than(register, ALL)):
-            marks = b.divided("set_bits", bits, b.queue(register, kind), register.count)
+        b.phase(b.divided("fill_bits", bits, n, b.everything(current)), title="clear a bitmap, or fill it")
+        with b.when(b.other_than(current, ALL)):
+            marks = b.divided("set_bits", bits, b.queue(current, kind), current.count)
             b.phase(marks, title="mark the frontier in the bitmap")
-    return pointer("uint64", Choice(equal(register.form, form(BITS)), register.bits, spare))
+    return pointer("uint64", Choice(equal(current.form, form(BITS)), current.bits, spare))

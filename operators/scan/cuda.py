@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.runtime_words import SUM
+from frontier.lowering.frontier_state import ALL, BITS, form
 from frontier.lowering.ir import Assign, Choice, Expr, Value, equal
 from frontier.lowering.kernels import Callee
 from frontier.lowering.phases import VALUE
-from frontier.lowering.registers import ALL, BITS, form
 from frontier.lowering.variables import FLOATS, SLOT, pointer
 from frontier.operators.elementwise.cuda import combined
 from frontier.operators.shared.phases import calling, reduction
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.runtime import WARPS, keep_float, keep_int
     from frontier.backends.cuda.steps import keep_sum, running_sum, sum_before, warp_share, word_at
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.scan import Scan
 
 __all__ = ["lower"]
@@ -101,15 +101,15 @@ def scanning(value: Callee, add: Callee, identity: float, real: bool) -> Callabl
     return phase
 
 
-def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
+def lower(step: Scan, b: CudaProgram, current: FrontierState, kind: str) -> None:
     """Two phases over the same bits; each warp always adds the same values, so the sums are reproducible."""
     dtype = b.layout.dtype(step.into)
     constants = reduction("sum", dtype)
     real = bool(constants["real"])
-    sums, bits = _memory(b, register, kind)
+    sums, bits = _memory(b, current, kind)
     given: dict[str, Value] = {
         "n": b.capacity(kind),
-        "everything": b.everything(register),
+        "everything": b.everything(current),
         "bits": bits,
         "sums": pointer("float64" if real else "int64", sums),
     }
@@ -127,17 +127,17 @@ def lower(step: Scan, b: CudaProgram, register: Register, kind: str) -> None:
     b.phase(made, after, "write the running sums", [step.fn], [step.into])
 
 
-def _memory(b: CudaProgram, register: Register, kind: str) -> tuple[Expr, Expr]:
+def _memory(b: CudaProgram, current: FrontierState, kind: str) -> tuple[Expr, Expr]:
     """Make the frontier's bitmap unless it is one or everything; address of the warps' sums, and the bitmap.
 
     Both lie in the memory of the next queue, since this step makes no frontier: 8 bytes for every word but the last,
     then the words. In a record, the present frontier may lie where the next one is to be written.
     """
-    spare, _ = b.target(replace(register, record=""), kind)
+    spare, _ = b.target(replace(current, record=""), kind)
     n = b.capacity(kind)
     made = pointer("uint32", spare + (((n + 31) >> 5) << 3) - 8)
-    with b.when(b.other_than(register, BITS, ALL)):
+    with b.when(b.other_than(current, BITS, ALL)):
         b.phase(b.divided("fill_bits", made, n), title="clear a bitmap")
-        marks = b.divided("set_bits", made, b.queue(register, kind), register.count)
+        marks = b.divided("set_bits", made, b.queue(current, kind), current.count)
         b.phase(marks, title="mark the frontier in the bitmap")
-    return spare, Choice(equal(register.form, form(BITS)), pointer("uint32", register.bits), made)
+    return spare, Choice(equal(current.form, form(BITS)), pointer("uint32", current.bits), made)

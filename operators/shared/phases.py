@@ -17,7 +17,7 @@ from frontier.operators.shared.reductions import REDUCTIONS, identity, shipped
 if TYPE_CHECKING:
     from frontier.backends.overloads import truth
     from frontier.lowering.builder import Builder, Functor
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
@@ -31,9 +31,9 @@ def indented(lines: list[str], depth: int = 1) -> list[str]:
     return ["    " * depth + line for line in lines]
 
 
-def frontier(b: Builder, register: Register, kind: str) -> dict[str, Value]:
-    """Parameters for the elements of a register."""
-    return {"everything": b.everything(register), "queue": b.queue(register, kind), "total": register.count}
+def frontier(b: Builder, current: FrontierState, kind: str) -> dict[str, Value]:
+    """Parameters for the elements of a frontier."""
+    return {"everything": b.everything(current), "queue": b.queue(current, kind), "total": current.count}
 
 
 def element(

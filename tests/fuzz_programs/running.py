@@ -108,7 +108,9 @@ def _run(module: ModuleType, program: Program, case: Case, backend: str) -> dict
     rng = np.random.default_rng(case.seed)
     g = graph(rng, program.weights, program.directed).to(backend)
     p = problem(g, program.fields, case.seed, program.wild)
-    schedule = module.SCHEDULE if backend != "cuda" else module.SCHEDULE.but(deterministic=False)  # which it refuses
+    schedule = module.SCHEDULE
+    if backend == "cuda":
+        schedule = schedule.replace(deterministic=False)  # which it refuses
     run = start(module.STEP, p, _given(p, program.kind, case.seed), schedule)
     note = ""
     try:

@@ -70,7 +70,7 @@ def begin(C, t, w, W, deadline):
 
 
 @gives("int64")
-def finish(C, arrivals, W):
+def barrier(C, arrivals, W):
     """Leave a phase: wait until all workers have."""
     if W == 1:
         return arrivals
@@ -105,7 +105,7 @@ def share(total, w, W):
 
 
 @gives("int64", "int64")
-def room(C, lock, count, edges):
+def reserve(C, lock, count, edges):
     """Take room for so many elements with so many edges: the position, and the edges before it."""
     spins = 0
     while compare_exchange(C, lock, 0, 1) != 0:
@@ -125,7 +125,7 @@ def flush(C, slot, queue, capacity, ids, fill):
     """Append a worker's elements to the next queue."""
     if fill == 0:
         return
-    at, _ = room(C, slot + LOCK, fill, 0)
+    at, _ = reserve(C, slot + LOCK, fill, 0)
     if at + fill > capacity:
         C[slot + ERROR] = CLAIMED_TWICE
         return
@@ -138,7 +138,7 @@ def flush_scanned(C, slot, queue, scan, capacity, ids, prefix, fill, edges):
     """The same, and their edge prefix: the append makes the scan that a later push needs."""
     if fill == 0:
         return
-    at, before = room(C, slot + LOCK, fill, edges)
+    at, before = reserve(C, slot + LOCK, fill, edges)
     if at + fill > capacity:
         C[slot + ERROR] = CLAIMED_TWICE
         return
@@ -152,7 +152,7 @@ def flush_pile(C, slot, pile, held, ids, fill):
     """Append a worker's elements to a pile that holds some already."""
     if fill == 0:
         return
-    at, _ = room(C, slot + PILE_LOCK, fill, 0)
+    at, _ = reserve(C, slot + PILE_LOCK, fill, 0)
     for i in range(fill):
         pile[held + at + i] = ids[i]
 

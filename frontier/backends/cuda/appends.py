@@ -19,7 +19,7 @@ from frontier.backends.cuda.machine import (
     fetch_add,
     fetch_or,
     find_first,
-    ones,
+    popcount,
     shuffle,
     sync,
     thread_index,
@@ -38,9 +38,9 @@ from frontier.backends.cuda.runtime import (
     WARPS,
     WORDS,
     below,
-    room,
-    running,
-    running64,
+    inclusive_scan,
+    inclusive_scan64,
+    reserve,
 )
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
@@ -64,12 +64,12 @@ def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item, stric
             degree = i64(offsets[item + 1]) - first
     edges = degree
     if mode == PREFIX:
-        edges = i64(running(degree, lane)) if not big else running64(degree, lane)
+        edges = i64(inclusive_scan(degree, lane)) if not big else inclusive_scan64(degree, lane)
     at = i64(0)
     before = i64(0)
     if lane == i32(31):
-        at, before = room(C, slot, big, ones(votes), edges)
-    at = i64(shuffle(at, 31)) + ones(u32(votes & below(lane)))
+        at, before = reserve(C, slot, big, popcount(votes), edges)
+    at = i64(shuffle(at, 31)) + popcount(u32(votes & below(lane)))
     if mode == PREFIX:
         before = i64(shuffle(before, 31))
     if ok:
@@ -87,7 +87,7 @@ def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item, stric
 @device
 def write_start(C, slot, out, out_scan, capacity, ok, base, votes, item, start):
     """Write the items of the lanes that have one from place ``base`` on, and the first slot of each one's list."""
-    at = i32(i32(base) + ones(u32(votes & below(i32(thread_index() & i32(31))))))
+    at = i32(i32(base) + popcount(u32(votes & below(i32(thread_index() & i32(31))))))
     if ok:
         if at >= capacity:
             C[slot + ERROR] = CLAIMED_TWICE
@@ -107,7 +107,7 @@ def append_start(C, slot, out, out_scan, capacity, ok, item, start):
     leader = find_first(votes)
     at = i64(0)
     if lane == leader:
-        at = fetch_add(C, slot + COUNT, i64(ones(votes))) & COUNTED
+        at = fetch_add(C, slot + COUNT, i64(popcount(votes))) & COUNTED
     write_start(C, slot, out, out_scan, capacity, ok, shuffle(i32(at), leader), votes, item, start)
 
 
@@ -121,7 +121,7 @@ def append_waiting(C, slot, out, out_scan, capacity, ok, item, start, stays):
     lane = i32(thread_index() & i32(31))
     at = i64(0)
     if lane == i32(0):
-        at = fetch_add(C, slot + COUNT, i64(ones(votes)) | (i64(ones(waits)) << i64(HALF))) & HALF_COUNTED
+        at = fetch_add(C, slot + COUNT, i64(popcount(votes)) | (i64(popcount(waits)) << i64(HALF))) & HALF_COUNTED
     write_start(C, slot, out, out_scan, capacity, ok, shuffle(i32(at), 0), votes, item, start)
 
 
@@ -151,7 +151,7 @@ def append_chunk(C, slot, big, out, out_scan, mode, offsets, queue, everything, 
     if not any_lane(accepted != u32(0)):
         return
     lane = i32(thread_index() & i32(31))
-    count = ones(accepted)
+    count = popcount(accepted)
     degrees = i64(0)
     if mode == PREFIX:
         left = accepted
@@ -159,14 +159,14 @@ def append_chunk(C, slot, big, out, out_scan, mode, offsets, queue, everything, 
             x = element_at(queue, everything, first + 32 * find_first(left) + lane)
             left = u32(left & u32(left - u32(1)))
             degrees += i64(offsets[x + 1]) - i64(offsets[x])
-    upto = running(count, lane)
+    upto = inclusive_scan(count, lane)
     edges = degrees
     if mode == PREFIX:
-        edges = running64(degrees, lane)
+        edges = inclusive_scan64(degrees, lane)
     at = i64(0)
     before = i64(0)
     if lane == i32(31):
-        at, before = room(C, slot, big, upto, edges)
+        at, before = reserve(C, slot, big, upto, edges)
     at = i64(shuffle(at, 31)) + upto - count
     before = i64(shuffle(before, 31)) + edges - degrees
     left = accepted
@@ -190,8 +190,8 @@ def append_pile(C, slot, pile, held, queue, everything, first, aside):
     if not any_lane(aside != u32(0)):
         return
     lane = i32(thread_index() & i32(31))
-    count = ones(aside)
-    upto = running(count, lane)
+    count = popcount(aside)
+    upto = inclusive_scan(count, lane)
     at = i64(0)
     if lane == i32(31):
         at = fetch_add(C, slot + PILE_COUNT, i64(upto))
@@ -216,10 +216,10 @@ def put(buffer, ok, item):
         at = i32(0)
         leader = find_first(votes)
         if lane == leader:
-            at = fetch_add(fill, 0, ones(votes))
+            at = fetch_add(fill, 0, popcount(votes))
         at = i32(shuffle(at, leader))
         if ok:
-            buffer[i32(at + ones(u32(votes & below(lane))))] = item
+            buffer[i32(at + popcount(u32(votes & below(lane))))] = item
 
 
 @device
@@ -245,7 +245,7 @@ def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer, strict):
             item = i64(buffer[k])
             if mode == PREFIX:
                 degree = i64(offsets[item + 1]) - i64(offsets[item])
-        upto = i64(running(degree, lane)) if not big else running64(degree, lane)
+        upto = i64(inclusive_scan(degree, lane)) if not big else inclusive_scan64(degree, lane)
         if lane == i32(31):
             sums[t >> i32(5)] = upto
         sync()
@@ -253,11 +253,11 @@ def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer, strict):
             mine = i64(0)
             if t < i32(T >> i32(5)):
                 mine = sums[t]
-            total = running64(mine, lane)
+            total = inclusive_scan64(mine, lane)
             if t < i32(T >> i32(5)):
                 sums[t] = total - mine
             if t == i32(31):
-                at, before = room(C, slot, big, min(T, i32(full - begun)), total)
+                at, before = reserve(C, slot, big, min(T, i32(full - begun)), total)
                 base[0] = at
                 base[1] = before
         sync()

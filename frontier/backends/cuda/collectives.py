@@ -19,7 +19,7 @@ from frontier.backends.cuda.machine import (
     fetch_or,
     find_first,
     num_blocks,
-    ones,
+    popcount,
     shuffle,
     sync,
     sync_warp,
@@ -38,11 +38,11 @@ from frontier.backends.cuda.runtime import (
     WORDS,
     below,
     combined,
+    inclusive_scan,
+    inclusive_scan64,
     keep_int,
     partials,
-    room,
-    running,
-    running64,
+    reserve,
     warp_reduce,
 )
 from frontier.backends.cuda.runtime_words import HISTORY, TILE
@@ -60,9 +60,9 @@ __all__ = [
     "part_of_warp",
     "queue_of_marks",
     "share_of_block",
-    "stash",
     "take_bit",
-    "unstash",
+    "warp_flush",
+    "warp_put",
     "write_marks",
 ]
 
@@ -87,7 +87,7 @@ def block_prefix(wide, value):
     lane = i32(t & i32(31))
     warps = i32(block_size() >> i32(5))
     sums = int64_shared(WARPS)
-    upto = running64(value, lane) if wide else i64(running(value, lane))
+    upto = inclusive_scan64(value, lane) if wide else i64(inclusive_scan(value, lane))
     if lane == i32(31):
         sums[t >> i32(5)] = upto
     sync()
@@ -95,7 +95,7 @@ def block_prefix(wide, value):
         mine = i64(0)
         if t < warps:
             mine = sums[t]
-        total = running64(mine, lane)
+        total = inclusive_scan64(mine, lane)
         if t < warps:
             sums[t] = total - mine
         if t == i32(31):
@@ -117,23 +117,23 @@ def part_of_warp():
 
 
 @device
-def stash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill, ok, item):
+def warp_put(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill, ok, item):
     """Collect the items of the lanes that have one; gives how many are held now. All lanes call it."""
     votes = ballot(ok)
     if votes == u32(0):
         return fill
     lane = i32(thread_index() & i32(31))
     if ok:
-        held[i32(fill + ones(u32(votes & below(lane))))] = item
-    fill = i32(fill + ones(votes))
+        held[i32(fill + popcount(u32(votes & below(lane))))] = item
+    fill = i32(fill + popcount(votes))
     if fill > i32(part_of_warp() - i32(32)):
-        unstash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill)
+        warp_flush(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill)
         fill = i32(0)
     return fill
 
 
 @device
-def unstash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill):
+def warp_flush(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill):
     """Append what a warp has collected, with one atomic. All lanes call it."""
     if fill == i32(0):
         return
@@ -150,7 +150,7 @@ def unstash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill):
     at = i64(0)
     before = i64(0)
     if lane == i32(0):
-        at, before = room(C, slot, big, fill, edges)
+        at, before = reserve(C, slot, big, fill, edges)
     at = i64(shuffle(at, 0))
     before = i64(shuffle(before, 0))
     first = i32(0)
@@ -167,7 +167,7 @@ def unstash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill):
                 degree = i64(offsets[item + 1]) - start
         upto = i64(0)
         if mode == PREFIX:
-            upto = running64(degree, lane)
+            upto = inclusive_scan64(degree, lane)
         if j < fill:
             if at + j >= capacity:
                 C[slot + ERROR] = CLAIMED_TWICE
@@ -295,7 +295,7 @@ def first_in_warp(ok, item):
 
 @device
 def queue_of_marks(C, slot, big, w, W, stamps, epoch, n, out, out_scan, mode, offsets, capacity, held):
-    """Append all vertices with a stamp; warps go over the stamps side by side. ``held`` is as of :func:`stash`."""
+    """Append all vertices with a stamp; warps go over the stamps side by side. ``held`` is as of :func:`warp_put`."""
     lane = i32(thread_index() & i32(31))
     fill = i32(0)
     first = i64(w) - lane
@@ -304,9 +304,9 @@ def queue_of_marks(C, slot, big, w, W, stamps, epoch, n, out, out_scan, mode, of
         ok = False
         if v < n:
             ok = stamps[v] == epoch
-        fill = stash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill, ok, v)
+        fill = warp_put(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill, ok, v)
         first += W
-    unstash(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill)
+    warp_flush(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill)
 
 
 @device

@@ -75,13 +75,14 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
         and one.switch == "beamer" and (one.alpha, one.beta) == (USUAL.alpha, USUAL.beta) and not one.hub_cache
         for one in asked
     )  # fmt: skip
-    narrow = plain and g.traits.short_lists
+    low_degree = plain and g.traits.short_lists
     small = g.num_vertices + g.num_slots < 1 << runtime_words.HALF
     packs = small and any(getattr(part, "held", None) is not None for part in walk(step))
-    return Build(narrow, 4 if largest <= 4 else 8, largest <= BOUNDED, _sweeps(step), traced, not schedule.fuse, packs)
+    lanes = 4 if largest <= 4 else 8
+    return Build(low_degree, lanes, largest <= BOUNDED, _is_dense(step), traced, not schedule.fuse, packs)
 
 
-def _sweeps(step: Step) -> bool:
+def _is_dense(step: Step) -> bool:
     """Whether no loop of a program begins with a few vertices."""
     few = any(part.takes_pile or _begins_with_few(part) for part in walk(step))
     return not few and not step.needs_frontier()

@@ -35,7 +35,7 @@ __all__ = [
     "load_acquire",
     "load_relaxed",
     "num_blocks",
-    "ones",
+    "popcount",
     "prefetch",
     "release_add",
     "shuffle",
@@ -348,7 +348,7 @@ def shuffle_down(value, delta):
 
 
 @_device
-def ones(word):
+def popcount(word):
     """Number of one bits."""
     return types.int32(cuda.popc(word))
 

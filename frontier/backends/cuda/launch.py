@@ -23,9 +23,9 @@ __all__ = [
 ]  # fmt: skip
 
 #: Threads of a block and blocks of a multiprocessor: full build, full build with many loads of a thread in flight,
-#: narrow build, narrow build that sweeps. (Measured: with 40 registers a thread and three blocks the full build is
-#: fastest, but for PageRank, which wants 64; a narrow pass is a chain of loads.)
-FULL, ROOMY, NARROW, SWEEPS = (512, 3), (512, 2), (256, 1), (256, 6)
+#: low-degree build, low-degree build of a dense program. (Measured: with 40 registers a thread and three blocks the
+#: full build is fastest, but for PageRank, which needs 64; a low-degree pass is a chain of loads.)
+FULL, LOW_OCCUPANCY, LOW_DEGREE, DENSE = (512, 3), (512, 2), (256, 1), (256, 6)
 
 
 #: Bytes of scratch memory that a kernel may have without asking, and what asks for more (from cuda.h).
@@ -105,9 +105,9 @@ class Exchange:
 
 def bounds_of(program: CudaProgram) -> tuple[int, int]:
     """Threads of a block, and how many blocks a multiprocessor is to hold at once."""
-    if program.narrow:
-        return SWEEPS if program.build.sweeps else NARROW
-    return ROOMY if program.roomy else FULL
+    if program.low_degree:
+        return DENSE if program.build.dense else LOW_DEGREE
+    return LOW_OCCUPANCY if program.low_occupancy else FULL
 
 
 class Kernel:
@@ -140,9 +140,9 @@ class Kernel:
         if fit < 1:
             raise BackendUnavailableError("the kernel does not fit on this GPU")
         processors = here.attributes["MultiProcessorCount"]
-        # More than one block a processor only slows the barrier of a narrow build.
+        # More than one block a processor only slows the barrier of a low-degree build.
         self.blocks = processors * min(fit, least)
-        if program.narrow and not program.decides:
+        if program.low_degree and not program.decides:
             self.blocks = min(self.blocks, (1 << (63 - ARRIVALS)) - 1)  # which is how far they can be counted
         self.most_blocks = processors * 8
         self._launch, self._stream = driver.launchCooperativeKernel, _stream_of()

@@ -73,13 +73,13 @@ class ThreadPrinter(Printer):
 
     def enter(self, phase: Phase) -> str:
         """The line with which a thread enters a phase."""
-        return f"slot = begin(C, slot, t, w, deadline, {self.program.narrow})"
+        return f"slot = begin(C, slot, t, w, deadline, {self.program.low_degree})"
 
-    def meet(self, phase: Phase) -> list[str]:
+    def barrier(self, phase: Phase) -> list[str]:
         """The barrier; only where a phase counts more than its elements are the other words read."""
         words = _counted(phase)
         whole = "True" if words & {"PILE_COUNT", "BUCKETS"} else "tracing" if "EXAMINED" in words else "False"
-        met = [f"finish_packed(C, slot, {whole}, {phase.arrived}, {phase.waits})"]
+        met = [f"grid_barrier_packed(C, slot, {whole}, {phase.arrived}, {phase.waits})"]
         return [*met, "read_buckets(C, slot)"] if "BUCKETS" in words else met
 
     def head(self) -> list[str]:
@@ -200,7 +200,7 @@ class LeaderPrinter(Printer):
             f"        slot = {slot}",
             f"        clear_next(C, slot, {self.place(T)}, w, deadline)",
             *indented(self._work(), 2),
-            f"        meet(C, slot, {arrivals}, {self.program.big})",
+            f"        grid_barrier(C, slot, {arrivals}, {self.program.big})",
             *indented(self._together(), 2),
             *indented(self.tail()),
         ]

@@ -14,10 +14,10 @@ import numpy as np
 
 from frontier.backends.cuda.printers import LeaderPrinter, ThreadPrinter
 from frontier.backends.cuda.runtime_words import FREE, NOTHING, PREFIX, START, scratch
+from frontier.lowering.frontier_state import IN, OUT, FrontierState, form
 from frontier.lowering.ir import Call, Expr, Phase, Var, equal, expression
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
-from frontier.lowering.registers import IN, OUT, Register, form
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 from frontier.program.layout import Layout
 from frontier.program.schedule import ResolvedSchedule
@@ -59,13 +59,13 @@ class Build:
 
     Attributes
     ----------
-    narrow : bool
+    low_degree : bool
         Whether every list is short.
     lanes : int
         Lanes that share a vertex's list where the balance is ``thread``: a power of two.
     bounded : bool
         Whether no list is so long that a few lanes would hold up the others.
-    sweeps : bool
+    dense : bool
         Whether the program mostly goes over all vertices or edges: then the memory's bandwidth decides, not the
         length of the chain of loads in a pass.
     traced, single : bool
@@ -75,10 +75,10 @@ class Build:
         Whether the graph is so small that two counts of a phase may share a word.
     """
 
-    narrow: bool = False
+    low_degree: bool = False
     lanes: int = 8
     bounded: bool = False
-    sweeps: bool = False
+    dense: bool = False
     traced: bool = False
     single: bool = False
     packs: bool = False
@@ -95,15 +95,15 @@ class CudaProgram(Program):
     whole_text: str | None = None
 
     def __init__(self, layout: Layout, schedule: ResolvedSchedule, build: Build) -> None:
-        self.build, self.narrow = build, build.narrow
+        self.build, self.low_degree = build, build.low_degree
         #: Whether the phase in the making says by itself that its block has arrived.
         self.arrived = False
         #: Whether it counts held vertices in the word that counts appended ones.
         self.holds = False
         #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.leader`.
-        self.decides = not build.narrow or build.sweeps
+        self.decides = not build.low_degree or build.dense
         #: Whether a phase has so many loads of a thread in flight that registers are worth more than warps.
-        self.roomy = False
+        self.low_occupancy = False
         #: Whether a phase lays something into the block's scratch memory.
         self.scratch = False
         super().__init__(layout, schedule)
@@ -111,26 +111,27 @@ class CudaProgram(Program):
     @property
     def described(self) -> str:
         """What runs the program, and on which graphs, in words."""
-        lists = f"graphs of low degree, {self.build.lanes} lanes to a list" if self.narrow else "graphs of any degrees"
+        low = f"graphs of low degree, {self.build.lanes} lanes to a list"
+        lists = low if self.low_degree else "graphs of any degrees"
         who = "one thread of each block decides for the block" if self.decides else "each of them decides for itself"
         return f"cuda: one kernel, run by all threads of the GPU; for {lists}; between phases {who}"
 
     @property
     def big(self) -> bool:
-        """Whether counts and edges do not fit into one word; narrow builds count no edges."""
-        return self.layout.offsets == "int64" and not self.narrow
+        """Whether counts and edges do not fit into one word; low-degree builds count no edges."""
+        return self.layout.offsets == "int64" and not self.low_degree
 
-    def mode(self, want: str) -> Var:
+    def mode(self, next_scan: str) -> Var:
         """What an append writes beside the ids."""
-        return _MODES[self.mode_number(want)]
+        return _MODES[self.mode_number(next_scan)]
 
-    def mode_number(self, want: str) -> int:
+    def mode_number(self, next_scan: str) -> int:
         """The same as a constant."""
-        return NOTHING if not want else START if self.narrow else PREFIX
+        return NOTHING if not next_scan else START if self.low_degree else PREFIX
 
-    def carries(self, want: str) -> bool:
+    def carries(self, next_scan: str) -> bool:
         """Whether an append writes the first slots of the lists beside the ids."""
-        return bool(want) and self.narrow
+        return bool(next_scan) and self.low_degree
 
     def block_memory(self, dtype: str, offset: str = "0") -> str:
         """Text for an array in the block's scratch memory."""
@@ -150,31 +151,31 @@ class CudaProgram(Program):
         made.whole_text = None
         return made
 
-    def scanned(self, register: Register, want: str) -> None:
-        """Make it all, or a queue with the scan of its degrees; narrow builds need no scan."""
-        if self.narrow:
-            self.sparse(register)
+    def scanned(self, current: FrontierState, next_scan: str) -> None:
+        """Make it all, or a queue with the scan of its degrees; low-degree builds need no scan."""
+        if self.low_degree:
+            self.sparse(current)
         else:
-            super().scanned(register, want)
+            super().scanned(current, next_scan)
 
-    def _queue_of_bits(self, register: Register, want: str) -> None:
-        queue, scan = self.target(register, "vertex")
+    def _queue_of_bits(self, current: FrontierState, next_scan: str) -> None:
+        queue, scan = self.target(current, "vertex")
         call = Call(
-            "queue_of_bits", WORDS, SLOT, self.big, WORKER, WORKERS, pointer("uint32", register.bits),
+            "queue_of_bits", WORDS, SLOT, self.big, WORKER, WORKERS, pointer("uint32", current.bits),
             self.capacity("vertex"), pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
-            self.mode(want), self.lists(want)[0],
+            self.mode(next_scan), self.lists(next_scan)[0],
         )  # fmt: skip
-        self.phase(call, self.produced(register, "vertex", want), "list the vertices of the bitmap")
+        self.phase(call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap")
 
-    def single(self, register: Register, vertex: Expr) -> None:
+    def single(self, current: FrontierState, vertex: Expr) -> None:
         """One vertex, with its scan: every block writes the same, so no barrier of the grid is needed."""
-        queue, scan = self.target(register, "vertex")
+        queue, scan = self.target(current, "vertex")
         put = "write_single" if self.decides else "put_single"
         ids, offsets = pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan)
-        self.set(register.edges, Call(put, ids, offsets, self.mode("out"), self.lists("out")[0], vertex))
-        self.add(*self._turned(register, queue, "vertex"))
-        self.set(register.count, 1)
-        self.set(register.form, form(OUT))
+        self.set(current.edges, Call(put, ids, offsets, self.mode("out"), self.lists("out")[0], vertex))
+        self.add(*self._turned(current, queue, "vertex"))
+        self.set(current.count, 1)
+        self.set(current.form, form(OUT))
 
     def swap(self, first: str, second: str) -> None:
         """Exchange two fields, and count that, for a swap is no phase."""
@@ -182,9 +183,9 @@ class CudaProgram(Program):
         swaps = self.keep("swaps", "swaps")
         self.set(swaps, swaps + 1)
 
-    def carried(self, register: Register, edges: str) -> Expr:
+    def carried(self, current: FrontierState, edges: str) -> Expr:
         """Whether a queue carries the first slots of its lists."""
-        return equal(register.form, form(OUT if edges == "out" else IN)) if self.narrow else expression(False)
+        return equal(current.form, form(OUT if edges == "out" else IN)) if self.low_degree else expression(False)
 
 
 def scratch_of(program: CudaProgram) -> int:

@@ -14,7 +14,7 @@ from frontier.backends.cuda.machine import (
     fetch_or,
     find_first,
     num_blocks,
-    ones,
+    popcount,
     shuffle,
     sync,
     thread_index,
@@ -29,11 +29,11 @@ from frontier.backends.cuda.runtime import (
     WORDS,
     combined,
     combined_int,
+    inclusive_scan,
+    inclusive_scan64,
     keep_int,
     partials,
-    room,
-    running,
-    running64,
+    reserve,
 )
 from frontier.backends.cuda.runtime_words import TILE
 
@@ -71,7 +71,7 @@ def tile_sources(scan, count, first, last):
             before = False
             if at < high:
                 before = i64(scan[at]) <= key
-            low += (ones(ballot(before)) - 1) * stride
+            low += (popcount(ballot(before)) - 1) * stride
             high = min(low + stride, high)
         if lane == i32(0):
             found[t >> i32(5)] = low
@@ -131,7 +131,7 @@ def scan_write(C, before, w, W, queue, scan, count, offsets):
         if i < last:
             v = i64(queue[i])
             degree = i64(offsets[v + 1]) - i64(offsets[v])
-        upto = running64(degree, lane)
+        upto = inclusive_scan64(degree, lane)
         if lane == i32(31):
             sums[t >> i32(5)] = upto
         sync()
@@ -213,7 +213,7 @@ def queue_of_bits(C, slot, big, w, W, bits, length, out, out_scan, mode, offsets
         word = u32(0)
         if first + lane < total:
             word = u32(bits[first + lane])
-        count = ones(word)
+        count = popcount(word)
         degrees = i64(0)
         left = word
         if mode == PREFIX:
@@ -221,12 +221,12 @@ def queue_of_bits(C, slot, big, w, W, bits, length, out, out_scan, mode, offsets
                 x = ((first + lane) << 5) + find_first(left)
                 left = u32(left & u32(left - u32(1)))
                 degrees += i64(offsets[x + 1]) - i64(offsets[x])
-        upto = running(count, lane)
-        edges = running64(degrees, lane)
+        upto = inclusive_scan(count, lane)
+        edges = inclusive_scan64(degrees, lane)
         at = i64(0)
         before = i64(0)
         if lane == i32(31) and upto > i32(0):
-            at, before = room(C, slot, big, upto, edges)
+            at, before = reserve(C, slot, big, upto, edges)
         at = i64(shuffle(at, 31)) + upto - count
         before = i64(shuffle(before, 31)) + edges - degrees
         left = word

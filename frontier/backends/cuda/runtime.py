@@ -122,7 +122,7 @@ def clear_next(C, slot, t, w, deadline):
 
 
 @device
-def meet(C, slot, arrivals, big):
+def grid_barrier(C, slot, arrivals, big):
     """Leave a phase: wait until all blocks have. Then its counters are in K, for the block's first thread alone."""
     t = thread_index()
     sync()
@@ -158,7 +158,7 @@ def begin(C, slot, t, w, deadline, packed):
     return slot
 
 
-#: In narrow builds the word of the count also holds the arrivals, and whether other words are to be read. In phases
+#: In low-degree builds the word of the count also holds the arrivals, and whether other words are to be read. In phases
 #: that hold vertices back and count them, the count has the lower half of what is left, and theirs the upper.
 COUNTED = (1 << 32) - 1
 HALF_COUNTED = (1 << HALF) - 1
@@ -166,15 +166,15 @@ HALF_COUNTED = (1 << HALF) - 1
 
 @device
 def arrive_packed(C, slot):
-    """Leave a phase of a narrow build, but for the wait: the block's last warp, which has the least to do, says so."""
+    """Leave a phase of a low-degree build, but for the wait: the block's last warp, which has least to do, says so."""
     sync()
     if thread_index() == i32(block_size() - i32(32)):
         release_add(C, slot + COUNT, i64(1) << i64(ARRIVALS))
 
 
 @device
-def finish_packed(C, slot, whole, arrived, holds):
-    """Leave a phase of a narrow build: its last look at the arrivals already holds the size of the next frontier.
+def grid_barrier_packed(C, slot, whole, arrived, holds):
+    """Leave a phase of a low-degree build: its last look at the arrivals already holds the size of the next frontier.
 
     ``whole`` says that the phase uses more words than the count, ``arrived`` that the block has said it is here,
     ``holds`` that the phase has counted two things in that word.
@@ -204,7 +204,7 @@ def finish_packed(C, slot, whole, arrived, holds):
 
 
 @device
-def room(C, slot, big, count, edges):
+def reserve(C, slot, big, count, edges):
     """Take room for so many elements with so many edges: the position, and the edges before it. One lane calls it."""
     if not big:
         old = fetch_add(C, slot + COUNT, i64(count) | (i64(edges) << 32))
@@ -239,7 +239,7 @@ def below(lane):
 
 
 @device
-def running(value, lane):
+def inclusive_scan(value, lane):
     """Sum over the lanes up to and with this one (32 bits)."""
     value = i32(value)
     for d in (1, 2, 4, 8, 16):
@@ -250,7 +250,7 @@ def running(value, lane):
 
 
 @device
-def running64(value, lane):
+def inclusive_scan64(value, lane):
     """The same of 64-bit numbers."""
     value = i64(value)
     for d in (1, 2, 4, 8, 16):
@@ -261,7 +261,7 @@ def running64(value, lane):
 
 
 @device
-def better(op, a, b):
+def combine(op, a, b):
     """Two values brought together; a NaN met later neither wins nor sticks."""
     if op == SUM:
         return a + b
@@ -276,7 +276,7 @@ def better(op, a, b):
 def warp_reduce(op, value):
     """The reduction over a warp's lanes; right in lane 0."""
     for d in (16, 8, 4, 2, 1):
-        value = better(op, value, shuffle_down(value, d))
+        value = combine(op, value, shuffle_down(value, d))
     return value
 
 
@@ -285,7 +285,7 @@ def lanes_reduce(op, value, lanes):
     """The reduction over each group of so many lanes (a power of two); right in the group's first."""
     d = i32(lanes >> 1)
     while d > i32(0):
-        value = better(op, value, shuffle_down(value, d))
+        value = combine(op, value, shuffle_down(value, d))
         d = i32(d >> i32(1))
     return value
 
@@ -301,7 +301,7 @@ def block_reduce(op, value, memory):
     sync()
     if t == i32(0):
         for i in range(1, block_size() >> i32(5)):
-            value = better(op, value, memory[i])
+            value = combine(op, value, memory[i])
     return value
 
 
@@ -334,7 +334,7 @@ def combined(row, start, count, op, value, memory):
     if t < i32(32):
         i = t
         while i < count:
-            value = better(op, value, row[start + i])
+            value = combine(op, value, row[start + i])
             i = i32(i + i32(32))
         value = warp_reduce(op, value)
         if t == i32(0):

@@ -32,10 +32,10 @@ TILE = 2048
 HISTORY = 512
 
 
-#: In narrow builds, the bit of the word of the count from which on that of the blocks that have arrived stands.
+#: In low-degree builds, the bit of the word of the count from which on that of the blocks that have arrived stands.
 ARRIVALS = 55
 
-#: In narrow builds, the bit of that word which says that other words are to be read.
+#: In low-degree builds, the bit of that word which says that other words are to be read.
 ATTENTION = 1 << 54
 
 #: Bits of a count that shares a word with another, see :mod:`frontier.backends.cuda.runtime`.

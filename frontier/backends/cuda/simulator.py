@@ -41,7 +41,7 @@ __all__ = [
     "load_acquire",
     "load_relaxed",
     "num_blocks",
-    "ones",
+    "popcount",
     "prefetch",
     "release_add",
     "shuffle",
@@ -312,7 +312,7 @@ def shuffle_down(value: Any, delta: Any) -> Any:
     return _exchanged(value)[lane + delta if lane + delta < WARP else lane]
 
 
-def ones(word: Any) -> np.int32:
+def popcount(word: Any) -> np.int32:
     """Number of one bits."""
     return np.int32(int(word).bit_count())
 

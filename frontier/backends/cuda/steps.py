@@ -22,8 +22,8 @@ from frontier.backends.cuda.runtime import (
     CURSOR,
     MIN,
     SUM,
-    better,
     block_reduce,
+    combine,
     combined,
     lanes_reduce,
     partials,
@@ -107,7 +107,7 @@ def folded(op, first, second):
     """A step of two reductions: the lower half of a warp goes on with the first. All lanes call it."""
     lane = i32(thread_index() & i32(31))
     upper = lane >= i32(16)
-    return better(op, second if upper else first, shuffle(first if upper else second, i32(lane ^ i32(16))))
+    return combine(op, second if upper else first, shuffle(first if upper else second, i32(lane ^ i32(16))))
 
 
 @device

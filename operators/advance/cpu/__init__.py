@@ -11,10 +11,10 @@ from frontier.operators.advance.cpu.thread import lower as part
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
 
 __all__ = ["far_ends", "part", "pull", "push", "unique"]
 
 
-def unique(b: Builder, register: Register) -> None:
+def unique(b: Builder, current: FrontierState) -> None:
     """Do nothing: every queue is a set here."""

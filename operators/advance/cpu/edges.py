@@ -18,7 +18,7 @@ from frontier.operators.shared.phases import adjacency
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["Edge", "finish", "nothing", "visiting"]
@@ -80,7 +80,7 @@ class Edge(NamedTuple):
     scanned: bool
 
     @classmethod
-    def of(cls, step: Advance, b: Builder, target: Register, want: str) -> Edge:
+    def of(cls, step: Advance, b: Builder, target: FrontierState, next_scan: str) -> Edge:
         """For one step."""
         near = "src" if step.far == "dst" else "dst"
         lists, constants = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
@@ -89,7 +89,7 @@ class Edge(NamedTuple):
         if step.output is not None:
             stamped = step.output == "vertex" and step.unique != "claimed"
             stamps = (b.array("stamps", "stamps", "int32"), cast("int32", EPOCH)) if stamped else ()
-            out, scanned = output(b, target, step.output, want, *stamps)
+            out, scanned = output(b, target, step.output, next_scan, *stamps)
             put, end = Made(appending, {"scanned": scanned, "stamped": stamped}), Made(ending, {"scanned": scanned})
         given: dict[str, Constant] = {
             "visit": b.calling(step.fn, "edge", (near, step.far, "edge", "weight")),
@@ -102,14 +102,14 @@ class Edge(NamedTuple):
 
 
 def finish(
-    step: Advance, b: Builder, made: Call, target: Register, want: str, scanned: bool, seen: Expr, how: int
+    step: Advance, b: Builder, made: Call, target: FrontierState, next_scan: str, scanned: bool, seen: Expr, how: int
 ) -> None:
     """The phase itself: stamps of its own, then what it has produced and held. ``how`` is for the trace."""
     if step.output == "vertex" and step.unique != "claimed":
         b.set(EPOCH, EPOCH + 1)
     after = walked(how, seen)
     if step.output is not None:
-        after += b.produced(target, step.output, want if scanned else "")
+        after += b.produced(target, step.output, next_scan if scanned else "")
     if step.held is not None:
         after.append(b.assign(step.held, Counter("PILE_COUNT")))
     b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.lowering.frontier_state import PUSH
 from frontier.lowering.ir import Choice, Value
 from frontier.lowering.kernels import Callee
-from frontier.lowering.registers import PUSH
 from frontier.lowering.variables import pointer
 from frontier.operators.advance.cpu.edges import Edge, finish
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.runtime import next_piece, piece, source_at
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
@@ -56,9 +56,9 @@ def pushing(visit: Callee, end: Callee) -> Callable[..., Any]:
     return phase
 
 
-def lower(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
+def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
-    edge = Edge.of(step, b, target, want)
+    edge = Edge.of(step, b, target, next_scan)
     everything = b.everything(source)
     given: dict[str, Value] = {
         "everything": everything,
@@ -70,4 +70,4 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
         "out": edge.out,
     }
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, visit=edge.visit, end=edge.end)
-    finish(step, b, made, target, want, edge.scanned, source.edges, PUSH)
+    finish(step, b, made, target, next_scan, edge.scanned, source.edges, PUSH)

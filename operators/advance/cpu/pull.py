@@ -14,9 +14,9 @@ import numpy as np
 
 from frontier.backends.cpu.runtime_words import COUNT, EDGES, EXAMINED
 from frontier.functors.functor import arguments
+from frontier.lowering.frontier_state import PULL
 from frontier.lowering.ir import Counter, Value
 from frontier.lowering.kernels import Callee, Made
-from frontier.lowering.registers import PULL
 from frontier.lowering.variables import pointer
 from frontier.operators.advance.edges import make_bitmap, next_bits, pulled, pulling, walked
 from frontier.operators.shared.phases import adjacency
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from frontier.backends.cpu.intrinsics import fetch_add
     from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
@@ -93,7 +93,7 @@ def sweeping(search: Callee, where: Callee, appends: bool) -> Callable[..., Any]
     return phase
 
 
-def lower(step: Advance, b: Builder, source: Register, target: Register) -> None:
+def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:
     """Add the phases: the frontier as a bitmap, then the sweep over all vertices."""
     make_bitmap(b, source, "uint64", False)
     opposite = "in" if step.edges == "out" else "out"

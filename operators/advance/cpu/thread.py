@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cpu.runtime_words import EXAMINED, PILE_COUNT
+from frontier.lowering.frontier_state import PUSH_THREAD
 from frontier.lowering.ir import Counter, cast
 from frontier.lowering.kernels import Callee, Constant
-from frontier.lowering.registers import PUSH_THREAD
 from frontier.lowering.variables import EPOCH
 from frontier.operators.advance.cpu.edges import Edge, finish
 from frontier.operators.advance.sample import Sample, sample_key, sample_place
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from frontier.backends.cpu.intrinsics import fetch_add
     from frontier.backends.cpu.runtime import next_piece, piece
     from frontier.lowering.builder import Builder
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["far_ends", "lower"]
@@ -135,9 +135,9 @@ def listing(scanned: bool) -> Callable[..., Any]:
     return phase
 
 
-def lower(step: Advance, b: Builder, source: Register, target: Register, want: str) -> None:
+def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase that pushes along (a part of) the edges of every vertex of ``source``."""
-    edge = Edge.of(step, b, target, want)
+    edge = Edge.of(step, b, target, next_scan)
     given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     constants: dict[str, Constant] = {
         "visit": edge.visit,
@@ -155,17 +155,17 @@ def lower(step: Advance, b: Builder, source: Register, target: Register, want: s
         first, last = step.part or (0, None)
         constants |= {"skipped": first, "at_most": None if last is None else max(last - first, 0)}
         made = b.kernel(name, slicing, given, **constants)
-    finish(step, b, made, target, want, edge.scanned, Counter("EXAMINED"), PUSH_THREAD)
+    finish(step, b, made, target, next_scan, edge.scanned, Counter("EXAMINED"), PUSH_THREAD)
 
 
-def far_ends(step: Advance, b: Builder, edges: Register, vertices: Register) -> None:
+def far_ends(step: Advance, b: Builder, edges: FrontierState, vertices: FrontierState) -> None:
     """Add the phase that makes the set of the far ends of some edges."""
     given = frontier(b, edges, "edge")
     # The far end of an edge is the same whichever way it is walked from here on.
     given["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
-    want = "" if step.part else step.edges
+    next_scan = "" if step.part else step.edges
     stamps, epoch = b.array("stamps", "stamps", "int32"), cast("int32", EPOCH)
-    given["out"], scanned = output(b, vertices, "vertex", want, stamps, epoch)
+    given["out"], scanned = output(b, vertices, "vertex", next_scan, stamps, epoch)
     b.set(EPOCH, EPOCH + 1)
     made = b.kernel("far_ends", listing, given, scanned=scanned)
-    b.phase(made, b.produced(vertices, "vertex", want), "list the far ends")
+    b.phase(made, b.produced(vertices, "vertex", next_scan), "list the far ends")

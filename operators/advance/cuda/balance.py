@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.lowering.frontier_state import ALL
 from frontier.lowering.ir import both
-from frontier.lowering.registers import ALL
 from frontier.operators.advance.cuda import block, degree_classes, merge_path, thread, twc
-from frontier.operators.advance.cuda.edges import way
+from frontier.operators.advance.cuda.edges import deduplication
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["push"]
@@ -23,23 +23,23 @@ SMALL, EDGES = 65536, 16
 UNSCANNED = {"thread": thread, "block": block, "twc": twc, "degree_classes": degree_classes}
 
 
-def push(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
+def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase of the schedule's balance; ``auto`` decides on the device, in every pass."""
     balance = b.schedule.balance
-    if balance == "auto" and b.narrow:
+    if balance == "auto" and b.low_degree:
         balance = "thread"
     if balance in UNSCANNED:
         b.sparse(source)
-        if not b.narrow and not step.may_pull(b.schedule) and way(step, b) != "cull":
-            want = ""  # the next push of this step would not look at the scan either
-        UNSCANNED[balance].lower(step, b, source, target, want)
+        if not b.low_degree and not step.may_pull(b.schedule) and deduplication(step, b) != "cull":
+            next_scan = ""  # the next push of this step would not look at the scan either
+        UNSCANNED[balance].lower(step, b, source, target, next_scan)
         return
     b.scanned(source, step.edges)
     if balance != "auto" or not b.build.bounded:
-        merge_path.lower(step, b, source, target, want)
+        merge_path.lower(step, b, source, target, next_scan)
         return
     small = both(source.count <= SMALL, source.edges <= EDGES * source.count, b.other_than(source, ALL))
     with b.when(small) as branch:
-        thread.lower(step, b, source, target, want)
+        thread.lower(step, b, source, target, next_scan)
     with b.otherwise(branch):
-        merge_path.lower(step, b, source, target, want)
+        merge_path.lower(step, b, source, target, next_scan)

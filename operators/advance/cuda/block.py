@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.runtime_words import EXAMINED, FREE, TILE
+from frontier.lowering.frontier_state import PUSH_BLOCK
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee, Made
-from frontier.lowering.registers import PUSH_BLOCK
 from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import frontier
 
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
         first_in_warp,
         part_of_warp,
         share_of_block,
-        stash,
-        unstash,
+        warp_flush,
+        warp_put,
     )
     from frontier.backends.cuda.machine import block_index, block_size, num_blocks, sync, thread_index
     from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, offsets_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.queues import source_in
     from frontier.backends.cuda.runtime import add_up
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["collecting", "ending", "list_of", "lower", "own_items", "parts", "sharing", "walking"]
@@ -72,7 +72,7 @@ def collecting(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) 
         if culls:
             ok = first_in_warp(ok, item)
         if appends:
-            fill = stash(
+            fill = warp_put(
                 C, slot, big, out.queue, out.scan, mode, out.degrees, out.capacity, held, fill, ok, item
             )
         return fill
@@ -85,7 +85,7 @@ def ending(appends: bool, big: bool, mode: int) -> Callable[..., Any]:
 
     def end(C, slot, out, held, fill):
         if appends:
-            unstash(C, slot, big, out.queue, out.scan, mode, out.degrees, out.capacity, held, fill)
+            warp_flush(C, slot, big, out.queue, out.scan, mode, out.degrees, out.capacity, held, fill)
 
     return end
 
@@ -166,11 +166,11 @@ def pushing(share: Callee, end: Callee) -> Callable[..., Any]:
     return phase
 
 
-def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
+def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
-    edge = Edge.of(step, b, target, want)
+    edge = Edge.of(step, b, target, next_scan)
     collect, end = parts(edge, b)
     given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     share = Made(sharing, {"collect": collect, "big": b.big})
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, share=share, end=end)
-    finish(step, b, made, source, target, edge.want, Counter("EXAMINED"), PUSH_BLOCK)
+    finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_BLOCK)

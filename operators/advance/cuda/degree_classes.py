@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.runtime_words import EXAMINED
+from frontier.lowering.frontier_state import PUSH_CLASSES
 from frontier.lowering.ir import Assign, Counter, Value, Var
 from frontier.lowering.kernels import Callee, Made
-from frontier.lowering.registers import PUSH_CLASSES
 from frontier.operators.advance.cuda.block import list_of, own_items, parts, walking
 from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import frontier
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import I, tracing
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.runtime import add_up
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
@@ -116,7 +116,7 @@ def pushing(collect: Callee, walk: Callee, end: Callee) -> Callable[..., Any]:
     return phase
 
 
-def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
+def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phases that push along all edges of ``source`` and append to ``target``."""
     queues: dict[str, Value] = {
         "small": b.array("classes_small", "vertex_queue", b.layout.ids),
@@ -124,15 +124,15 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         "n": b.capacity("vertex"),
     }
     counts = _classify(step, b, source, queues)
-    edge = Edge.of(step, b, target, want)
+    edge = Edge.of(step, b, target, next_scan)
     collect, end = parts(edge, b)
     given = queues | {"lists": edge.lists, "out": edge.out} | {f"many{i}": each for i, each in enumerate(counts)}
     walk = Made(walking, {"collect": collect})
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, collect=collect, walk=walk, end=end)
-    finish(step, b, made, source, target, edge.want, Counter("EXAMINED"), PUSH_CLASSES)
+    finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_CLASSES)
 
 
-def _classify(step: Advance, b: CudaProgram, source: Register, queues: dict[str, Value]) -> list[Var]:
+def _classify(step: Advance, b: CudaProgram, source: FrontierState, queues: dict[str, Value]) -> list[Var]:
     """Add the phase that writes the queues; the variables that hold their lengths."""
     given = frontier(b, source, "vertex") | queues | {"offsets": b.lists(step.edges)[0]}
     counts = [b.variable("members") for _ in range(4)]

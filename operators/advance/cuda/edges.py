@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from frontier.functors.functor import arguments
+from frontier.lowering.frontier_state import ALL, QUEUE
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either
 from frontier.lowering.kernels import Callee, Constant, Made
-from frontier.lowering.registers import ALL, QUEUE
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
 from frontier.operators.advance.edges import pushing, walked
 from frontier.operators.elementwise.cuda import appending, output, queue_of
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.machine import exchange, prefetch, truth
     from frontier.backends.cuda.names import I
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
-__all__ = ["Edge", "finish", "scan_marks", "unique", "way"]
+__all__ = ["Edge", "deduplication", "finish", "scan_marks", "unique"]
 
 
 # ---- kernels ---------------------------------------------------------------------------------------------
@@ -69,7 +69,7 @@ def visiting(
 
 
 def taking(how: str, early: bool) -> Callable[..., Any]:
-    """Whether an item is to be appended, as :func:`way` says; its stamp has been read before if ``early``."""
+    """Whether an item is to be appended, as :func:`deduplication` says; its stamp has been read before if ``early``."""
     stamps, bitmap, cull, mark = (how == each for each in ("stamp", "bitmap", "cull", "mark"))
 
     def take(out, item, stamped):
@@ -118,7 +118,7 @@ class Edge(NamedTuple):
         What visits an edge; says whether an item is to be appended.
     lists, out : Call
         Parameters.
-    want : str
+    next_scan : str
         Which scan the next queue gets.
     appends : dict
         Constants: whether anything is appended by the phase (``appends``), and how; whether a warp's items need a last
@@ -129,23 +129,23 @@ class Edge(NamedTuple):
     take: Made | None
     lists: Call
     out: Value
-    want: str
+    next_scan: str
     appends: dict[str, Constant]
 
     @classmethod
-    def of(cls, step: Advance, b: CudaProgram, target: Register, after: str) -> Edge:
+    def of(cls, step: Advance, b: CudaProgram, target: FrontierState, after: str) -> Edge:
         """For one step."""
         near = "src" if step.far == "dst" else "dst"
         lists, loads = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
-        how, want, take = way(step, b), "", None
-        early = how == "stamp" and b.narrow
+        how, next_scan, take = deduplication(step, b), "", None
+        early = how == "stamp" and b.low_degree
         out: Value = 0
         if step.output is not None:
-            out, want = queue_of(b, target, step.output, after)
+            out, next_scan = queue_of(b, target, step.output, after)
             more = _tests(how, b)
-            if b.carries(want):
-                more["following"] = b.lists(want)[1]
-            out, want = queue_of(b, target, step.output, after, **more)
+            if b.carries(next_scan):
+                more["following"] = b.lists(next_scan)[1]
+            out, next_scan = queue_of(b, target, step.output, after, **more)
             take = Made(taking, {"how": how, "early": early})
         visit: dict[str, Constant] = {
             "visit": b.calling(step.fn, "edge", (near, step.far, "edge", "weight")),
@@ -153,12 +153,12 @@ class Edge(NamedTuple):
             "take": take,
             **loads,
             "edge": step.output == "edge",
-            "carries": b.carries(want),
+            "carries": b.carries(next_scan),
             "early": early,
         }
         culls = how == "cull"
-        appends = {"appends": step.output is not None and how != "mark", "culls": culls, **appending(b, want)}
-        return cls(Made(visiting, visit), take, lists, out, want, appends)
+        appends = {"appends": step.output is not None and how != "mark", "culls": culls, **appending(b, next_scan)}
+        return cls(Made(visiting, visit), take, lists, out, next_scan, appends)
 
 
 def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
@@ -176,7 +176,7 @@ def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
     return made
 
 
-def way(step: Advance, b: CudaProgram) -> str:
+def deduplication(step: Advance, b: CudaProgram) -> str:
     """How an element gets into the next queue at most once.
 
     ``""``: the functor sees to it. ``stamp``: an exchange. ``bitmap``: an atomic on a bit. ``cull``: cheap tests that
@@ -184,7 +184,7 @@ def way(step: Advance, b: CudaProgram) -> str:
     """
     if step.output != "vertex":
         return ""
-    if b.narrow:
+    if b.low_degree:
         return "" if step.unique == "claimed" else "stamp"
     if b.schedule.queue == "scan":
         return "mark"
@@ -197,10 +197,17 @@ def way(step: Advance, b: CudaProgram) -> str:
 
 
 def finish(
-    step: Advance, b: CudaProgram, made: Call, source: Register, target: Register, want: str, seen: Expr, how: int
+    step: Advance,
+    b: CudaProgram,
+    made: Call,
+    source: FrontierState,
+    target: FrontierState,
+    next_scan: str,
+    seen: Expr,
+    how: int,
 ) -> None:
     """The phase itself, after what its tests need, then what it has produced. ``how`` is for the trace."""
-    kept = way(step, b)
+    kept = deduplication(step, b)
     if kept in ("stamp", "cull", "mark"):
         b.set(EPOCH, EPOCH + 1)
     n = b.capacity("vertex")
@@ -210,32 +217,32 @@ def finish(
     if step.held is not None:
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
     if step.output is not None and kept != "mark":
-        after += b.produced(target, step.output, want)
+        after += b.produced(target, step.output, next_scan)
     b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
     if kept == "mark":
         large = both(b.other_than(source, QUEUE), source.edges > (n >> 2))
-        scan_marks(b, target, want, large if want and not b.big else None)
+        scan_marks(b, target, next_scan, large if next_scan and not b.big else None)
     elif kept == "cull":
         # More than there is room for: the stamps have the same set without duplicates.
         with b.when(either(target.count > n, target.edges > b.capacity("edge"), target.edges < 0)):
-            scan_marks(b, target, want, None)
+            scan_marks(b, target, next_scan, None)
 
 
-def scan_marks(b: CudaProgram, target: Register, want: str, large: Expr | None) -> None:
+def scan_marks(b: CudaProgram, target: FrontierState, next_scan: str, large: Expr | None) -> None:
     """Make the next queue of the vertices that are stamped with the present epoch.
 
     Warps go over the stamps side by side, which leaves the queue out of order; where ``large`` holds, each block has a
     piece of them, so that it is in order, after a phase more that counts what each will find.
     """
     parameters: dict[str, Value] = {}
-    want = output(b, target, "vertex", want, parameters)
+    next_scan = output(b, target, "vertex", next_scan, parameters)
     if large is None:
-        _marks_by_warps(b, target, want, parameters)
+        _marks_by_warps(b, target, next_scan, parameters)
         return
     with b.when(large) as branch:
-        _marks_by_blocks(b, target, want, parameters)
+        _marks_by_blocks(b, target, next_scan, parameters)
     with b.otherwise(branch):
-        _marks_by_warps(b, target, want, parameters)
+        _marks_by_warps(b, target, next_scan, parameters)
 
 
 def _stamps(b: CudaProgram) -> tuple[Value, Value, Value]:
@@ -243,7 +250,7 @@ def _stamps(b: CudaProgram) -> tuple[Value, Value, Value]:
     return b.array("stamps", "stamps", "int32"), cast("int32", EPOCH), b.capacity("vertex")
 
 
-def _marks_by_blocks(b: CudaProgram, target: Register, want: str, parameters: dict[str, Value]) -> None:
+def _marks_by_blocks(b: CudaProgram, target: FrontierState, next_scan: str, parameters: dict[str, Value]) -> None:
     before, found = b.variable("before"), b.variable("found")
     degrees = parameters["degrees"]
     counted = [
@@ -252,34 +259,34 @@ def _marks_by_blocks(b: CudaProgram, target: Register, want: str, parameters: di
     ]
     b.phase(Call("count_marks", WORDS, SLOT, *_stamps(b), degrees), counted, "count the marks")
     after: list[Node] = [
-        *b.produced(target, "vertex", want),
+        *b.produced(target, "vertex", next_scan),
         Assign(target.count, found & 0xFFFFFFFF),
         Assign(target.edges, found >> 32),
     ]
-    out = (parameters["out"], parameters["out_scan"], b.mode(want), degrees, parameters["capacity"])
+    out = (parameters["out"], parameters["out_scan"], b.mode(next_scan), degrees, parameters["capacity"])
     b.phase(Call("write_marks", WORDS, SLOT, before, *_stamps(b), *out), after, "list the marked vertices in order")
 
 
-def _marks_by_warps(b: CudaProgram, target: Register, want: str, parameters: dict[str, Value]) -> None:
+def _marks_by_warps(b: CudaProgram, target: FrontierState, next_scan: str, parameters: dict[str, Value]) -> None:
     b.scratch = True
     size = 8 if b.layout.ids == "int64" else 4
     warp = Call("thread_index") >> cast("int32", 5)
     held = Call(f"{b.layout.ids}_shared", Var("FREE") + size * Call("part_of_warp") * warp)
-    out = (parameters["out"], parameters["out_scan"], b.mode(want), parameters["degrees"], parameters["capacity"])
+    out = (parameters["out"], parameters["out_scan"], b.mode(next_scan), parameters["degrees"], parameters["capacity"])
     call = Call("queue_of_marks", WORDS, SLOT, b.big, WORKER, WORKERS, *_stamps(b), *out, held)
-    b.phase(call, b.produced(target, "vertex", want), "list the marked vertices")
+    b.phase(call, b.produced(target, "vertex", next_scan), "list the marked vertices")
 
 
-def unique(b: CudaProgram, register: Register) -> None:
+def unique(b: CudaProgram, current: FrontierState) -> None:
     """Add the phase that removes the duplicates which a cull may have left in a queue of vertices."""
-    if b.narrow or register.kinds != {"vertex"}:
+    if b.low_degree or current.kinds != {"vertex"}:
         return
-    after = b.want
-    b.sparse(register)
-    with b.when(b.other_than(register, ALL)):
-        given = frontier(b, register, "vertex")
+    after = b.next_scan
+    b.sparse(current)
+    with b.when(b.other_than(current, ALL)):
+        given = frontier(b, current, "vertex")
         del given["everything"]
-        given["out"], want = queue_of(b, register, "vertex", after, **_tests("stamp", b))
+        given["out"], next_scan = queue_of(b, current, "vertex", after, **_tests("stamp", b))
         b.set(EPOCH, EPOCH + 1)
-        made = b.kernel("unique", removing_duplicates, given, **appending(b, want))
-        b.phase(made, b.produced(register, "vertex", want), "remove duplicates")
+        made = b.kernel("unique", removing_duplicates, given, **appending(b, next_scan))
+        b.phase(made, b.produced(current, "vertex", next_scan), "remove duplicates")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.runtime_words import FREE, TILE
+from frontier.lowering.frontier_state import PUSH
 from frontier.lowering.ir import Choice, Value
 from frontier.lowering.kernels import Callee
-from frontier.lowering.registers import PUSH
 from frontier.lowering.variables import pointer
 from frontier.operators.advance.cuda.edges import Edge, finish
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, int32_shared, offsets_shared
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.queues import source_in, tile_size, tile_sources
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
@@ -89,9 +89,9 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
     return phase
 
 
-def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
+def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
-    edge = Edge.of(step, b, target, want)
+    edge = Edge.of(step, b, target, next_scan)
     b.scratch = True
     everything = b.everything(source)
     given: dict[str, Value] = {
@@ -104,4 +104,4 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
         "out": edge.out,
     }
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, visit=edge.visit, **edge.appends)
-    finish(step, b, made, source, target, edge.want, source.edges, PUSH)
+    finish(step, b, made, source, target, edge.next_scan, source.edges, PUSH)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors.functor import arguments
+from frontier.lowering.frontier_state import PULL
 from frontier.lowering.ir import Call, Counter, Value
-from frontier.lowering.registers import PULL
 from frontier.lowering.variables import TRACING, pointer
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
 from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, pulling, walked
@@ -25,7 +25,7 @@ from frontier.operators.shared.phases import indented
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
@@ -37,7 +37,7 @@ ALONE = 64
 TABLE = 2048
 
 
-def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> None:
+def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState) -> None:
     """Add the phases: the frontier as a bitmap, then the pull of all vertices, or of those still unvisited."""
     make_bitmap(b, source, "uint32")
     queue = waiting(step, b)
@@ -55,8 +55,8 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register) -> 
 def _search(
     step: Advance,
     b: CudaProgram,
-    source: Register,
-    target: Register,
+    source: FrontierState,
+    target: FrontierState,
     queue: Waiting | None = None,
     again: bool = False,
 ) -> None:
@@ -76,7 +76,7 @@ def _search(
     if queue is not None:
         parameters |= queue.parameters(again)
     near = "src" if step.far == "dst" else "dst"
-    cached = b.schedule.hub_cache and not b.narrow  # narrow builds have no scratch memory, and no hubs
+    cached = b.schedule.hub_cache and not b.low_degree  # low-degree builds have no scratch memory, and no hubs
     each = [
         *_alone(visit, where, near, cached),
         *_together(visit, near),

@@ -29,7 +29,7 @@ def waiting(step: Advance, b: CudaProgram) -> Waiting | None:
 
     Where a loop keeps its frontiers, bitmaps are made queues between passes, so no two pulls are in a row.
     """
-    able = b.schedule.queue == "scan" and not b.narrow and not b.build.single
+    able = b.schedule.queue == "scan" and not b.low_degree and not b.build.single
     repeated = len(b.loops) > 1 and not b.records and step.output == "vertex"
     return Waiting(b) if able and repeated and _lasting(step) else None
 
@@ -102,12 +102,12 @@ class Waiting:
             "waits = False",
             "if begun < end:",
             f"    waits = truth({where})",
-            "fill = stash(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, offsets, n, held, fill, waits, x)",
+            "fill = warp_put(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, offsets, n, held, fill, waits, x)",
         ]
 
     def end(self) -> list[str]:
         """Lines after a pull's loop."""
-        return ["unstash(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, offsets, n, held, fill)"]
+        return ["warp_flush(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, offsets, n, held, fill)"]
 
     def after(self, again: bool) -> list[Node]:
         """Decisions after a pull: what it has noted may be used, unless the run pauses before the next pass."""

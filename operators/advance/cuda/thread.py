@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.runtime_words import EXAMINED, PILE_COUNT
+from frontier.lowering.frontier_state import PUSH_THREAD
 from frontier.lowering.ir import Call, Counter, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
-from frontier.lowering.registers import PUSH_THREAD
 from frontier.lowering.variables import EPOCH, pointer
 from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.advance.sample import Sample, sample_key, sample_place
@@ -26,11 +26,11 @@ from frontier.program.effects import effects
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append, append_start, append_waiting, element_at
     from frontier.backends.cuda.collectives import first_in_warp
-    from frontier.backends.cuda.machine import any_lane, ballot, exchange, fetch_add, ones, prefetch, shuffle, truth
+    from frontier.backends.cuda.machine import any_lane, ballot, exchange, fetch_add, popcount, prefetch, shuffle, truth
     from frontier.backends.cuda.names import I, tracing
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.runtime import add_up, arrive_packed
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["far_ends", "lower"]
@@ -94,7 +94,7 @@ def pushing(
                 if part == 0 and i < total:
                     stays = truth(hold(p, C, slot, x))
                 if counts:
-                    kept += ones(ballot(stays))
+                    kept += popcount(ballot(stays))
                 if shuffle(np.int32(stays), np.int32(lane - part)) != np.int32(0):
                     if tracing and part == 0:
                         seen -= max(np.int64(end - k), np.int64(0))
@@ -180,7 +180,7 @@ def sampling(
                 if part == 0 and i < total:
                     stays = truth(hold(p, C, slot, x))
                 if counts:
-                    kept += ones(ballot(stays))
+                    kept += popcount(ballot(stays))
                 if shuffle(np.int32(stays), np.int32(lane - part)) != np.int32(0):
                     if tracing and part == 0:
                         seen -= draws
@@ -273,11 +273,11 @@ def listing(big: bool, mode: int) -> Callable[..., Any]:
 # ---- lowering --------------------------------------------------------------------------------------------
 
 
-def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
+def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase that pushes along (a part of) the edges of every vertex of ``source``."""
-    edge = Edge.of(step, b, target, want)
-    want = edge.want
-    carries, early = b.carries(want), bool(edge.visit.constants["early"])
+    edge = Edge.of(step, b, target, next_scan)
+    next_scan = edge.next_scan
+    carries, early = b.carries(next_scan), bool(edge.visit.constants["early"])
     b.holds = step.held is not None and carries and not b.decides and b.build.packs
     given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     keep = Made(keeping, {"take": edge.take, "early": early, "carries": carries}) if edge.take is not None else None
@@ -305,7 +305,7 @@ def lower(step: Advance, b: CudaProgram, source: Register, target: Register, wan
             constants["fetch"], given["fields"] = _ahead(step, b)
             b.arrived = True
         made = b.kernel(name, pushing, given, **constants)
-    finish(step, b, made, source, target, want, Counter("EXAMINED"), PUSH_THREAD)
+    finish(step, b, made, source, target, next_scan, Counter("EXAMINED"), PUSH_THREAD)
     b.arrived = b.holds = False
 
 
@@ -333,13 +333,13 @@ def _lanes(step: Advance, b: CudaProgram) -> int:
     return min(b.build.lanes, 1 << (length - 1).bit_length())
 
 
-def far_ends(step: Advance, b: CudaProgram, edges: Register, vertices: Register) -> None:
+def far_ends(step: Advance, b: CudaProgram, edges: FrontierState, vertices: FrontierState) -> None:
     """Add the phase that makes the set of the far ends of some edges."""
     given = frontier(b, edges, "edge")
     # The far end of an edge is the same whichever way it is walked from here on.
     given["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
     stamps: dict[str, Value] = {"stamps": b.array("stamps", "stamps", "int32"), "epoch": cast("int32", EPOCH)}
-    given["out"], want = queue_of(b, vertices, "vertex", "" if step.part else step.edges, **stamps)
+    given["out"], next_scan = queue_of(b, vertices, "vertex", "" if step.part else step.edges, **stamps)
     b.set(EPOCH, EPOCH + 1)
-    made = b.kernel("far_ends", listing, given, **appending(b, want))
-    b.phase(made, b.produced(vertices, "vertex", want), "list the far ends")
+    made = b.kernel("far_ends", listing, given, **appending(b, next_scan))
+    b.phase(made, b.produced(vertices, "vertex", next_scan), "list the far ends")

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cuda.runtime_words import EXAMINED
+from frontier.lowering.frontier_state import PUSH_TWC
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee, Made
-from frontier.lowering.registers import PUSH_TWC
 from frontier.operators.advance.cuda.block import list_of, own_items, parts, sharing, walking
 from frontier.operators.advance.cuda.edges import Edge, finish
 from frontier.operators.shared.phases import frontier
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import I, int32_shared, int64_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.runtime import add_up
-    from frontier.lowering.registers import Register
+    from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
@@ -97,11 +97,11 @@ def pushing(walk: Callee, share: Callee, end: Callee) -> Callable[..., Any]:
     return phase
 
 
-def lower(step: Advance, b: CudaProgram, source: Register, target: Register, want: str) -> None:
+def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
-    edge = Edge.of(step, b, target, want)
+    edge = Edge.of(step, b, target, next_scan)
     collect, end = parts(edge, b)
     given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     walk, share = Made(walking, {"collect": collect}), Made(sharing, {"collect": collect, "big": b.big})
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, walk=walk, share=share, end=end)
-    finish(step, b, made, source, target, edge.want, Counter("EXAMINED"), PUSH_TWC)
+    finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_TWC)

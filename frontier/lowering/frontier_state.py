@@ -1,6 +1,6 @@
 """Registers: the representation of a frontier inside a loop function.
 
-Every scope (the program, and every step or loop with a frontier of its own) has one register: a few
+Every scope (the program, and every step or loop with a frontier of its own) has one frontier: a few
 local variables, which have the same values in all workers, and queues in memory.
 
 ===========  ==========================================================================
@@ -9,7 +9,7 @@ local variables, which have the same values in all workers, and queues in memory
 ``count``    number of elements
 ``edges``    sum of their degrees, if the form includes it
 ``queue``    address of the ids
-``side``     which of its two queues and prefix sums the register uses now
+``side``     which of its two queues and prefix sums the frontier uses now
 ``bits``     address of the bitmap
 ===========  ==========================================================================
 """
@@ -23,7 +23,7 @@ from frontier.lowering.variables import Variables
 
 __all__ = [
     "ALL", "BITS", "HOW", "IN", "OUT", "PULL", "PUSH", "PUSH_BLOCK", "PUSH_CLASSES", "PUSH_THREAD", "PUSH_TWC", "QUEUE",
-    "SMALL", "VARIABLES", "Register", "form",
+    "SMALL", "VARIABLES", "FrontierState", "form",
 ]  # fmt: skip
 
 QUEUE, OUT, IN, ALL, BITS = range(5)
@@ -61,8 +61,8 @@ VARIABLES = ("form", "kind", "count", "edges", "queue", "side", "bits")
 
 
 @dataclass
-class Register:
-    """The variables of one register, and what is known of it while the program is made.
+class FrontierState:
+    """The variables of one frontier, and what is known of it while the program is made.
 
     What ``queue`` leads to is only read: it may be the memory of a user's Frontier, with no room beyond ``count``.
 
@@ -80,7 +80,7 @@ class Register:
     record : str
         Name of the record that frontiers are written to directly, if they are: see ``Builder.target``.
     places : dict
-        Of all registers of a program: whose arrays are which. They are numbered as they are first asked for, so that
+        Of all frontiers of a program: whose arrays are which. They are numbered as they are first asked for, so that
         programs which run on a graph one after another use the same ones.
     """
 
@@ -99,8 +99,8 @@ class Register:
     places: dict[tuple[bool, int], int] = field(default_factory=dict)
 
     @classmethod
-    def made(cls, number: int, variables: Variables, places: dict[tuple[bool, int], int]) -> Register:
-        """A register with variables of its own."""
+    def made(cls, number: int, variables: Variables, places: dict[tuple[bool, int], int]) -> FrontierState:
+        """A frontier with variables of its own."""
         form, kind, count, edges, queue, side, bits = (variables.variable(name) for name in VARIABLES)
         return cls(number, form, kind, count, edges, queue, side, bits, places=places)
 
