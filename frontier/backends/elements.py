@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import types
 
-__all__ = ["Flags", "Half", "Narrow", "pointer_type"]
+__all__ = ["Flags", "Half", "Locked", "Narrow", "pointer_type"]
 
 
 class Flags(types.Type):
@@ -35,11 +35,29 @@ class Half(types.Type):
         self.dtype, self.other = dtype, other
 
 
+class Locked(types.Type):
+    """A field with which another goes along, if a word cannot hold both: pointers to both, and to locks.
+
+    ``kinds`` are the types of these pointers, ``other`` is the number type of the other field.
+    """
+
+    def __init__(self, dtype: str, other: str) -> None:
+        super().__init__(name=f"locked({dtype}, {other})")
+        self.dtype, self.other = getattr(types, dtype), getattr(types, other)
+        self.kinds = (_seen(dtype), _seen(other), types.CPointer(types.int64))
+
+
+def _seen(dtype: str) -> Any:
+    return pointer_type(f"wide_{dtype}" if dtype == "int32" else dtype)
+
+
 def pointer_type(dtype: str) -> Any:
     """Type of an array's memory in the texts of loop functions, or of a field's as functors see it: ``wide_int32``."""
     if dtype == "bool":
         return Flags()
     if dtype.startswith("half_"):  # half_float32_int32: of a field of float32, with which one of int32 goes along
         return Half(*(getattr(types, name) for name in dtype.split("_")[1:]))
+    if dtype.startswith("locked_"):
+        return Locked(*dtype.split("_")[1:])
     number = getattr(types, dtype.removeprefix("wide_"))
     return Narrow(number) if dtype.startswith(("wide_", "uint")) and number.bitwidth < 64 else types.CPointer(number)

@@ -16,6 +16,7 @@ from numba.core.errors import TypingError
 
 from frontier.backends import least
 from frontier.backends.checks import Checked
+from frontier.backends.elements import Locked
 from frontier.functors import adjacency, atomics, numbers
 from frontier.functors.numbers import refused_float
 
@@ -63,8 +64,19 @@ def _narrow(field: Any) -> bool:
     return isinstance(number, types.Integer) and bool(bits < 64)
 
 
+def _of_locked(field: Any, name: str, pairs: Any, companion: Any = None) -> Any:
+    """An atomic on a key that has locks: without a companion as on any field."""
+    public, key_of = getattr(atomics, f"atomic_{name}"), pairs.key_of
+    if companion is not None:
+        offer = pairs.locked_minimum if name == "min" else pairs.locked_maximum
+        return lambda field, index, value, companion=None: offer(field, index, value, companion)
+    if name in ("min", "max"):
+        return lambda field, index, value, companion=None: public(key_of(field), index, value)
+    return lambda field, index, value: public(key_of(field), index, value)
+
+
 def register(
-    overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: Any, pairs: SimpleNamespace | None = None
+    overload: Any, operations: SimpleNamespace, jit: Any, intrinsic: Any, pairs: Any = None
 ) -> None:
     """Tell numba what the functions mean on one target.
 
@@ -89,7 +101,7 @@ def register(
     _truth(overload)
 
 
-def _atomics(overload: Any, operations: SimpleNamespace, pairs: SimpleNamespace | None) -> None:
+def _atomics(overload: Any, operations: SimpleNamespace, pairs: Any) -> None:
     def define(name: str, operation: Any) -> None:
         def implement(field, index, value):
             if isinstance(field, Checked):
@@ -97,6 +109,8 @@ def _atomics(overload: Any, operations: SimpleNamespace, pairs: SimpleNamespace 
             refusal = _refusal(name, field, index, value)
             if refusal is not None:
                 raise TypingError(refusal)
+            if isinstance(field, Locked):
+                return _of_locked(field, name, pairs)
             if _narrow(field):  # as a read gives it
                 return lambda field, index, value: np.int64(operation(field, index, value))
             return lambda field, index, value: operation(field, index, value)
@@ -112,6 +126,8 @@ def _atomics(overload: Any, operations: SimpleNamespace, pairs: SimpleNamespace 
                 refusal = _refusal_of_companion(name, field, companion)
             if refusal is not None:
                 raise TypingError(refusal)
+            if isinstance(field, Locked):
+                return _of_locked(field, name, pairs, companion)
             if companion is not None and _narrow(field):
                 return lambda field, index, value, companion=None: np.int64(paired(field, index, value, companion))
             if companion is not None:
@@ -139,6 +155,9 @@ def _atomics(overload: Any, operations: SimpleNamespace, pairs: SimpleNamespace 
         refusal = _refusal("cas", field, index, expected, value)
         if refusal is not None:
             raise TypingError(refusal)
+        if isinstance(field, Locked):
+            public, key_of = atomics.atomic_cas, pairs.key_of
+            return lambda field, index, expected, value: public(key_of(field), index, expected, value)
         if _narrow(field):
             return lambda field, index, expected, value: np.int64(swap(field, index, expected, value))
         return lambda field, index, expected, value: swap(field, index, expected, value)

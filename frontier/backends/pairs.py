@@ -1,7 +1,11 @@
-"""Pairs: two fields of 32 bits that share words of 64 bits, so that one atomic changes both.
+"""Pairs of fields that functors change at the same time, on any target: see :mod:`frontier.program.pairs`.
 
-A word's lower half holds the element of one field, the upper half that of the field declared ``with_=`` it. Functors,
-and the host, see each as an array whose elements lie eight bytes apart.
+Two fields of 32 bits share words of 64 bits, so that one atomic changes both. A word's lower half holds the element of
+one field, the upper half that of the field declared ``with_=`` it. Functors, and the host, see each as an array whose
+elements lie eight bytes apart.
+
+Wider fields are arrays as others are. Whoever has a better value takes a lock, of which there are a few thousand. The
+key still changes by an atomic, for other atomics on it take no lock.
 """
 
 from __future__ import annotations
@@ -14,9 +18,10 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
-from frontier.backends.elements import Half
+from frontier.backends.elements import Half, Locked
+from frontier.backends.workspace import LOCKS
 
-__all__ = ["place", "register"]
+__all__ = ["locked", "place", "register"]
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
 
@@ -26,12 +31,25 @@ def place(builder: Any, args: Any) -> Any:
     return builder.gep(args[0], [builder.shl(args[1], _I64(1))])
 
 
-def register(intrinsic: Any, overload: Any) -> SimpleNamespace:
-    """Tell numba how halves of words are read and written on one target, by that target's own decorators.
+def register(intrinsic: Any, overload: Any, jit: Any, operations: Any) -> SimpleNamespace:
+    """Tell numba how the fields of pairs are read and written on one target, by that target's own decorators.
 
-    Gives the intrinsics ``minimum`` and ``maximum``: of a pointer to halves, an index, a value for this half and one
-    for the other. Both are stored if the value is less, or greater, than what is there; the result is what was there.
+    ``operations`` are ``fetch_min``, ``fetch_max``, ``compare_exchange``, ``store_release`` and ``yield_processor``.
+
+    Gives ``minimum`` and ``maximum`` for halves of words, and ``locked_minimum`` and ``locked_maximum``: functions of a
+    field, an index, a value and one for the other field. Both are stored if the value is less, or greater, than what is
+    there; the result is what was there. ``key_of`` gives the pointer to a key that has locks.
     """
+    made = _locked(intrinsic, overload, jit, operations)
+    made.minimum, made.maximum = _offer(intrinsic, "<"), _offer(intrinsic, ">")
+    _halves(intrinsic, overload)
+    return made
+
+
+# ---- words ---------------------------------------------------------------------------------------------------
+
+
+def _halves(intrinsic: Any, overload: Any) -> None:
     # numba compares signatures literally, so what it reads has no annotations.
 
     @intrinsic
@@ -68,7 +86,6 @@ def register(intrinsic: Any, overload: Any) -> SimpleNamespace:
 
     overload(operator.getitem)(getitem)
     overload(operator.setitem)(setitem)
-    return SimpleNamespace(minimum=_offer(intrinsic, "<"), maximum=_offer(intrinsic, ">"))
 
 
 def _offer(intrinsic: Any, better: str) -> Any:
@@ -109,3 +126,101 @@ def _compared(builder: Any, better: str, number: Any, value: Any, there: Any) ->
         return (builder.icmp_signed if number.signed else builder.icmp_unsigned)(better, value, there)
     is_number = builder.fcmp_ordered("ord", value, value)
     return builder.and_(is_number, builder.fcmp_unordered(better, value, there))
+
+
+# ---- locks ---------------------------------------------------------------------------------------------------
+
+
+def locked(intrinsic: Any, kind: Any) -> Any:
+    """From the addresses of the key, of the other field and of the locks to a key as functors see it."""
+
+    @intrinsic
+    def make(typingctx, key, other, locks):
+        def generate(context, builder, signature, args):
+            made = ir.Constant(context.get_value_type(kind), ir.Undefined)
+            for i, (address, each) in enumerate(zip(args, kind.kinds, strict=True)):
+                made = builder.insert_value(made, builder.inttoptr(address, context.get_value_type(each)), i)
+            return made
+
+        return kind(types.int64, types.int64, types.int64), generate
+
+    return make
+
+
+def _locked(intrinsic: Any, overload: Any, jit: Any, operations: Any) -> SimpleNamespace:
+    def part(number: int) -> Any:
+        @intrinsic
+        def given(typingctx, field):
+            def generate(context, builder, signature, args):
+                return builder.extract_value(args[0], number)
+
+            return field.kinds[number](field), generate
+
+        return given
+
+    key_of, other_of, locks_of = part(0), part(1), part(2)
+    exchange, release, give_way = operations.compare_exchange, operations.store_release, operations.yield_processor
+    last = LOCKS - 1
+
+    @intrinsic
+    def as_key(typingctx, field, value):
+        """A value as the key holds it."""
+
+        def generate(context, builder, signature, args):
+            return args[1]
+
+        return field.dtype(field, field.dtype), generate
+
+    @jit
+    def lock(locks, at):
+        tries = 0
+        while exchange(locks, at, 0, 1) != 0:
+            tries += 1
+            if tries > 64:  # whoever has it may wait for a core
+                give_way()
+
+    @jit
+    def less(value, there):
+        return value < there or (there != there and value == value)
+
+    @jit
+    def greater(value, there):
+        return value > there or (there != there and value == value)
+
+    def offering(better: Any, change: Any) -> Any:
+        @jit
+        def offer(field, index, value, companion):
+            key, new = key_of(field), as_key(field, value)
+            there = key[index]
+            if not better(new, there):
+                return there
+            locks, at = locks_of(field), index & last
+            lock(locks, at)
+            there = change(key, index, new)
+            if better(new, there):
+                other_of(field)[index] = companion
+            release(locks, at, 0)
+            return there
+
+        return offer
+
+    def getitem(field, index):
+        if isinstance(field, Locked) and isinstance(index, types.Integer):
+            return lambda field, index: key_of(field)[index]
+        return None
+
+    def setitem(field, index, value):
+        if not isinstance(field, Locked) or not isinstance(index, types.Integer):
+            return None
+
+        def store(field, index, value):
+            key_of(field)[index] = value
+
+        return store
+
+    overload(operator.getitem)(getitem)
+    overload(operator.setitem)(setitem)
+    return SimpleNamespace(
+        key_of=key_of, locked_minimum=offering(less, operations.fetch_min),
+        locked_maximum=offering(greater, operations.fetch_max),
+    )  # fmt: skip

@@ -36,6 +36,9 @@ _lock = threading.Lock()
 #: Workspaces that a graph keeps for later runs.
 KEPT = 2
 
+#: Locks of fields that change together; a place in the fields has that of its last bits.
+LOCKS = 4096
+
 
 def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
     """Dtype and length of the arrays of each role."""
@@ -51,6 +54,7 @@ def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
         "marks": (np.dtype(np.int64), n + 2),
         "vertex_stamps": (np.dtype(np.int32), n + 1),
         "edge_stamps": (np.dtype(np.int32), m + 1),
+        "locks": (np.dtype(np.int64), LOCKS),
     }
 
 
@@ -91,7 +95,7 @@ class Workspace:
         size = usual if length is None else length
         key = (name, role, size)
         if key not in self.arrays:
-            make = self.xp.zeros if role.endswith("stamps") else self.xp.empty
+            make = self.xp.zeros if role.endswith("stamps") or role == "locks" else self.xp.empty
             try:
                 self.arrays[key] = make(size, dtype)
             except MemoryError as error:

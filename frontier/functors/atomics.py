@@ -17,7 +17,7 @@ from frontier.errors import FunctorError
 __all__ = ["atomic_add", "atomic_cas", "atomic_exch", "atomic_max", "atomic_min", "atomic_or"]
 
 #: Why a fourth argument is refused.
-NO_COMPANION = "no field goes along with its first argument: it takes a field declared with_= this one, both of 32 bits"
+NO_COMPANION = "no field goes along with its first argument: it takes one that is declared with_= this"
 
 SCALAR_MESSAGE = "is not a vertex, edge or array field; scalars take no atomics: return the value and use Reduce"
 

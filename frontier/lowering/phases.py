@@ -154,8 +154,7 @@ class Phases(Variables):
             if kind == "scalar":
                 found.append((name, cast("int64", self.scalars[name]) if dtype in NARROW else self.scalars[name], None))
             elif kind != "pile":
-                place = pointer(self.layout.seen(name), self.state[f"field:{name}"])
-                found.append((name, place, self._length(name, kind)))
+                found.append((name, self._seen(name), self._length(name, kind)))
         for name in self.topology:
             length = self._length(name, "vertex" if name == "offsets" else "edge")
             if length is not None and name == "offsets":
@@ -163,6 +162,19 @@ class Phases(Variables):
             dtype, address = self._of_graph(name)
             found.append((hidden(name), pointer(wide(dtype), address), length))
         return found
+
+    def _seen(self, name: str) -> Expr:
+        """A field as functors see it."""
+        pair, own = self.layout.pair(name), self.state[f"field:{name}"]
+        if pair is None or pair.word or name == pair.other:
+            return pointer(self.layout.seen(name), own)
+        locks = self.input("locks", "locks", "locks of pairs")
+        return Call(f"{self.layout.seen(name)}_at", own, self.state[f"field:{pair.other}"], locks)
+
+    def pair_types(self) -> list[str]:
+        """Names of the types of fields that go along with others, as functors see them."""
+        fields = (name for name, kind, _ in self.layout.fields if kind in ("vertex", "edge"))
+        return sorted({self.layout.seen(name) for name in fields if self.layout.pair(name) is not None})
 
     def _length(self, name: str, kind: str) -> Expr | None:
         if not self.checks:

@@ -29,8 +29,8 @@ class Layout:
         The dtype of a pile is its kind of elements.
     pairs : tuple of Pair
         Fields of which one goes along with the other.
-    words : bool
-        Whether the elements of a pair share a word.
+    atomic : bool
+        Whether functors are compiled, and atomics change both fields of a pair.
     """
 
     ids: str
@@ -39,7 +39,7 @@ class Layout:
     mirrored: bool
     fields: tuple[tuple[str, str, str], ...]
     pairs: tuple[Pair, ...]
-    words: bool
+    atomic: bool
 
     @classmethod
     def of(cls, p: Problem) -> Layout:
@@ -52,8 +52,8 @@ class Layout:
         fields = tuple([
             (name, field.kind, field.init if field.kind == "pile" else field.dtype) for name, field in p.fields.items()
         ])  # fmt: skip
-        pairs, words = p._pairs, g.placement.backend.keeps_pairs
-        made: Layout = _layout(g.targets.dtype, g.offsets.dtype, weights, not g.directed, fields, pairs, words)
+        pairs, atomic = p._pairs, g.placement.backend.keeps_pairs
+        made: Layout = _layout(g.targets.dtype, g.offsets.dtype, weights, not g.directed, fields, pairs, atomic)
         p.workspace["layout"] = made
         return made
 
@@ -68,12 +68,15 @@ class Layout:
     def seen(self, name: str) -> str:
         """The dtype as which functors see a field in memory: narrow integers are read as int64."""
         dtype = self.dtype(name)
-        for pair in self.pairs if self.words else ():
-            if name == pair.key:
-                return f"half_{dtype}_{self.dtype(pair.other)}"
-            if name == pair.other:
-                return f"half_{dtype}"
-        return wide(dtype)
+        pair = self.pair(name)
+        if pair is None or (name == pair.other and not pair.word):
+            return wide(dtype)
+        way = "half" if pair.word else "locked"
+        return f"{way}_{dtype}_{self.dtype(pair.other)}" if name == pair.key else f"{way}_{dtype}"
+
+    def pair(self, name: str) -> Pair | None:
+        """The pair that a field belongs to, on a backend where they change together by an atomic."""
+        return next((pair for pair in self.pairs if name in pair[:2]), None) if self.atomic else None
 
     def of_kind(self, *kinds: str) -> list[tuple[str, str]]:
         """(name, dtype) of the fields of some kinds, in order."""
@@ -97,8 +100,8 @@ def _weighted(layout: Layout, dtype: str) -> Layout:
 @cache
 def _layout(
     ids: Any, offsets: Any, weights: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...],
-    pairs: tuple[Pair, ...], words: bool,
+    pairs: tuple[Pair, ...], atomic: bool,
 ) -> Layout:  # fmt: skip
     """From dtypes: their names take NumPy some microseconds."""
     named = tuple((name, kind, str(dtype)) for name, kind, dtype in fields)
-    return Layout(str(ids), str(offsets), None if weights is None else str(weights), mirrored, named, pairs, words)
+    return Layout(str(ids), str(offsets), None if weights is None else str(weights), mirrored, named, pairs, atomic)

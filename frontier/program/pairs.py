@@ -1,8 +1,8 @@
 """Pairs of fields: one of keys that only fall (or rise), and one that goes along with it, ``with_=`` the first.
 
 A functor gives both in one call, ``fr.atomic_min(p.distance, dst, new, src)``, and whoever reads them later finds two
-values that belong together. Backends that compile do this by one atomic on a word of 64 bits. So both fields have 32
-bits, and there their arrays lie in each other's gaps.
+values that belong together. Backends that compile do this by one atomic on a word of 64 bits if both fields have 32
+bits; there their arrays lie in each other's gaps. Wider ones are changed under a lock.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ __all__ = ["Pair", "apart", "pairs_of", "side_by_side", "why_none"]
 
 
 class Pair(NamedTuple):
-    """Names of two fields, and how the key changes: ``"min"`` or ``"max"``."""
+    """Names of two fields, how the key changes (``"min"`` or ``"max"``), and whether both fit into one word."""
 
     key: str
     other: str
     combine: str
+    word: bool
 
 
 def pairs_of(fields: Mapping[str, Field]) -> tuple[Pair, ...]:
@@ -33,7 +34,7 @@ def pairs_of(fields: Mapping[str, Field]) -> tuple[Pair, ...]:
     for name, field in fields.items():
         key = field.with_
         if key is not None and key in fields and not _obstacle(fields[key], field):
-            found.append(Pair(key, name, fields[key].combine or ""))
+            found.append(Pair(key, name, fields[key].combine or "", _bits(fields[key]) == _bits(field) == 32))
     return tuple(found)
 
 
@@ -44,9 +45,13 @@ def _obstacle(key: Field, other: Field) -> str:
     if key.kind != other.kind:
         return "they are of different kinds"
     for field in (key, other):
-        if field.dtype is None or field.dtype.itemsize != 4:
-            return f"{field.dtype} has not 32 bits"
+        if _bits(field) not in (32, 64):
+            return f"{field.dtype} has neither 32 nor 64 bits"
     return ""
+
+
+def _bits(field: Field) -> int:
+    return 0 if field.dtype is None else 8 * field.dtype.itemsize
 
 
 def why_none(fields: Mapping[str, Field], key: str) -> str:

@@ -77,8 +77,8 @@ def vertex(
         How to merge copies of a value, on a backend that keeps several (such as one copy per device).
     with_ : str, optional
         Name of another field: when copies are merged, take this value from the copy whose other field was chosen. If
-        that field has ``combine="min"`` or ``"max"`` and both have 32 bits, functors set both by one atomic,
-        ``fr.atomic_min(p.distance, dst, new, src)``; where functors are compiled, the two arrays then have gaps.
+        that field has ``combine="min"`` or ``"max"``, functors set both at the same time,
+        ``fr.atomic_min(p.distance, dst, new, src)``. If both have 32 bits, the ``cpu`` backend interleaves the arrays.
     """
     return _each("vertex", dtype, init, combine, with_)
 
@@ -213,6 +213,8 @@ class Problem:
         if not placement.backend.keeps_pairs:
             return
         for pair in self._pairs:
+            if not pair.word:
+                continue
             before = self.arrays[pair.key], self.arrays[pair.other]
             if apart(*before):
                 made = side_by_side(placement.memory, len(before[0]), (before[0].dtype, before[1].dtype))

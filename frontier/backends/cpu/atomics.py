@@ -21,9 +21,8 @@ from frontier.native.machine_code import OPTIONS
 __all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth"]
 
 _overload = partial(overload, target="cpu")
-overloads.register(
-    _overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic, pairs.register(intrinsic, _overload)
-)
+_pairs = pairs.register(intrinsic, _overload, register_jitable, intrinsics)
+overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic, _pairs)
 arithmetic.register(partial(_overload, jit_options={**OPTIONS, "pipeline_class": WrappingCompiler}))
 
 #: How elements of bools and of narrow integers are loaded and stored.

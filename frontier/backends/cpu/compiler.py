@@ -163,7 +163,7 @@ def _reason(error: Exception) -> str:
 _WORDS = (
     (r"\bP\((?:[^()]|\([^()]*\))*\)", "the problem"),
     (r"\bnarrow\((\w+)\)", r"a field of \1"),
-    (r"\bhalf\((\w+), \w+\)", r"a field of \1"),
+    (r"\b(?:half|locked)\((\w+), \w+\)", r"a field of \1"),
     (r"\bflags\b", "a field of bool"),
     (r"\b(\w+\d)\*", r"a field of \1"),
     (r"Literal\[str\]\(([^()]*)\)", r"the str '\1'"),

@@ -15,7 +15,7 @@ from numba.extending import intrinsic, models, register_model
 
 from frontier.backends import pairs
 from frontier.backends.cpu.runtime_words import DTYPES
-from frontier.backends.elements import Flags, Half, Narrow, pointer_type
+from frontier.backends.elements import Flags, Half, Locked, Narrow, pointer_type
 
 __all__ = [
     "POINTERS",
@@ -50,6 +50,12 @@ class _HalfModel(models.PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, fe_type, manager[fe_type.dtype].get_value_type().as_pointer())
 
 
+@register_model(Locked)
+class _LockedModel(models.StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, list(zip(("key", "other", "locks"), fe_type.kinds, strict=True)))
+
+
 def _pointer_to(made: Any) -> Any:
     @intrinsic
     def pointer(typingctx: Any, address: Any) -> Any:
@@ -63,8 +69,17 @@ def _pointer_to(made: Any) -> Any:
     return pointer
 
 
+class _Pointers(dict[str, Any]):
+    """The types of fields that go along with others are many, and made when asked for."""
+
+    def __missing__(self, name: str) -> Any:
+        kind = pointer_type(name)
+        self[name] = made = pairs.locked(intrinsic, kind) if isinstance(kind, Locked) else _pointer_to(kind)
+        return made
+
+
 #: dtype name -> function from an address (int64) to a pointer; see :func:`pointer_type`.
-POINTERS = {name: _pointer_to(pointer_type(name)) for name in DTYPES}
+POINTERS = _Pointers({name: _pointer_to(pointer_type(name)) for name in DTYPES})
 
 
 def _element(builder: Any, args: Any, kind: Any = None) -> Any:

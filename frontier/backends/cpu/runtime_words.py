@@ -23,14 +23,10 @@ LOCAL = 1024
 #: Tries at the barrier before a worker gives its core away.
 SPINS = 2000
 
-#: Halves of words that two fields share: ``half_int32_uint32`` of a field of int32, and ``half_uint32`` of the other.
-_SHORT = ("int32", "uint32", "float32")
-HALVES = tuple(f"half_{key}{other}" for key in _SHORT for other in ("", *(f"_{each}" for each in _SHORT)))
-
 #: Numbers to which the texts of loop functions have pointers; ``wide_int32``: a field of int32 as functors see it.
 DTYPES = (
     "bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64",
-    "wide_int8", "wide_int16", "wide_int32", *HALVES,
+    "wide_int8", "wide_int16", "wide_int32",
 )  # fmt: skip
 
 
