@@ -99,7 +99,7 @@ class Trace:
         return sum(row.compile_seconds for row in self.rows)
 
     def to_json(self, path: str | Path | None = None, indent: int | None = None) -> str:
-        """All rows and totals as JSON text, written to ``path`` if given."""
+        """Return all rows and totals as JSON text, and write it to ``path`` if given."""
         rows = [{**asdict(row), "milliseconds": row.seconds * 1e3, "gteps": row.gteps} for row in self.rows]
         made = {"rows": rows, "totals": [asdict(total) for total in self.totals.values()], "lost": self.lost}
         return _written(json.dumps(made, indent=indent), path)

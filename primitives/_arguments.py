@@ -19,7 +19,7 @@ __all__ = ["check_number", "values_of_vertices"]
 
 
 def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str) -> float:
-    """Give an argument as Python's float; raise GraphError, with words on what must be, unless a condition holds."""
+    """Return an argument as Python's float; raise GraphError, with words on what must be, unless a condition holds."""
     try:
         if holds(value):
             return float(value)
@@ -29,7 +29,7 @@ def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str)
 
 
 def values_of_vertices(g: Graph, name: str, given: Any) -> NDArray[np.float64]:
-    """Give an argument that is a number for each vertex, or a mapping from vertices (labels) to numbers, as an array.
+    """Return an argument that is a number for each vertex, or a mapping from vertices (labels) to numbers, as an array.
 
     Vertices that a mapping lacks have 0. The array lies on the host.
     """

@@ -40,7 +40,7 @@ def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
 
 
 def distance(p, v):  # type: ignore[no-untyped-def]
-    """How far the vertex is."""
+    """The distance of the vertex."""
     return distance_of(p.best[v])
 
 

@@ -89,7 +89,7 @@ def _fields(distances: np.dtype[Any], ids: np.dtype[Any], source: int) -> dict[s
 
 
 def _dtype(g: Graph, asked: Any) -> np.dtype[Any]:
-    """Of distances."""
+    """Return the dtype of distances."""
     usual = np.dtype(np.int64 if g.weights is not None and g.weights.dtype.kind in "iu" else np.float64)
     if asked is None:
         return usual
@@ -220,7 +220,7 @@ def _find_parents(p: fr.Problem, schedule: Schedule | None) -> None:
 
 
 def _parents(g: Graph, schedule: Schedule | None) -> tuple[type[fr.Enactor], Schedule | None]:
-    """How parents are found: where in-edges would have to be sorted first, without them."""
+    """Return the program for parents, which uses in-edges only if they need not be built first."""
     if g.symmetric:
         return Parents, schedule
     return PushedParents, (schedule or fr.Schedule()).replace(direction="push")

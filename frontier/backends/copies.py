@@ -30,7 +30,7 @@ class Copies:
         self._jitted: dict[str, Any] = {}
 
     def __call__(self, part: Captured) -> Any:
-        """Give the copy of a functor, made once."""
+        """Return the copy of a functor, made once."""
         made = self._jitted.get(part.fingerprint)
         if made is None:
             copy = part.copy(f"{plain(part.function.__name__)}_{part.fingerprint[:12]}")

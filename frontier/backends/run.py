@@ -106,7 +106,7 @@ class LoopExecution:
         self._code.tables[self._workspace] = self._table
 
     def _prepare(self) -> None:
-        """What belongs to this run."""
+        """Write the part of the table that belongs to this run."""
         code, work, arrays, words, at = self._code, self._workspace, self._p.arrays, self._words, self._at
         self._table.clear()
         words[at["nanoseconds"]] = NANOSECONDS

@@ -15,7 +15,7 @@ _OPERATIONS = ("add", "sub", "mul")
 
 
 def wrapping(lowering_pass: type, lower: type) -> type:
-    """Give a target's lowering pass whose functions wrap; ``lower`` is the class that lowers a function."""
+    """Return a target's lowering pass whose functions wrap; ``lower`` is the class that lowers a function."""
 
     class Wrapping(lower):
         def lower_normal_function(self, fndesc: Any) -> None:

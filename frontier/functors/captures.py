@@ -39,7 +39,7 @@ _MISSING: Any = object()
 
 @dataclass(eq=False, repr=False)
 class Captured:
-    """One function as it was when it was looked at.
+    """The state of one function when it was described.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def _numbered(text: Any, numbers: Mapping[Captured, int]) -> Any:
 
 
 class Captures:
-    """What some functors take from outside.
+    """What some functors capture from outside.
 
     Attributes
     ----------
@@ -210,7 +210,7 @@ class Captures:
 
 
 def capture(fn: Callable[..., Any]) -> Captured:
-    """What one functor takes from outside now.
+    """Describe what one functor captures from outside now.
 
     Raises
     ------

@@ -155,7 +155,7 @@ def inner_codes(code: types.CodeType) -> Iterator[types.CodeType]:
 
 @lru_cache(maxsize=4096)
 def names_used(code: types.CodeType) -> tuple[dict[str, tuple[tuple[str, ...], ...]], ...]:
-    """What a function, and functions inside it, take from outside: global names, and names of cells.
+    """Return what a function and functions inside it capture: global names, and names of cells.
 
     Each with the chains of attributes that are read of it right there: ``()`` where it is used by itself.
     """
@@ -191,7 +191,7 @@ def is_helper(value: Any) -> bool:
 
 
 def helpers(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
-    """All plain functions that a functor calls, directly or through others."""
+    """Return all plain functions that a functor calls, directly or through others."""
     from frontier.functors.captures import Captures
 
     return [part.function for part in Captures((fn,)).parts[fn].reached()[1:]]

@@ -20,7 +20,7 @@ _HALF = np.uint64(0xFFFFFFFF)
 
 @jit
 def draw(seed, i):
-    """Give the i-th number of the sequence that starts at ``seed``, 64 random bits."""
+    """Return the i-th number of the sequence that starts at ``seed``, 64 random bits."""
     x = seed + (np.uint64(i) + np.uint64(1)) * _GOLDEN
     x = (x ^ (x >> _S30)) * _MUL_1
     x = (x ^ (x >> _S27)) * _MUL_2

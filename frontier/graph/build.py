@@ -219,7 +219,7 @@ def _from_csr(
 
 
 def transpose(graph: Graph, permutation: bool) -> tuple[Array, Array, Array | None]:
-    """Give in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
+    """Return in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
     return row_maker(graph.placement.memory).transposed(graph._topology, permutation)
 
 

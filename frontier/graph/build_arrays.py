@@ -232,7 +232,7 @@ def narrowed(sums: Array, dtype: Any) -> Array:
 
 
 def spread(xp: Any, offsets: Array, dtype: Any) -> Array:
-    """Give the source of each edge slot."""
+    """Return the source of each edge slot."""
     m, begins = int(offsets[-1]), offsets[1:]
     made: Array = xp.zeros(m, dtype)
     for first in range(0, m, _STRETCH):
@@ -246,7 +246,7 @@ def spread(xp: Any, offsets: Array, dtype: Any) -> Array:
 
 
 def counts(xp: Any, ids: Array, length: int, dtype: Any) -> Array:
-    """Give how often each id occurs."""
+    """Return how often each id occurs."""
     made: Array = xp.zeros(length, dtype)
     for first in range(0, len(ids), _STRETCH):
         _count(xp, made, ids[first : first + _STRETCH])
@@ -261,7 +261,7 @@ def _count(xp: Any, made: Array, ids: Array) -> None:
 
 
 def transposed(xp: Any, offsets: Array, targets: Array, permutation: bool) -> tuple[Array, Array, Array | None]:
-    """Give in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
+    """Return in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
     n = len(offsets) - 1
     in_offsets = xp.zeros(n + 1, offsets.dtype)
     in_offsets[1:] = xp.cumsum(counts(xp, targets, n, offsets.dtype), dtype=offsets.dtype)

@@ -34,7 +34,7 @@ __all__ = [
 
 
 def one_dimensional(values: Any, what: str, memory: Memory = HOST) -> Array:
-    """Give values as an array of one dimension: of CuPy if they lie on a GPU and may stay there, else of NumPy."""
+    """Return values as an array of one dimension: of CuPy if they lie on a GPU and may stay there, else of NumPy."""
     if is_device(values):
         moved: Array = memory.moved(adopt(values, what))
         if moved.ndim != 1:
@@ -80,7 +80,7 @@ def pairs(edges: Any, weights: Any) -> tuple[Any, Any, Any]:
 
 
 def end_points(src: Any, dst: Any, labels: Any, memory: Memory = HOST) -> tuple[Array, Array, Array | None]:
-    """Give the ids of the ends of all edges, and the labels.
+    """Return the ids of the ends of all edges, and the labels.
 
     Ids are both int32 or both int64. ``labels`` is as in ``from_edges``.
     """
@@ -108,7 +108,7 @@ def _plain(array: Array) -> Array:
 
 
 def vertex_ids(values: Any, what: str, memory: Memory = HOST) -> Array:
-    """Give vertex ids as a contiguous array of int32 or int64."""
+    """Return vertex ids as a contiguous array of int32 or int64."""
     ids = one_dimensional(values, what, memory)
     if len(ids) == 0:
         found: Array = memory.full(0, 0, np.int32)
@@ -165,7 +165,7 @@ def _missing(name: Any) -> bool:
 
 
 def label_array(labels: Any) -> Array:
-    """Give labels as an array of the graph's own, and refuse duplicates."""
+    """Return labels as an array of the graph's own, and refuse duplicates."""
     array = one_dimensional(labels, "labels").copy()  # from a GPU too: labels are the host's
     seen: set[Any] = set()
     try:
@@ -179,7 +179,7 @@ def label_array(labels: Any) -> Array:
 
 
 def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None, memory: Memory = HOST) -> int:
-    """Give the number of vertices; check that every id is in range."""
+    """Return the number of vertices; check that every id is in range."""
     if given is not None:
         try:
             given = operator.index(given)
@@ -230,7 +230,7 @@ def _check_fits(num_vertices: int, memory: Memory) -> None:
 def weights_of(
     weights: Any, count: int, what: str = "edges", copy: bool = False, memory: Memory = HOST
 ) -> Array:
-    """Give weights as a contiguous array of a number dtype without NaN."""
+    """Return weights as a contiguous array of a number dtype without NaN."""
     array = one_dimensional(weights, "weights", memory)
     if len(array) != count:
         raise GraphError(f"there are {len(array)} weights for {count} {what}")

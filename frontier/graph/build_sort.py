@@ -222,7 +222,7 @@ class _Buckets(Layout):
         )
 
     def emit(self, offsets: Array, payload: Array) -> tuple[Array, Array]:
-        """Give the targets and the payload in slot order."""
+        """Return the targets and the payload in slot order."""
         from frontier.graph import build_kernels as kernels
 
         m = int(offsets[-1])

@@ -243,7 +243,7 @@ class Graph:
         return self._once("in_lists", lambda: _derived.in_lists(self))
 
     def _once(self, name: str, make: Callable[[], Value]) -> Value:
-        """Give a derived value, made when it is first asked for."""
+        """Return a derived value, made when it is first asked for."""
         found: Value | None = self._topology.derived.get(name)
         if found is None:
             with self._placement.memory.using(f"the {name.replace('_', ' ')} of a graph"):

@@ -20,7 +20,7 @@ def called(vertex: int, labels: Array | None) -> str:
 
 
 def checked_id(vertex: Any, num_vertices: int) -> int:
-    """Give a vertex id as an int, if there is such a vertex."""
+    """Return a vertex id as an int, if there is such a vertex."""
     number = _number(vertex)
     if 0 <= number < num_vertices:
         return number
@@ -38,7 +38,7 @@ def _number(vertex: Any) -> int:
 
 
 def _shown(vertex: Any) -> str:
-    """Give a vertex as messages show it."""
+    """Return a vertex as messages show it."""
     return repr(vertex.item() if isinstance(vertex, np.generic) else vertex)
 
 
@@ -55,12 +55,12 @@ class LabelIndex:
         return len(self._labels)
 
     def of(self, vertices: list[int]) -> list[Any]:
-        """Give the labels of vertices."""
+        """Return the labels of vertices."""
         labels: list[Any] = self._labels[vertices].tolist()
         return labels
 
     def find(self, vertex: Any) -> int:
-        """Give the id of a vertex from its label, or from its id if no label is a number."""
+        """Return the id of a vertex from its label, or from its id if no label is a number."""
         try:
             found = self._vertex.get(vertex)
         except TypeError:  # a list, for example, is not hashable

@@ -40,7 +40,7 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
 
 
 def on_host(graph: Graph) -> Graph:
-    """Give a graph whose arrays are NumPy's: itself, or its copy on the host."""
+    """Return a graph whose arrays are NumPy's: itself, or its copy on the host."""
     return graph if _lies_on_host(graph.placement) else moved(graph, "cpu")
 
 

@@ -52,11 +52,11 @@ class RowMaker(ABC):
 
     @abstractmethod
     def sources(self, offsets: Array, dtype: Any) -> Array:
-        """Give the source of each edge slot."""
+        """Return the source of each edge slot."""
 
     @abstractmethod
     def transposed(self, top: Topology, permutation: bool) -> tuple[Array, Array, Array | None]:
-        """Give in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
+        """Return in-offsets, in-sources and, if asked for, the edge slot of each in-edge."""
 
     @abstractmethod
     def in_degree(self, top: Topology) -> Array:

@@ -35,7 +35,7 @@ def offset_dtype(num_slots: int) -> np.dtype[Any]:
 
 
 def read_only(values: Any) -> Array:
-    """Give a read-only view; the flag of the caller's own array stays as it is. CuPy knows no such flag."""
+    """Return a read-only view; the flag of the caller's own array stays as it is. CuPy knows no such flag."""
     if not isinstance(values, np.ndarray):
         return cast(Array, values)
     view = values.view()
@@ -68,7 +68,7 @@ class Topology:
         self.lock = threading.RLock()  # making one derived value may ask for another
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """Give the derived value ``name``, made by its recipe, or else ``make``, when it is first asked for."""
+        """Return the derived value ``name``, made by its recipe, or else ``make``, when it is first asked for."""
         try:
             return self.derived[name]
         except KeyError:
@@ -80,12 +80,12 @@ class Topology:
             return self.derived[name]
 
     def built(self) -> dict[str, Any]:
-        """Give the derived values that there are by now."""
+        """Return the derived values that there are by now."""
         with self.lock:
             return dict(self.derived)
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
-        """Give what :meth:`copied` copies, each with its kind; see :class:`frontier.memory.placement.Placement`."""
+        """Return what :meth:`copied` copies, each with its kind; see :class:`frontier.memory.placement.Placement`."""
         kinds = [("offsets", self.offsets), ("edges", self.targets), ("edges", self.weights)]
         kinds += [("fields", column) for column in self.vertices.values()]
         kinds += [("edges", column) for column in self.edges.values()]
@@ -95,7 +95,7 @@ class Topology:
         return ((kind, array) for kind, array in kinds if array is not None)
 
     def copied(self, move: Callable[[Array, str], Array]) -> Topology:
-        """Give the same graph with its arrays, and the in-edges if they are built, where ``move`` puts them.
+        """Return the same graph with its arrays, and the in-edges if they are built, where ``move`` puts them.
 
         It takes an array and its kind. Labels stay where they are.
         """

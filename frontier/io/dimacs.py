@@ -60,7 +60,7 @@ def _head(source: Source) -> tuple[Marker, int, int]:
 
 
 def write(graph: Graph, path: str) -> Iterator[bytes]:
-    """Give a graph as a DIMACS file."""
+    """Return a graph as a DIMACS file."""
     src, dst, weights = graph_edges(graph, once=False)
     marker = Marker(directed=graph.directed, weighted=weights is not None)
     if weights is None:

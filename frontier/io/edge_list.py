@@ -193,7 +193,7 @@ def _is_lone(cells: list[str]) -> bool:
 
 
 def write(graph: Graph, path: str, suffix: str) -> Iterator[bytes]:
-    """Give a graph as an edge list; an undirected edge stands in it once."""
+    """Return a graph as an edge list; an undirected edge stands in it once."""
     src, dst, weights = graph_edges(graph, once=True)
     if suffix == "el" and weights is not None:
         raise GraphError(f"{path}: .el files have no weights: write .wel, or graph.with_weights(None)")

@@ -88,7 +88,7 @@ def _mirrored(source: Source, edges: Edges) -> Edges:
 
 
 def write(graph: Graph, path: str) -> Iterator[bytes]:
-    """Give a graph as a Matrix Market file: symmetric if undirected, else general."""
+    """Return a graph as a Matrix Market file: symmetric if undirected, else general."""
     src, dst, weights = graph_edges(graph, once=True)
     n = graph.num_vertices
     check_weights(weights, path)

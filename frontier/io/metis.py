@@ -123,7 +123,7 @@ def _head(source: Source) -> _Head:
 
 
 def write(graph: Graph, path: str) -> Iterator[bytes]:
-    """Give an undirected graph as a METIS file."""
+    """Return an undirected graph as a METIS file."""
     weights = graph.weights
     if graph.directed:
         raise GraphError(f"{path}: METIS files hold undirected graphs, and this one is directed")

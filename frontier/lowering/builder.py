@@ -95,12 +95,12 @@ class Builder(Phases):
         self._within.extend(nodes)
 
     def set(self, target: Var | Any, value: Value) -> None:
-        """Give a variable a value."""
+        """Assign a value to a variable."""
         self.add(Assign(target, expression(value)))
 
     @contextmanager
     def inside(self, nodes: list[Node]) -> Iterator[None]:
-        """What is added within it becomes part of these nodes."""
+        """Within this context, nodes are added to the given list."""
         outer, self._within = self._within, nodes
         try:
             yield
@@ -109,7 +109,7 @@ class Builder(Phases):
 
     @contextmanager
     def when(self, condition: Expr) -> Iterator[Branch]:
-        """What is added within it runs only if the condition holds; ``otherwise`` adds what runs if not."""
+        """Within this context, nodes are executed only if the condition holds; see also ``otherwise``."""
         branch = Branch(condition)
         self.add(branch)
         with self.inside(branch.yes):
@@ -117,13 +117,13 @@ class Builder(Phases):
 
     @contextmanager
     def otherwise(self, branch: Branch) -> Iterator[None]:
-        """What is added within it runs where the condition of :meth:`when` did not hold."""
+        """Within this context, nodes are executed if the condition of :meth:`when` did not hold."""
         with self.inside(branch.no):
             yield
 
     @contextmanager
     def defer(self) -> Iterator[None]:
-        """What is added within it is compiled when a run first comes there."""
+        """Within this context, nodes are compiled only when a run first reaches them."""
         made = Deferred()
         self.add(made)
         with self.inside(made.body):
@@ -146,12 +146,12 @@ class Builder(Phases):
 
     @property
     def title(self) -> str:
-        """What is said to be compiled."""
+        """Return the name of the program for the report that it is being compiled."""
         return " ".join(self.steps) + " with pull" * bool(self.deferred)
 
     @contextmanager
     def loop(self, title: str = "") -> Iterator[None]:
-        """What is added within it is done again and again, until :meth:`leave_loop`."""
+        """Within this context, nodes are repeated until :meth:`leave_loop`."""
         made = Loop(title=title)
         self.add(made)
         with self.inside(made.body):
@@ -159,7 +159,7 @@ class Builder(Phases):
 
     @contextmanager
     def region(self, title: str) -> Iterator[None]:
-        """What is added within it belongs together."""
+        """Within this context, nodes form a group."""
         made = Region(title)
         self.add(made)
         with self.inside(made.body):

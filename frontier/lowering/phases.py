@@ -196,12 +196,12 @@ class Phases(Variables):
         return f"guarded{wants}({self.functor(fn)}, C, slot, {self.number(fn)}, p{inner})"
 
     def calling(self, fn: Functor, place: str, ends: tuple[str, ...], wants: str = "") -> FunctorCall:
-        """What calls a functor inside a phase with all of its ends, which are given in this order."""
+        """Return a function that calls a functor inside a phase with all of its ends, which are given in this order."""
         order = tuple(ends.index(name) for name in arguments(fn, place))
         return FunctorCall(self.functor(fn), self.number(fn), order, bool(wants))
 
     def combining(self, fn: Functor, dtype: str) -> FunctorCall:
-        """What calls a user's function of two numbers of this dtype inside a phase: ``call(C, slot, a, b)``."""
+        """Return a function that calls a user's function of two numbers inside a phase: ``call(C, slot, a, b)``."""
         self.combines.setdefault(fn, set()).add(dtype)
         return FunctorCall(self.functor(fn), self.number(fn), (0, 1), value=True, problem=False)
 

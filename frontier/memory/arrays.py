@@ -17,7 +17,7 @@ _OF_HOST = (np.ndarray, list, tuple, int, float)  # what is never on a GPU
 
 
 def namespace_of(array: Any) -> Any:
-    """Give the module that an array is of: NumPy or CuPy."""
+    """Return the module that an array is of: NumPy or CuPy."""
     return np if isinstance(array, np.ndarray) else detection.cupy()
 
 
@@ -32,7 +32,7 @@ def is_device(values: Any) -> bool:
 
 
 def adopt(values: Any, what: str = "an array") -> Any:
-    """Give values on a GPU as a CuPy array, without a copy."""
+    """Return values on a GPU as a CuPy array, without a copy."""
     problem = detection.missing()
     if problem:
         raise BackendUnavailableError(f"{what} lies on a GPU, and the backend 'cuda' is not there: {problem}")
@@ -53,14 +53,14 @@ def adopt(values: Any, what: str = "an array") -> Any:
 
 
 def to_host(values: Any) -> Any:
-    """Give values as a NumPy array: copied from a GPU, as they are from the host."""
+    """Return values as a NumPy array: copied from a GPU, as they are from the host."""
     if isinstance(values, np.ndarray):
         return values
     return adopt(values).get() if is_device(values) else np.asarray(values)
 
 
 def matching(value: Any, array: Any) -> Any:
-    """Give a value, or values, as they can be assigned to elements of ``array``."""
+    """Return a value, or values, as they can be assigned to elements of ``array``."""
     if isinstance(array, np.ndarray):
         return to_host(value) if is_device(value) else value
     if is_device(value):

@@ -46,7 +46,7 @@ def available() -> bool:
 
 
 def usable(index: int | None = None) -> int:
-    """Give the number of a GPU, CuPy's current one by default, if it can be used.
+    """Return the number of a GPU, CuPy's current one by default, if it can be used.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def usable(index: int | None = None) -> int:
 
 
 def fastest() -> int | None:
-    """Give the number of a GPU that can be used, CuPy's current one if possible; None if there is none."""
+    """Return the number of a GPU that can be used, CuPy's current one if possible; None if there is none."""
     if not available() or lost.some():
         return None
     able: int = next(index for index in (_current(), *range(_count())) if not _too_old(index))
@@ -81,12 +81,12 @@ def fastest() -> int | None:
 
 
 def named(index: int) -> str:
-    """Give the name by which users know a GPU: ``"cuda"`` is the first, ``"cuda:1"`` the second."""
+    """Return the name by which users know a GPU: ``"cuda"`` is the first, ``"cuda:1"`` the second."""
     return f"cuda:{index}" if index else "cuda"
 
 
 def device_name(index: int) -> str:
-    """Give the name of a GPU, as NVIDIA calls it."""
+    """Return the name of a GPU, as NVIDIA calls it."""
     if simulated():
         return "simulated"
     name: bytes = runtime().getDeviceProperties(index)["name"]
@@ -98,14 +98,14 @@ def device_name(index: int) -> str:
 
 @cache
 def cupy() -> ModuleType:
-    """Give CuPy, imported when first asked for."""
+    """Return CuPy, imported when first asked for."""
     import cupy
 
     return cast(ModuleType, cupy)
 
 
 def runtime() -> Any:
-    """Give CUDA's runtime, as CuPy knows it."""
+    """Return CUDA's runtime, as CuPy knows it."""
     return cupy().cuda.runtime
 
 

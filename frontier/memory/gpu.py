@@ -47,7 +47,7 @@ class GpuMemory(Memory):
         return np if detection.simulated() else detection.cupy()
 
     def full(self, length: int, value: Any, dtype: Any) -> Any:
-        """Give an array of one value."""
+        """Return an array of one value."""
         made = self.xp.empty(length, dtype)
         if isinstance(made, np.ndarray):
             made.fill(value)
@@ -63,7 +63,7 @@ class GpuMemory(Memory):
         return made
 
     def moved(self, values: Any, copy: bool = False) -> Any:
-        """Give an array on this GPU, which must be current; what is no number stays on the host."""
+        """Return an array on this GPU, which must be current; what is no number stays on the host."""
         xp = self.xp
         if xp is np:
             values = to_host(values)
@@ -105,7 +105,7 @@ class GpuMemory(Memory):
                 detection.runtime().deviceSynchronize()
 
     def using(self, what: str = "an array") -> _Current:
-        """Give what makes the GPU current, and says it in our words if its memory is used up."""
+        """Return a context manager that makes the GPU current, and turns running out of its memory into our error."""
         return _Current(self, what)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -114,7 +114,7 @@ class GpuMemory(Memory):
 
 @cache
 def gpu(index: int) -> GpuMemory:
-    """Give the memory of a GPU, always the same object; whether there is such a GPU is not looked at."""
+    """Return the memory of a GPU, always the same object; whether there is such a GPU is not looked at."""
     return GpuMemory(index)
 
 

@@ -29,13 +29,13 @@ class HostMemory(Memory):
         return np
 
     def full(self, length: int, value: Any, dtype: Any) -> Any:
-        """Give an array of one value."""
+        """Return an array of one value."""
         made = np.empty(length, dtype)
         made.fill(value)
         return made
 
     def moved(self, values: Any, copy: bool = False) -> Any:
-        """Give an array of NumPy."""
+        """Return an array of NumPy."""
         values = to_host(values)
         return values.copy() if copy else values
 
@@ -44,7 +44,7 @@ class HostMemory(Memory):
         return limits.free()
 
     def using(self, what: str = "an array") -> _Explaining:
-        """Give what says it in our words if memory is used up."""
+        """Return a context manager that turns running out of memory into our error."""
         return _Explaining(what)
 
     def __reduce__(self) -> str:

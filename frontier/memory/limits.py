@@ -24,7 +24,7 @@ def free() -> tuple[int, str]:
 
 
 def _machine() -> int:
-    """What the system says; of a system that does not, all the memory that there is."""
+    """Return the free memory that the system reports, or else the total memory."""
     try:
         for line in Path("/proc/meminfo").read_text(encoding="ascii").splitlines():
             if line.startswith("MemAvailable:"):

@@ -23,7 +23,7 @@ __all__ = ["Kernel", "jit", "sparing", "version_of"]
 
 
 def version_of(distribution: str) -> str | None:
-    """Give the version of an installed package, which need not be imported for it."""
+    """Return the version of an installed package, which need not be imported for it."""
     from importlib import metadata  # it takes 12 ms to import
 
     try:

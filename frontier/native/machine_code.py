@@ -185,7 +185,7 @@ def numba_version() -> str:
 
 
 def _settings() -> list[tuple[str, str]]:
-    """What numba is told by its environment, and by its file in the current folder."""
+    """Return numba's settings from its environment variables and its file in the current folder."""
     given = [(name, value) for name, value in os.environ.items() if name.startswith("NUMBA_")]
     found = sorted((name, value) for name, value in given if not name.startswith(_ELSEWHERE))
     file = Path(".numba_config.yaml")

@@ -57,5 +57,5 @@ def end() -> float:
 
 
 def seconds() -> float:
-    """What compiling, and loading what was compiled before, has taken this process."""
+    """The seconds that this process has spent compiling, and loading compiled code."""
     return _total

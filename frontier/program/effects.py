@@ -141,7 +141,7 @@ def _file_of(fingerprint: str) -> Path:
 
 @cache
 def _version() -> str:
-    """What the analysis itself depends on."""
+    """Return what the analysis itself depends on, for the cache key."""
     functors = Path(__file__).parents[1] / "functors"
     files = [Path(__file__), *(functors / f"{name}.py" for name in ("captures", "functor", "atomics", "adjacency"))]
     sources = [file.read_bytes() for file in files]
@@ -153,7 +153,7 @@ def _text(found: Effects) -> str:
 
 
 def _loaded(path: Path) -> Effects | None:
-    """What a file says; None if there is none, or it is damaged."""
+    """Read a result from its file; None if there is none, or it is damaged."""
     try:
         given = json.loads(kept(path) or "")
         reads, writes, atomic, updates, carried = (
@@ -170,7 +170,7 @@ def _loaded(path: Path) -> Effects | None:
 
 
 def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
-    """What a functor touches; raise FunctorError for names that do not exist and uses that no backend allows.
+    """Return the effects of a functor; raise FunctorError for unknown names and uses that no backend allows.
 
     None on a backend that interprets, for functors that look at what happens, by ``breakpoint`` for example.
     """

@@ -164,7 +164,7 @@ def _stand_in(p: Problem, backend: Computing) -> Problem:
 
 
 def _frontier(p: Problem, f: Elements) -> Frontier:
-    """What is taken for a frontier, as one, if it is of the problem's graph."""
+    """Convert an argument to a frontier, and check that it belongs to the problem's graph."""
     if not isinstance(f, Frontier):
         f = frontier_of(p, f)
         assert isinstance(f, Frontier)

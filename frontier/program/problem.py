@@ -123,7 +123,7 @@ def _read(value: Any, what: str) -> NDArray[Any]:
 
 @lru_cache(maxsize=64)
 def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """What a field holds: for floats and bools, of the integers those that arrays hold too."""
+    """Return the range of integers that a field can hold; for floats and bools, that of int64."""
     info = np.iinfo(dtype if dtype.kind in "iu" else np.int64)
     return int(info.min), int(info.max)
 
@@ -314,7 +314,7 @@ class Problem:
         return [name for name in self.__dict__.get("fields", ()) if not name.endswith("__")]
 
     def __getstate__(self) -> dict[str, Any]:
-        """What a copy is made of: without what backends have found for this problem, as compiled code."""
+        """Return the state for a copy: without what backends have cached for this problem, such as compiled code."""
         return {**self.__dict__, "workspace": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

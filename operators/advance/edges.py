@@ -77,12 +77,12 @@ def pulled(b: Builder, target: FrontierState) -> list[Node]:
 
 
 def pushing(step: Advance, how: int) -> str:
-    """What people are told of a push."""
+    """Return the description of a push for people."""
     return f"push along {step.edges}-edges ({HOW[how][1]})"
 
 
 def pulling(step: Advance) -> str:
-    """What people are told of a pull, which walks the other way."""
+    """Return the description of a pull for people; it follows edges in the other direction."""
     return f"pull along {'in' if step.edges == 'out' else 'out'}-edges"
 
 

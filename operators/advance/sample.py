@@ -84,7 +84,7 @@ def sample(k: int, seed: int | str = 0) -> Sample:
 
 
 def sample_key(p: Any, seed: Any, v: Any) -> Any:
-    """What a vertex's draws begin with."""
+    """Return the key of a vertex's draws."""
     return mixed(mixed(seed) + v)
 
 

@@ -55,7 +55,7 @@ def bucketing(
 
 
 def putting_aside(bucket: int, others: Callee) -> Callable[..., Any]:
-    """What lays an element into the pile of a bucket, or hands it on to the others; the last takes all."""
+    """Return a function that puts an element into the pile of its bucket; beyond the last, into the last."""
     last = others is None
 
     def put_aside(C, slot, piles, number, x):
@@ -77,7 +77,7 @@ def putting_aside(bucket: int, others: Callee) -> Callable[..., Any]:
 
 
 def beginning(others: Callee) -> Callable[..., Any]:
-    """What empties the worker's own arrays."""
+    """Return a function that empties the worker's own arrays."""
     last = others is None
 
     def begin(piles):
@@ -89,7 +89,7 @@ def beginning(others: Callee) -> Callable[..., Any]:
 
 
 def flushing(bucket: int, others: Callee) -> Callable[..., Any]:
-    """What appends to the piles what the worker's own arrays hold."""
+    """Return a function that appends to the piles what the worker's own arrays hold."""
     last = others is None
 
     def end(C, slot, piles):

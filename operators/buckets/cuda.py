@@ -57,7 +57,7 @@ def bucketing(
 
 
 def nothing(others: Callee) -> Callable[..., Any]:
-    """What gives empty masks."""
+    """Return a function that gives empty masks."""
     last = others is None
 
     def none():
@@ -69,7 +69,7 @@ def nothing(others: Callee) -> Callable[..., Any]:
 
 
 def marking(bucket: int, others: Callee) -> Callable[..., Any]:
-    """What marks an element of a bucket, unless the pile holds it, or hands it on to the others; the last takes all."""
+    """Return a function that marks an element for the pile of its bucket, unless that pile contains it already."""
     last = others is None
 
     def mark(piles, masks, number, x, u):
@@ -86,7 +86,7 @@ def marking(bucket: int, others: Callee) -> Callable[..., Any]:
 
 
 def putting_aside(bucket: int, others: Callee) -> Callable[..., Any]:
-    """What appends the marked elements to the piles; every pile has a counter of its own, read after the barrier."""
+    """Return a function that appends marked elements to the piles; each has a counter, read after the barrier."""
     last = others is None
 
     def append(C, slot, piles, queue, everything, first, masks):

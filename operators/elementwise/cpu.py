@@ -54,7 +54,7 @@ LEAST, MOST = 64, 4096
 
 
 def appending(scanned: bool, stamped: bool = False) -> Callable[..., Any]:
-    """What adds an item to the worker's own array, and appends that to the next queue when it is full.
+    """Return a function that adds an item to the worker's own array, which is flushed to the next queue when full.
 
     With its edge prefix if ``scanned``; only if this phase has not taken it before, if ``stamped``.
     """
@@ -77,7 +77,7 @@ def appending(scanned: bool, stamped: bool = False) -> Callable[..., Any]:
 
 
 def ending(scanned: bool) -> Callable[..., Any]:
-    """What appends what the worker's own array holds."""
+    """Return a function that appends what the worker's own array holds."""
 
     def flush_all(C, slot, out, fill, edges):
         if scanned:
@@ -338,6 +338,6 @@ def reduce_by(b: Builder, call: Call, made: Reduction, into: str, title: str, fn
 
 
 def total(slot: Var, op: str, dtype: str, real: bool) -> Call:
-    """What the workers have left in a phase, brought together."""
+    """Combine the workers' results of a phase."""
     function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
     return Call(function, memory, slot, WORKERS, Var(REDUCTIONS[op].runtime), identity_of(op, dtype))

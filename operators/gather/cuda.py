@@ -78,7 +78,7 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
 
 
 def _values(step: Gather, b: CudaProgram, parameters: dict[str, Value], dtype: str) -> Values:
-    """What lines a step's functor comes to."""
+    """Return the lines that evaluate a step's functor."""
     lines = gathered(step, b, parameters, "e", "slot_of")
     loads = [line for line in lines if line.startswith((f"{step.far} = ", "slot_of = "))]
     found = effects(step.fn)
@@ -117,7 +117,7 @@ def _walk(values: Values, stride: str) -> list[str]:
 
 
 def _lanes(values: Values, lanes: int) -> list[str]:
-    """All lists are short: as many lanes as there are edges, so that all loads of a vertex are in flight at once."""
+    """Lower for short lists: one lane per edge, so that all loads of a vertex are in flight at once."""
     return [
         "lane = np.int32(w & 31)",
         f"part = np.int32(lane & np.int32({lanes - 1}))",

@@ -32,7 +32,7 @@ SEARCHED = 16
 def intersecting(
     value: Callee, add: Callee, identity: float, real: bool, fixed: bool
 ) -> Callable[..., Any]:
-    """Both lists of an edge (u, v) side by side; the functor for every pair of slots with equal far ends."""
+    """Merge both lists of an edge (u, v); call the functor for every pair of slots with the same target."""
     reduces = add is not None
 
     def phase(p, C, slot, w, W, everything, queue, total, sources, lists, F):

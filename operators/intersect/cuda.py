@@ -152,7 +152,7 @@ def intersecting(
 
 
 def finding(value: Callee, add: Callee) -> Callable[..., Any]:
-    """What looks slot ``k`` of the shorter list up in the longer one, from ``far`` on: the functor for every pair."""
+    """Return a function that searches slot ``k`` of the shorter list in the longer one, and calls the functor."""
     reduces = add is not None
 
     def pairs(p, C, slot, targets, u, v, x, k, far, far_end, turned, result):

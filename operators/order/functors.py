@@ -52,7 +52,7 @@ def near_of(key: Functor) -> Functor:
 
 
 def held_of(key: Functor) -> Functor:
-    """Not near."""
+    """V is not near."""
 
     def held(p, v):  # type: ignore[no-untyped-def]
         found = key(p, v)
@@ -62,7 +62,7 @@ def held_of(key: Functor) -> Functor:
 
 
 def lowest_of(key: Functor) -> Functor:
-    """Not above the least key."""
+    """The key of v is not above the least key."""
 
     def lowest(p, v):  # type: ignore[no-untyped-def]
         return key(p, v) <= p.least
@@ -71,7 +71,7 @@ def lowest_of(key: Functor) -> Functor:
 
 
 def fresh_of(key: Functor) -> Functor:
-    """Not below the limit: not taken while it waited."""
+    """The key of v is not below the limit: v was not processed while it was pending."""
 
     def fresh(p, v):  # type: ignore[no-untyped-def]
         return key(p, v) >= p.limit
@@ -92,7 +92,7 @@ def place_of(key: Functor, count: int) -> Functor:
 
 
 def bucket_of(key: Functor, count: int) -> Functor:
-    """How many buckets after that which is worked on, or before; beyond the last the most."""
+    """Number of the bucket relative to the current one; the highest number for keys beyond the last."""
 
     def bucket(p, v):  # type: ignore[no-untyped-def]
         at = (key(p, v) - p.base) / p.width
@@ -117,7 +117,7 @@ def rank_of(key: Functor, count: int) -> Functor:
 
 
 def new_of(key: Functor) -> Functor:
-    """Of no bucket before: not taken while it waited."""
+    """V is not in an earlier bucket: it was not processed while it was pending."""
 
     def new(p, v):  # type: ignore[no-untyped-def]
         return not (key(p, v) - p.base) / p.width < p.bucket
@@ -136,7 +136,7 @@ def aside(p, v):  # type: ignore[no-untyped-def]
 
 
 def waits(p, v):  # type: ignore[no-untyped-def]
-    """Not taken since it was put aside."""
+    """V was not processed since it was put aside."""
     return p.waits[v]
 
 
@@ -166,7 +166,7 @@ def work(p):  # type: ignore[no-untyped-def]
 
 
 def waiting(p):  # type: ignore[no-untyped-def]
-    """How many wait now, for the next limit to compare with."""
+    """Number of pending elements, with which the next limit compares."""
     return p.waiting
 
 

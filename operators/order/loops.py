@@ -110,7 +110,7 @@ _SHAPES = {"near_far": near_far, "sliding": sliding, "buckets": buckets}
 
 
 def _kept_by(loop: Loop, p: Problem, schedule: ResolvedSchedule) -> str:
-    """How a loop's order is kept: as the schedule says, where that suits it."""
+    """Return how a loop's order is implemented: as the schedule says, if that suits it."""
     order, how = loop.order, schedule.order
     assert order is not None
     if how == "auto":
@@ -129,7 +129,7 @@ def _slides(g: Graph) -> bool:
 
 
 def prepare(step: Step, p: Problem, schedule: ResolvedSchedule) -> Step:
-    """Give the program without orders that does the same, and the problem the fields that it needs.
+    """Return an equivalent program without orders, and add the fields that it needs to the problem.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def prepare(step: Step, p: Problem, schedule: ResolvedSchedule) -> Step:
 
 
 def _first_width(p: Problem, name: str, width: float | str) -> float:
-    """What a width is on a graph."""
+    """Compute the default width for a graph."""
     if isinstance(width, str):
         width = first_delta(p.graph) * (STRIDE if width == "stride" else 1)
     return max(1, round(min(width, 2**40))) if p.scalars[name].dtype.kind == "i" else width

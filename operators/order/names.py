@@ -118,7 +118,7 @@ class Names:
         return tuple(Loop(Filter(self.fn(aside)), take=self[name]) for name in piles)
 
     def rounding(self, p: Problem) -> float:
-        """Of keys, and of limits that are compared with them."""
+        """The dtype of keys, and of limits that are compared with them."""
         dtypes = [p.arrays[name].dtype for name in self.key.__code__.co_names if name in p.arrays]
         narrow = not self.whole and np.dtype(np.float32) in dtypes
         return 2 * float(np.finfo(np.float32 if narrow else np.float64).eps)

@@ -12,5 +12,5 @@ __all__ = ["kernels"]
 
 
 def kernels(builder: Builder, name: str) -> Any:
-    """Give the module that lowers a kind of operators for the builder's backend: ``operators/NAME/BACKEND``."""
+    """Return the module that lowers a kind of operators for the builder's backend: ``operators/NAME/BACKEND``."""
     return importlib.import_module(f"frontier.operators.{name}.{builder.backend}")

@@ -109,7 +109,7 @@ def found(op: str, call: str, end: str) -> list[str]:
 
 
 def calling(b: Builder, fn: Functor, kind: str, given: dict[str, Value], wants: str = "") -> Made:
-    """What calls a functor for an element ``x``; adds the parameter ``edges`` that it needs for edges.
+    """Return a function that calls a functor for an element ``x``; adds the parameter ``edges`` if it needs it.
 
     ``wants`` is :data:`VALUE` for steps that go on with the value.
     """
@@ -129,7 +129,7 @@ def calling(b: Builder, fn: Functor, kind: str, given: dict[str, Value], wants: 
 
 
 def of_one(functor: Callee) -> Callable[..., Any]:
-    """What calls a functor of a vertex, or of a number."""
+    """Return a function that calls a functor of a vertex, or of a number."""
 
     def call(p, C, slot, x, edges):
         return functor(p, C, slot, x)
@@ -138,7 +138,7 @@ def of_one(functor: Callee) -> Callable[..., Any]:
 
 
 def of_edge(functor: Callee, src: bool, dst: bool, weight: bool) -> Callable[..., Any]:
-    """What calls a functor of an edge, and loads what it takes of the edge's ends and weight."""
+    """Return a function that calls a functor of an edge, and loads what it takes of the edge's ends and weight."""
 
     def call(p, C, slot, x, edges):
         source = np.int64(edges.sources[x]) if src else 0
@@ -182,7 +182,7 @@ def apart(add: Callee) -> Callable[..., Any]:
 
 
 def calling_up(combine: Callee, takes: str, real: bool) -> Callable[..., Any]:
-    """What brings one more value into a result by a user's function, as :func:`adding` does by one that is shipped."""
+    """Return a function that combines a value with a result by a user's function, like :func:`adding`."""
     take = taking(takes, real)
 
     def bring(C, slot, result, value):
@@ -194,7 +194,7 @@ def calling_up(combine: Callee, takes: str, real: bool) -> Callable[..., Any]:
 
 
 def adding(op: str, takes: str, real: bool) -> Callable[..., Any]:
-    """What brings one more value into a result, which is a float64 if ``real`` and an int64 if not."""
+    """Return a function that combines a value with a result, a float64 if ``real`` and an int64 if not."""
     combine, take = shipped(op), taking(takes, real)
 
     def add(result, value):
@@ -204,7 +204,7 @@ def adding(op: str, takes: str, real: bool) -> Callable[..., Any]:
 
 
 def taking(takes: str, real: bool) -> Callable[..., Any]:
-    """What makes of a functor's value what is combined."""
+    """Return a function that converts a functor's value to what is combined."""
     truths, bits = takes == "truth", takes == "bits"
 
     def take(value):
@@ -220,7 +220,7 @@ def taking(takes: str, real: bool) -> Callable[..., Any]:
 
 
 def nearer(op: str) -> Callable[..., Any]:
-    """What brings an edge into a search for the far end with the least (greatest) value: ``best`` is a key of it."""
+    """Return a function for argmin (argmax) that combines an edge with the best one so far, of key ``best``."""
 
     def least(best, result, value, far):
         key = key_up(value)

@@ -66,7 +66,7 @@ class Reduction:
         return dtype.kind == "f" and self.takes == "numbers"
 
     def value(self, given: Any, dtype: DType, what: str) -> Any:
-        """What a functor gave, as ``combine`` takes it; ``what`` is the functor, for messages."""
+        """Convert a functor's value for ``combine``; ``what`` is the functor, for messages."""
         if given is None:
             raise FunctorError("the functor of a reduction returned no value")
         if self.takes == "truth":
@@ -236,7 +236,7 @@ def _check_neutral(made: Reduction, dtype: DType) -> None:
 
 
 def identity(made: Reduction, dtype: DType) -> Any:
-    """What the reduction of nothing gives, as a Python number that ``dtype`` holds."""
+    """Return the identity of a reduction, as a Python number that fits ``dtype``."""
     return made.identity(dtype)
 
 
@@ -293,7 +293,7 @@ def reduced(
 
 
 def least(op: str, values: Iterable[tuple[Any, Any]]) -> int:
-    """Of pairs of value and far end, the end that comes with the least (greatest) value, the smallest one; or -1."""
+    """Return the far end with the least (greatest) value, the smallest of several, or -1 if there is no pair."""
     key = key_up if op == "argmin" else key_down
     keys = []
     for value, end in values:

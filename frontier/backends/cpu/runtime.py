@@ -100,7 +100,7 @@ def piece(total, W, least, most):
 
 @gives("int64", "int64")
 def share(total, w, W):
-    """Give a worker's equal share of a range, the same in every run."""
+    """Return a worker's equal share of a range, the same in every run."""
     return total * w // W, total * (w + 1) // W
 
 
@@ -239,7 +239,7 @@ def keep_int(C, slot, w, value):
 
 @gives("int64")
 def kept_int(C, slot, w):
-    """What a worker has left by :func:`keep_int`."""
+    """Return what a worker has stored by :func:`keep_int`."""
     return C[slot + PARTIAL + LINE * w]
 
 
@@ -251,7 +251,7 @@ def keep_float(F, slot, w, value):
 
 @gives("float64")
 def kept_float(F, slot, w):
-    """What a worker has left by :func:`keep_float`."""
+    """Return what a worker has stored by :func:`keep_float`."""
     return F[slot + PARTIAL + LINE * w]
 
 
@@ -261,7 +261,7 @@ SUM, MIN, MAX, OR = range(4)
 
 @gives("int64")
 def combined_int(C, slot, W, op, result):
-    """What the workers have left by :func:`keep_int`, brought together in their order."""
+    """Combine what the workers have stored by :func:`keep_int`, in their order."""
     for other in range(W):
         value = kept_int(C, slot, other)
         if op == SUM:
@@ -275,7 +275,7 @@ def combined_int(C, slot, W, op, result):
 
 @gives("float64")
 def combined_float(F, slot, W, op, result):
-    """What the workers have left by :func:`keep_float`, brought together in their order."""
+    """Combine what the workers have stored by :func:`keep_float`, in their order."""
     for other in range(W):
         value = kept_float(F, slot, other)
         if op == SUM:

@@ -44,7 +44,7 @@ class CudaBackend(Backend):
         return program_of(step, p, given, schedule)
 
     def placement(self, part: str = "") -> Placement:
-        """Give the placement of a GPU by its number, of CuPy's current one by default."""
+        """Return the placement of a GPU by its number, of CuPy's current one by default."""
         if part and not (part.isascii() and part.isdigit()):
             raise unknown(f"{self.name}:{part}")
         return placed(self, gpu(detection.usable(int(part) if part else None)))
@@ -54,7 +54,7 @@ class CudaBackend(Backend):
         return detection.missing()
 
     def describe(self, placement: Placement) -> str:
-        """Give the name of the GPU."""
+        """Return the name of the GPU."""
         memory = placement.memory
         return detection.device_name(memory.index) if isinstance(memory, GpuMemory) else ""
 

@@ -98,7 +98,7 @@ def source_in(keys, count, position):
 
 @device
 def block_share(count):
-    """Give the block's equal, contiguous share of a range."""
+    """Return the block's equal, contiguous share of a range."""
     b = i64(block_index())
     blocks = i64(num_blocks())
     return count * b // blocks, count * (b + 1) // blocks

@@ -32,7 +32,7 @@ def visiting(
     weighted: bool,
     edge: bool,
 ) -> Callable[..., Any]:
-    """What visits edge ``k`` of vertex ``x`` if the condition holds, and takes its far end, or itself, if accepted."""
+    """Return a function that visits edge ``k`` of ``x`` if the condition holds, and appends what is accepted."""
     every, appends = where is None, put is not None
 
     def visit_edge(p, C, slot, lists, out, fill, before, x, k):
@@ -51,7 +51,7 @@ def visiting(
 
 
 def nothing() -> Callable[..., Any]:
-    """What is called at the end of a phase that appends nothing."""
+    """Return the function called at the end of a phase that appends nothing."""
 
     def end(C, slot, out, fill, before):
         pass
@@ -60,7 +60,7 @@ def nothing() -> Callable[..., Any]:
 
 
 class Edge(NamedTuple):
-    """What the phases of a push have in common.
+    """The parts that all phases of a push share.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Edge(NamedTuple):
 
     @classmethod
     def of(cls, step: Advance, b: Builder, target: FrontierState, next_scan: str) -> Edge:
-        """For one step."""
+        """Make the parts for one step."""
         near = "src" if step.far == "dst" else "dst"
         lists, constants = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
         put, end, scanned = None, Made(nothing), False

@@ -38,7 +38,7 @@ LEAST, MOST = 4, 64
 def searching(
     visit: Callee, where: Callee, renumbered: bool, weighted: bool
 ) -> Callable[..., Any]:
-    """What searches the list of vertex ``x``: whether an edge from the frontier was accepted, and how many it saw."""
+    """Return a function that searches the list of ``x``: was an edge accepted, and how many were examined."""
     asks = where is not None
 
     def search(p, C, slot, everything, bits, lists, x):

@@ -62,7 +62,7 @@ def list_of(queue, everything, total, offsets, i, many, t):
 
 
 def collecting(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> Callable[..., Any]:
-    """What visits edge ``k`` of ``x`` in the lanes that have one (``here``); all lanes of a warp call it."""
+    """Return a function, called by all lanes, that visits edge ``k`` of ``x`` in lanes that have one (``here``)."""
 
     def collect(p, C, slot, lists, out, held, fill, here, x, k):
         ok = False
@@ -81,7 +81,7 @@ def collecting(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) 
 
 
 def ending(appends: bool, big: bool, mode: int) -> Callable[..., Any]:
-    """What appends what a warp has collected last."""
+    """Return a function that appends what a warp has collected last."""
 
     def end(C, slot, out, held, fill):
         if appends:
@@ -91,7 +91,7 @@ def ending(appends: bool, big: bool, mode: int) -> Callable[..., Any]:
 
 
 def walking(collect: Callee) -> Callable[..., Any]:
-    """What walks the list of ``x`` from ``at`` to ``last``, in strides; a warp begins ``number`` edges later."""
+    """Return a function that visits the edges of ``x`` from ``at`` to ``last`` in strides, beginning at ``number``."""
 
     def walk(p, C, slot, lists, out, held, fill, lane, x, at, last, number, stride):
         at += number
@@ -105,7 +105,7 @@ def walking(collect: Callee) -> Callable[..., Any]:
 
 
 def sharing(collect: Callee, big: bool) -> Callable[..., Any]:
-    """What shares the edges of the threads' vertices ``mine`` among the threads of the block."""
+    """Return a function that shares the edges of the threads' vertices ``mine`` among the threads of the block."""
 
     def share(p, C, slot, lists, out, held, fill, lane, many, mine, begin, stop):
         t = thread_index()
@@ -134,7 +134,7 @@ def sharing(collect: Callee, big: bool) -> Callable[..., Any]:
 
 
 def parts(edge: Edge, b: CudaProgram) -> tuple[Made, Made]:
-    """What visits an edge and collects, and what appends the last; their phase takes scratch memory."""
+    """Return a function that visits an edge and collects, and one that appends the rest; they use scratch memory."""
     b.scratch = True
     appends = {name: edge.appends[name] for name in ("appends", "big", "mode")}
     return Made(collecting, {"visit": edge.visit, **edge.appends}), Made(ending, appends)

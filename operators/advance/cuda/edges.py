@@ -41,7 +41,7 @@ def visiting(
     carries: bool,
     early: bool,
 ) -> Callable[..., Any]:
-    """What visits edge ``k`` of vertex ``x``: whether its far end, or itself, is taken; which; where its list begins.
+    """Return a function that visits edge ``k`` of ``x``: whether an item is accepted, which, where its list begins.
 
     Where queues carry first slots (``carries``), that of the far end is read beside the condition, and its list is
     fetched ahead.
@@ -110,7 +110,7 @@ def removing_duplicates(big: bool, mode: int) -> Callable[..., Any]:
 
 
 class Edge(NamedTuple):
-    """What the phases of a push have in common.
+    """The parts that all phases of a push share.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class Edge(NamedTuple):
 
     @classmethod
     def of(cls, step: Advance, b: CudaProgram, target: FrontierState, after: str) -> Edge:
-        """For one step."""
+        """Make the parts for one step."""
         near = "src" if step.far == "dst" else "dst"
         lists, loads = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
         how, next_scan, take = deduplication(step, b), "", None
@@ -162,7 +162,7 @@ class Edge(NamedTuple):
 
 
 def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
-    """What the tests need that let an item into the next queue once."""
+    """Return the arguments of the tests that remove duplicates."""
     made: dict[str, Value] = {}
     if how in ("stamp", "cull", "mark"):
         made = {"stamps": b.array("stamps", "stamps", "int32"), "epoch": cast("int32", EPOCH)}
@@ -177,7 +177,7 @@ def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
 
 
 def deduplication(step: Advance, b: CudaProgram) -> str:
-    """How an element gets into the next queue at most once.
+    """Choose how duplicates are removed from the next queue.
 
     ``""``: the functor sees to it. ``stamp``: an exchange. ``bitmap``: an atomic on a bit. ``cull``: cheap tests that
     let some through twice, where only queues of the loop hold the frontier. ``mark``: the queue is made of marks.

@@ -53,7 +53,7 @@ def _lasting(step: Advance) -> bool:
 
 
 class Waiting:
-    """Two queues, of which a pull reads one and writes the other, and the variables that say what is in them.
+    """Two queues, of which a pull reads one and writes the other, and the variables that describe their content.
 
     Attributes
     ----------

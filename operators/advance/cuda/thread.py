@@ -228,7 +228,7 @@ def putting(appends: bool, culls: bool, big: bool, mode: int, carries: bool, wai
 
 
 def keeping(take: Callee, early: bool, carries: bool) -> Callable[..., Any]:
-    """What takes the vertex itself into the next queue; where its list begins."""
+    """Return a function that takes the vertex itself into the next queue; where its list begins."""
 
     def keep(out, x):
         ok = take(out, x, out.stamps[x] if early else np.int32(0))
@@ -238,7 +238,7 @@ def keeping(take: Callee, early: bool, carries: bool) -> Callable[..., Any]:
 
 
 def fetching(others: Callee) -> Callable[..., Any]:
-    """What brings a vertex's entries of several fields nearer, and last where its list begins."""
+    """Return a function that brings a vertex's entries of several fields nearer, and last where its list begins."""
     last = others is None
 
     def fetch(fields, degrees, far):
@@ -310,7 +310,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
 
 
 def _ahead(step: Advance, b: CudaProgram) -> tuple[Made, Value]:
-    """What fetches what the functors will ask of far ends, and the fields."""
+    """Return a function that fetches what the functors will ask of far ends, and the fields."""
     found = [effects(fn) for fn in (step.fn, step.where) if fn is not None]
     touched = {name for each in found for some in (each.reads, each.writes) for name in some if step.far in some[name]}
     fields = [name for name, kind, _ in b.layout.fields if kind == "vertex" and name in touched]
