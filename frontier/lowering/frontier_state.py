@@ -1,6 +1,6 @@
-"""Registers: the representation of a frontier inside a loop function.
+"""The class FrontierState: the representation of a frontier inside a loop function.
 
-Every scope (the program, and every step or loop with a frontier of its own) has one frontier: a few
+Every scope (the program, and every step or loop with a frontier of its own) has one: a few
 local variables, which have the same values in all workers, and queues in memory.
 
 ===========  ==========================================================================
