@@ -22,9 +22,9 @@ __all__ = [
     "kernel", "memory_at",
 ]  # fmt: skip
 
-#: Threads of a block and blocks of a multiprocessor: full build, full build with many loads of a thread in flight,
-#: low-degree build, low-degree build of a dense program. (Measured: with 40 registers a thread and three blocks the
-#: full build is fastest, but for PageRank, which needs 64; a low-degree pass is a chain of loads.)
+#: Threads of a block and blocks of a multiprocessor: general variant, general variant with many loads in flight,
+#: low-degree variant, low-degree variant of dense programs. (Measured: with 40 registers a thread and three blocks, the
+#: general variant is fastest, except for PageRank, which needs 64; a low-degree pass is a chain of loads.)
 FULL, LOW_OCCUPANCY, LOW_DEGREE, DENSE = (512, 3), (512, 2), (256, 1), (256, 6)
 
 

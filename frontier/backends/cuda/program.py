@@ -1,8 +1,8 @@
 """The source text of a loop kernel. What differs from the cpu backend is here and in ``operators/*/cuda``.
 
-The low-degree variant of a program (``low_degree``) is for graphs whose largest degree is small (roads, grids, meshes): a
-few lanes share a vertex's list, frontiers carry the first slot of every list instead of the prefix sum of degrees, and
-no decision depends on numbers of edges. All other graphs use the general variant.
+The low-degree variant of a program (``low_degree``) is for graphs whose largest degree is small (roads, grids, meshes):
+a few lanes share a vertex's list, frontiers carry the first slot of every list instead of the prefix sum of degrees,
+and no decision depends on numbers of edges. All other graphs use the general variant.
 """
 
 from __future__ import annotations
