@@ -17,7 +17,7 @@ from frontier.registry import primitives
 PRIMITIVES = sorted(primitives())
 
 GOLDEN = """\
-# cpu: one function, run by all threads; between phases each of them decides for itself, all alike
+# cpu: one function, run by all threads; each of them executes the control flow between phases
 # steps: 1 Compute(begin)
 #        2 Advance(visit, unvisited)
 # fields: p.parent, p.level: int32 of each vertex
@@ -38,17 +38,17 @@ if p.source < 0 or p.source >= vertices:
     return to the host: error: there is no such vertex
 frontier2 = [p.source], as a list
 while frontier2.count > 0:
-    # a pass begins: the run may pause here, and go on here later
+    # a pass begins: the run may pause here, and resume later
     p.depth = p.depth + 1
     # Advance(visit, unvisited)
     if frontier2 is not a list with out-degrees:
         phase 2: add up the out-degrees
             over frontier2
             reads out-degrees
-            writes a result of each of the threads
+            writes partial results of the threads
         barrier
         frontier2.edges = the sum of the threads' sums
-        phase 3: write the running sums of the out-degrees
+        phase 3: write the prefix sum of the out-degrees
             over frontier2
             reads out-degrees
             writes frontier2
@@ -104,7 +104,7 @@ def test_cuda_needs_no_gpu(search):
     assert "pull" not in narrow
     full = BFS(bfs_problem(fr.rmat(10, seed=1), 0)).explain(backend="cuda")
     assert "graphs of any degrees" in full
-    assert "one thread of\n# each block decides" in full
+    assert "one thread of each block\n# executes the control flow" in full
     assert "push along out-edges (merge_path)" in full
     assert "pull along in-edges" in full
 

@@ -142,7 +142,7 @@ class Builder(Phases):
     @property
     def described(self) -> str:
         """What runs the program, in words."""
-        return "cpu: one function, run by all threads; between phases each of them decides for itself, all alike"
+        return "cpu: one function, run by all threads; each of them executes the control flow between phases"
 
     @property
     def title(self) -> str:
@@ -324,7 +324,7 @@ class Builder(Phases):
             self.phase(
                 Call("scan_write", WORDS, before, WORKER, WORKERS, queue, scan, current.count, offsets),
                 [Assign(current.form, form(wanted))],
-                f"write the running sums of the {next_scan}-degrees",
+                f"write the prefix sum of the {next_scan}-degrees",
             )
 
     def copy(

@@ -49,7 +49,7 @@ __all__ = ["explained"]
 _LEAVES = {
     "DONE": "done",
     "UNCONVERGED": "error: not done after {detail} passes",
-    "NEED_IN_EDGES": "ask the host for the in-edges, then go on here",
+    "NEED_IN_EDGES": "the host makes the in-edges, then the run continues here",
     "BAD_VERTEX": "error: there is no such vertex",
     "RECORD_FULL": "error: an element is recorded twice",
     "WRONG_KIND": "error: vertices where edges are expected, or the other way round",
@@ -165,7 +165,7 @@ class _Explainer:
             detail = "" if node.detail is None else self.value(expression(node.detail))
             yield "return to the host: " + _LEAVES.get(node.code, node.code).format(detail=detail)
         elif isinstance(node, Deferred):
-            yield "# compiled when a run first comes here"
+            yield "# compiled when a run first reaches this"
             yield from self.lines(node.body)
         elif isinstance(node, Region):
             inner = list(self.lines(node.body))
@@ -188,7 +188,7 @@ class _Explainer:
 
     def _branch(self, node: Branch) -> Iterator[str]:
         if self._is_pause(node):
-            yield "# a pass begins: the run may pause here, and go on here later"
+            yield "# a pass begins: the run may pause here, and resume later"
             return
         yes, otherwise = self._inside(node.yes), self._inside(node.no)
         if yes:

@@ -109,7 +109,7 @@ def _elsewhere(
         if isinstance(node, Assign) and any(_calls(each, "kept_int", "kept_float") for each in walk(node.value)):
             kept = ["one result"]
         elif node.value is SLOT or any(_calls(each, *_KEPT) for each in walk(node.value)):
-            kept = [f"a result of each of the {program.sharers}"]
+            kept = [f"partial results of the {program.sharers}"]
     if records:
         given = list(dict.fromkeys(records))
     if not (given or kept or phase.functors):

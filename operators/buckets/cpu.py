@@ -129,6 +129,6 @@ def lower(step: Buckets, b: Builder, current: FrontierState) -> None:
         for bucket, name in enumerate(step.piles, 1):
             held = b.state[f"held:{name}"]
             after.append(Assign(held, held + Counter("PILE_LOCK", bucket - 1)))
-        b.phase(made, after, "buckets: append what is due, and put the rest into the piles", [step.fn])
+        b.phase(made, after, "buckets: append elements of bucket 0, and add the others to the piles", [step.fn])
 
     b.for_kinds(current, emit)

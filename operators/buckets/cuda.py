@@ -127,7 +127,7 @@ def lower(step: Buckets, b: CudaProgram, current: FrontierState) -> None:
         for bucket, name in enumerate(step.piles, 1):
             held = b.state[f"held:{name}"]
             counts.append(Assign(held, held + Counter("BUCKETS", bucket - 1)))
-        b.phase(made, counts, "buckets: append what is due, and put the rest into the piles", [step.fn])
+        b.phase(made, counts, "buckets: append elements of bucket 0, and add the others to the piles", [step.fn])
 
     b.for_kinds(current, emit)
 

@@ -260,7 +260,8 @@ def lower_filter(step: Filter, b: Builder, current: FrontierState) -> None:
         keep = calling(b, step.fn, kind, given)
         given["out"], scanned = output(b, current, kind, next_scan)
         made = b.kernel(step.fn.__name__, filtering, given, keep=keep, scanned=scanned)
-        b.phase(made, b.produced(current, kind, next_scan if scanned else ""), "filter: append what is kept", [step.fn])
+        after = b.produced(current, kind, next_scan if scanned else "")
+        b.phase(made, after, "filter: append elements to keep", [step.fn])
 
     b.for_kinds(current, emit)
 
@@ -283,7 +284,7 @@ def lower_split(step: Split, b: Builder, current: FrontierState) -> None:
         held = b.state[f"held:{step.rest}"]
         more = Assign(held, held + Counter("PILE_COUNT"))
         after = [*b.produced(current, kind, next_scan if scanned else ""), more]
-        b.phase(made, after, f"split: append what is kept, and put the rest into p.{step.rest}", [step.fn])
+        b.phase(made, after, f"split: append elements to keep, and add the others to p.{step.rest}", [step.fn])
 
     b.for_kinds(current, emit)
 

@@ -218,7 +218,7 @@ def lower_filter(step: Filter, b: CudaProgram, current: FrontierState) -> None:
         keep = calling(b, step.fn, kind, given)
         given["out"], next_scan = queue_of(b, current, kind, after)
         made = b.kernel(step.fn.__name__, filtering, given, keep=keep, **appending(b, next_scan))
-        b.phase(made, b.produced(current, kind, next_scan), "filter: append what is kept", [step.fn])
+        b.phase(made, b.produced(current, kind, next_scan), "filter: append elements to keep", [step.fn])
 
     b.for_kinds(current, emit)
 
@@ -240,7 +240,7 @@ def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
         made = b.kernel(step.fn.__name__, splitting, given, keep=keep, **appending(b, next_scan))
         held = b.state[f"held:{step.rest}"]
         nodes = [*b.produced(current, kind, next_scan), Assign(held, held + Counter("PILE_COUNT"))]
-        b.phase(made, nodes, f"split: append what is kept, and put the rest into p.{step.rest}", [step.fn])
+        b.phase(made, nodes, f"split: append elements to keep, and add the others to p.{step.rest}", [step.fn])
 
     b.for_kinds(current, emit)
 

@@ -89,7 +89,7 @@ def lower(step: Scan, b: Builder, current: FrontierState, kind: str) -> None:
     after = [b.assign(step.total, total(before, "sum", dtype, real))] if step.total is not None else []
     given |= {"into": b.field(step.into), "before": before}
     made = b.kernel(f"scan_{step.fn.__name__}", scanning, given, **constants)
-    b.phase(made, after, "write the running sums", [step.fn], [step.into])
+    b.phase(made, after, "write the prefix sums", [step.fn], [step.into])
 
 
 def _bitmap(b: Builder, current: FrontierState, kind: str) -> Expr:

@@ -124,7 +124,7 @@ def lower(step: Scan, b: CudaProgram, current: FrontierState, kind: str) -> None
     after = combined(b, before, "sum", step.total, real) if step.total is not None else []
     given |= {"into": b.field(step.into), "before": before}
     made = b.kernel(f"scan_{step.fn.__name__}", scanning, given, **constants)
-    b.phase(made, after, "write the running sums", [step.fn], [step.into])
+    b.phase(made, after, "write the prefix sums", [step.fn], [step.into])
 
 
 def _memory(b: CudaProgram, current: FrontierState, kind: str) -> tuple[Expr, Expr]:

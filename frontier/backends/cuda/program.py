@@ -113,8 +113,9 @@ class CudaProgram(Program):
         """What runs the program, and on which graphs, in words."""
         low = f"graphs of low degree, {self.build.lanes} lanes to a list"
         lists = low if self.low_degree else "graphs of any degrees"
-        who = "one thread of each block decides for the block" if self.decides else "each of them decides for itself"
-        return f"cuda: one kernel, run by all threads of the GPU; for {lists}; between phases {who}"
+        who = "one thread of each block" if self.decides else "each of them"
+        control = f"{who} executes the control flow between phases"
+        return f"cuda: one kernel, run by all threads of the GPU; for {lists}; {control}"
 
     @property
     def big(self) -> bool:

@@ -102,7 +102,7 @@ def _search(
     if queue is not None:
         after += queue.after(again)
     made = b.function(f"pull_{'again_' * again}{step.fn.__name__}", parameters, body)
-    b.phase(made, after, pulling(step) + ", only for those who still wait" * again, [step.fn, step.where])
+    b.phase(made, after, pulling(step) + ", only of vertices still unvisited" * again, [step.fn, step.where])
 
 
 def _by_warps(each: list[str], again: bool) -> list[str]:
