@@ -33,7 +33,7 @@ class Widest(fr.Enactor):
 
 
 def widest(g, source):
-    """Width of the widest path from the source to every vertex, 0 where there is none; array of float64."""
+    """Width of the widest path from the source to every vertex, 0 if there is none; array of float64."""
     p = fr.Problem(g, width=fr.vertex("float64", 0.0), source=fr.scalar("int64", source))
     p.width[source] = np.inf
     Widest(p).run()

@@ -1,4 +1,4 @@
-"""Betweenness centrality: how many shortest paths pass through each vertex.
+"""Betweenness centrality: the share of shortest paths that pass through each vertex.
 
 Brandes' algorithm (A faster algorithm for betweenness centrality, 2001) takes one source s after another. A breadth-
 first search counts the shortest paths to each vertex, sigma. Then the levels of the search are processed in reverse
@@ -105,7 +105,7 @@ class BetweennessResult:
     Attributes
     ----------
     centrality : ndarray of float64, shape (n,)
-        Sum over the sources; each pair once in undirected graphs.
+        Sum over the sources; in undirected graphs each pair of vertices counts once.
     sources : ndarray, shape (k,)
         Vertex ids of the sources.
     normalized : bool
@@ -125,25 +125,25 @@ def betweenness(
     seed: int | None = None,
     schedule: Schedule | None = None,
 ) -> BetweennessResult:
-    """Betweenness centrality of every vertex: shortest paths, by number of edges, that pass through it.
+    """Betweenness centrality of every vertex: the share of shortest paths, by number of edges, that pass through it.
 
     Parameters
     ----------
     g : Graph
-        Without parallel edges (they would count as different paths).
+        It should have no parallel edges, because they would count as different paths.
     sources : int or sequence of vertices, optional
         A number of sources to draw at random, or the sources; all vertices by default.
     normalized : bool
-        Whether to divide by the number of pairs, (n - 1)(n - 2), halved where each pair counts once.
+        Whether to divide by the number of pairs, (n - 1)(n - 2), or half of it if each pair counts once.
     seed : int, optional
-        For the draw; another draw each time by default.
+        The seed for drawing sources; by default a different one each time.
     schedule : Schedule, optional
 
     Returns
     -------
     BetweennessResult
-        With all vertices as sources, as NetworkX counts; with some of them the sum over these, so
-        multiply by n / k for an estimate of the whole.
+        With all vertices as sources, the result is that of NetworkX. With k of them it is the sum over
+        these sources; multiply it by n / k for an estimate of the result for all.
 
     Raises
     ------
@@ -154,9 +154,9 @@ def betweenness(
 
     Notes
     -----
-    O(n + m) work for each source. The last bits depend on the order in which paths are added. Where the graph is
-    small, many sources are worked on at once, each in a copy of the graph of its own: the copies take at most 3 MB of
-    the host's memory, or 1.3 GB of a GPU's and never more than half of what it has left.
+    O(n + m) work for each source. The last bits depend on the order in which paths are added. On a small graph, many
+    sources are processed at once, each in its own copy of the graph. The copies take at most 3 MB of host memory, or
+    1.3 GB of GPU memory and never more than half of what is free there.
     """
     batch = fr.BatchedSources(g, sources, Betweenness, FIELDS, schedule, seed=seed)
     if batch.copies == 1 and g.placement.massively_parallel:

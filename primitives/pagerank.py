@@ -121,7 +121,7 @@ class PersonalPageRank(fr.Enactor):
 
 
 class WeightedPersonalPageRank(fr.Enactor):
-    """Both."""
+    """The same, with weights and personalization."""
 
     loop = PageRank.program().replace({contribution: weighted_contribution, update: update_personal})
 
@@ -147,7 +147,7 @@ class PageRankResult:
     error : float
         L1 change of the last iteration.
     damping, tolerance, weighted, personalization
-        As called; the personalization as an array that sums to 1, or None.
+        The arguments of the call; the personalization as an array that sums to 1, or None.
     """
 
     rank: NDArray[Any]
@@ -159,7 +159,7 @@ class PageRankResult:
     personalization: NDArray[Any] | None
 
     def top(self, count: int = 10) -> list[tuple[int, float]]:
-        """The vertices of highest rank, with it."""
+        """Return the vertices of highest rank, with their ranks."""
         rank = to_host(self.rank)
         order = np.argsort(-rank, kind="stable")[:count]
         return [(int(v), float(rank[v])) for v in order]
@@ -183,11 +183,11 @@ def pagerank(
     g : Graph
     damping : float in [0, 1)
     tolerance : float
-        Stop when the sum of all changes of one iteration is below it; 0 runs ``max_iterations``. From 1e-6 on (with a
-        damping above 0.85, from more on), contributions are rounded to float32, unless ``weighted``. This changes a
-        rank by up to 6e-8 of itself in an iteration.
+        Stop when the sum of all changes of one iteration is below it; with 0, run ``max_iterations``. At tolerances of
+        1e-6 and above (with a damping above 0.85, of more than that), contributions are rounded to float32, unless
+        ``weighted``. This changes a rank by up to 6e-8 of itself in an iteration.
     personalization : array of shape (n,), or mapping from vertex (label) to float, optional
-        Where a jump, and the rank of vertices without out-edges, goes; scaled to sum 1. Uniform by default.
+        How jumps, and the rank of vertices without out-edges, are distributed; scaled to sum 1. Uniform by default.
     weighted : bool
         Whether a vertex divides its rank among its out-edges by their weights.
     max_iterations : int
@@ -206,7 +206,7 @@ def pagerank(
 
     Notes
     -----
-    O(n + m) work and three barriers an iteration.
+    O(n + m) work and three barriers per iteration.
     """
     _check(g, damping, tolerance, max_iterations, weighted)
     damping, tolerance, max_iterations = float(damping), float(tolerance), int(max_iterations)

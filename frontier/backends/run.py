@@ -49,7 +49,7 @@ class LoopExecution:
     _code: Code
     _workspace: Workspace
     _table: Any
-    # Of the code and the table, for they are asked for many times in a run.
+    # Attributes of the code and the table that are needed many times in a run.
     _program: Program
     _at: dict[str, int]
     _words: memoryview
@@ -60,7 +60,7 @@ class LoopExecution:
         self._kept: list[Any] = []  # arrays whose addresses are in the table, and to which there is no other reference
         self._stored: dict[str, Frontier] = {}
         self.done = False
-        self._passes: int | None = None  # once it is done, for then others may use the table
+        self._passes: int | None = None  # set when the run is done, because others may use the table then
         self._result: Frontier | None = f
 
     # ---- what a backend says -------------------------------------------------------------------------

@@ -203,7 +203,7 @@ def code_for(program: AnyProgram, graph: Graph, make: Callable[[AnyProgram], Any
     ----------
     program : Program
     graph : Graph
-        On which it runs first. If that is dense, all is compiled at once, for to compile twice takes longer.
+        The graph on which it runs first. If that is dense, everything is compiled at once, which is faster than twice.
     make : callable
         Compiles a program.
     known : callable

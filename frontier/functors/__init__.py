@@ -2,5 +2,5 @@
 
 ``functor`` says what is a functor and what its arguments mean, ``rules`` what it must not do. ``captures`` describes
 what it takes from outside, such as constants and helpers, so that a change is noticed. ``atomics``, ``adjacency`` and
-``numbers`` are what functors may call: ``fr.atomic_min``, ``fr.neighbours``, ``fr.hash`` and their like.
+``numbers`` are what functors may call: ``fr.atomic_min``, ``fr.neighbours``, ``fr.hash`` and so on.
 """

@@ -31,7 +31,7 @@ class Rows:
 
 
 def bytes_for(num_edges: int, both: bool, carry: bool) -> int:
-    """Bytes that sorting takes beside its input; ``carry``: weights or columns go with the edges."""
+    """Bytes that sorting takes in addition to its input; ``carry``: weights or columns go with the edges."""
     return num_edges * (2 if both else 1) * (40 if carry else 16)
 
 

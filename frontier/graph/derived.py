@@ -85,10 +85,10 @@ def _alike(graph: Graph, offsets: Array, sources: Array) -> tuple[Array, Array]:
 
 
 def smallest(weights: Array | None) -> Any:
-    """Smallest weight, as a number of Python; None where there is none."""
+    """Smallest weight, as a Python number; None if there is none."""
     return None if weights is None or len(weights) == 0 else weights.min().item()
 
 
 def largest(weights: Array | None) -> Any:
-    """Largest weight, as a number of Python; None where there is none."""
+    """Largest weight, as a Python number; None if there is none."""
     return None if weights is None or len(weights) == 0 else weights.max().item()

@@ -163,7 +163,7 @@ class Graph:
 
     @property
     def out_weight(self) -> Array | None:
-        """Sum of the weights of each vertex's edge slots, shape (n,), float64; None where there are no weights."""
+        """Sum of the weights of each vertex's edge slots, shape (n,), float64; None if there are no weights."""
         return None if self.weights is None else self._once("out_weight", lambda: _derived.out_weight(self))
 
     @property

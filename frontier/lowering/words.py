@@ -29,7 +29,7 @@ _BINDING = (
 _BINDS = {symbol: level for level, symbols in enumerate(_BINDING) for symbol in symbols}
 _TIGHTEST = len(_BINDING)
 
-#: Forms of frontiers where every list is short: queues have no sums of degrees beside them.
+#: Forms of frontiers in low-degree variants, where queues have no prefix sums of degrees.
 _LOW_DEGREE = {
     "a list with out-degrees": "a list with the beginnings of out-edges",
     "a list with in-degrees": "a list with the beginnings of in-edges",

@@ -156,7 +156,7 @@ def function(name: str, address: int) -> Callable[..., Any]:
     return made
 
 
-# ---- what code depends on beside its source ------------------------------------------------------------------
+# ---- what code depends on besides its source ------------------------------------------------------------------
 
 
 @cache

@@ -28,7 +28,7 @@ def apart(make: Callable[[], Made]) -> Made:
     """What a function gives, or raises, when it is called by another thread.
 
     Called by this one where only this one can be interrupted by nobody (threads beside the main one), where it holds
-    numba's lock, and where there is no room for another's stack.
+    numba's lock, and where there is no memory for another stack.
     """
     limited = limits.address_space_left() is not None
     if threading.current_thread() is not threading.main_thread() or _compiling() or limited:

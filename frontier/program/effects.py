@@ -309,7 +309,7 @@ class _Reader:
                         f"{where}: p.{statement.attr} = ...: scalars are written by Set, Reduce or count=, "
                         "arrays element by element; return the value and use Reduce"
                     )
-        for name in self.named - self.made.fields:  # scalars, for which naming is reading
+        for name in self.named - self.made.fields:  # scalars: naming one is reading it
             self.made.reads.setdefault(name, set()).add("")
 
     def access(self, target: Any, index: Any, write: bool) -> None:

@@ -177,7 +177,7 @@ def _no_schedule(given: object) -> FrontierError:
 
 
 def _needs_frontier(step: Step) -> bool:
-    """Whether a step needs one to start with; asked once, for it goes through the steps inside it."""
+    """Whether a step needs one to start with; cached, because it visits all inner steps."""
     known: bool | None = step.__dict__.get("_needs_frontier")
     if known is None:
         known = step.__dict__["_needs_frontier"] = step.needs_frontier()

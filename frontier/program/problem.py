@@ -329,7 +329,7 @@ class Problem:
         return f"Problem({self.graph!r}, {inner})"
 
 
-#: What a problem has beside its fields.
+#: Attributes of a problem besides its fields.
 _OWN = ("graph", "fields", "arrays", "scalars", "piles", "workspace")
 
 

@@ -25,7 +25,7 @@ ROUNDINGS = 64
 
 
 def bfs(g: Graph, result: Any) -> Report:
-    """Check a breadth-first search: levels, and parents where there are any.
+    """Check a breadth-first search: levels, and parents if there are any.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def _bfs(g: Graph, result: Any, checks: Checks) -> None:
 
 
 def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
-    """Check single-source shortest paths: distances, and parents where there are any.
+    """Check single-source shortest paths: distances, and parents if there are any.
 
     Parameters
     ----------

@@ -55,7 +55,7 @@ BACKEND = CpuBackend()
 
 @cache
 def _execution() -> type[CpuExecution]:
-    """Kept, for to import a name takes half a microsecond each time."""
+    """Cached, because importing a name takes half a microsecond each time."""
     from frontier.backends.cpu.execution import CpuExecution
 
     return CpuExecution

@@ -68,7 +68,7 @@ BACKEND = CudaBackend()
 
 @cache
 def _execution() -> type[CudaExecution]:
-    """Kept, for to import a name takes half a microsecond each time."""
+    """Cached, because importing a name takes half a microsecond each time."""
     from frontier.backends.cuda.execution import CudaExecution
 
     return CudaExecution

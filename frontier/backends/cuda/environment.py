@@ -33,7 +33,7 @@ def sources() -> list[Path]:
 
 @cache
 def environment() -> str:
-    """What machine code depends on beside its program and the device, as text."""
+    """Return what machine code depends on in addition to its program and the device, as text."""
     import frontier
 
     made = hashlib.sha256()

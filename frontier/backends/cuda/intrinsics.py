@@ -331,7 +331,7 @@ def any_lane(flag):
 
 @_device
 def shuffle(value, lane):
-    """A lane's value, for all lanes."""
+    """Return one lane's value to all lanes."""
     return cuda.shfl_sync(0xFFFFFFFF, value, lane)
 
 

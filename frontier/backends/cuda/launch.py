@@ -215,7 +215,7 @@ def is_known(program: CudaProgram) -> bool:
 
 @cache
 def _stream_of() -> Callable[[], Any]:
-    """What gives CuPy's current stream; kept, for to import it takes a third of a microsecond each time."""
+    """Return CuPy's function for the current stream; cached, since importing it takes a third of a microsecond."""
     from cupy.cuda import get_current_stream
 
     return cast(Callable[[], Any], get_current_stream)

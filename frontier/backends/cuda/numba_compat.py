@@ -86,7 +86,7 @@ _Promotion = register_pass(mutates_CFG=True, analysis_only=False)(
 
 
 def _with_promotion(pipelines: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
-    """Functors, and nothing else, get another inference of types; dispatchers take no compiler of one's own."""
+    """Use our type inference for functors, and nothing else; dispatchers do not accept a compiler class."""
 
     def define(compiler: Any) -> list[Any]:
         made = pipelines(compiler)

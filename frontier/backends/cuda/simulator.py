@@ -296,7 +296,7 @@ def any_lane(flag: Any) -> bool:
 
 
 def shuffle(value: Any, lane: Any) -> Any:
-    """A lane's value, for all lanes."""
+    """Return one lane's value to all lanes."""
     return _exchanged(value)[int(lane)]
 
 
