@@ -135,7 +135,7 @@ class Translator:
         """Make a function of this name that Python can call; what its module has, kernels of other modules have too."""
         self._program = written.function.__globals__
         made = self._function(written, kinds, types.none, f"{name}.loop")
-        # It is long but takes only nanoseconds, since it does no work itself; optimising it would be half of LLVM's work.
+        # It is long but takes nanoseconds, as it does no work itself; optimising it would be half of LLVM's work.
         made.attributes.add("optnone")
         _callable(self.module, made, name)
 
