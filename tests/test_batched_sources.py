@@ -160,6 +160,25 @@ def test_sources_given_twice_have_two_turns(backend: Backend) -> None:
     equal(thrice.sum("total"), once.sum("total") + 2 * three.sum("total"))
 
 
+def test_copies_with_short_lists_push_on_processors(compiled: Backend) -> None:
+    g = compiled(fr.karate())
+    wide = g.placement.massively_parallel
+    for given, expected in (
+        (None, None if wide else "push"),
+        (fr.Schedule(fuse=False), None if wide else "push"),
+        (fr.Schedule(direction="auto"), "auto"),
+        (fr.Schedule(direction="pull"), "pull"),
+    ):
+        several = fr.BatchedSources(g, 2, Steps, fields_of_steps(g), given, seed=1)
+        found = several.schedule
+        assert (None if found is None else found.direction) == expected
+        assert fr.BatchedSources.plan(g, 2, Steps, fields_of_steps(g), given).runs == [(Steps, found)]
+        assert found is None or given is None or found.fuse == given.fuse
+        assert fr.BatchedSources(g, [0], Steps, fields_of_steps(g), given).schedule is given
+        dense = compiled(fr.complete(40))
+        assert fr.BatchedSources(dense, 2, Steps, fields_of_steps(dense), given).schedule is given
+
+
 def test_runs_may_be_repeated(backend: Backend) -> None:
     g = backend(fr.karate())
     with slots(at_most(g, 3)):
@@ -306,7 +325,7 @@ def test_the_estimate_of_betweenness_counts_copies(backend: Backend) -> None:
     g = backend(fr.karate())
     plan = primitives()["bc"].memory(g)  # type: ignore[misc]
     assert plan.copies == number_of_copies(g, 34, fr.primitives.bc.Betweenness, fr.primitives.bc.FIELDS) == 34
-    one = footprint(g, plan.fields, [(fr.primitives.bc.Betweenness, None)])
+    one = footprint(g, plan.fields, plan.runs)
     rows = 34 * (g.offsets.nbytes + g.targets.nbytes)
     assert g.memory_estimate("bc").fields == pytest.approx(34 * one.fields + rows, rel=0.02)
 
