@@ -17,7 +17,7 @@ import frontier as fr
 # begin program
 
 def relax(p, src, dst, weight):
-    """Offer dst a shorter way through src, unless the target is nearer than such a way can be."""
+    """Relax an edge, unless no path through it can be shorter than the target's distance."""
     new = p.distance[src] + weight
     if new + p.left[dst] > p.distance[p.target]:
         return False
@@ -25,24 +25,24 @@ def relax(p, src, dst, weight):
 
 
 def total(p, v):
-    """The least that a way through v can be."""
+    """A lower bound on the length of a path to the target through v."""
     return p.distance[v] + p.left[v]
 
 
 def visit(p, v):
-    """Count the visits of v."""
+    """Mark v as visited."""
     p.visits[v] = 1
 
 
 class AStar(fr.Enactor):
-    """Go on from those through whom a way may be shortest."""
+    """Process vertices in the order of this bound."""
 
     loop = fr.Loop(fr.Compute(visit), fr.Advance(relax), order=fr.by(total, exact=True, delta=1.0), over="source")
 # end program
 
 
 def astar(g, source, target, left):
-    """The problem after the search: ``distance`` is right at the target, ``visits`` counts visits.
+    """The problem after the search: ``distance`` is right at the target, ``visits`` is 1 at visited vertices.
 
     ``left`` is an estimate of the distance to the target from each vertex that is never too large, and falls along an
     edge by no more than its weight.
@@ -61,7 +61,7 @@ def astar(g, source, target, left):
 
 
 def streets(size):
-    """A map: a grid of streets with lengths of 1 to 2, two crossings, and an estimate of the way to the second."""
+    """A grid of streets with lengths from 1 to 2, two crossings, and an estimate of the distance to the second."""
     g = fr.grid(size, size)
     low, high = np.minimum(g.sources, g.targets), np.maximum(g.sources, g.targets)
     lengths = 1 + (low * 31 + high * 17) % 11 / 10  # the same in both directions

@@ -18,42 +18,42 @@ FAR = np.iinfo(np.int32).max
 
 
 def visit(p, src, dst):
-    """Claim dst for the search whose turn it is."""
+    """Claim dst for the current search."""
     return fr.atomic_cas(p.steps, dst, -1, p.steps[src] + 1) == -1
 
 
 def fresh(p, dst):
-    """Not reached by this search."""
+    """The target has not been reached by the current search."""
     return p.steps[dst] == -1
 
 
 def apart(p, v):
-    """The length of the way over v, if the other search has reached it too."""
+    """The length of the path over v, if the other search has reached v, too."""
     return p.steps[v] + p.steps_there[v] if p.steps_there[v] >= 0 else FAR
 
 
 def one(p, v):
-    """To count the frontier."""
+    """1 for each vertex, to count the frontier."""
     return 1
 
 
 def never(p, v):
-    """All of the frontier goes to the pile."""
+    """False, to move the whole frontier to the pile."""
     return False
 
 
 def larger(p):
-    """1 if the other search has the smaller frontier, and so the next turn."""
+    """1 if the other search has the smaller frontier and therefore continues."""
     return 1 if p.size > p.size_there else 0
 
 
 def met(p):
-    """The searches have come to one vertex."""
+    """The two searches have met."""
     return p.distance < FAR
 
 
 class Meet(fr.Enactor):
-    """One search at a time; they take turns by exchanging all that they have."""
+    """Advance one search at a time; to switch, the two searches exchange all their fields."""
 
     loop = fr.Loop(
         fr.Advance(visit, where=fresh, unique="claimed"),
@@ -73,7 +73,7 @@ class Meet(fr.Enactor):
 
 
 def distance(g, source, target):
-    """The problem: ``distance`` between two vertices of an undirected graph in steps, or FAR."""
+    """The problem: ``distance`` between two vertices of an undirected graph in edges, or FAR."""
     p = fr.Problem(
         g,
         steps=fr.vertex("int32", -1),

@@ -16,29 +16,29 @@ import frontier as fr
 
 
 def between(p, src, dst):
-    """Only edges between different trees are of interest."""
+    """Keep edges between different trees."""
     return p.tree[src] != p.tree[dst]
 
 
 def forget(p, v):
-    """No tree has an edge yet."""
+    """Reset the choice of every tree."""
     p.lightest[v] = np.inf
     p.taken[v] = p.none
 
 
 def weigh(p, src, weight):
-    """The least weight of an edge that leaves the tree of src."""
+    """Find the least weight of an edge that leaves the tree of src."""
     fr.atomic_min(p.lightest, p.tree[src], weight)
 
 
 def take(p, src, dst, weight):
-    """Of the edges of that weight the one with the lower ends."""
+    """Among the edges of that weight, choose the one with the lowest endpoints."""
     if weight == p.lightest[p.tree[src]]:
         fr.atomic_min(p.taken, p.tree[src], min(src, dst) * p.n + max(src, dst))
 
 
 def hang(p, v):
-    """Hang a root below the tree at the other end of its edge; of two that hang each other the lower one stays."""
+    """Attach a root to the tree at the other end of its edge; if two trees chose each other, the lower root stays."""
     edge = p.taken[v]
     p.above[v] = p.tree[v]
     if edge == p.none:
@@ -51,14 +51,14 @@ def hang(p, v):
 
 
 def jump(p, v):
-    """Point to what the one above points to; keep v until it points to a root."""
+    """Point to the parent's parent; keep v until it points to a root."""
     above = p.tree[v]
     p.tree[v] = p.tree[above]
     return p.tree[v] != above
 
 
 class Boruvka(fr.Enactor):
-    """Rounds until no edge leads from one tree to another."""
+    """Repeat rounds until no edge joins different trees."""
 
     loop = fr.Loop(
         fr.Filter(between),

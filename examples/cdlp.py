@@ -17,12 +17,12 @@ import frontier as fr
 
 
 def own(p, v):
-    """At first every vertex is a community of its own."""
+    """Make every vertex a community of its own."""
     p.label[v] = v
 
 
 def choose(p, v):
-    """The most frequent label around v; the smallest of several."""
+    """Take the most frequent label of v's neighbours; the smallest of several."""
     best, most = p.label[v], 0
     for e in fr.neighbours(p, v):
         label = p.label[fr.target(p, e)]
@@ -36,7 +36,7 @@ def choose(p, v):
 
 
 class Communities(fr.Enactor):
-    """So many rounds, each on the labels of the round before."""
+    """Run a number of rounds, each on the labels of the previous round."""
 
     loop = (
         fr.Compute(own, over="vertices"),
@@ -45,7 +45,7 @@ class Communities(fr.Enactor):
 
 
 def both_ways(g):
-    """The graph with every edge the other way round as well; an undirected one has them already."""
+    """The graph with the reverse of every edge added; an undirected graph has them already."""
     if not g.directed:
         return g
     src, dst = np.concatenate([g.sources, g.targets]), np.concatenate([g.targets, g.sources])
@@ -53,7 +53,7 @@ def both_ways(g):
 
 
 def communities(g, rounds):
-    """Label of every vertex after some rounds, in a graph with edges both ways; array of int64."""
+    """Label of every vertex after some rounds, in a graph with edges in both directions; array of int64."""
     p = fr.Problem(
         g,
         label=fr.vertex("int64"),

@@ -14,32 +14,32 @@ import frontier as fr
 
 
 def from_hub(p, src):
-    """What a hub gives to those that it points to."""
+    """The hub value of the source of an edge."""
     return p.hub[src]
 
 
 def from_authority(p, dst):
-    """What an authority gives to those that point to it."""
+    """The authority value of the target of an edge."""
     return p.authority[dst]
 
 
 def authority(p, v):
-    """To be summed."""
+    """The authority value of v, to be summed."""
     return p.authority[v]
 
 
 def pointed(p, v):
-    """To be summed."""
+    """The gathered value of v, to be summed."""
     return p.pointed[v]
 
 
 def scale(p, v):
-    """All authorities together are 1."""
+    """Scale the authorities to sum 1."""
     p.authority[v] /= p.authorities
 
 
 def renew(p, v):
-    """The new value of a hub, all together being 1; returns by how much it has changed."""
+    """Write the new value of a hub, scaled to sum 1; return by how much it has changed."""
     new = p.pointed[v] / p.hubs
     change = abs(new - p.hub[v])
     p.hub[v] = new
@@ -47,12 +47,12 @@ def renew(p, v):
 
 
 def steady(p):
-    """Hardly any change in this round."""
+    """The change in this round is below the tolerance."""
     return p.change < p.tolerance
 
 
 class HITS(fr.Enactor):
-    """Round after round, as a power iteration."""
+    """A power iteration."""
 
     loop = fr.Loop(
         fr.Gather(from_hub, "sum", into="authority"),

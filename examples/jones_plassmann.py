@@ -16,22 +16,22 @@ import frontier as fr
 
 
 def colour(p, src):
-    """The bit of a neighbour's colour; none if it has no colour yet."""
+    """The bit of a neighbour's colour; 0 if it has no colour yet."""
     return 1 << p.colour[src] if p.colour[src] >= 0 else 0
 
 
 def higher(p, src, dst):
-    """Neighbours that dst waits for."""
+    """1 for a neighbour of higher rank, which must be coloured before dst."""
     return 1 if p.rank[src] > p.rank[dst] else 0
 
 
 def ready(p, v):
-    """Waits for nobody."""
+    """No neighbour of higher rank is without a colour."""
     return p.waits[v] == 0
 
 
 def paint(p, v):
-    """The least colour that is not around v."""
+    """Give v the least colour that none of its neighbours has."""
     c = 0
     while p.around[v] >> c & 1:
         c += 1
@@ -39,12 +39,12 @@ def paint(p, v):
 
 
 def release(p, src, dst):
-    """One less to wait for; true for the last one."""
+    """Decrement the number of uncoloured neighbours of higher rank; true if it becomes 0."""
     return p.rank[src] > p.rank[dst] and fr.atomic_add(p.waits, dst, -1) == 1
 
 
 class Colouring(fr.Enactor):
-    """The frontier is whoever waits for nobody any more."""
+    """The frontier contains the vertices that can be coloured now."""
 
     loop = fr.Sequence(
         fr.Gather(higher, "sum", into="waits"),
@@ -76,7 +76,7 @@ def colouring(g, seed=1):
 
 
 def colours_one_by_one(g, rank):
-    """The same, one vertex after another, the highest rank first."""
+    """The same colouring, one vertex after another, the highest rank first."""
     colours = [-1] * g.num_vertices
     for v in np.argsort(-rank).tolist():
         around = {colours[u] for u in g.targets[g.offsets[v] : g.offsets[v + 1]].tolist()}

@@ -15,40 +15,40 @@ UNDECIDED, IN, OUT = 0, 1, 2
 
 
 def draw(p, v):
-    """A number of this round; the vertex's own number makes them all different."""
+    """A random number for this round, made unique by the vertex's id."""
     p.number[v] = fr.hash(p.round * p.n + v) % 2**32 * p.n + v
 
 
 def undecided(p, src):
-    """Only such neighbours count."""
+    """Only undecided neighbours count."""
     return p.state[src] == UNDECIDED
 
 
 def number(p, src):
-    """What a neighbour has drawn."""
+    """The number that a neighbour has drawn."""
     return p.number[src]
 
 
 def join(p, v):
-    """The lowest number around v is its own: in."""
+    """Put v into the set if its number is less than those of its neighbours."""
     if p.number[v] < p.lowest[v]:
         p.state[v] = IN
 
 
 def joined(p, src):
-    """Whether a neighbour is in."""
+    """Whether a neighbour is in the set."""
     return p.state[src] == IN
 
 
 def drop(p, v):
-    """Whoever has such a neighbour is out; whoever is still undecided goes on."""
+    """Exclude v if a neighbour is in the set; keep v in the frontier while it is undecided."""
     if p.state[v] == UNDECIDED and p.beside[v]:
         p.state[v] = OUT
     return p.state[v] == UNDECIDED
 
 
 class Luby(fr.Enactor):
-    """Rounds until everybody is decided."""
+    """Repeat rounds until all vertices are decided."""
 
     loop = fr.Loop(
         fr.Compute(draw),

@@ -17,7 +17,7 @@ WIDTH = 16
 
 
 def collect(p, i):
-    """The mean of one feature around a vertex."""
+    """Compute the mean of one feature of a vertex and its neighbours."""
     v, k = i // WIDTH, i % WIDTH
     total = p.feature[i]
     for e in fr.neighbours(p, v):
@@ -26,7 +26,7 @@ def collect(p, i):
 
 
 def transform(p, i):
-    """One new feature of a vertex from all its means."""
+    """Compute one new feature of a vertex from all its means."""
     v, k = i // WIDTH, i % WIDTH
     total = 0.0
     for j in range(WIDTH):
@@ -35,7 +35,7 @@ def transform(p, i):
 
 
 class Network(fr.Enactor):
-    """Layer after layer; a call for each feature of each vertex."""
+    """Process the layers in turn, with one call for each feature of each vertex."""
 
     loop = fr.Loop(
         fr.Compute(collect, over="entries"),

@@ -18,12 +18,12 @@ LENGTH = 20
 
 
 def start(p, i):
-    """Walks begin at all vertices in turn."""
+    """Start walk i; the starts are all vertices in turn."""
     p.path[i * LENGTH] = i % p.n
 
 
 def walk(p, i):
-    """One step of walk i; without neighbours it stays."""
+    """Move walk i by one step; at a vertex without neighbours it stays."""
     v = p.path[i * LENGTH + p.step - 1]
     if fr.degree(p, v) > 0:
         k = fr.hash(fr.hash(p.seed + i) + p.step) % fr.degree(p, v)
@@ -32,7 +32,7 @@ def walk(p, i):
 
 
 class Walks(fr.Enactor):
-    """All walks take their steps side by side."""
+    """All walks take each step at the same time."""
 
     loop = (
         fr.Compute(start, over="walks"),

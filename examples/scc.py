@@ -17,12 +17,12 @@ import frontier as fr
 
 
 def tied(p, src, dst):
-    """Whether an edge stays within a part."""
+    """Whether the endpoints of an edge are in the same part."""
     return src != dst and p.part[src] == p.part[dst]
 
 
 def trim(p, v):
-    """Keep what has edges both ways; of the others each is a component, in a part of its own."""
+    """Trim vertices without in-edges or out-edges in their part: each is a component of its own."""
     if p.entered[v] and p.left[v]:
         return True
     p.component[v] = v
@@ -31,29 +31,29 @@ def trim(p, v):
 
 
 def propose(p, v):
-    """The pivot is the highest vertex of the part."""
+    """The pivot of a part is its vertex with the highest id."""
     fr.atomic_max(p.pivot, p.part[v], v)
 
 
 def begin(p, v):
-    """Pivots reach themselves."""
+    """Mark pivots as reached in both directions."""
     reached = 1 if p.pivot[p.part[v]] == v else 0
     p.ahead[v] = reached
     p.behind[v] = reached
 
 
 def forward(p, src, dst):
-    """What the pivot reaches within its part."""
+    """Mark vertices that the pivot reaches within its part."""
     return p.ahead[src] == 1 and p.part[src] == p.part[dst] and fr.atomic_cas(p.ahead, dst, 0, 1) == 0
 
 
 def backward(p, src, dst):
-    """What reaches the pivot within its part."""
+    """Mark vertices that reach the pivot within its part."""
     return p.behind[dst] == 1 and p.part[src] == p.part[dst] and fr.atomic_cas(p.behind, src, 0, 1) == 0
 
 
 def settle(p, v):
-    """Both ways: in the pivot's component. Else to one of three new parts, numbered after the pivot."""
+    """Assign v to the pivot's component if marked in both directions; else to one of three new parts of the pivot."""
     pivot = p.pivot[p.part[v]]
     if p.ahead[v] and p.behind[v]:
         p.component[v] = pivot
@@ -64,7 +64,7 @@ def settle(p, v):
 
 
 class Components(fr.Enactor):
-    """Rounds on what is left; searches start with all vertices, of which only pivots are reached."""
+    """Repeat rounds on the remaining vertices; searches start with all of them, but only pivots are marked at first."""
 
     loop = fr.Loop(
         fr.Gather(tied, "any", into="entered"),

@@ -18,18 +18,18 @@ NEVER = np.iinfo(np.int64).max
 
 
 def tell(p, src, dst, weight):
-    """A contact after src has heard of it and before dst has; true if it is the earliest that dst knows of."""
+    """Use a contact after the arrival at src; true if it makes the arrival at dst earlier."""
     return p.heard[src] < weight < p.heard[dst] and weight < fr.atomic_min(p.heard, dst, weight)
 
 
 class News(fr.Enactor):
-    """Go on from whoever has heard of it, or earlier than before."""
+    """Continue from all vertices whose arrival time has become earlier."""
 
     loop = fr.Loop(fr.Advance(tell), over="source")
 
 
 def earliest(g, source):
-    """When every vertex hears of what the source knows at time 0, or NEVER; array of int64."""
+    """Earliest arrival at every vertex of news from the source at time 0, or NEVER; array of int64."""
     p = fr.Problem(g, heard=fr.vertex("int64", NEVER), source=fr.scalar("int64", source))
     p.heard[source] = 0
     News(p).run()
@@ -37,7 +37,7 @@ def earliest(g, source):
 
 
 def earliest_in_order(g, source):
-    """The same by going through all contacts in the order of time."""
+    """The same by processing all contacts in the order of time."""
     contacts = sorted(zip(g.weights.tolist(), g.sources.tolist(), g.targets.tolist(), strict=True))
     heard = [NEVER] * g.num_vertices
     heard[source] = 0

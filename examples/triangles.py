@@ -17,12 +17,12 @@ import frontier as fr
 
 # begin program
 def upward(p, src, dst):
-    """Each edge in one of its two directions."""
+    """Keep each edge in one of its two directions."""
     return src < dst
 
 
 def triangle(p, u, v, w):
-    """Each triangle once, at its lowest edge: count it at its corners."""
+    """Count each triangle once, at its lowest edge, for its three corners."""
     if w < v:
         return 0
     fr.atomic_add(p.corners, u, 1)
@@ -32,12 +32,12 @@ def triangle(p, u, v, w):
 
 
 def pairs(p, v):
-    """Share of the pairs of neighbours that are tied."""
+    """Compute the clustering coefficient: the fraction of pairs of neighbours with an edge between them."""
     p.clustering[v] = 2 * p.corners[v] / (p.degree[v] * (p.degree[v] - 1)) if p.degree[v] > 1 else 0.0
 
 
 class Triangles(fr.Enactor):
-    """Count, then divide."""
+    """Count triangles, then compute clustering coefficients."""
 
     loop = (
         fr.Sequence(fr.Filter(upward), fr.Intersect(triangle, "sum", into="triangles"), over="edges"),

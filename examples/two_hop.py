@@ -17,23 +17,23 @@ BITS = 63
 
 
 def own(p, v):
-    """The bit of a vertex of this batch; others have none."""
+    """Set the bit of a vertex of this batch; other vertices have none."""
     place = v - (p.batch - 1) * BITS
     p.here[v] = 1 << place if 0 <= place < BITS else 0
 
 
 def here(p, src):
-    """What goes the first step."""
+    """The bits that move along an edge in the first step."""
     return p.here[src]
 
 
 def near(p, src):
-    """What goes the second."""
+    """The bits that move along an edge in the second step."""
     return p.near[src]
 
 
 def count(p, v):
-    """Bits that have come in two steps and in no fewer."""
+    """Count the bits that arrive in two steps, but not in fewer."""
     bits = p.far[v] & ~p.near[v] & ~p.here[v]
     while bits:
         bits &= bits - 1
@@ -41,7 +41,7 @@ def count(p, v):
 
 
 class TwoHops(fr.Enactor):
-    """Batch after batch."""
+    """Process one batch of sources after another."""
 
     loop = fr.Loop(
         fr.Compute(own, over="vertices"),

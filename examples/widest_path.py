@@ -16,18 +16,18 @@ import frontier as fr
 
 
 def widen(p, src, dst, weight):
-    """Offer dst the way through src; true if it is wider than what dst has."""
+    """Try to widen the path to dst by the one through src; true if that succeeds."""
     width = min(p.width[src], weight)
     return width > p.width[dst] and width > fr.atomic_max(p.width, dst, width)
 
 
 def narrowness(p, v):
-    """Small where the way is wide."""
+    """The key of v: less for wider paths."""
     return -p.width[v]
 
 
 class Widest(fr.Enactor):
-    """Go on from those whose way is widest: no other can make it wider."""
+    """Process the vertices whose path is widest: no other path can be wider."""
 
     loop = fr.Loop(fr.Advance(widen), order=fr.by(narrowness, exact=True), over="source")
 
@@ -41,7 +41,7 @@ def widest(g, source):
 
 
 def widest_one_by_one(g, source):
-    """The same by Dijkstra's algorithm: the widest that is left is settled next."""
+    """The same by Dijkstra's algorithm: the widest remaining vertex is settled next."""
     offsets, targets, weights = g.offsets.tolist(), g.targets.tolist(), g.weights.tolist()
     width, heap = [0.0] * g.num_vertices, [(-np.inf, source)]
     width[source] = np.inf
