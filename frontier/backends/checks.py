@@ -20,7 +20,7 @@ from frontier.functors import atomics
 __all__ = ["Checked", "noted", "register", "with_note"]
 
 _I64 = ir.IntType(64)
-#: What is noted of a wrong access: why it is wrong (0 if none was), the field's number, the index, the value.
+#: The record of an invalid access: the reason (0 if there was none), the field's number, the index, the value.
 _NOTE = ir.ArrayType(_I64, 4)
 
 

@@ -2,7 +2,7 @@
 
 #: Ends of a run: the reasons why a loop function returns.
 DONE, PAUSED, UNCONVERGED, NEED_IN_EDGES, CLAIMED_TWICE, BAD_VERTEX, RECORD_FULL, SINGLE, WRONG_KIND = range(9)
-#: It has come to what has been deferred, see ``Builder.defer``.
+#: The run has reached deferred code, see ``Builder.defer``.
 NEED_CODE = 9
 #: A functor has raised, or a worker has left; a bit of its own, for in one phase other things may go wrong too.
 FUNCTOR_FAILED, ABORTED = 16, 32
@@ -10,9 +10,9 @@ FUNCTOR_FAILED, ABORTED = 16, 32
 #: Words of the counters, before the slots, in which the first functor that raises is reported: its number plus 1, why,
 #: and for an index or a number that does not fit, the field's number, the index, and the number.
 FAILED, REASON, FIELD, INDEX, NUMBER = range(1, 6)
-#: The word after these, on the CPU: a worker does not come, so the others do not begin.
+#: The next word, on the CPU: a worker could not be started, so the others do not begin.
 LEFT = 6
-#: Reasons that are no exceptions: a functor returned nothing where a number was expected; what checks have found.
+#: Reasons other than exceptions: a functor returned nothing where a number was expected; a check has failed.
 NOTHING, OUTSIDE, OVERFLOW = 1, 2, 3
 
 #: Words of a row of a trace: step, pass, direction, in, out, edges, nanoseconds, form.

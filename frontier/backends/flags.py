@@ -47,7 +47,7 @@ def register(intrinsic: Any, overload: Any, narrow: bool = True) -> SimpleNamesp
     @intrinsic
     def store(typingctx, flags, index, value):
         def generate(context, builder, signature, args):
-            # A number, for how many bits a bool has differs between targets.
+            # A number, because the number of bits of a bool differs between targets.
             builder.store(builder.trunc(args[2], _BYTE), _there(builder, args))
             return context.get_dummy_value()
 

@@ -14,7 +14,7 @@ from frontier.functors.numbers import refused_float
 
 __all__ = ["FLOATS", "LAST", "bits_of", "integer", "key_down", "key_up"]
 
-#: The last of all keys and of all ids: what nothing is.
+#: The largest key and the largest id, which stand for "none".
 LAST = 2**63 - 1
 
 #: What ``or`` says of floats.

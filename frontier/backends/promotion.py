@@ -123,11 +123,11 @@ _PLAIN = {
     for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "lshift", "rshift")
 } | {operator.iand: operator.and_, operator.ior: operator.or_, operator.ixor: operator.xor}
 
-#: Of these, two bools make no bool in any sense that Python and NumPy share.
+#: Operations on two bools for which Python and NumPy disagree.
 _OF_NUMBERS = (operator.add, operator.sub, operator.mul, operator.floordiv, operator.mod, operator.pow, operator.lshift,
                operator.rshift, operator.truediv)  # fmt: skip
 
-#: Of integers these make ones that may be too large.
+#: Operations on integers whose result may overflow.
 _GROWING = {operator.add: "+", operator.sub: "-", operator.mul: "*", operator.pow: "**", operator.lshift: "<<"}
 
 

@@ -171,7 +171,7 @@ class LoopExecution:
         stamps = self._workspace.array(f"stamps_{name}", f"{kind}_stamps")
         self._set(f"pile:{name}", self._workspace.address_of(self._workspace.array(f"pile_{name}", f"{kind}_queue")))
         self._set(f"stamps:{name}", self._workspace.address_of(stamps))
-        # A pile's epochs must not meet those that other runs left in the same stamps.
+        # A pile's epochs must differ from those that other runs have left in the same stamps.
         self._set(f"epoch:{name}", self._workspace.epoch(f"stamps_{name}", f"{kind}_stamps"))
         self._fill_pile(name)
 

@@ -192,7 +192,7 @@ class Code:
         return {name: self.at[var.name] for name, var in current.variables().items()}
 
 
-#: Edge slots for each vertex from which on a pull is expected, so that all is compiled at once.
+#: Edge slots per vertex from which on a pull is expected, so that everything is compiled at once.
 DENSE = 8
 
 

@@ -27,7 +27,7 @@ from frontier.lowering.ir import (
 
 __all__ = ["State", "folded"]
 
-#: Variable -> the values that it may have here; None where a run never comes.
+#: Variable -> the values that it may have here; None in code that is never reached.
 State = dict[Var, frozenset[int]] | None
 
 #: What a form or a kind may be.

@@ -51,7 +51,7 @@ HOW = (
     ("push", "degree_classes"),
 )
 
-#: Edge slots below which a pull never pays: to push along all of them takes no longer, and a pull must be compiled.
+#: Edge slots below which a pull never pays: pushing along all of them takes no longer, and a pull must be compiled.
 #: (Measured with fr.bfs on the CPU: karate and R-MAT 6 with 782 slots take as long either way, R-MAT 8 with 4,204 slots
 #: 45 microseconds against 48.)
 SMALL = 1 << 11

@@ -338,7 +338,7 @@ def _keep(b: Program, name: str, current: FrontierState) -> None:
     """Add the frontier to the record, unless it has been written there."""
     kind = b.records[name]
     element, filled, passes, marks = b.layout.element(kind), b.filled(name), _recorded(b, name), _marks(b, name)
-    # Asked first: a bitmap is made a queue behind what the record holds.
+    # Converted first: a bitmap becomes a queue behind the content of the record.
     with b.when(filled + current.count > b.capacity(kind)):
         b.leave("RECORD_FULL")
     b.sparse(current)

@@ -23,14 +23,14 @@ __all__ = ["NARROW", "VALUE", "Functor", "PhaseFunction", "Phases", "checking"]
 
 Functor = Callable[..., Any]
 
-#: Integers that functors get 64 bits wide, so that no sum or difference of theirs wraps.
+#: Integers that functors get with 64 bits, so that their sums and differences do not overflow.
 NARROW = ("int8", "int16", "int32", "uint8", "uint16", "uint32")
 
-#: For calls of functors whose value is computed with: to return nothing is an error there, and no otherwise.
+#: For calls of functors whose value is used in arithmetic, where returning nothing is an error.
 VALUE = "_value"
 
 
-#: What os.environ looks at: it takes 0.6 µs to say that something is not there, and every run asks.
+#: The mapping behind os.environ, which takes 0.6 µs to report a missing key, in every run.
 _VARIABLES: Any = getattr(os.environ, "_data", os.environ)
 _CHECK = os.environ.encodekey("FRONTIER_CHECK") if _VARIABLES is not os.environ else "FRONTIER_CHECK"
 

@@ -97,7 +97,7 @@ class Printer:
             return f"({made.symbol} {self.value(made.operands[0])})"
         return "(" + f" {made.symbol} ".join(map(self.value, made.operands)) + ")"
 
-    # ---- what steers -------------------------------------------------------------------------------------------
+    # ---- control flow ------------------------------------------------------------------------------------------
 
     def lines(self, node: Node) -> list[str]:
         """Lines of a node without phases."""

@@ -136,7 +136,7 @@ def _by_role(roles: set[str], phase: Phase) -> list[str]:
     return []
 
 
-#: Functions that bring together what the sharers of a phase have kept.
+#: Functions that combine the partial results of a phase.
 _KEPT = ("combined_int", "combined_float", "partial_total")
 
 

@@ -23,7 +23,7 @@ ALWAYS = ("pc", "t", "arrivals", "passes", "before", "direction", "seen", "epoch
 
 #: Which worker this is, and how many there are; the counters as integers and as floats; the present phase's.
 WORKER, WORKERS, WORDS, FLOATS, SLOT = Var("w"), Var("W"), Var("C"), Var("F"), Var("slot")
-#: How often workers have met; why and where the function returns; how many passes it may begin, and has begun.
+#: Number of barriers so far; why and where the function returns; how many passes it may begin, and has begun.
 T, STOP, CODE, DETAIL, BUDGET, PASSES = (Var(name) for name in ("t", "stop", "code", "detail", "budget", "passes"))
 #: Which block is next.
 PC = Var("pc")

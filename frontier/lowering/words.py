@@ -9,7 +9,7 @@ from frontier.lowering.variables import BUDGET, STOP, T
 
 __all__ = ["Words"]
 
-#: Functions that change a value's type, and nothing that a reader would ask for.
+#: Functions that only change a value's type, which readers need not see.
 _CASTS = ("truth", "integer")
 
 #: Names of the counters of a phase.
@@ -54,7 +54,7 @@ class Words:
     def __init__(self, program: Program, shown: list[FrontierState]) -> None:
         self.program = program
         self.met: list[FrontierState] = []
-        #: What is said instead of a variable: values that are used once.
+        #: Values that are used once, printed instead of their variables.
         self.instead: dict[Var, str] = {}
         self._shown = shown
         self._part = {

@@ -293,7 +293,7 @@ class _Reader:
             for statement in block.body:
                 self.line = statement.loc.line
                 if isinstance(statement, raises):
-                    # One worker would leave and the others wait for it at the barrier for ever.
+                    # One worker would return, and the others would wait for it at the barrier forever.
                     raise FunctorError(
                         f"{location(self.fn, statement.loc.line)}: functors cannot raise, assert or try: "
                         "write an error code to a field, or use the python backend"

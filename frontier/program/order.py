@@ -25,7 +25,7 @@ __all__ = ["Order", "by", "expansion"]
 
 Functor = Callable[..., Any]
 
-#: What takes the orders out of programs: ``prepare`` of :mod:`frontier.operators.order.loops`, which registers it here.
+#: What rewrites loops with an order: ``prepare`` of :mod:`frontier.operators.order.loops`, which registers it here.
 expansion: list[Callable[..., Any]] = []
 
 

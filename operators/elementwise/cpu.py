@@ -47,7 +47,7 @@ __all__ = [
     "output", "reduce_by", "total",
 ]  # fmt: skip
 
-#: Fewest and most elements of a piece: below, sharing costs more than it saves.
+#: Fewest and most elements of a chunk: with fewer, dividing the work costs more than it saves.
 LEAST, MOST = 64, 4096
 
 # ---- kernels ---------------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ __all__ = [
 ]  # fmt: skip
 
 _NUMBERS = {"SUM": SUM, "MIN": MIN, "MAX": MAX, "OR": OR}
-#: Reduction -> how partial results are brought together.
+#: Reduction -> how partial results are combined.
 OPS = {name: _NUMBERS[made.runtime] for name, made in REDUCTIONS.items() if made.runtime}
 
 

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: Degrees from which on a warp, and a block, walks a list. (On R-MAT 24 an iteration of PageRank takes 10.3 ms where
-#: blocks keep the hubs that they meet, 8.2 ms where these are dealt out from 4096 edges on, and 6.8 from 1024 on.)
+#: Degrees from which on a warp, and a block, processes a list. (On R-MAT 24 an iteration of PageRank takes 10.3 ms if
+#: blocks process the hubs that they find, 8.2 ms if hubs from 4096 edges on are assigned dynamically, 6.8 from 1024.)
 WARP, BLOCK = 16, 1024
 
 #: Pieces of a warp (log2) from which on warps take pieces dynamically, and vertices of such a piece (log2).
-#: (On R-MAT 24 an iteration of PageRank takes 7.1 ms where pieces are shared out before, 5.3 so, 5.7 by pieces of 256;
-#: where all degrees are alike, or warps have fewer pieces, it gains nothing.)
+#: (On R-MAT 24 an iteration of PageRank takes 7.1 ms if pieces are assigned statically, 5.3 so, 5.7 by pieces of 256;
+#: if all degrees are similar, or warps have fewer pieces, it gains nothing.)
 MANY, PIECE = 4, 7
 
 

@@ -25,7 +25,7 @@ __all__ = ["lower"]
 #: Fewest and most edges of a piece.
 LEAST, MOST = 16, 256
 
-#: A list so many times longer than the other is searched instead of walked.
+#: A list this many times longer than the other is searched instead of merged.
 SEARCHED = 16
 
 

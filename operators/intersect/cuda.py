@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: Entries of a shorter list beyond which a block walks it. No list of a bounded build is longer.
+#: Length of the shorter list beyond which a block processes it; low-degree variants have no longer lists.
 LONG = 1024
 
 
@@ -111,7 +111,7 @@ def intersecting(
             else:
                 first = next_elements(C, slot, W)
         if not bounded:
-            # Blocks look through all edges again, and walk what the warps have left, all threads together.
+            # Blocks check all edges again, and process those that the warps have left, with all threads.
             t = thread_index()
             blocks = np.int64(num_blocks())
             masks = uint32_shared(WARPS)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["first_delta", "prepare"]
 
-#: Where limits slide they stride so many times farther: a pass costs more than relaxing twice. (road-NE takes 9.6 ms
+#: Sliding limits advance this many times farther, since a pass costs more than relaxing twice. (road-NE takes 9.6 ms
 #: instead of 10.5, and the grid 30.3 instead of 31.0.)
 STRIDE = 2
 
@@ -117,7 +117,7 @@ def _kept_by(loop: Loop, p: Problem, schedule: ResolvedSchedule) -> str:
         how = "sliding" if _slides(p.graph) else "near_far"
     if how == "sliding" and (order.exact or not may_slide(loop)):
         return "near_far"
-    # A bucket for each key, if that is an integer. Windows begin at the least key that waits, and not where buckets do.
+    # One bucket for each key, if keys are integers. (Windows begin at the least pending key, buckets need not.)
     if how == "buckets" and order.exact and (order.delta is not None or order.kind(p) == "f"):
         return "near_far"
     return how

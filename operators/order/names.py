@@ -22,7 +22,7 @@ __all__ = ["BUCKETS", "Names"]
 
 Functor = Callable[..., Any]
 
-#: The piles of the schedule ``buckets``: that which is worked on, those after it, and what is beyond the last.
+#: The piles of the schedule ``buckets``: the current one, the next ones, and one for elements beyond the last.
 BUCKETS = ("due", "second", "third", "fourth", "fifth", "sixth", "seventh", "far")
 
 #: The loop's own scalars that are integers, and those that hold keys, limits and widths of buckets.

@@ -69,7 +69,7 @@ def accumulate(op: str, call: str, dtype: str) -> list[str]:
     if op == "or":
         return [f"result |= bits_of({call})"]
     if op in ("min", "max"):
-        # Written out so that a NaN met later neither wins nor sticks, as with Python's min and max. A loop function may
+        # Written out so that a later NaN is ignored, as with Python's min and max. A loop function may
         # have such lines for integers and for floats, and its variables have one type.
         value = "real" if dtype.startswith("float") else "whole"
         return [f"{value} = {call}", f"if {value} {'<' if op == 'min' else '>'} result:", f"    result = {value}"]

@@ -101,7 +101,7 @@ def add(total, value):  # type: ignore[no-untyped-def]
     return total + value
 
 
-# Written out so that a NaN met later neither wins nor sticks, as with Python's min and max.
+# Written out so that a later NaN is ignored, as with Python's min and max.
 
 
 def lesser(total, value):  # type: ignore[no-untyped-def]
@@ -152,7 +152,7 @@ def _fewest(dtype: DType) -> Any:
 
 SHIPPED = (
     Reduction("sum", add, _constant(0), exact="biu", runtime="SUM"),
-    # For these two NaN is no value: it never is less, or greater, than the total.
+    # These two ignore NaN, which is never less or greater than the total.
     Reduction("min", lesser, _most, runtime="MIN"),
     Reduction("max", greater, _fewest, runtime="MAX"),
     Reduction("any", either, _constant(0), takes="truth", runtime="MAX"),
@@ -160,10 +160,10 @@ SHIPPED = (
     Reduction("or", union, _constant(0), "biu", "biu", takes="bits", runtime="OR"),
 )
 
-#: Name -> the reduction: those that are shipped, then those that users have registered.
+#: Name -> reduction: the shipped ones, then those that users have registered.
 REDUCTIONS = {made.name: made for made in SHIPPED}
 
-#: What Gather knows besides: the field gets the far end of the edge with the least, or greatest, value.
+#: Operations of Gather only: the field gets the far end of the edge with the least, or greatest, value.
 ENDS = ("argmin", "argmax")
 
 #: Kinds of dtypes, as messages call them.

@@ -30,7 +30,7 @@ from frontier.program.layout import wide
 
 __all__ = ["library"]
 
-#: Lines of a text from which on compiling takes so long that it is said.
+#: Lines of source text from which on compiling takes so long that it is reported.
 _LONG = 150
 
 

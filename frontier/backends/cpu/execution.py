@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CpuExecution"]
 
-#: Graphs with fewer vertices and edges are one worker's: waking another takes longer.
+#: Graphs with fewer vertices and edges are processed by one worker, because waking another takes longer.
 SMALL = 1 << 15
 
 

@@ -255,7 +255,7 @@ def kept_float(F, slot, w):
     return F[slot + PARTIAL + LINE * w]
 
 
-#: How :func:`combined_int` and :func:`combined_float` bring results together.
+#: How :func:`combined_int` and :func:`combined_float` combine results.
 SUM, MIN, MAX, OR = range(4)
 
 

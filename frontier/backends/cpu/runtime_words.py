@@ -10,7 +10,7 @@ __all__ = [
     "PILE_EDGES", "PILE_LOCK", "SPINS", "STOP", "words",
 ]  # fmt: skip
 
-# Words of a slot; those that different workers write often lie on cache lines of their own.
+# Words of a slot; those that different workers write often are on separate cache lines.
 CURSOR = 0
 LOCK, COUNT, EDGES = 8, 9, 10
 STOP, ERROR, EXAMINED = 16, 17, 18
@@ -18,9 +18,9 @@ PILE_LOCK, PILE_COUNT, PILE_EDGES = 24, 25, 26
 PARTIAL = 32
 LINE = 8
 
-#: Elements that a worker collects before it takes room for them in a queue.
+#: Elements that a worker collects before it reserves space for them in a queue.
 LOCAL = 1024
-#: Tries at the barrier before a worker gives its core away.
+#: Spins at the barrier before a worker yields its core.
 SPINS = 2000
 
 #: Numbers to which the texts of loop functions have pointers; ``wide_int32``: a field of int32 as functors see it.

@@ -40,7 +40,7 @@ __all__ = ["CudaExecution"]
 #: With these constants of the rule, a low-degree variant need not support pulls.
 USUAL = Schedule().resolved()
 
-#: Largest degree up to which a few lanes may walk any list.
+#: Largest degree up to which a few lanes may process any list.
 BOUNDED = 1024
 
 #: A cooperative grid wants the whole device.

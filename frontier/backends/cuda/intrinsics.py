@@ -224,7 +224,7 @@ def _load(instruction: str) -> Any:
 
 #: Read; what was written before the value was stored is visible after.
 load_acquire = _load("ld.acquire.gpu.global.b64")
-#: Read what other blocks have written, past this processor's own cache.
+#: Read what other blocks have written, bypassing the multiprocessor's own cache.
 load_relaxed = _load("ld.relaxed.gpu.global.b64")
 
 

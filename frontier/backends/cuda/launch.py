@@ -140,7 +140,7 @@ class Kernel:
         if fit < 1:
             raise BackendUnavailableError("the kernel does not fit on this GPU")
         processors = here.attributes["MultiProcessorCount"]
-        # More than one block a processor only slows the barrier of a low-degree build.
+        # More than one block per multiprocessor only makes the barrier of a low-degree variant slower.
         self.blocks = processors * min(fit, least)
         if program.low_degree and not program.decides:
             self.blocks = min(self.blocks, (1 << (63 - ARRIVALS)) - 1)  # which is how far they can be counted

@@ -37,7 +37,7 @@ from frontier.backends.promotion import promoting
 
 __all__ = ["device_of"]
 
-#: In the library under another name than Python's, or not in Python at all.
+#: Functions with another name in the library than in Python, or missing in Python.
 _LIBRARY = {np.rint: "rint", np.fmod: "fmod", np.exp2: "exp2", np.nextafter: "nextafter"}
 
 #: Of the table shared with the CPU, those that would call the CPU's library.
@@ -112,7 +112,7 @@ arraymath._np_round_intrinsic = lambda kind: "__nv_rintf" if kind.bitwidth == 32
 # A product and a sum are rounded one after the other, as NumPy does: numba-cuda has no option for it.
 nvvm.compile_ir = partial(nvvm.compile_ir, fma=False)
 
-# Attributes of a problem come before what is said of all tuples for this target.
+# Attributes of a problem take precedence over the overload for all tuples on this target.
 NamedTupleAttribute.metadata = {"target": "cuda"}
 
 

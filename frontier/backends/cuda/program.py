@@ -102,9 +102,9 @@ class CudaProgram(Program):
         self.holds = False
         #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.leader`.
         self.decides = not build.low_degree or build.dense
-        #: Whether a phase has so many loads of a thread in flight that registers are worth more than warps.
+        #: Whether a phase has so many loads per thread in flight that more registers help more than more warps.
         self.low_occupancy = False
-        #: Whether a phase lays something into the block's scratch memory.
+        #: Whether a phase uses the block's scratch memory.
         self.scratch = False
         super().__init__(layout, schedule)
 

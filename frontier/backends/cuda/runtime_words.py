@@ -19,7 +19,7 @@ COUNT, EDGES, LOCK, STOP, ERROR, EXAMINED, PILE_COUNT, CURSOR = range(8)
 VARIABLES, MOST = 704, 384
 FREE = VARIABLES + 8 * MOST
 
-#: What an append writes beside the ids: nothing, edges before (for merge_path), first slot (for lanes).
+#: What an append writes in addition to ids: nothing, the prefix sum (for merge_path), the first slot (for lanes).
 NOTHING, PREFIX, START = range(3)
 
 #: Reductions.

@@ -164,7 +164,7 @@ class Context:
             while loop.max_steps is not None and passes >= loop.max_steps:
                 yield NotConvergedError(f"{loop!r} is not done after {passes} passes", p)
             yield None
-            # Nothing of this pass has happened before the boundary, so a run may be stopped there.
+            # Nothing of this pass has run before the boundary, so a run may be stopped there.
             f = feed()
             self.passes += 1
             if loop.replay is None:
@@ -196,7 +196,7 @@ class Context:
                 if limit is None or not ((keys < limit) | (keys <= least)).any():
                     least = keys.min()
                     limit = least + delta
-                # Where the limit is no higher, for the least key is infinite or swallows delta, those of that key.
+                # If the limit is not higher, since the least key is infinite or absorbs delta: elements with that key.
                 taken = self._part(waiting, (keys < limit) | (keys <= least))
             if order.into is not None:
                 scalar = p.scalars[order.into]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: Fewest and most edges of a piece: below, sharing costs more than it saves.
+#: Fewest and most edges of a chunk: with fewer, dividing the work costs more than it saves.
 LEAST, MOST = 256, 16384
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: Degrees from which on a warp, a block, all blocks walk a list.
+#: Degrees from which on a warp, a block, all blocks process a list.
 WARP, BLOCK, GRID = 32, 256, 65536
 
 

@@ -223,7 +223,7 @@ def finish(
         large = both(b.other_than(source, QUEUE), source.edges > (n >> 2))
         scan_marks(b, target, next_scan, large if next_scan and not b.big else None)
     elif kept == "cull":
-        # More than there is room for: the stamps have the same set without duplicates.
+        # The queue has overflowed: rebuild it from the stamps, which hold the same set without duplicates.
         with b.when(either(target.count > n, target.edges > b.capacity("edge"), target.edges < 0)):
             scan_marks(b, target, next_scan, None)
 

@@ -121,8 +121,8 @@ def pushing(
         if counts and kept != 0 and lane == 0:
             fetch_add(C, slot + PILE_COUNT, kept)
         if fetches:
-            # While the grid waits, what the next level will ask of far ends is brought nearer. A level of a search on
-            # a road is a chain of loads, one of them from memory: of fields of vertices two steps away.
+            # While the grid waits, data about targets for the next level is prefetched. A level of a search on
+            # a road network is a chain of loads, one of them from memory: of fields of vertices two edges away.
             arrive_packed(C, slot)
             if next_ >= I(0) and slots > 0:
                 last = np.int64(slots) - 1
