@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .fields import FIELDS, FLOATS, LENGTH, Kept
+from .fields import FIELDS, FLOATS, LENGTH, PAIRS, Kept
 
 __all__ = ["PLACES", "Writer"]
 
@@ -333,6 +333,12 @@ class Writer:
                 self.line(f"p.{name}[{self.end(own)}] = {self.fitting(field, 2)}")
             return
         at = self.vertex() if field.kind == "vertex" else self.end(own or self.pick(["edge"]))
+        if name in PAIRS:  # what goes along depends on the value alone: of equal ones any may come first
+            self.fields.add(PAIRS[name])
+            self.line(f"best = {self.fitting(field, 1)}")
+            call, other = ("min", "best % 1000") if field.way == "first" else ("max", "best")
+            self.line(f"fr.atomic_{call}(p.{name}, {at}, best, {other})")
+            return
         operation = "add" if field.way == "exact" else field.way
         value = f"({self.integer(1)[0]}) % 1000" if field.way == "add" else self.fitting(field, 1)
         self.line(f"fr.atomic_{operation}(p.{name}, {at}, {value})")

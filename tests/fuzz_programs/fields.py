@@ -9,7 +9,7 @@ import numpy as np
 
 import frontier as fr
 
-__all__ = ["FIELDS", "FLOATS", "SCALARS", "Kept", "graph", "problem"]
+__all__ = ["FIELDS", "FLOATS", "PAIRS", "SCALARS", "Kept", "graph", "problem"]
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,8 @@ class Kept:
 
     ``low`` and ``high`` bound integers. ``way`` is ``"plain"`` for a field that a call writes at its own element;
     an atomic's name for one that many calls change so; ``"exact"`` for floats that are sums of quarters, which have
-    the same bits in every order; ``"fixed"`` for what nobody writes.
+    the same bits in every order; ``"first"`` and ``"last"`` for keys with which another field goes along, least and
+    greatest; ``"fixed"`` for what nobody writes on its own.
     """
 
     kind: str
@@ -52,6 +53,10 @@ FIELDS = {
     "bits": Kept("vertex", "int32", "or", 0, 1023),
     "dleast": Kept("vertex", "float64", "min"),
     "fmost": Kept("vertex", "float32", "max"),
+    "low": Kept("vertex", "int32", "first", -100000, 100000),
+    "low_by": Kept("vertex", "int32", "fixed", -1000, 1000),
+    "peak": Kept("vertex", "float64", "last"),
+    "peak_by": Kept("vertex", "float64", "fixed"),
     "sum32": Kept("vertex", "float32", "exact"),
     "sum64": Kept("vertex", "float64", "exact"),
     "claim": Kept("vertex", "int32", "fixed", -1, 100000),
@@ -81,6 +86,9 @@ FIELDS = {
     "late": Kept("pile", "vertex"),
     "later": Kept("pile", "edge"),
 }
+
+#: Fields with which another goes along.
+PAIRS = {"low": "low_by", "peak": "peak_by"}
 
 SCALARS = [name for name, field in FIELDS.items() if field.kind == "scalar" and field.way == "plain"]
 
@@ -147,7 +155,9 @@ def problem(g: fr.Graph, names: tuple[str, ...], seed: int, wild: bool = False) 
                 values = np.where(np.isnan(values), np.float32(1.5), values)
             if name == "link":
                 values = rng.integers(0, g.num_vertices, g.num_vertices).astype(np.int32)
-            made[name] = (fr.vertex if field.kind == "vertex" else fr.edge)(field.dtype, values)
+            combine = {"first": "min", "last": "max"}.get(field.way)
+            with_ = next((key for key, other in PAIRS.items() if name == other), None)
+            made[name] = (fr.vertex if field.kind == "vertex" else fr.edge)(field.dtype, values, combine, with_)
     p = fr.Problem(g, **made)
     p.n, p.source = g.num_vertices, int(rng.integers(g.num_vertices))
     for name in names:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .expressions import Writer
-from .fields import FIELDS, FLOATS, LENGTH, SCALARS
+from .fields import FIELDS, FLOATS, LENGTH, PAIRS, SCALARS
 
 __all__ = ["Node", "Program", "program", "smaller"]
 
@@ -120,9 +120,11 @@ class _Maker:
             if (kept.way == "plain" and kept.kind == own)
             or (kept.way in ("add", "min", "max", "or", "exact") and kept.kind == "vertex" and place != "count")
             or (kept.way == "add" and kept.kind == "edge" and place == "edge")
+            or (self.registers and kept.way in ("first", "last") and place != "count")
         ]
         count = int(self.rng.integers(0, 4))
-        return set(self.rng.choice(there, min(count, len(there)), replace=False).tolist()) if there else set()
+        found = set(self.rng.choice(there, min(count, len(there)), replace=False).tolist()) if there else set()
+        return found | {PAIRS[name] for name in found & PAIRS.keys()}
 
     def functor(
         self,
@@ -136,7 +138,7 @@ class _Maker:
         writer = self.writer(place, banned, set() if quiet else self.written(place))
         writer.used |= names or set()
         writer.statements()
-        stores = sorted(writer.writes)
+        stores = sorted(writer.writes - {*PAIRS.values()})
         for name in stores:
             if self.chance(0.3):
                 writer.line(f"if {writer.truth(1)}:")
@@ -485,7 +487,7 @@ class _Maker:
 
 
 def program(seed: int, wild: bool = False, registers: bool = True) -> Program:
-    """The program of a seed; ``registers``: some of its reductions are its own."""
+    """The program of a seed; ``registers``: with what cuda lacks: reductions of its own, and pairs."""
     rng = np.random.default_rng(seed)
     weights = [None, "int32", "int64", "float32", "float64"][int(rng.integers(5))]
     maker = _Maker(rng, weights, wild, registers)
@@ -496,7 +498,7 @@ def program(seed: int, wild: bool = False, registers: bool = True) -> Program:
         "fr.Schedule(alpha=1e9, beta=3.0)", "fr.Schedule(alpha=4.0, beta=50.0)",
         "fr.Schedule(direction='push', balance='thread')", "fr.Schedule(balance='twc', dedup='bitmap')",
         "fr.Schedule(switch='gunrock', do_a=1e-6)", "fr.Schedule(switch='hubs', gamma=0.1)",
-        "fr.Schedule(fuse=False)", "fr.Schedule(deterministic=True)",
+        "fr.Schedule(order='buckets')", "fr.Schedule(fuse=False)", "fr.Schedule(deterministic=True)",
     ]  # fmt: skip
     schedule = maker.pick(choices)
     return Program(Node("Sequence", (), (), frozenset(), made), kind, weights, bool(rng.random() < 0.5), schedule, wild)
