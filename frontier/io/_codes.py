@@ -1,7 +1,4 @@
-"""How the readers of numbers, ``_tokens`` and ``_plain``, say what they have found.
-
-numba's cache of the kernels in ``_tokens`` does not notice a change here: change that file too.
-"""
+"""The codes by which the readers of numbers, ``_tokens`` and ``_plain``, say what they have found."""
 
 from __future__ import annotations
 
