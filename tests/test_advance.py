@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from strategies import frontiers, graphs
 
 import frontier as fr
+from frontier.operators.advance.holding import Holding
 from frontier.program.execution import run
 
 counts = st.sampled_from(WORKERS)
@@ -34,14 +35,14 @@ STEPS = {
     "second of in": fr.Advance(pool.every, part=slice(1, 2), edges="in"),
     "no part": fr.Advance(pool.ends, part=slice(2, 1), output=None),
     "cull": fr.Advance(pool.ends, unique="cull"),
-    "hold": fr.Advance(pool.every, hold=pool.late, held="total"),
-    "hold, not counted": fr.Advance(pool.every, hold=pool.late),
-    "hold, where": fr.Advance(pool.every, where=pool.open_dst, hold=pool.late, held="total"),
-    "hold, in": fr.Advance(pool.every, edges="in", hold=pool.late, held="total"),
-    "hold, cull": fr.Advance(pool.ends, unique="cull", hold=pool.late, held="total"),
-    "hold, first two": fr.Advance(pool.every, part=slice(0, 2), hold=pool.late, held="total"),
-    "hold, sample": fr.Advance(pool.every, part=fr.sample(2), hold=pool.late, held="total"),
-    "hold all": fr.Advance(pool.every, hold=pool.always, held="total"),
+    "hold": Holding(pool.every, hold=pool.late, held="total"),
+    "hold, not counted": Holding(pool.every, hold=pool.late),
+    "hold, where": Holding(pool.every, where=pool.open_dst, hold=pool.late, held="total"),
+    "hold, in": Holding(pool.every, edges="in", hold=pool.late, held="total"),
+    "hold, cull": Holding(pool.ends, unique="cull", hold=pool.late, held="total"),
+    "hold, first two": Holding(pool.every, part=slice(0, 2), hold=pool.late, held="total"),
+    "hold, sample": Holding(pool.every, part=fr.sample(2), hold=pool.late, held="total"),
+    "hold all": Holding(pool.every, hold=pool.always, held="total"),
 }
 
 #: (step, schedule, kind of frontier)

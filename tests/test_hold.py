@@ -15,6 +15,7 @@ from strategies import frontiers, graphs
 
 import frontier as fr
 from frontier.errors import FrontierError, FunctorError
+from frontier.operators.advance.holding import Holding
 from frontier.program.execution import run
 
 
@@ -23,9 +24,9 @@ def nobody(p, v):
 
 
 STEPS = {
-    "plain": fr.Advance(pool.every, hold=pool.late, held="total"),
-    "not counted": fr.Advance(pool.every, hold=pool.late),
-    "nobody": fr.Advance(pool.every, hold=nobody, held="total"),
+    "plain": Holding(pool.every, hold=pool.late, held="total"),
+    "not counted": Holding(pool.every, hold=pool.late),
+    "nobody": Holding(pool.every, hold=nobody, held="total"),
 }
 
 @pytest.mark.parametrize("options", [{"queue": "scan"}, {"dedup": "bitmap"}, {"balance": "merge_path"}], ids=str)
@@ -55,10 +56,10 @@ def test_what_waits_and_what_is_visited(backend, g, data):
 
 #: What waits in one step is walked by the next, the other way or from its list's beginning.
 SEQUENCES = {
-    "in, then out": fr.Sequence(fr.Advance(pool.ends, edges="in", hold=pool.late), STEPS["nobody"]),
+    "in, then out": fr.Sequence(Holding(pool.ends, edges="in", hold=pool.late), STEPS["nobody"]),
     "out, then in": fr.Sequence(STEPS["not counted"], fr.Advance(pool.every, edges="in")),
-    "ends of lists, then all": fr.Sequence(fr.Advance(pool.ends, part=slice(1, None), hold=pool.late), STEPS["nobody"]),
-    "samples, then all": fr.Sequence(fr.Advance(pool.ends, part=fr.sample(1), hold=pool.late), STEPS["nobody"]),
+    "ends of lists, then all": fr.Sequence(Holding(pool.ends, part=slice(1, None), hold=pool.late), STEPS["nobody"]),
+    "samples, then all": fr.Sequence(Holding(pool.ends, part=fr.sample(1), hold=pool.late), STEPS["nobody"]),
 }
 
 
@@ -86,7 +87,7 @@ def next_turn(p):
     return p.limit + 1
 
 
-SEARCH = fr.Loop(fr.Advance(reach, unique="claimed", hold=turn, held="total"), fr.Set(limit=next_turn))
+SEARCH = fr.Loop(Holding(reach, unique="claimed", hold=turn, held="total"), fr.Set(limit=next_turn))
 
 
 @pytest.mark.parametrize("g", [fr.grid(7, 9), fr.rmat(6, 6, seed=1)], ids=["short lists", "hubs"])
@@ -103,7 +104,7 @@ def test_nothing_is_lost_in_a_loop(backend, g):
 def test_everybody_waits_where_there_are_no_edges(backend):
     g = fr.from_edges([], [], num_vertices=3)
     p = pool.problem(backend(g))
-    out = fr.Loop(fr.Advance(pool.ends, hold=pool.always, held="total"), times=3)(p, fr.Frontier(p.graph, [0, 2]))
+    out = fr.Loop(Holding(pool.ends, hold=pool.always, held="total"), times=3)(p, fr.Frontier(p.graph, [0, 2]))
     assert ids(out) == ("vertex", [0, 2])
     assert p.total == 2
 
@@ -112,7 +113,7 @@ def test_a_trace_does_not_count_edges_of_who_waits(backend):
     g = fr.grid(3, 3)
     p = pool.problem(backend(g))
     with fr.trace() as trace:
-        fr.advance(p, fr.Frontier(p.graph, [0, 1, 4]), pool.ends, hold=pool.late)
+        Holding(pool.ends, hold=pool.late)(p, fr.Frontier(p.graph, [0, 1, 4]))
     (row,) = (row for row in trace.rows if row.step.startswith("Advance"))
     visited = [v for v in (0, 1, 4) if host(p).open[v]]
     assert row.edges == g.out_degree[visited].sum()
@@ -125,23 +126,18 @@ def test_a_trace_does_not_count_edges_of_who_waits(backend):
 @pytest.mark.parametrize("output", ["edge", None])
 def test_who_waits_is_a_vertex(output):
     with pytest.raises(FrontierError, match="held vertices need output='vertex'"):
-        fr.Advance(pool.ends, output=output, hold=pool.late)
-
-
-def test_what_is_counted_is_there():
-    with pytest.raises(FrontierError, match="counts what hold= keeps, and there is none"):
-        fr.Advance(pool.ends, held="total")
+        Holding(pool.ends, output=output, hold=pool.late)
 
 
 def test_held_names_a_scalar(backend):
     p = pool.problem(backend(fr.path(3)))
     with pytest.raises(FrontierError, match=r"held: field .seen. is of kind vertex"):
-        fr.advance(p, fr.Frontier(p.graph, [0]), pool.ends, hold=pool.late, held="seen")
+        Holding(pool.ends, hold=pool.late, held="seen")(p, fr.Frontier(p.graph, [0]))
 
 
 def test_hold_is_asked_about_a_vertex():
     with pytest.raises(FunctorError, match="no argument 'src' here"):
-        fr.Advance(pool.ends, hold=reach)
+        Holding(pool.ends, hold=reach)
 
 
 def always(p, dst):
@@ -152,7 +148,7 @@ def test_claimed_and_held_at_once():
     """The python backend finds a promise that is not kept."""
     p = pool.problem(fr.path(2).to("python"))
     with pytest.raises(FunctorError, match="accepted a vertex that hold= keeps"):
-        fr.advance(p, fr.Frontier(p.graph, [0, 1]), always, unique="claimed", hold=turn_of_one)
+        Holding(always, unique="claimed", hold=turn_of_one)(p, fr.Frontier(p.graph, [0, 1]))
 
 
 def turn_of_one(p, v):

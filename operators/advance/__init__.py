@@ -15,7 +15,7 @@ from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
 from frontier.operators.advance.sample import Sample
 from frontier.program.frontiers import Frontier
-from frontier.program.step import Functor, Operator, Over, check_field
+from frontier.program.step import Functor, Operator, Over
 
 if TYPE_CHECKING:
     from frontier.backends.python.interpreter import Context
@@ -49,13 +49,6 @@ class Advance(Operator):
         ``"in"`` follows in-edges: the vertex of the frontier is ``dst`` and the far end is ``src``.
     part : slice or Sample, optional
         Visit only this part of each vertex's edges: ``slice(0, 2)`` the first two, ``fr.sample(2)`` two random ones.
-    hold : function of the problem and ``v`` -> bool, optional
-        Vertices for which it is true are held back: their edges are not visited, and they are in the next frontier.
-        It is called once for every vertex of the frontier, before, while or after others are visited. With
-        ``"claimed"`` the functor must not accept a vertex that is held back. In a loop with ``record=`` no vertex may
-        be held back, because each vertex is recorded only once.
-    held : str, optional
-        Name of a scalar that is set to the number of vertices held back.
     over, schedule
         See :class:`frontier.program.step.Step`.
 
@@ -63,12 +56,16 @@ class Advance(Operator):
     -----
     Over a frontier of edges it is advance over the set of their far ends. Work: the edges of the
     frontier in push; in pull at most the in-edges of the vertices for which ``where`` holds.
-    With ``hold`` or ``part`` it is a push with the balance ``thread``, which is slow for very long adjacency lists.
+    With ``part`` it is a push with the balance ``thread``, which is slow for very long adjacency lists.
     Modelled on Gunrock's advance (Wang et al., PPoPP 2016) and Ligra's edgeMap.
     """
 
     name = "advance"
     fills_record = True
+
+    #: What holds vertices back, and the scalar that counts them; see :mod:`frontier.operators.advance.holding`.
+    hold: Functor | None = None
+    held: str | None = None
 
     def __init__(
         self,
@@ -78,8 +75,6 @@ class Advance(Operator):
         unique: str = "exact",
         edges: str = "out",
         part: slice | Sample | None = None,
-        hold: Functor | None = None,
-        held: str | None = None,
         over: Over = None,
         schedule: Schedule | None = None,
     ) -> None:
@@ -94,25 +89,14 @@ class Advance(Operator):
         self.far = "dst" if edges == "out" else "src"
         if where is not None:
             arguments(where, self.far)
-        self.hold, self.held = hold, held
-        if hold is not None:
-            arguments(hold, "vertex")
-            if output != "vertex":
-                raise FrontierError(f"Advance(hold=..., output={output!r}): held vertices need output='vertex'")
-        elif held is not None:
-            raise FrontierError("Advance(held=...) counts what hold= keeps, and there is none")
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "edge"
         if self.where is not None:
             yield self.where, self.far
-        if self.hold is not None:
-            yield self.hold, "vertex"
 
     def check(self, p: Problem) -> None:
         super().check(p)
-        if self.held is not None:
-            check_field(p, self.held, ("scalar",), "held")
         if isinstance(self.part, Sample):
             self.part.check(p)
 

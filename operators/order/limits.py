@@ -14,12 +14,12 @@ five times instead of up to 400.
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from frontier.operators.advance import Advance
+from frontier.operators.advance.holding import Holding
 from frontier.operators.elementwise.filter import Filter
 from frontier.operators.elementwise.reduce import Reduce
 from frontier.operators.elementwise.split import Split
@@ -102,8 +102,7 @@ def sliding(loop: Loop, names: Names, p: Problem) -> Step:
     """The limit follows the wave; elements beyond it stay in the frontier."""
     (step,) = loop.steps
     assert isinstance(step, Advance)
-    held = copy.copy(step)
-    held.hold, held.held = names.fn(held_of(names.key)), names["waiting"]
+    held = Holding.of(step, names.fn(held_of(names.key)), names["waiting"])
     return Sequence(
         *names.begin(loop),
         names.set(delta=first),

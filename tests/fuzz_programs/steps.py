@@ -48,7 +48,8 @@ class Node:
     def text(self, indent: int = 1) -> str:
         pad = "    " * indent
         if not self.inner:
-            return f"{pad}fr.{self.name}({', '.join(self.options)}),"
+            module = "" if self.name == "Holding" else "fr."
+            return f"{pad}{module}{self.name}({', '.join(self.options)}),"
         inside = "\n".join(node.text(indent + 1) for node in self.inner)
         return f"{pad}fr.{self.name}(\n{inside}\n{pad}    {', '.join(self.options)}\n{pad}),"
 
@@ -77,7 +78,8 @@ class Program:
     def text(self) -> str:
         """A module with the functors, the step ``STEP`` and the schedule ``SCHEDULE``."""
         functors = [text for node in self.root.walk() for text in node.functors]
-        head = "import math\n\nimport numpy as np\n\nimport frontier as fr\n\nSEVEN, MINUS, HALF = 7, -40, 0.5"
+        head = "import math\n\nimport numpy as np\n\nimport frontier as fr\n"
+        head += "from frontier.operators.advance.holding import Holding\n\nSEVEN, MINUS, HALF = 7, -40, 0.5"
         step = self.root.text(0).rstrip(",")
         if any(repr(name) in node.options for node in self.root.walk() for name in REGISTERED):
             head = f"{head}\n\n\n{_REGISTRY}"
@@ -202,10 +204,11 @@ class _Maker:
             where = self.functor(far, "truth", stable, quiet=True)
             options.append(f"where={where.name}")
             writers.append(where)
-        pulls = True
+        pulls, name = True, "Advance"
         if output == "vertex" and self.chance(0.12):
             hold = self.functor("vertex", "truth", stable, quiet=True)
             options.append(f"hold={hold.name}")
+            name = "Holding"
             writers.append(hold)
             pulls = False
             if self.chance(0.5) and "l" not in self._read(writers):
@@ -220,9 +223,9 @@ class _Maker:
             options.append("schedule=fr.Schedule(direction='pull')")
         if output == "vertex" and self.chance(0.15):
             options.append("unique='cull'")
-            first = self.node("Advance", [fn.name, *options], *writers, fields=fields)
+            first = self.node(name, [fn.name, *options], *writers, fields=fields)
             return Node("Sequence", (), (), frozenset(), (first, Node("Unique")))
-        return self.node("Advance", [fn.name, *options], *writers, fields=fields)
+        return self.node(name, [fn.name, *options], *writers, fields=fields)
 
     def _read(self, writers: list[Writer]) -> set[str]:
         return set().union(*(writer.fields for writer in writers))
