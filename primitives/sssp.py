@@ -7,7 +7,9 @@ distance and are found by the search itself.
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,33 +46,25 @@ class SSSP(fr.Enactor):
     loop = fr.Loop(fr.Advance(relax), order=fr.by("distance"), over="source")
 
 
-class SSSPByDelta(fr.Enactor):
-    """The same, where ``p.delta`` says how far the limit moves on at first."""
-
-    loop = fr.Loop(fr.Advance(relax), order=fr.by("distance", delta="delta"), over="source")
-
-
-def _packed_program(program: type[fr.Enactor], order: fr.Order) -> type[fr.Enactor]:
-    """The same with distances and parents in the words of the field ``best``, which are taken apart at the end."""
-    loop = fr.Loop(fr.Advance(_packed.relax), order=order, over="source")
-    unpack = fr.Reduce(_packed.unpack, "max", into="top", over="vertices")
-    return type(f"Packed{program.__name__}", (fr.Enactor,), {"loop": (loop, unpack)})
+#: The same with distances and parents in the words of the field ``best``, which are taken apart at the end.
+_PACKED = fr.Loop(fr.Advance(_packed.relax), order=fr.by(_packed.distance), over="source")
+_UNPACK = fr.Reduce(_packed.unpack, "max", into="top", over="vertices")
 
 
-PackedSSSP = _packed_program(SSSP, fr.by(_packed.distance))
-PackedSSSPByDelta = _packed_program(SSSPByDelta, fr.by(_packed.distance, delta="delta"))
+@lru_cache(maxsize=32)  # compiled code is found by its step
+def _search(packed: bool, delta: float | None) -> type[fr.Enactor]:
+    """The program, with an initial width of the range of distances that are processed together."""
+    loop: Any = _PACKED if packed else SSSP.loop
+    if delta is not None:
+        order = fr.by(loop.order.key, delta=min(delta, sys.float_info.max))
+        loop = fr.Loop(*loop.steps, order=order, over="source")
+    return type("SSSP", (SSSP,), {"loop": (loop, _UNPACK) if packed else loop})
 
 
 @at_graph
-def sssp_problem(
-    g: Graph, source: int, delta: float | None = None, dtype: Any = None, **fields: Field
-) -> fr.Problem:
+def sssp_problem(g: Graph, source: int, dtype: Any = None, **fields: Field) -> fr.Problem:
     """Return the problem of a search before it begins; ``fields`` are additional fields for your own functors."""
-    made = _dtype(g, dtype)
-    if delta is not None:
-        # Integers, for floats would round large distances; and far below where sums wrap.
-        fields["delta"] = fr.scalar("float64", max(1, round(min(delta, 2**40))) if made.kind == "i" else delta)
-    p = fr.Problem(g, **_fields(made, g.targets.dtype, source), **fields)
+    p = fr.Problem(g, **_fields(_dtype(g, dtype), g.targets.dtype, source), **fields)
     p.distance[source] = 0
     p.parent[source] = source
     return p
@@ -192,24 +186,24 @@ def sssp(
     if delta is not None:
         delta = check_number("delta", delta, lambda x: x > 0, "it must be positive")
     if parents and _packed.may_pack(g, _dtype(g, dtype)):
-        p = _with_words(g, start, delta, dtype)
-        (PackedSSSP if delta is None else PackedSSSPByDelta)(p, schedule).run()
+        p = _with_words(g, start, dtype)
+        _search(True, delta)(p, schedule).run()
         if _packed.stands_still(g, float(p.top)):
             p.parent[:] = -1
             p.parent[start] = start
             _find_parents(p, schedule)
     else:
-        p = sssp_problem(g, start, delta, dtype)
-        (SSSP if delta is None else SSSPByDelta)(p, schedule).run()
+        p = sssp_problem(g, start, dtype)
+        _search(False, delta)(p, schedule).run()
         if parents:
             _find_parents(p, schedule)
     return SSSPResult(start, p.distance, p.parent if parents else None, g.label_index)
 
 
-def _with_words(g: Graph, start: int, delta: float | None, dtype: Any) -> fr.Problem:
+def _with_words(g: Graph, start: int, dtype: Any) -> fr.Problem:
     """The problem for distances and parents in one word."""
     words = {"best": fr.vertex("int64", _packed.UNREACHED, combine="min"), "top": fr.scalar("float64")}
-    p = sssp_problem(g, start, delta, dtype, **words)
+    p = sssp_problem(g, start, dtype, **words)
     p.best[start] = start  # at a distance of 0
     return p
 

@@ -169,7 +169,7 @@ def test_bottleneck_paths_from_sssp(backend: Backend) -> None:
         loop = with_relax(SSSP.loop, relax_bottleneck)
 
     for g in random_graphs(12, seed=73, min_vertices=2, max_vertices=40, weights="float64", directed=False):
-        p = sssp_problem(backend(g), 0, 0.5)
+        p = sssp_problem(backend(g), 0)
         Bottleneck(p).run()
         tree = nx.minimum_spanning_tree(oracles.networkx_graph(g))
         expected = np.full(g.num_vertices, np.inf)

@@ -107,9 +107,7 @@ SLIDING = fr.Schedule(order="sliding")
 def test_limits_that_follow_the_wave(backend: Backend, delta: float, given_: tuple[fr.Graph, int]) -> None:
     """What a GPU runs where lists are short, on any graph and backend."""
     g, source = given_
-    p = sssp.sssp_problem(backend(g), source, delta)
-    sssp.SSSPByDelta(p, SLIDING).run()
-    equal(p.distance, oracles.sssp_distances(g, source))
+    check(backend(g), source, delta=delta, schedule=SLIDING)
 
 
 def test_limits_that_follow_the_wave_stop_anywhere(backend: Backend) -> None:
