@@ -44,7 +44,7 @@ class Tuning:
 def near_of(key: Functor) -> Functor:
     """Below the limit, or of the least key: the limit is no higher where that is infinite, or swallows the width."""
 
-    def near(p, v):  # type: ignore[no-untyped-def]
+    def near(p, v):
         found = key(p, v)
         return found < p.limit or found <= p.least
 
@@ -54,7 +54,7 @@ def near_of(key: Functor) -> Functor:
 def held_of(key: Functor) -> Functor:
     """V is not near."""
 
-    def held(p, v):  # type: ignore[no-untyped-def]
+    def held(p, v):
         found = key(p, v)
         return found >= p.limit and found > p.least
 
@@ -64,7 +64,7 @@ def held_of(key: Functor) -> Functor:
 def lowest_of(key: Functor) -> Functor:
     """The key of v is not above the least key."""
 
-    def lowest(p, v):  # type: ignore[no-untyped-def]
+    def lowest(p, v):
         return key(p, v) <= p.least
 
     return lowest
@@ -73,7 +73,7 @@ def lowest_of(key: Functor) -> Functor:
 def fresh_of(key: Functor) -> Functor:
     """The key of v is not below the limit: v was not processed while it was pending."""
 
-    def fresh(p, v):  # type: ignore[no-untyped-def]
+    def fresh(p, v):
         return key(p, v) >= p.limit
 
     return fresh
@@ -82,7 +82,7 @@ def fresh_of(key: Functor) -> Functor:
 def place_of(key: Functor, count: int) -> Functor:
     """The number of its bucket, from 1 on; one more than there are buckets beyond the last."""
 
-    def place(p, v):  # type: ignore[no-untyped-def]
+    def place(p, v):
         at = (key(p, v) - p.base) / p.width
         if at >= count:
             return count + 1.0
@@ -94,7 +94,7 @@ def place_of(key: Functor, count: int) -> Functor:
 def bucket_of(key: Functor, count: int) -> Functor:
     """Number of the bucket relative to the current one; the highest number for keys beyond the last."""
 
-    def bucket(p, v):  # type: ignore[no-untyped-def]
+    def bucket(p, v):
         at = (key(p, v) - p.base) / p.width
         return float(count) if at >= count else at - p.bucket
 
@@ -104,7 +104,7 @@ def bucket_of(key: Functor, count: int) -> Functor:
 def rank_of(key: Functor, count: int) -> Functor:
     """0 for the least key, 1 for others of the bucket that is worked on or before; from 2 on the buckets after it."""
 
-    def rank(p, v):  # type: ignore[no-untyped-def]
+    def rank(p, v):
         found = key(p, v)
         at = (found - p.base) / p.width
         if at >= count:
@@ -119,63 +119,63 @@ def rank_of(key: Functor, count: int) -> Functor:
 def new_of(key: Functor) -> Functor:
     """V is not in an earlier bucket: it was not processed while it was pending."""
 
-    def new(p, v):  # type: ignore[no-untyped-def]
+    def new(p, v):
         return not (key(p, v) - p.base) / p.width < p.bucket
 
     return new
 
 
-def key_of(p, v):  # type: ignore[no-untyped-def]
+def key_of(p, v):
     """The key that a field holds."""
     return p.key[v]
 
 
-def aside(p, v):  # type: ignore[no-untyped-def]
+def aside(p, v):
     """Everyone waits."""
     return False
 
 
-def waits(p, v):  # type: ignore[no-untyped-def]
+def waits(p, v):
     """V was not processed since it was put aside."""
     return p.waits[v]
 
 
-def put(p, v):  # type: ignore[no-untyped-def]
+def put(p, v):
     """It waits from now on."""
     p.waits[v] = True
 
 
-def take(p, v):  # type: ignore[no-untyped-def]
+def take(p, v):
     """It does not wait any more."""
     p.waits[v] = False
 
 
-def one(p, v):  # type: ignore[no-untyped-def]
+def one(p, v):
     """Every element counts."""
     return 1
 
 
-def zero(p):  # type: ignore[no-untyped-def]
+def zero(p):
     """Counting begins anew."""
     return 0
 
 
-def work(p):  # type: ignore[no-untyped-def]
+def work(p):
     """Elements taken since the limit moved."""
     return p.work + p.batch
 
 
-def waiting(p):  # type: ignore[no-untyped-def]
+def waiting(p):
     """Number of pending elements, with which the next limit compares."""
     return p.waiting
 
 
-def first(p):  # type: ignore[no-untyped-def]
+def first(p):
     """The first width."""
     return p.first
 
 
-def given(p):  # type: ignore[no-untyped-def]
+def given(p):
     """The width that the user's scalar holds."""
     return p.given
 
@@ -184,7 +184,7 @@ def width_of(tuning: Tuning) -> Functor:
     """The width of the next limit: wider after passes of few elements each, narrower after many or if more wait."""
     few, many, enough, wider = tuning.few, tuning.many, tuning.enough, tuning.wider
 
-    def width(p):  # type: ignore[no-untyped-def]
+    def width(p):
         mean = p.work / max(p.rounds, 1)
         if p.waiting >= enough and p.waiting > p.waited:
             return min(p.delta, p.first)
@@ -200,7 +200,7 @@ def width_of(tuning: Tuning) -> Functor:
 def limit_of(least: float, rounding: float) -> Functor:
     """The next limit: above the least key, also where that is so large that it swallows the width."""
 
-    def limit(p):  # type: ignore[no-untyped-def]
+    def limit(p):
         return p.least + max(p.delta, least, p.least * rounding)
 
     return limit
@@ -209,42 +209,42 @@ def limit_of(least: float, rounding: float) -> Functor:
 def place_width_of(least: float, rounding: float) -> Functor:
     """The width of buckets: no less than the least key's rounding."""
 
-    def width(p):  # type: ignore[no-untyped-def]
+    def width(p):
         return max(p.delta, least, p.least * rounding)
 
     return width
 
 
-def next_bucket(p):  # type: ignore[no-untyped-def]
+def next_bucket(p):
     """One bucket is empty."""
     return p.bucket + 1
 
 
-def window(p):  # type: ignore[no-untyped-def]
+def window(p):
     """The end of a window that begins at the least key."""
     return p.least + p.delta
 
 
-def lower(p):  # type: ignore[no-untyped-def]
+def lower(p):
     """The least key, if what came in has a lower one."""
     return min(p.least, p.lower)
 
 
-def least(p):  # type: ignore[no-untyped-def]
+def least(p):
     """The least key."""
     return p.least
 
 
-def follow(p):  # type: ignore[no-untyped-def]
+def follow(p):
     """The next limit of a loop whose elements wait in the frontier."""
     return p.limit + p.delta if 2 * p.waiting >= p.batch else p.limit
 
 
-def all_wait(p):  # type: ignore[no-untyped-def]
+def all_wait(p):
     """No element was near, so the limit must be raised to the least key."""
     return p.waiting == p.batch
 
 
-def counted(p):  # type: ignore[no-untyped-def]
+def counted(p):
     """One more pass."""
     return p.count + 1

@@ -96,7 +96,7 @@ class Reduction:
 # ---- what is shipped ---------------------------------------------------------------------------------------
 
 
-def add(total, value):  # type: ignore[no-untyped-def]
+def add(total, value):
     """The sum."""
     return total + value
 
@@ -104,31 +104,31 @@ def add(total, value):  # type: ignore[no-untyped-def]
 # Written out so that a later NaN is ignored, as with Python's min and max.
 
 
-def lesser(total, value):  # type: ignore[no-untyped-def]
+def lesser(total, value):
     """The lesser of two."""
     if value < total:
         total = value
     return total
 
 
-def greater(total, value):  # type: ignore[no-untyped-def]
+def greater(total, value):
     """The greater of two."""
     if value > total:
         total = value
     return total
 
 
-def either(total, value):  # type: ignore[no-untyped-def]
+def either(total, value):
     """Whether one of two truths holds."""
     return max(total, value)
 
 
-def both(total, value):  # type: ignore[no-untyped-def]
+def both(total, value):
     """Whether two truths hold."""
     return min(total, value)
 
 
-def union(total, value):  # type: ignore[no-untyped-def]
+def union(total, value):
     """The bits of both."""
     return total | value
 

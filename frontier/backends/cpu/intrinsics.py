@@ -33,25 +33,25 @@ __all__ = [
 
 
 @register_model(Flags)
-class _FlagsModel(models.PrimitiveModel):  # type: ignore[misc]
+class _FlagsModel(models.PrimitiveModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, ir.IntType(8).as_pointer())
 
 
 @register_model(Narrow)
-class _NarrowModel(models.PrimitiveModel):  # type: ignore[misc]
+class _NarrowModel(models.PrimitiveModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, ir.IntType(fe_type.dtype.bitwidth).as_pointer())
 
 
 @register_model(Half)
-class _HalfModel(models.PrimitiveModel):  # type: ignore[misc]
+class _HalfModel(models.PrimitiveModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, manager[fe_type.dtype].get_value_type().as_pointer())
 
 
 @register_model(Locked)
-class _LockedModel(models.StructModel):  # type: ignore[misc]
+class _LockedModel(models.StructModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, list(zip(("key", "other", "locks"), fe_type.kinds, strict=True)))
 

@@ -52,13 +52,13 @@ _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
 
 
 @register_model(Flags)
-class _FlagsModel(PrimitiveModel):  # type: ignore[misc]
+class _FlagsModel(PrimitiveModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, _I8.as_pointer())
 
 
 @register_model(Narrow)
-class _NarrowModel(PrimitiveModel):  # type: ignore[misc]
+class _NarrowModel(PrimitiveModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, ir.IntType(fe_type.dtype.bitwidth).as_pointer())
 
