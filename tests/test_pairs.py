@@ -261,3 +261,16 @@ def test_fields_that_are_no_pair(backend, fields, message):
     p = fr.Problem(backend(fr.path(3, weights=(1, 2))), source=fr.scalar("int64"), **fields)
     with pytest.raises(fr.FunctorError, match=message):
         Paths(p).run()
+
+
+def test_the_command_explains_pairs():
+    """It runs programs on cpu, and notes what they become."""
+    from frontier.cli.explain import Noting
+    from frontier.memory.placement import Placement, backend_named
+
+    g = fr.path(3, weights=(1, 2))
+    noting = Noting(backend_named("cpu"))
+    p = problem(g.to(Placement(noting, g.placement.memory, g.placement.edges)))
+    Paths(p).run()
+    assert host(p.parent).tolist() == [0, 0, 1]
+    assert "p.parent[dst] (atomic with p.distance)" in noting.programs[0]

@@ -70,6 +70,7 @@ class Noting(Backend):
 
     def __init__(self, shown: Computing) -> None:
         self.name, self.massively_parallel = shown.name, shown.massively_parallel
+        self.keeps_pairs = shown.keeps_pairs
         self.programs: list[str] = []
         self._shown, self._runs = shown, backend_named("cpu")
 
