@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
+import pool
+import programs
 import pytest
-from compare import host
+from compare import host, ids, workers
 
 import frontier as fr
+from frontier.backends.cuda.runtime_words import EXAMINED
+from frontier.lowering.frontier_state import PUSH_THREAD
+from frontier.lowering.ir import Counter
+from frontier.operators.advance.cpu import edges as cpu
+from frontier.operators.advance.cuda import edges as cuda
 from frontier.operators.shared.kernels import kernels
+from frontier.operators.shared.phases import frontier
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.appends import append, element_at
+    from frontier.backends.cuda.collectives import first_in_warp
+    from frontier.backends.cuda.machine import any_lane
+    from frontier.backends.cuda.runtime import add_up
 
 LOWERED: list[str] = []
 
@@ -23,6 +39,69 @@ def by_edges(step, builder, source, target, next_scan):
     kernels(builder, "advance").merge_path.lower(step, builder, source, target, next_scan)
 
 
+def striding_on_cpu(visit, end):
+    """Every worker takes every W-th vertex, and all of its edges."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, out):
+        fill, before = 0, 0
+        i = w
+        while i < total:
+            x = i if everything else np.int64(queue[i])
+            for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+                fill, before = visit(p, C, slot, lists, out, fill, before, x, k)
+            i += W
+        end(C, slot, out, fill, before)
+
+    return phase
+
+
+def striding(visit, appends, culls, big, mode):
+    """Every thread takes every W-th vertex, and all of its edges; this is the example of the page Design."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, out):
+        examined = np.int64(0)
+        first = w - (w & 31)
+        while first < total:
+            x = np.int64(0)
+            k = np.int64(0)
+            stop = np.int64(0)
+            if first + (w & 31) < total:
+                x = element_at(queue, everything, first + (w & 31))
+                k = np.int64(lists.offsets[x])
+                stop = np.int64(lists.offsets[x + 1])
+            examined += stop - k
+            while any_lane(k < stop):
+                ok = False
+                item = np.int64(0)
+                if k < stop:
+                    ok, item, _ = visit(p, C, slot, lists, out, x, k, np.int64(lists.ends[k]))
+                if culls:
+                    ok = first_in_warp(ok, item)
+                if appends:
+                    append(C, slot, big, out.queue, out.scan, mode, out.degrees, out.capacity, ok, item, not culls)
+                k += 1
+            first += W
+        add_up(C, slot, EXAMINED, examined)
+
+    return phase
+
+
+def by_strides_on_cpu(step, b, source, target, next_scan):
+    edge = cpu.Edge.of(step, b, target, next_scan)
+    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    made = b.kernel("strides", striding_on_cpu, given, visit=edge.visit, end=edge.end)
+    cpu.finish(step, b, made, target, next_scan, edge.scanned, source.edges, PUSH_THREAD)
+
+
+def by_strides(step, b, source, target, next_scan):
+    edge = cuda.Edge.of(step, b, target, next_scan)
+    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    made = b.kernel("strides", striding, given, visit=edge.visit, **edge.appends)
+    cuda.finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_THREAD)
+
+
+fr.register_balance("outside_kernel", "cpu", by_strides_on_cpu, scanned=True)
+fr.register_balance("outside_kernel", "cuda", by_strides)
 for backend_ in ("cpu", "cuda"):
     fr.register_balance("outside_vertices", backend_, by_vertices)
     fr.register_balance("outside_edges", backend_, by_edges, scanned=True)
@@ -36,6 +115,34 @@ def test_a_search_by_a_registered_balance(compiled, balance):
     found = fr.bfs(compiled(g), 3, schedule=fr.Schedule(balance=balance, direction="push"))
     assert [compiled.name] == LOWERED
     assert np.array_equal(host(found.level), fr.bfs(g, 3).level)
+
+
+@pytest.mark.parametrize("output", ["vertex", "edge", None])
+def test_a_kernel_from_outside(compiled, output):
+    """Every edge of everything, and then of what that left, is visited once, and what is accepted is there once."""
+    g = fr.rmat(6, 4, seed=1, weights=(1, 9))
+    answers = []
+    for where, balance in ((g, "auto"), (compiled(g), "outside_kernel")):
+        p = pool.problem(where)
+        schedule = fr.Schedule(balance=balance, direction="push")
+        with workers(2):
+            found = fr.Advance(pool.every, output=output, over="vertices", schedule=schedule)(p)
+            again = fr.Advance(pool.every, schedule=schedule)(p, found)
+        answers.append((ids(found), ids(again), host(p.hits).tolist()))
+    assert answers[0] == answers[1]
+
+
+class Culling(fr.Enactor):
+    loop = fr.Loop(fr.Advance(programs.visit, where=programs.unvisited, unique="cull"), count="depth")
+
+
+def test_a_kernel_from_outside_in_a_loop(compiled):
+    g = fr.rmat(6, 4, seed=1)
+    p = programs.bfs_problem(compiled(g), 3)
+    with workers(2), fr.trace() as t:
+        Culling(p, fr.Schedule(balance="outside_kernel", direction="push")).run(fr.Frontier(p.graph, [3]))
+    assert np.array_equal(host(p.level), fr.bfs(g, 3).level)
+    assert sum(row.edges for row in t.rows) == g.out_degree[fr.bfs(g, 3).level >= 0].sum()
 
 
 def test_what_is_refused(compiled):

@@ -185,7 +185,17 @@ class Builder(Phases):
         functors: Sequence[Functor | None] = (),
         writes: Sequence[str] = (),
     ) -> None:
-        """Work that is divided among the workers, then a barrier, then decisions from its counters."""
+        """Work that is divided among the workers, then a barrier, then decisions from its counters.
+
+        Parameters
+        ----------
+        call : Call
+            What all workers call, as :meth:`kernel` or :meth:`divided` return it.
+        after : sequence of Node
+            What follows the barrier, such as :meth:`produced`; the same in all workers.
+        title, functors, writes
+            For ``explain``: what the phase does, the functors that it calls, and fields that it writes besides them.
+        """
         called = tuple(fn for fn in functors if fn is not None)
         self.add(Phase(call, list(after), title or call.function, called, tuple(writes)))
 
@@ -242,7 +252,7 @@ class Builder(Phases):
         return capacity - self.filled(current.record) if current.record else capacity
 
     def scan_of(self, current: FrontierState) -> Expr:
-        """Address of the scan of the frontier's own side."""
+        """Address of the prefix sum of a frontier's degrees: at i, the number of edges before those of element i."""
         return self._side(current, "scan", "few_scan" if current.few else "scan", 0)
 
     def other_than(self, current: FrontierState, *forms: int) -> Expr:
@@ -254,7 +264,10 @@ class Builder(Phases):
         return equal(current.form, form(ALL))
 
     def produced(self, current: FrontierState, kind: str, next_scan: str) -> list[Node]:
-        """Nodes after a phase that wrote the next frontier to :meth:`target`."""
+        """Nodes after a phase that appended the next frontier to :meth:`target`: they make it the current one.
+
+        The phase has counted its elements, and their edges if it wrote a scan: ``next_scan`` says which.
+        """
         queue, _ = self.target(current, kind)
         made = {"": QUEUE, "out": OUT, "in": IN}[next_scan if kind == "vertex" else ""]
         return [
@@ -288,7 +301,7 @@ class Builder(Phases):
         return pointer("int64", self.input(key, "local") + WORKER * (8 * Var("LOCAL")))
 
     def sparse(self, current: FrontierState) -> None:
-        """Make the frontier's frontier a queue (or all), if a pull may have left a bitmap."""
+        """Make a frontier a queue of ids, if a pull may have left a bitmap; one that is everything stays so."""
         if current.dense:
             with self.when(equal(current.form, form(BITS))):
                 self._queue_of_bits(current, "out")
@@ -303,7 +316,11 @@ class Builder(Phases):
         self.phase(call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap")
 
     def scanned(self, current: FrontierState, next_scan: str) -> None:
-        """Make it all, or a queue with the scan of its degrees in one direction."""
+        """Make a frontier a queue with the prefix sum of its degrees in a direction; everything stays as it is.
+
+        Afterwards ``current.edges`` is their sum. Phases for this run only where the frontier has another form: often
+        the step before wrote the prefix sum beside the ids.
+        """
         wanted = OUT if next_scan == "out" else IN
         if current.dense:
             with self.when(equal(current.form, form(BITS))):

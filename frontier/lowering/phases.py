@@ -214,8 +214,21 @@ class Phases(Variables):
     ) -> Call:
         """Add the function of a phase that a factory makes for some constants: the call of it.
 
-        ``given`` says what its parameters are called with. Those that it does not name are 0: the constants leave out
-        what would use them.
+        The function is ``phase(p, C, slot, w, W, ...)``: the problem as functors see it, the counters and the offset of
+        this phase's, the number of this worker and how many there are; then parameters of its own. It is called by
+        all workers when :meth:`~frontier.lowering.builder.Builder.phase` has been given the call.
+
+        Parameters
+        ----------
+        stem : str
+            What its name begins with in the program.
+        factory : function
+            Returns ``phase``; see :mod:`frontier.lowering.kernels`.
+        given : dict
+            Name of a parameter of its own -> the expression that it is called with. Those that are not named are 0: the
+            constants leave out what would use them.
+        **constants
+            What the factory is called with: numbers, strings, and functions as :class:`Made` or :meth:`calling` say.
         """
         names = parameters(factory)
         assert set(given) <= set(names), (factory, sorted(set(given) - set(names)))

@@ -198,15 +198,29 @@ def register_balance(name: str, backend: str, lower: Callable[..., None], *, sca
     backend : str
         ``"cpu"``, ``"cuda"`` or the name of a registered backend to whose programs it adds phases.
     lower : callable
-        ``lower(step, builder, source, target, want)``, as in ``operators/advance/cpu/thread.py``: adds the phases that
-        visit the edges of the frontier ``source`` and append what the functor accepts to ``target``.
+        ``lower(step, builder, source, target, next_scan)`` adds the phases that visit every edge of the frontier
+        ``source`` once and append what the functor accepts to ``target``. It is called when a program is made, once
+        for every Advance that may push.
+
+        ``step`` is the Advance. ``builder`` is the program in the making, to which nodes are added
+        (:class:`frontier.lowering.builder.Builder`). ``source`` and ``target`` hold the variables of a frontier
+        (:class:`frontier.lowering.frontier_state.FrontierState`); usually they are the same, since a frontier has two
+        queues. ``source`` is everything, or a queue of ``source.count`` ids. ``next_scan`` is the prefix sum of degrees
+        that the next step wants to find beside the ids of ``target``: ``"out"``, ``"in"`` or ``""``. It may be ignored,
+        by passing on ``""``.
     scanned : bool
-        Whether it needs the prefix sum of the frontier's degrees (``builder.scan_of(source)``).
+        Whether it needs the prefix sum of the frontier's degrees, ``builder.scan_of(source)``, and their sum,
+        ``source.edges``. (For everything, the offsets of the graph's lists are the prefix sum.)
 
     Raises
     ------
     FrontierError
         The name is not an identifier, or is that of a shipped balance.
+
+    Notes
+    -----
+    Steps with ``part=`` or ``hold=`` use the balance ``thread`` whatever the schedule says. "Adding a balance" on the
+    page Design has an example with a kernel of its own.
     """
     if not (isinstance(name, str) and name.isidentifier()) or name in _CHOICES["balance"]:
         raise FrontierError(f"a balance cannot be called {name!r}: it takes an identifier that no shipped balance has")

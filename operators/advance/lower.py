@@ -1,4 +1,8 @@
-"""Lowering of Advance: which phases run, and the choice between push and pull."""
+"""Lowering of Advance: which phases run, and the choice between push and pull.
+
+The phases are in ``cpu/`` and ``cuda/``: ``kernels(b, "advance")`` is that of these folders that the program's backend
+has. For a push its function ``push``, in ``balance.py``, chooses among the files for each balance.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +24,12 @@ __all__ = ["lower"]
 
 
 def lower(step: Advance, b: Builder, current: FrontierState) -> None:
-    """Add the phases of an advance over vertices, or over the far ends of edges."""
-    next_scan, before = b.next_scan, current.kinds
+    """Add the phases of an advance over vertices, or over the far ends of edges.
+
+    The phases read the frontier ``source`` and write to ``current``. Both are the same state, unless the frontier has
+    edges: then ``source`` is the set of their far ends.
+    """
+    next_scan, before = b.next_scan, current.kinds  # next_scan: the prefix sum of degrees that the next step wants
 
     def emit(kind: str) -> None:
         source = current if kind == "vertex" else _far_ends(step, b, current)
@@ -48,6 +56,7 @@ def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
         kernels(b, "advance").push(step, b, source, target, next_scan)
         return
     lower, scanned = registered
+    # A phase of its own first, where the frontier is not yet in the form that the balance needs.
     if scanned:
         b.scanned(source, step.edges)
     else:

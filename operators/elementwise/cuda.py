@@ -144,7 +144,10 @@ def counting_hubs() -> Callable[..., Any]:
 
 
 def queue_of(b: CudaProgram, current: FrontierState, kind: str, next_scan: str, **more: Value) -> tuple[Call, str]:
-    """Where a phase appends its next queue, and ``more`` of :class:`Queue`; which scan that gets, if any."""
+    """Where a phase appends its next queue, and ``more`` of :class:`Queue`; which scan that gets, if any.
+
+    ``next_scan`` is what the next step wants; a queue of edges gets none.
+    """
     next_scan = next_scan if kind == "vertex" else ""
     queue, scan = b.target(current, kind)
     made = Call(
@@ -159,7 +162,10 @@ def queue_of(b: CudaProgram, current: FrontierState, kind: str, next_scan: str, 
 
 
 def appending(b: CudaProgram, next_scan: str) -> dict[str, Constant]:
-    """Constants of appends: whether counts and edges need a word each, and what is written beside the ids."""
+    """Constants of appends: whether counts and edges need a word each, and what is written beside the ids.
+
+    The latter (``mode``) is ``NOTHING``, ``PREFIX``, the prefix sum of degrees, or ``START``, where each list begins.
+    """
     return {"big": b.big, "mode": b.mode_number(next_scan)}
 
 

@@ -12,5 +12,9 @@ __all__ = ["kernels"]
 
 
 def kernels(builder: Builder, name: str) -> Any:
-    """Return the module that lowers a kind of operators for the builder's backend: ``operators/NAME/BACKEND``."""
+    """Return the module that lowers a kind of operators for the builder's backend: ``operators/NAME/BACKEND``.
+
+    ``kernels(b, "advance").push`` is the function ``push`` of ``operators/advance/cuda/__init__.py`` in a program for
+    a GPU.
+    """
     return importlib.import_module(f"frontier.operators.{name}.{builder.backend}")

@@ -242,8 +242,9 @@ def nearer(op: str) -> Callable[..., Any]:
 def adjacency(b: Builder, direction: str, names: Sequence[str], edge: bool = False) -> tuple[Call, dict[str, Constant]]:
     """Lists of a direction, and what of an edge is loaded for functors that take these names.
 
-    Constants ``renumbered``, whether the edge's own slot is looked up by its place among the in-edges (``edge`` asks
-    for it in any case), and ``weighted``. Weights of mirrored graphs are the same for both.
+    The lists are :class:`frontier.backends.bundles.Lists`. Constants: ``renumbered``, whether the slot of an edge is
+    looked up by its place among the in-edges (``edge`` asks for it in any case), and ``weighted``. Weights of mirrored
+    graphs are the same for both.
     """
     weighted = "weight" in names
     named = edge or "edge" in names or (weighted and not b.layout.mirrored)

@@ -3,6 +3,21 @@
 A warp appends as a unit: its lanes vote, and one atomic reserves space for all of them. If the next push needs the
 prefix sum of degrees, the same atomic adds the number of edges to the upper half of the word. Its return value is then
 both the position and the number of edges before it, so no separate scan is needed.
+
+A block appends as a unit in two steps: its threads ``put`` items into a buffer in its scratch memory, and ``flush``
+then reserves space for all of them. ``empty_buffer`` comes before the first ``put`` of a phase.
+
+These parameters mean the same in all functions:
+
+================  ======================================================================================
+``C``, ``slot``   the counters, and where those of this phase begin
+``big``           whether the count and the number of edges need a word each
+``out``           the queue; ``capacity`` is its length
+``out_scan``      the array beside it, written as ``mode`` says
+``mode``          ``NOTHING``; ``PREFIX``: the edges before each item; ``START``: the first slot of its list
+``offsets``       of the graph's lists, which give the degrees for that
+``ok``, ``item``  whether this lane has an item, and which
+================  ======================================================================================
 """
 
 from __future__ import annotations
@@ -208,7 +223,10 @@ def append_pile(C, slot, pile, held, queue, everything, first, aside):
 
 @device
 def put(buffer, ok, item):
-    """Collect items in the block's buffer. All lanes of a warp call it."""
+    """Collect items in the block's buffer, in no particular order. All lanes of a warp call it.
+
+    Nothing tests for the end of the buffer, so the block flushes before it can be full.
+    """
     votes = ballot(ok)
     if votes != u32(0):
         lane = i32(thread_index() & i32(31))
@@ -226,7 +244,7 @@ def put(buffer, ok, item):
 def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer, strict):
     """Append the block's buffer to the next queue, an atomic for as many items as there are threads. All call it.
 
-    ``strict`` is as in :func:`append`.
+    It begins and ends with a barrier of the block; afterwards the buffer is empty. ``strict`` is as in :func:`append`.
     """
     t = thread_index()
     lane = i32(t & i32(31))

@@ -1,4 +1,4 @@
-"""Device functions on whole queues and bitmaps: dividing edges by position, scans, copies, conversions."""
+"""Device functions on whole queues and bitmaps: the source of an edge by its number, scans, copies, conversions."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import numpy as np
 from frontier.backends.cuda.appends import element_at
 from frontier.backends.cuda.machine import (
     SHARED,
-    ballot,
     block_index,
     block_size,
     device,
@@ -26,7 +25,6 @@ from frontier.backends.cuda.runtime import (
     START,
     SUM,
     WARPS,
-    WORDS,
     combined,
     combined_int,
     inclusive_scan,
@@ -35,53 +33,19 @@ from frontier.backends.cuda.runtime import (
     partials,
     reserve,
 )
-from frontier.backends.cuda.runtime_words import TILE
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int64_shared = SHARED["int64"]
 
-# ---- edges shared by position --------------------------------------------------------------------------
-
-
-@device
-def tile_size(total):
-    """Edges of a tile: so many that every block gets one, in whole rounds of its threads."""
-    T = i64(block_size())
-    blocks = i64(num_blocks())
-    each = (total + blocks - 1) // blocks
-    return min(max((each + T - 1) // T * T, T), max(TILE // T * T, T))
-
-
-@device
-def tile_sources(scan, count, first, last):
-    """First and last (exclusive) of the queue's entries whose edges meet a tile. All threads call it.
-
-    Two warps search, each for one end, 32 places at a time.
-    """
-    t = thread_index()
-    found = int64_shared(WORDS + 8)
-    if t < i32(64):
-        lane = i32(t & i32(31))
-        key = first if t < i32(32) else last - 1
-        low = i64(0)
-        high = i64(count)
-        while high - low > 1:
-            stride = (high - low + 31) >> 5
-            at = low + lane * stride
-            before = False
-            if at < high:
-                before = i64(scan[at]) <= key
-            low += (popcount(ballot(before)) - 1) * stride
-            high = min(low + stride, high)
-        if lane == i32(0):
-            found[t >> i32(5)] = low
-    sync()
-    return found[0], found[1] + 1
+# ---- the source of an edge --------------------------------------------------------------------------------
 
 
 @device
 def source_in(keys, count, position):
-    """The last of a tile's sources whose edges begin at or before a position."""
+    """Which of a block's ``count`` sources the edge of a number belongs to, by binary search.
+
+    It is the last whose first edge, ``keys[source]``, has that number or a lower one.
+    """
     low = i32(0)
     high = i32(count)
     while i32(high - low) > i32(1):

@@ -1,4 +1,10 @@
-"""Choose the load balancing of a push on the GPU."""
+"""Choose the load balancing of a push on the GPU.
+
+Each balance is a module with a function ``lower``, which adds its phases to the program; its arguments are those of
+:func:`frontier.register_balance`. Two calls prepare the frontier for it, by a phase of their own if that is necessary:
+``b.sparse`` makes a bitmap a queue of ids, and ``b.scanned`` in addition computes the prefix sum of the degrees unless
+the step before wrote it. A frontier that is everything stays as it is: no queue exists.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +30,11 @@ UNSCANNED = {"thread": thread, "block": block, "twc": twc, "degree_classes": deg
 
 
 def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
-    """Add the phase of the schedule's balance; ``auto`` decides on the device, in every pass."""
+    """Add the phase of the schedule's balance; ``auto`` decides on the device, in every pass.
+
+    ``b.low_degree``: the program is for graphs whose lists are all short; ``b.build.bounded``: for graphs on which a
+    few lanes can process any list.
+    """
     balance = b.schedule.balance
     if balance == "auto" and b.low_degree:
         balance = "thread"

@@ -1,4 +1,8 @@
-"""The code for one edge on the GPU: the condition, the functor, and whether the far end is accepted."""
+"""The code for one edge on the GPU: the condition, the functor, and whether the far end is accepted.
+
+A balance consists of a kernel of its own, which visits edges by ``visit``, and of what all have in common:
+``Edge.of(...)``, which makes ``visit`` and says what the kernel is given, and ``finish(...)``, which adds the phase.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +47,30 @@ def visiting(
 ) -> Callable[..., Any]:
     """Return a function that visits edge ``k`` of ``x``: whether an item is accepted, which, where its list begins.
 
-    Where queues carry first slots (``carries``), that of the far end is read beside the condition, and its list is
-    fetched ahead.
+    A thread calls it for each of its edges, ``ok, item, begun = visit(p, C, slot, lists, out, x, k, far)``. The item is
+    for the kernel to append.
+
+    Parameters
+    ----------
+    visit, where : function
+        The functors, called with all that is known of an edge; ``where`` is None if there is no condition.
+    take : function or None
+        Whether an accepted item is to be appended, or is a duplicate: see :func:`taking`. None if the step has no
+        output.
+    renumbered, weighted : bool
+        Whether the slot of an edge is looked up by its place ``k`` in the lists of in-edges; whether weights are read.
+    edge : bool
+        Whether the items are edges.
+    carries, early : bool
+        Where queues carry first slots (``carries``, in programs for short lists only), that of the far end is read
+        beside the condition, and its list is fetched ahead. ``early``: its stamp is read beside the condition too.
+
+    Notes
+    -----
+    The kernel passes on what it was given: ``p``, the problem as functors see it; ``C`` and ``slot``, the counters and
+    where this phase's begin; ``lists``, the graph's adjacency lists (``offsets``, and by place ``ends``, ``in_edges``
+    and ``weights``); and ``out``, the next queue with what removes duplicates from it
+    (:class:`frontier.backends.bundles.Queue`). Arrays that nothing reads are 0.
     """
     every, appends = where is None, take is not None
 
@@ -110,19 +136,23 @@ def removing_duplicates(big: bool, mode: int) -> Callable[..., Any]:
 
 
 class Edge(NamedTuple):
-    """The parts that all phases of a push share.
+    """The parts that all phases of a push share, for one step.
 
     Attributes
     ----------
-    visit, take : Made
-        What visits an edge; says whether an item is to be appended.
+    visit : Made
+        What visits an edge, a constant for the balance's factory: the function that :func:`visiting` returns.
+    take : Made or None
+        What says whether an item is to be appended. It is part of ``visit`` already; only for kernels with items that
+        are no far ends, as vertices that are held back.
     lists, out : Call
-        Parameters.
+        What the kernel's parameters of these names are called with: the adjacency lists; the queue to append to.
     next_scan : str
-        Which scan the next queue gets.
+        Which prefix sum of degrees appends write beside the ids: ``"out"``, ``"in"`` or ``""``, for :func:`finish`.
     appends : dict
-        Constants: whether anything is appended by the phase (``appends``), and how; whether a warp's items need a last
-        test of a cull (``culls``).
+        Further constants for the factory. ``appends``: whether the phase appends anything. ``culls``: whether a warp's
+        items need the last test of a cull, ``first_in_warp``. ``big`` and ``mode``: how appends count, and what they
+        write beside the ids, which ``append``, ``put`` and ``flush`` in ``backends/cuda/appends.py`` are called with.
     """
 
     visit: Made
@@ -134,13 +164,15 @@ class Edge(NamedTuple):
 
     @classmethod
     def of(cls, step: Advance, b: CudaProgram, target: FrontierState, after: str) -> Edge:
-        """Make the parts for one step."""
+        """Make the parts for one step that writes to ``target``; ``after`` is the scan that the next step wants."""
         near = "src" if step.far == "dst" else "dst"
+        # loads: the constants renumbered and weighted of visiting, by what the functors ask for.
         lists, loads = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
         how, next_scan, take = deduplication(step, b), "", None
         early = how == "stamp" and b.low_degree
         out: Value = 0
         if step.output is not None:
+            # Queues of edges get no scan.
             out, next_scan = queue_of(b, target, step.output, after)
             more = _tests(how, b)
             if b.carries(next_scan):
@@ -206,7 +238,21 @@ def finish(
     seen: Expr,
     how: int,
 ) -> None:
-    """The phase itself, after what its tests need, then what it has produced. ``how`` is for the trace."""
+    """Add the phase itself: before it what the tests for duplicates need, after it what it has produced.
+
+    Parameters
+    ----------
+    made : Call
+        The kernel's call, as ``b.kernel`` returns it.
+    source, target : FrontierState
+        The frontier that was read, and the one that becomes what the phase appended: its variables (queue, count,
+        number of edges, form) are set from the phase's counters after the barrier.
+    next_scan : str
+        That of :class:`Edge`.
+    seen, how
+        For rows of a trace only: the number of edges visited, and the balance, one of the constants ``PUSH...`` of
+        :mod:`frontier.lowering.frontier_state`.
+    """
     kept = deduplication(step, b)
     if kept in ("stamp", "cull", "mark"):
         b.set(EPOCH, EPOCH + 1)

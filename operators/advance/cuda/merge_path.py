@@ -4,6 +4,10 @@ The prefix sum of the frontier's degrees numbers its edges consecutively. A bloc
 vertices of these edges by sorted search, and stages the vertices in shared memory, where every thread finds the source
 of its own edge. So the edges of a hub are divided among many blocks. Accepted elements are collected in shared memory
 and appended with one atomic for the whole block. After Davidson et al. (IPDPS 2014) and Gunrock's LB.
+
+``pushing`` is the kernel, ``lower`` says what it is called with. Names imported under ``TYPE_CHECKING`` are those of
+the generated module: the operations of the GPU in ``machine``, and constants of the program, such as the bytes of an id
+(``IDS``), in ``names``.
 """
 
 from __future__ import annotations
@@ -23,20 +27,79 @@ from frontier.operators.advance.cuda.edges import Edge, finish
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import element_at, empty_buffer, flush, put
     from frontier.backends.cuda.collectives import first_in_warp
-    from frontier.backends.cuda.machine import block_index, block_size, num_blocks, sync, thread_index
-    from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, int32_shared, offsets_shared
+    from frontier.backends.cuda.machine import (
+        ballot,
+        block_index,
+        block_size,
+        num_blocks,
+        popcount,
+        sync,
+        thread_index,
+    )
+    from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, int32_shared, int64_shared, offsets_shared
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.queues import source_in, tile_size, tile_sources
+    from frontier.backends.cuda.queues import source_in
+    from frontier.backends.cuda.runtime import WORDS
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
 
 
-def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> Callable[..., Any]:
-    """All edges of the queue of ``count`` vertices, which are ``total``; ``scan`` has the edges before each vertex."""
+# ---- kernels ---------------------------------------------------------------------------------------------
 
+
+def tile_size(total):
+    """Edges of a tile: so many that every block gets one, in whole rounds of its threads, but at most ``TILE``."""
+    T = np.int64(block_size())
+    blocks = np.int64(num_blocks())
+    each = (total + blocks - 1) // blocks
+    return min(max((each + T - 1) // T * T, T), max(TILE // T * T, T))
+
+
+def tile_sources(scan, count, first, last):
+    """First and last (exclusive) of the queue's entries whose edges meet a tile. All threads call it.
+
+    Two warps search, each for one end, 32 places at a time.
+    """
+    t = thread_index()
+    found = int64_shared(WORDS + 8)
+    if t < np.int32(64):
+        lane = np.int32(t & np.int32(31))
+        key = first if t < np.int32(32) else last - 1
+        low = np.int64(0)
+        high = np.int64(count)
+        while high - low > 1:
+            stride = (high - low + 31) >> 5
+            at = low + lane * stride
+            before = False
+            if at < high:
+                before = np.int64(scan[at]) <= key
+            low += (popcount(ballot(before)) - 1) * stride
+            high = min(low + stride, high)
+        if lane == np.int32(0):
+            found[t >> np.int32(5)] = low
+    sync()
+    return found[0], found[1] + 1
+
+
+def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> Callable[..., Any]:
+    """All edges of the queue of ``count`` vertices, which are ``total``; ``scan`` has the edges before each vertex.
+
+    Parameters
+    ----------
+    visit : function
+        Visits one edge: what :func:`frontier.operators.advance.cuda.edges.visiting` returns.
+    appends, culls, big, mode
+        Of :class:`frontier.operators.advance.cuda.edges.Edge`: whether and how accepted items are appended.
+    """
+
+    # p: the problem. C and slot: the counters, and where those of this phase begin. w of W: this thread's number.
+    # everything: the frontier is all vertices, and queue is not read. lists, out: see visiting.
     def phase(p, C, slot, w, W, everything, queue, scan, count, total, lists, out):
+        # The block's scratch memory, from FREE on: four arrays of TILE entries. For each of the tile's sources: where
+        # its list begins, less its number of edges before it in the frontier (so that the sum with the number of an
+        # edge is the edge's place); its id; the number of its first edge within the tile. And the accepted items.
         bases = offsets_shared(FREE)
         vertices = ids_shared(FREE + OFFSETS * TILE)
         buffer = ids_shared(FREE + (OFFSETS + IDS) * TILE)
@@ -46,6 +109,7 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
         tile = tile_size(total)
         first = block_index() * tile
         while first < total:
+            # Edges first to last are this tile's; the queue's entries low to high have them.
             last = min(first + tile, total)
             low, high = tile_sources(scan, count, first, last)
             while low < high:
@@ -66,7 +130,7 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
                 at = max(first, np.int64(scan[low]))
                 sync()
                 while at < stop:
-                    # Every thread visits one edge.
+                    # Every thread visits one edge: number position of the frontier's, place k in the lists.
                     ok = False
                     item = np.int64(0)
                     position = I(at + t)
@@ -77,8 +141,8 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
                         ok, item, _ = visit(p, C, slot, lists, out, x, k, np.int64(lists.ends[k]))
                     if appends:
                         if culls:
-                            ok = first_in_warp(ok, item)
-                        put(buffer, ok, item)
+                            ok = first_in_warp(ok, item)  # of equal items, one is enough
+                        put(buffer, ok, item)  # the buffer has room for a tile, of which each edge gives one item
                     at += block_size()
                 low += many
                 sync()
@@ -89,11 +153,19 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
     return phase
 
 
+# ---- lowering --------------------------------------------------------------------------------------------
+
+
 def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
-    """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
+    """Add the phase that pushes along all edges of ``source`` and appends to ``target``.
+
+    Called after ``b.scanned(source, ...)``, so ``source`` has the prefix sum, and its ``edges`` their number. The
+    arguments are those of every balance, see :func:`frontier.register_balance`.
+    """
     edge = Edge.of(step, b, target, next_scan)
-    b.scratch = True
+    b.scratch = True  # the kernel uses the block's scratch memory
     everything = b.everything(source)
+    # The kernel's own parameters by name. Where the frontier is everything, the graph's offsets are the prefix sum.
     given: dict[str, Value] = {
         "everything": everything,
         "queue": b.queue(source, "vertex"),
@@ -103,5 +175,6 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         "lists": edge.lists,
         "out": edge.out,
     }
+    # Called with these, made by pushing(visit=..., appends=..., ...) when the program is compiled.
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, visit=edge.visit, **edge.appends)
     finish(step, b, made, source, target, edge.next_scan, source.edges, PUSH)
