@@ -1,7 +1,7 @@
 """Choose the load balancing of a push on the GPU.
 
 Each balance is a module with a function ``lower``, which adds its phases to the program; its arguments are those of
-:func:`frontier.register_balance`. Two calls prepare the frontier for it, by a phase of their own if that is necessary:
+:func:`push`. Two calls prepare the frontier for it, by a phase of their own if that is necessary:
 ``b.sparse`` makes a bitmap a queue of ids, and ``b.scanned`` in addition computes the prefix sum of the degrees unless
 the step before wrote it. A frontier that is everything stays as it is: no queue exists.
 """
@@ -32,8 +32,17 @@ UNSCANNED = {"thread": thread, "block": block, "twc": twc, "degree_classes": deg
 def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Add the phase of the schedule's balance; ``auto`` decides on the device, in every pass.
 
-    ``b.low_degree``: the program is for graphs whose lists are all short; ``b.build.bounded``: for graphs on which a
-    few lanes can process any list.
+    Parameters
+    ----------
+    step : Advance
+    b : CudaProgram
+        The program in the making, to which nodes are added. ``b.low_degree``: it is for graphs whose lists are all
+        short; ``b.build.bounded``: for graphs on which a few lanes can process any list.
+    source, target : FrontierState
+        The variables of the frontier that is read, and of the one that is written: as a rule the same, since a frontier
+        has two queues, which change roles after the phase.
+    next_scan : {"out", "in", ""}
+        Of which degrees the next step wants the prefix sum beside the ids of the new queue.
     """
     balance = b.schedule.balance
     if balance == "auto" and b.low_degree:

@@ -160,7 +160,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``.
 
     Called after ``b.scanned(source, ...)``, so ``source`` has the prefix sum, and its ``edges`` their number. The
-    arguments are those of every balance, see :func:`frontier.register_balance`.
+    arguments are those of :func:`frontier.operators.advance.cuda.balance.push`.
     """
     edge = Edge.of(step, b, target, next_scan)
     b.scratch = True  # the kernel uses the block's scratch memory
