@@ -219,8 +219,8 @@ def register_balance(name: str, backend: str, lower: Callable[..., None], *, sca
 
     Notes
     -----
-    Steps with ``part=`` or ``hold=`` use the balance ``thread`` whatever the schedule says. "Adding a balance" on the
-    page Design has an example with a kernel of its own.
+    Steps with ``part=``, and those of loops with ``order="sliding"``, use the balance ``thread`` whatever the schedule
+    says. "Adding a balance" on the page Design has an example with a kernel of its own.
     """
     if not (isinstance(name, str) and name.isidentifier()) or name in _CHOICES["balance"]:
         raise FrontierError(f"a balance cannot be called {name!r}: it takes an identifier that no shipped balance has")
