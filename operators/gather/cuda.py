@@ -10,24 +10,41 @@ loops would wait for each load. Of lists of medium length a warp processes two a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, PILE_COUNT
 from frontier.backends.least import LAST
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD
 from frontier.lowering.ir import Assign, Call, Counter, Value
-from frontier.lowering.variables import TRACING
+from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.operators.advance.edges import walked
 from frontier.operators.elementwise.cuda import OPS
-from frontier.operators.gather.cuda_pairs import Values, pairs
-from frontier.operators.gather.phases import gathered, stored
-from frontier.operators.shared.phases import frontier, indented, start
+from frontier.operators.gather.cuda_pairs import pairing
+from frontier.operators.shared.phases import frontier, gathering_edges, nearer
 from frontier.operators.shared.reductions import ENDS
 from frontier.program.effects import effects
 
 if TYPE_CHECKING:
+    from frontier.backends.cuda.appends import element_at
+    from frontier.backends.cuda.machine import (
+        ballot,
+        block_size,
+        fetch_add,
+        find_first,
+        shuffle,
+        sync,
+        thread_index,
+        truth,
+    )
+    from frontier.backends.cuda.names import I, float64_shared, int32_shared, int64_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
+    from frontier.backends.cuda.runtime import WARPS, WORDS, add_up, block_reduce, lanes_reduce, warp_reduce
+    from frontier.backends.cuda.steps import block_least, lanes_least, warp_least
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.gather import Gather
 
@@ -43,211 +60,272 @@ WARP, BLOCK = 16, 1024
 MANY, PIECE = 4, 7
 
 
+# ---- parts of kernels ------------------------------------------------------------------------------------
+
+# What edges come to is a pair: a key and the far end that has it, for reductions that find an edge (``ends``), else
+# only the second is used.
+
+
+def walking(
+    value: Callee,
+    where: Callee,
+    add: Callee,
+    renumbered: bool,
+    weighted: bool,
+    identity: float,
+    real: bool,
+    ends: bool,
+) -> Callable[..., Any]:
+    """What walks every ``stride``-th edge of ``x`` from ``k`` to ``end``, several at a time while there are as many."""
+    every = where is None
+
+    def bring(p, C, slot, lists, x, k, best, result):
+        far = np.int64(lists.ends[k])
+        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        if every or truth(where(p, C, slot, far)):
+            weight = lists.weights[e] if weighted else 0
+            if ends:
+                best, result = add(best, result, value(p, C, slot, x, far, e, weight), far)
+            else:
+                result = add(result, value(p, C, slot, x, far, e, weight))
+        return best, result
+
+    def walk(p, C, slot, lists, x, k, end, stride):
+        best = np.int64(LAST)
+        result = np.float64(identity) if real else np.int64(identity)
+        while k < I(end - I(3 * stride)):
+            best, result = bring(p, C, slot, lists, x, k, best, result)
+            best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
+            best, result = bring(p, C, slot, lists, x, I(k + I(2 * stride)), best, result)
+            best, result = bring(p, C, slot, lists, x, I(k + I(3 * stride)), best, result)
+            k = I(k + I(4 * stride))
+        if k < I(end - stride):
+            best, result = bring(p, C, slot, lists, x, k, best, result)
+            best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
+            k = I(k + I(2 * stride))
+        while k < end:
+            best, result = bring(p, C, slot, lists, x, k, best, result)
+            k = I(k + stride)
+        return best, result
+
+    return walk
+
+
+def storing(ends: bool, flag: bool) -> Callable[..., Any]:
+    """What stores a vertex's result."""
+
+    def store(into, x, result):
+        if ends:
+            into[x] = result if result != np.int64(LAST) else np.int64(-1)
+        elif flag:
+            into[x] = truth(result)
+        else:
+            into[x] = result
+
+    return store
+
+
+# ---- kernels ---------------------------------------------------------------------------------------------
+
+
+def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int) -> Callable[..., Any]:
+    """All lists are short: as many lanes as there are edges, so that all loads of a vertex are in flight at once."""
+    shift, vertices = lanes.bit_length() - 1, 32 // lanes
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, into):
+        lane = np.int32(w & 31)
+        part = np.int32(lane & np.int32(lanes - 1))
+        examined = np.int64(0)
+        first = ((w - lane) >> 5) * vertices
+        while first < total:
+            i = first + (lane >> shift)
+            x = np.int64(0)
+            k = I(0)
+            end = I(0)
+            if i < total:
+                x = element_at(queue, everything, i)
+                k = I(I(lists.offsets[x]) + I(part))
+                end = I(lists.offsets[x + 1])
+                if tracing and part == 0:
+                    examined += end - k
+            best, result = walk(p, C, slot, lists, x, k, end, I(lanes))
+            if ends:
+                result = lanes_least(best, result, lanes)
+            else:
+                result = lanes_reduce(op, result, lanes)
+            if part == 0 and i < total:
+                store(into, x, result)
+            first += (W >> 5) * vertices
+        if tracing:
+            add_up(C, slot, EXAMINED, examined)
+
+    return phase
+
+
+def by_lists(
+    walk: Callee, store: Callee, pairs: Callee, ends: bool, op: int, longer: bool, dealt: bool
+) -> Callable[..., Any]:
+    """A lane for a list; ``longer``: some are not short, which are the warp's, or put aside for blocks.
+
+    Warps take pieces of the frontier, where there are many (``dealt``) the next that nobody has taken.
+    """
+    paired = pairs is not None
+
+    def vertices(p, C, slot, lane, first, last, everything, queue, lists, into, aside, room):
+        """The 32 from the first on; the edges of the lane's."""
+        i = first + lane
+        mine = np.int64(0)
+        begin = I(0)
+        stop = I(0)
+        if i < last:
+            mine = element_at(queue, everything, i)
+            begin = I(lists.offsets[mine])
+            stop = I(lists.offsets[mine + 1])
+        short = i < last
+        if longer:
+            short = i < last and I(stop - begin) < I(WARP)
+        if short:
+            _, result = walk(p, C, slot, lists, mine, begin, stop, I(1))
+            store(into, mine, result)
+        if longer:
+            waits = i < last and not short
+            if waits and I(stop - begin) >= I(BLOCK):
+                at = fetch_add(C, slot + PILE_COUNT, np.int64(1))
+                if at < room:  # always, unless vertices come twice, as they may after culling
+                    aside[at] = mine
+                    waits = False
+            if paired:
+                waits = pairs(p, C, slot, lists, into, lane, waits, mine, begin, stop)
+            pending = ballot(waits)
+            while pending != np.uint32(0):
+                leader = find_first(pending)
+                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                x = np.int64(shuffle(mine, leader))
+                k = I(I(shuffle(begin, leader)) + I(lane))
+                end = I(shuffle(stop, leader))
+                best, result = walk(p, C, slot, lists, x, k, end, I(32))
+                if ends:
+                    result = warp_least(best, result)
+                else:
+                    result = warp_reduce(op, result)
+                if lane == 0:
+                    store(into, x, result)
+        return stop - begin
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, into, aside, room):
+        lane = np.int32(w & 31)
+        examined = np.int64(0)
+        if dealt:
+            warps = W >> 5
+            many = total > W << MANY
+            shift = np.int64(PIECE) if many else np.int64(5)
+            piece = (w - lane) >> 5
+            while piece << shift < total:
+                first = piece << shift
+                last = min(total, first + (np.int64(1) << shift))
+                while first < last:
+                    examined += vertices(
+                        p, C, slot, lane, first, last, everything, queue, lists, into, aside, room
+                    )
+                    first += 32
+                taken = np.int64(0)
+                if many and lane == 0:
+                    taken = fetch_add(C, slot + CURSOR, np.int64(1))
+                piece = warps + np.int64(shuffle(taken, 0)) if many else piece + warps
+        else:
+            first = w - lane
+            while first < total:
+                examined += vertices(p, C, slot, lane, first, total, everything, queue, lists, into, aside, room)
+                first += W
+        if tracing:
+            add_up(C, slot, EXAMINED, examined)
+
+    return phase
+
+
+def by_blocks(walk: Callee, store: Callee, ends: bool, op: int, real: bool) -> Callable[..., Any]:
+    """The lists that were put aside: a block takes one, and then the next that nobody has taken."""
+
+    def phase(p, C, slot, w, W, lists, into, aside, held):
+        taken = int32_shared(WORDS)
+        memory = float64_shared(WARPS) if real else int64_shared(WARPS)
+        going = True
+        while going:
+            sync()
+            if thread_index() == 0:
+                taken[0] = np.int32(fetch_add(C, slot + CURSOR, np.int64(1)))
+            sync()
+            at = np.int64(taken[0])
+            going = at < held
+            if going:
+                x = np.int64(aside[at])
+                k = I(I(lists.offsets[x]) + I(thread_index()))
+                best, result = walk(p, C, slot, lists, x, k, I(lists.offsets[x + 1]), I(block_size()))
+                if ends:
+                    result = block_least(best, result, memory)
+                else:
+                    result = block_reduce(op, result, memory)
+                if thread_index() == 0:
+                    store(into, x, result)
+
+    return phase
+
+
+# ---- lowering --------------------------------------------------------------------------------------------
+
+
 def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
     """A phase over the frontier; every vertex's values come together in an order that never changes."""
     if current.kinds != {"vertex"}:
         raise FrontierError("Gather runs over a frontier of vertices")
     b.sparse(current)
-    dtype = b.layout.dtype(step.into)
-    parameters: dict[str, Value] = {}
-    parameters["offsets"], parameters["ends"] = b.lists(step.edges)
     if step.edges == "in":
         b.needs_in = True
-    parameters["into"] = b.field(step.into)
-    values = _values(step, b, parameters, dtype)
-    first = parameters | frontier(b, current, "vertex") | {"tracing": TRACING}
+    lists, edges = gathering_edges(step, b)
+    given: dict[str, Value] = {"lists": lists, "into": b.field(step.into)}
+    all_of = frontier(b, current, "vertex") | given
+    ends = step.op in ENDS
+    how: dict[str, Constant] = {"ends": ends, "op": 0 if ends else OPS[step.op]}
+    walk, store, pairs = _parts(step, b, edges, ends)
+    parts: dict[str, Constant] = {"walk": walk, "store": store}
     after = walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED"))
     title, functors, writes = f"gather along {step.edges}-edges: {step.op}", [step.fn, step.where], [step.into]
     name = step.fn.__name__
     if b.low_degree:
-        body = _lanes(values, b.build.lanes) if not b.build.dense else _lists(values, [], b)
-        b.phase(b.function(name, first, body), after, title, functors, writes)
+        if b.build.dense:
+            made = b.kernel(name, by_lists, all_of, **parts, **how, pairs=None, longer=False, dealt=False)
+        else:
+            made = b.kernel(name, by_lanes, all_of, **parts, **how, lanes=b.build.lanes)
+        b.phase(made, after, title, functors, writes)
         return
     held = b.variable("held")
     aside = b.array("long_lists", f"long {BLOCK}", b.layout.ids)
     room = b.capacity("edge") // BLOCK + 1
-    paired = values.harmless and b.build.dense  # betweenness, whose kernel has no registers to spare, loses by pairs
-    b.low_occupancy = b.low_occupancy or paired
-    body = _lists(values, [*_put_aside(), *_warps(values, paired)], b)
+    b.low_occupancy = b.low_occupancy or pairs is not None
     after.append(Assign(held, Call("min", Counter("PILE_COUNT"), room)))
-    made = b.function(name, first | {"aside": aside, "room": room}, body)
+    kinds: dict[str, Constant] = {"pairs": pairs, "longer": True, "dealt": not b.build.bounded}
+    made = b.kernel(name, by_lists, all_of | {"aside": aside, "room": room}, **parts, **how, **kinds)
     b.phase(made, after, f"{title} over short lists", functors, writes)
     with b.when(held > 0):
-        made = b.function(f"{name}_long", parameters | {"aside": aside, "held": held}, _blocks(values))
+        real = bool(walk.constants["real"])
+        made = b.kernel(f"{name}_long", by_blocks, given | {"aside": aside, "held": held}, **parts, **how, real=real)
         b.phase(made, (), f"{title} over the long lists put aside", functors, writes)
 
 
-def _values(step: Gather, b: CudaProgram, parameters: dict[str, Value], dtype: str) -> Values:
-    """Return the lines that evaluate a step's functor."""
-    lines = gathered(step, b, parameters, "e", "slot_of")
-    loads = [line for line in lines if line.startswith((f"{step.far} = ", "slot_of = "))]
+def _parts(
+    step: Gather, b: CudaProgram, edges: dict[str, Constant], ends: bool
+) -> tuple[Made, Made, Made | None]:
+    """What walks a list, what stores a result, and what works on pairs of lists, if that pays."""
+    if ends:
+        edges = edges | {"add": Made(nearer, {"op": edges["op"]}), "identity": LAST, "real": False, "flag": False}
+        del edges["op"]
+    flag = edges.pop("flag")
+    walk = Made(walking, {**edges, "ends": ends})
+    store = Made(storing, {"ends": ends, "flag": flag})
     found = effects(step.fn)
-    ends = step.op in ENDS
-    reads = step.where is None and found.exact and not found.writes and not found.atomics and not ends
-    return Values(
-        loads=loads,
-        use=lines[len(loads) :],
-        identity=f"np.int64({LAST})" if ends else start(step.op, dtype),
-        store=stored(step, dtype),
-        op="" if ends else str(OPS[step.op]),
-        near=step.near in arguments(step.fn, "edge"),
-        harmless=reads,
-        ends=ends,
-    )
-
-
-def _walk(values: Values, stride: str) -> list[str]:
-    """Lines that walk every ``stride``-th edge from ``k`` to ``end``, several at a time while there are as many."""
-
-    def together(count: int) -> list[str]:
-        lines = []
-        for i in range(count):
-            lines += [f"e = I(k + I({i} * {stride}))", *values.one]
-        return [*lines, f"k = I(k + I({count} * {stride}))"]
-
-    return [
-        *values.begin(),
-        f"while k < I(end - I(3 * {stride})):",
-        *indented(together(4)),
-        f"if k < I(end - {stride}):",
-        *indented(together(2)),
-        "while k < end:",
-        *indented(together(1)),
-    ]
-
-
-def _lanes(values: Values, lanes: int) -> list[str]:
-    """Lower for short lists: one lane per edge, so that all loads of a vertex are in flight at once."""
-    return [
-        "lane = np.int32(w & 31)",
-        f"part = np.int32(lane & np.int32({lanes - 1}))",
-        "examined = np.int64(0)",
-        f"first = ((w - lane) >> 5) * {32 // lanes}",
-        "while first < total:",
-        f"    i = first + (lane >> {lanes.bit_length() - 1})",
-        "    x = np.int64(0)",
-        "    k = I(0)",
-        "    end = I(0)",
-        "    if i < total:",
-        "        x = element_at(queue, everything, i)",
-        "        k = I(I(offsets[x]) + I(part))",
-        "        end = I(offsets[x + 1])",
-        "        if tracing and part == 0:",
-        "            examined += end - k",
-        *indented(values.begin()),
-        "    while k < end:",
-        "        e = k",
-        *indented(values.one, 2),
-        f"        k = I(k + I({lanes}))",
-        f"    {values.together('lanes', str(lanes))}",
-        "    if part == 0 and i < total:",
-        f"        into[x] = {values.store}",
-        f"    first += (W >> 5) * {32 // lanes}",
-        "if tracing:",
-        "    add_up(C, slot, EXAMINED, examined)",
-    ]
-
-
-def _lists(values: Values, longer: list[str], b: CudaProgram) -> list[str]:
-    """A lane for a list, ``longer`` lines for those of a warp's lists that are not short; without them all are."""
-    short = f"i < last and I(stop - begin_) < I({WARP})" if longer else "i < last"
-    each = [
-        "i = first + lane",
-        "mine = np.int64(0)",
-        "begin_ = I(0)",
-        "stop = I(0)",
-        "if i < last:",
-        "    mine = element_at(queue, everything, i)",
-        "    begin_ = I(offsets[mine])",
-        "    stop = I(offsets[mine + 1])",
-        "    examined += stop - begin_",
-        f"short = {short}",
-        "if short:",
-        "    x = mine",
-        "    k = begin_",
-        "    end = stop",
-        *indented(_walk(values, "I(1)")),
-        f"    into[x] = {values.store}",
-        *longer,
-    ]
-    head = ["lane = np.int32(w & 31)", "examined = np.int64(0)"]
-    if longer and not b.build.bounded:
-        loop = _dealt(each)
-    else:
-        loop = ["first = w - lane", "last = total", "while first < total:", *indented(each), "    first += W"]
-    return [*head, *loop, "if tracing:", "    add_up(C, slot, EXAMINED, examined)"]
-
-
-def _dealt(each: list[str]) -> list[str]:
-    """Return a loop in which warps take pieces of the frontier; if there are many, they take them dynamically."""
-    return [
-        "warps = W >> 5",
-        f"many = total > W << {MANY}",
-        f"shift = np.int64({PIECE}) if many else np.int64(5)",
-        "piece = (w - lane) >> 5",
-        "while piece << shift < total:",
-        "    first = piece << shift",
-        "    last = min(total, first + (np.int64(1) << shift))",
-        "    while first < last:",
-        *indented(each, 2),
-        "        first += 32",
-        "    taken = np.int64(0)",
-        "    if many and lane == 0:",
-        "        taken = fetch_add(C, slot + CURSOR, np.int64(1))",
-        "    piece = warps + np.int64(shuffle(taken, 0)) if many else piece + warps",
-    ]
-
-
-def _put_aside() -> list[str]:
-    """The longest lists are left for a phase of their own."""
-    return [
-        "waits = i < last and not short",
-        f"if waits and I(stop - begin_) >= I({BLOCK}):",
-        "    at = fetch_add(C, slot + PILE_COUNT, np.int64(1))",
-        "    if at < room:",  # always, unless vertices come twice, as they may after culling
-        "        aside[at] = mine",
-        "        waits = False",
-    ]
-
-
-def _warps(values: Values, paired: bool) -> list[str]:
-    """The warp's own long lists: perhaps pairs of those that are not very long, then one by one."""
-    return [
-        *(pairs(values) if paired else []),
-        "pending = ballot(waits)",
-        "while pending != np.uint32(0):",
-        "    leader = find_first(pending)",
-        "    pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))",
-        "    x = np.int64(shuffle(mine, leader))",
-        "    k = I(I(shuffle(begin_, leader)) + I(lane))",
-        "    end = I(shuffle(stop, leader))",
-        *indented(_walk(values, "I(32)")),
-        f"    {values.together('warp')}",
-        "    if lane == 0:",
-        f"        into[x] = {values.store}",
-    ]
-
-
-def _blocks(values: Values) -> list[str]:
-    """Return a loop over the lists that were put aside, of which each block takes the next unclaimed one."""
-    memory = "float64_shared(WARPS)" if "float" in values.identity else "int64_shared(WARPS)"
-    return [
-        "taken = int32_shared(WORDS)",
-        "stride = I(block_size())",
-        "going = True",
-        "while going:",
-        "    sync()",
-        "    if thread_index() == 0:",
-        "        taken[0] = np.int32(fetch_add(C, slot + CURSOR, np.int64(1)))",
-        "    sync()",
-        "    at = np.int64(taken[0])",
-        "    going = at < held",
-        "    if going:",
-        "        x = np.int64(aside[at])",
-        "        k = I(I(offsets[x]) + I(thread_index()))",
-        "        end = I(offsets[x + 1])",
-        *indented(_walk(values, "stride"), 2),
-        f"        {values.together('block', memory)}",
-        "        if thread_index() == 0:",
-        f"            into[x] = {values.store}",
-    ]
+    harmless = step.where is None and found.exact and not found.writes and not found.atomics and not ends
+    if not (harmless and b.build.dense):  # betweenness, whose kernel has no registers to spare, loses by pairs
+        return walk, store, None
+    given = {name: each for name, each in edges.items() if name != "where"}
+    near = step.near in arguments(step.fn, "edge")
+    return walk, store, Made(pairing, {**given, "store": store, "op": OPS[step.op], "near": near})

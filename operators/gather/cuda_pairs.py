@@ -14,111 +14,83 @@ on R-MAT 24, 26 % less if its vertices are ordered by degree, 12 % less on unifo
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from frontier.operators.shared.phases import indented
+import numpy as np
 
-__all__ = ["Values", "pairs"]
+from frontier.lowering.kernels import Callee
 
-#: Edges of a list that a lane reads.
-STEPS = 2
+if TYPE_CHECKING:
+    from frontier.backends.cuda.machine import ballot, shuffle, sync_warp
+    from frontier.backends.cuda.names import I
+    from frontier.backends.cuda.runtime import combine, lanes_reduce
+    from frontier.backends.cuda.steps import folded, next_lane
+
+__all__ = ["pairing"]
 
 
-class Values(NamedTuple):
-    """Texts: lines that bring the value of edge ``e`` of vertex ``x`` into ``result``, and what becomes of that.
+def pairing(
+    value: Callee,
+    add: Callee,
+    store: Callee,
+    identity: float,
+    real: bool,
+    op: int,
+    near: bool,
+    renumbered: bool,
+    weighted: bool,
+) -> Callable[..., Any]:
+    """What reduces the lists of at most 64 edges, two of each lane, among those of the lanes that ``waits`` holds for.
 
-    Attributes
-    ----------
-    loads, use : list of str
-        Of these lines those before the functor is called, each of which gives a name a value, and the others.
-    identity, store, op : str
-        How ``result`` starts; what is stored; the reduction.
-    ends : bool
-        Whether it finds an edge: ``result`` is its far end, ``best`` the key of its value, and ``identity`` the end
-        and the key of none.
-    near : bool
-        Whether the functor wants to know the vertex.
-    harmless : bool
-        Whether the functor only reads.
+    Every lane has a vertex ``mine`` and its list from ``begin`` to ``stop``; ``near``: the functor takes the vertex. Of
+    an odd number the last is read twice, and stored once. How the values of a list come together does not depend on the
+    list beside it: half of the warp goes on with each. Gives who still waits.
     """
 
-    loads: list[str]
-    use: list[str]
-    identity: str
-    store: str
-    op: str
-    near: bool
-    harmless: bool
-    ends: bool = False
+    def edge_at(lists, k, last):
+        """The far end and the slot of an edge, or of the last one beyond the end."""
+        at = I(min(k, last))
+        far = np.int64(lists.ends[at])
+        return far, np.int64(lists.in_edges[at]) if renumbered else np.int64(at)
 
-    def begin(self) -> list[str]:
-        """Lines with which a list begins."""
-        return [f"{name} = {self.identity}" for name in (("best", "result") if self.ends else ("result",))]
+    def value_of(p, C, slot, lists, x, far, e):
+        none = np.float64(identity) if real else np.int64(identity)
+        return add(none, value(p, C, slot, x, far, e, lists.weights[e] if weighted else 0))
 
-    def together(self, who: str, *more: str) -> str:
-        """Line that brings together what threads have found: ``who`` they are, as ``"warp"``."""
-        inner = ", ".join(more and ("", *more))
-        if self.ends:
-            return f"result = {who}_least(best, result{inner})"
-        return f"result = {who}_reduce({self.op}, result{inner})"
+    def pairs(p, C, slot, lists, into, lane, waits, mine, begin, stop):
+        none = np.float64(identity) if real else np.int64(identity)
+        some = waits and I(stop - begin) <= I(64)
+        pending = ballot(some)
+        while pending != np.uint32(0):
+            leader0, pending = next_lane(pending, np.int32(0))
+            leader1, pending = next_lane(pending, leader0)
+            k0 = I(I(shuffle(begin, leader0)) + I(lane))
+            last0 = I(I(shuffle(stop, leader0)) - I(1))
+            x0 = np.int64(shuffle(mine, leader0)) if near else 0
+            k1 = I(I(shuffle(begin, leader1)) + I(lane))
+            last1 = I(I(shuffle(stop, leader1)) - I(1))
+            x1 = np.int64(shuffle(mine, leader1)) if near else 0
+            far00, e00 = edge_at(lists, k0, last0)
+            far01, e01 = edge_at(lists, I(k0 + I(32)), last0)
+            far10, e10 = edge_at(lists, k1, last1)
+            far11, e11 = edge_at(lists, I(k1 + I(32)), last1)
+            sync_warp()
+            value00 = value_of(p, C, slot, lists, x0, far00, e00)
+            value01 = value_of(p, C, slot, lists, x0, far01, e01)
+            value10 = value_of(p, C, slot, lists, x1, far10, e10)
+            value11 = value_of(p, C, slot, lists, x1, far11, e11)
+            sync_warp()
+            value00 = value00 if k0 <= last0 else none
+            value01 = value01 if I(k0 + I(32)) <= last0 else none
+            value10 = value10 if k1 <= last1 else none
+            value11 = value11 if I(k1 + I(32)) <= last1 else none
+            part0 = combine(op, value00, value01)
+            part1 = combine(op, value10, value11)
+            result = lanes_reduce(op, folded(op, part0, part1), 16)
+            x = np.int64(shuffle(mine, leader0 if lane < 16 else leader1))
+            if lane == 0 or (lane == 16 and leader1 != leader0):
+                store(into, x, result)
+        return waits and not some
 
-    @property
-    def one(self) -> list[str]:
-        """All lines for an edge."""
-        return [*self.loads, *self.use]
-
-    def load(self, which: str) -> list[str]:
-        """Lines that load what is wanted of edge ``e_...``, under names of its own."""
-        return [f"e = e_{which}", *self.loads, *(f"{name}_{which} = {name}" for name in self._names())]
-
-    def bring(self, which: str, x: str) -> list[str]:
-        """Lines that bring its value into ``result``."""
-        names = [f"{name} = {name}_{which}" for name in self._names()]
-        return [f"e = e_{which}", *names, *([f"x = {x}"] if self.near else []), *self.use]
-
-    def _names(self) -> list[str]:
-        return [line.partition(" = ")[0] for line in self.loads]
-
-
-def pairs(values: Values) -> list[str]:
-    """Lines that reduce the lists of at most 64 edges among those of the lanes that ``waits`` holds for.
-
-    They expect, for every lane, a vertex ``mine`` and where its list begins and ends, ``begin_`` and ``stop``. Of an
-    odd number the last is read twice, and stored once. How the values of a list come together does not depend on the
-    list beside it: half of the warp goes on with each.
-    """
-    most = f"I({32 * STEPS})"
-    lines = ["leader0, pending = next_lane(pending, np.int32(0))"]
-    lines += ["leader1, pending = next_lane(pending, leader0)"]
-    for i in (0, 1):
-        lines += [
-            f"k{i} = I(I(shuffle(begin_, leader{i})) + I(lane))",
-            f"last{i} = I(I(shuffle(stop, leader{i})) - I(1))",
-            *([f"x{i} = np.int64(shuffle(mine, leader{i}))"] if values.near else []),
-        ]
-    edges = [(i, s) for i in (0, 1) for s in range(STEPS)]
-    for i, s in edges:
-        lines += [f"e_{i}_{s} = I(min(I(k{i} + I({32 * s})), last{i}))", *values.load(f"{i}_{s}")]
-    lines.append("sync_warp()")
-    for i, s in edges:
-        lines += [f"result = {values.identity}", *values.bring(f"{i}_{s}", f"x{i}"), f"value_{i}_{s} = result"]
-    lines.append("sync_warp()")
-    for i, s in edges:
-        there = f"I(k{i} + I({32 * s})) <= last{i}"
-        lines.append(f"value_{i}_{s} = value_{i}_{s} if {there} else {values.identity}")
-    for i in (0, 1):
-        lines.append(f"part{i} = value_{i}_0")
-        lines += [f"part{i} = combine({values.op}, part{i}, value_{i}_{s})" for s in range(1, STEPS)]
-    lines += [
-        f"result = lanes_reduce({values.op}, folded({values.op}, part0, part1), 16)",
-        "x = np.int64(shuffle(mine, leader0 if lane < 16 else leader1))",
-        "if lane == 0 or (lane == 16 and leader1 != leader0):",
-        f"    into[x] = {values.store}",
-    ]
-    return [
-        f"some = waits and I(stop - begin_) <= {most}",
-        "pending = ballot(some)",
-        "while pending != np.uint32(0):",
-        *indented(lines),
-        "waits = waits and not some",
-    ]
+    return pairs

@@ -12,19 +12,37 @@ are visited first, and if that ends the search, the bitmap is not read (Enterpri
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from frontier.backends.cuda.runtime_words import EXAMINED, FREE, NOTHING, PILE_COUNT
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import PULL
 from frontier.lowering.ir import Call, Counter, Value
-from frontier.lowering.variables import TRACING, pointer
+from frontier.lowering.kernels import Callee, Constant, Made
+from frontier.lowering.variables import pointer
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
-from frontier.operators.advance.edges import make_bitmap, needs_edges, next_bits, pulled, pulling, walked
+from frontier.operators.advance.edges import make_bitmap, next_bits, pulled, pulling, walked
 from frontier.operators.advance.switch import hub_inputs, hub_list
-from frontier.operators.shared.phases import indented
+from frontier.operators.shared.phases import adjacency
 
 if TYPE_CHECKING:
+    from frontier.backends.cuda.collectives import fill_hubs, part_of_warp, warp_flush, warp_put
+    from frontier.backends.cuda.machine import (
+        any_lane,
+        ballot,
+        fetch_or,
+        find_first,
+        shuffle,
+        sync_warp,
+        thread_index,
+        truth,
+    )
+    from frontier.backends.cuda.names import IDS, I, ids_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
+    from frontier.backends.cuda.runtime import add_found, add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
@@ -37,8 +55,212 @@ ALONE = 64
 TABLE = 2048
 
 
+# ---- kernels ---------------------------------------------------------------------------------------------
+
+
+def is_hit(bits, near):
+    """Whether a vertex is in the frontier."""
+    return np.uint32(np.uint32(bits[near >> 5] >> np.uint32(near & 31)) & np.uint32(1)) != np.uint32(0)
+
+
+def hits_of(bits, near0, near1, near2, near3, real):
+    """Which of four neighbours, those that are real, are in the frontier: their bits."""
+    hits = np.uint32(0)
+    hit0 = is_hit(bits, near0)
+    hit1 = is_hit(bits, near1)
+    hit2 = is_hit(bits, near2)
+    hit3 = is_hit(bits, near3)
+    if hit0:
+        hits = np.uint32(hits | np.uint32(1))
+    if hit1:
+        hits = np.uint32(hits | np.uint32(2))
+    if hit2:
+        hits = np.uint32(hits | np.uint32(4))
+    if hit3:
+        hits = np.uint32(hits | np.uint32(8))
+    return np.uint32(hits & real)
+
+
+def visiting(visit: Callee, where: Callee, renumbered: bool, weighted: bool) -> Callable[..., Any]:
+    """What visits the edge at place ``k`` from ``near`` to ``x``: whether it accepts, and whether ``x`` goes on."""
+    asks = where is not None
+
+    def visit_edge(p, C, slot, lists, near, x, k):
+        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        weight = lists.weights[e] if weighted else 0
+        accepted = truth(visit(p, C, slot, near, x, e, weight))
+        goes_on = True
+        if asks:
+            goes_on = truth(where(p, C, slot, x))
+        return accepted, goes_on
+
+    return visit_edge
+
+
+def searching(visit: Callee, where: Callee, cached: bool) -> Callable[..., Any]:
+    """What searches the lists of a warp's vertices ``x`` (n or more is none).
+
+    Gives whether it accepted an edge from the frontier, where its list begins and ends, and how many edges were seen.
+    """
+    every = where is None
+
+    def search(p, C, slot, everything, bits, lists, table, lane, x, n):
+        # A lane walks the beginning of its vertex's list, four edges at a time.
+        accepted = False
+        going = False
+        k = I(0)
+        end = I(0)
+        if x < n and (every or truth(where(p, C, slot, x))):
+            k = I(lists.offsets[x])
+            end = I(lists.offsets[x + 1])
+            going = True
+        begun = k
+        cap = min(end, I(k + I(ALONE)))
+        while k < cap and going:
+            known = np.uint32(15)
+            near0 = np.int64(lists.ends[min(I(k + I(0)), I(cap - I(1)))])
+            near1 = np.int64(lists.ends[min(I(k + I(1)), I(cap - I(1)))])
+            near2 = np.int64(lists.ends[min(I(k + I(2)), I(cap - I(1)))])
+            near3 = np.int64(lists.ends[min(I(k + I(3)), I(cap - I(1)))])
+            left = I(cap - k)
+            real = np.uint32(15)
+            if left < I(4):
+                real = np.uint32((1 << left) - 1)
+            hits = real
+            if not everything:
+                if cached:
+                    hits = np.uint32(0)
+                    if table[near0 & (TABLE - 1)] == near0:
+                        hits = np.uint32(hits | np.uint32(1))
+                    if table[near1 & (TABLE - 1)] == near1:
+                        hits = np.uint32(hits | np.uint32(2))
+                    if table[near2 & (TABLE - 1)] == near2:
+                        hits = np.uint32(hits | np.uint32(4))
+                    if table[near3 & (TABLE - 1)] == near3:
+                        hits = np.uint32(hits | np.uint32(8))
+                    hits = np.uint32(hits & real)
+                    known = hits
+                    if hits == np.uint32(0):
+                        hits = hits_of(bits, near0, near1, near2, near3, real)
+                        known = np.uint32(15)
+                else:
+                    hits = hits_of(bits, near0, near1, near2, near3, real)
+            while hits != np.uint32(0) and going:
+                j = find_first(hits)
+                hits = np.uint32(hits & np.uint32(hits - np.uint32(1)))
+                near = near0
+                if j == 1:
+                    near = near1
+                if j == 2:
+                    near = near2
+                if j == 3:
+                    near = near3
+                took, going = visit(p, C, slot, lists, near, x, I(k + I(j)))
+                if took:
+                    accepted = True
+                # What the table did not hold is looked up if the search goes on.
+                if cached and hits == np.uint32(0) and going and known != np.uint32(15):
+                    hits = np.uint32(hits_of(bits, near0, near1, near2, near3, real) & np.uint32(~known))
+                    known = np.uint32(15)
+            k = I(k + I(4))
+        k = min(k, cap)
+        examined = np.int64(k - begun)
+        # The warp walks what is left of its vertices' long lists.
+        pending = ballot(going and k < end)
+        while pending != np.uint32(0):
+            leader = find_first(pending)
+            pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+            vertex = np.int64(shuffle(x, leader))
+            e = I(I(shuffle(k, leader)) + I(lane))
+            last = I(shuffle(end, leader))
+            found = False
+            goes_on = True
+            more = True
+            while more:
+                if e < last:
+                    near = np.int64(lists.ends[e])
+                    examined += 1
+                    if everything or is_hit(bits, near):
+                        took, goes_on = visit(p, C, slot, lists, near, vertex, e)
+                        if took:
+                            found = True
+                e = I(e + I(32))
+                more = not any_lane(not goes_on) and any_lane(e < last)
+            found = any_lane(found)
+            if lane == leader and found:
+                accepted = True
+        return accepted, begun, end, examined
+
+    return search
+
+
+def sweeping(
+    search: Callee, where: Callee, again: bool, notes: bool, cached: bool, appends: bool, big: bool
+) -> Callable[..., Any]:
+    """A warp takes 32 vertices at a time, those of a word, or of the queue of those who wait (``again``).
+
+    The accepted ones go into the next bitmap ``made``: as a whole word, or bit by bit into a cleared one. ``notes``:
+    those who still wait are noted in ``waiting``.
+    """
+    taken = TABLE if cached else 0
+
+    def phase(p, C, slot, w, W, everything, bits, n, lists, made, degrees, queue, total, waiting, hubs, many):
+        table = ids_shared(FREE) if cached else 0
+        if cached:
+            fill_hubs(table, TABLE, hubs, many, bits, everything)
+        lane = np.int32(w & 31)
+        count = np.int64(0)
+        edges = np.int64(0)
+        examined = np.int64(0)
+        fill = np.int32(0)
+        held = ids_shared(FREE + IDS * (taken + part_of_warp() * (thread_index() >> np.int32(5)))) if notes else 0
+        at = w - lane if again else (w - lane) >> 5
+        stop = total if again else (n + 31) >> 5
+        while at < stop:
+            if again:
+                x = n
+                if at + lane < total:
+                    x = np.int64(queue[at + lane])
+            else:
+                x = (at << 5) + lane
+            accepted, begun, end, seen = search(p, C, slot, everything, bits, lists, table, lane, x, n)
+            examined += seen
+            if appends:
+                if again:
+                    if accepted:
+                        fetch_or(made, x >> 5, np.uint32(np.uint32(1) << np.uint32(x & 31)))
+                else:
+                    votes = ballot(accepted)
+                    if lane == 0:
+                        made[at] = votes
+                if accepted:
+                    count += 1
+                    edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])
+            if notes:
+                # Appends count in the word PILE_COUNT, in which no pull counts anything else: as if a slot began there.
+                sync_warp()  # other lanes may have visited x
+                waits = False
+                if begun < end:
+                    waits = truth(where(p, C, slot, x))
+                fill = warp_put(
+                    C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, lists.offsets, n, held, fill, waits, x
+                )
+            at += W if again else W >> 5
+        if notes:
+            warp_flush(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, lists.offsets, n, held, fill)
+        if appends:
+            add_found(C, slot, big, count, edges)
+        if tracing:
+            add_up(C, slot, EXAMINED, examined)
+
+    return phase
+
+
+# ---- lowering --------------------------------------------------------------------------------------------
+
+
 def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState) -> None:
-    """Add the phases: the frontier as a bitmap, then the pull of all vertices, or of those still unvisited."""
+    """Add the phases: the frontier as a bitmap, then the sweep over all vertices, or over those who still wait."""
     make_bitmap(b, source, "uint32")
     queue = waiting(step, b)
     if queue is None:
@@ -60,193 +282,43 @@ def _search(
     queue: Waiting | None = None,
     again: bool = False,
 ) -> None:
-    """Add the phase of a pull; ``queue``: it records the unvisited vertices, ``again``: it processes only these."""
-    opposite = "in" if step.edges == "out" else "out"
-    parameters: dict[str, Value] = {
+    """Add the phase in which vertices look for the frontier; ``queue`` notes who waits, ``again`` only these look."""
+    lists, loads = adjacency(b, "in" if step.edges == "out" else "out", arguments(step.fn, "edge"))
+    given: dict[str, Value] = {
         "everything": b.everything(source),
         "bits": pointer("uint32", source.bits),
         "n": b.capacity("vertex"),
-        "tracing": TRACING,
+        "lists": lists,
     }
-    parameters["offsets"], parameters["ends"] = b.lists(opposite)
-    visit, where = _visit(step, b, parameters)
-    if step.output is not None:
-        parameters["made"] = pointer("uint32", next_bits(b, target))
-        parameters["degrees"] = b.lists(step.edges)[0]
+    appends, notes = step.output is not None, queue is not None
+    if appends:
+        given["made"] = pointer("uint32", next_bits(b, target))
+        given["degrees"] = b.lists(step.edges)[0]
     if queue is not None:
-        parameters |= queue.parameters(again)
+        given |= queue.parameters(again)
+    cached = b.schedule.hub_cache and not b.low_degree  # narrow builds have no scratch memory, and no hubs
+    if cached:
+        given["hubs"] = hub_list(step, b)
+        given["many"] = Call("min", hub_inputs(step, b)[1], TABLE)
+    b.scratch = b.scratch or cached or notes
     near = "src" if step.far == "dst" else "dst"
-    cached = b.schedule.hub_cache and not b.low_degree  # low-degree builds have no scratch memory, and no hubs
-    each = [
-        *_alone(visit, where, near, cached),
-        *_together(visit, near),
-        *_vote(step, again),
-        *(queue.note(where) if queue is not None else []),
-    ]
-    body = [
-        *(_hubs(step, b, parameters) if cached else []),
-        "lane = np.int32(w & 31)",
-        "count = np.int64(0)",
-        "edges = np.int64(0)",
-        "examined = np.int64(0)",
-        *(queue.begin(b, TABLE if cached else 0) if queue is not None else []),
-        *_by_warps(each, again),
-        *(queue.end() if queue is not None else []),
-        *([f"add_found(C, slot, {b.big}, count, edges)"] if step.output is not None else []),
-        "if tracing:",
-        "    add_up(C, slot, EXAMINED, examined)",
-    ]
+    where: Constant = b.calling(step.where, step.far, (step.far,)) if step.where is not None else None
+    visit = Made(
+        visiting, {"visit": b.calling(step.fn, "edge", (near, step.far, "edge", "weight")), "where": where, **loads}
+    )
+    constants: dict[str, Constant] = {
+        "search": Made(searching, {"visit": visit, "where": where, "cached": cached}),
+        "where": where,
+        "again": again,
+        "notes": notes,
+        "cached": cached,
+        "appends": appends,
+        "big": b.big,
+    }
     after = walked(PULL, Counter("EXAMINED"))
-    if step.output is not None:
+    if appends:
         after += pulled(b, target)
     if queue is not None:
         after += queue.after(again)
-    made = b.function(f"pull_{'again_' * again}{step.fn.__name__}", parameters, body)
-    b.phase(made, after, pulling(step) + ", only of vertices still unvisited" * again, [step.fn, step.where])
-
-
-def _by_warps(each: list[str], again: bool) -> list[str]:
-    """A loop in which a warp takes 32 vertices ``x`` at a time, those of a word or of a queue; n or more is none."""
-    if again:
-        take = ["x = n", "if i < total:", "    x = np.int64(queue[i])"]
-        return ["i = w", "while i - lane < total:", *indented([*take, *each]), "    i += W"]
-    take = ["x = (word << 5) + lane"]
-    return ["word = (w - lane) >> 5", "while word < (n + 31) >> 5:", *indented([*take, *each]), "    word += W >> 5"]
-
-
-def _visit(step: Advance, b: CudaProgram, parameters: dict[str, Value]) -> tuple[list[str], str | None]:
-    """Lines that visit edge ``e`` from the near end to ``x``, setting ``accepted`` and ``going``; text of where."""
-    far, near = step.far, "src" if step.far == "dst" else "dst"
-    lines, edge = [], "np.int64(e)"
-    if needs_edges(step, b):
-        parameters["in_edges"] = b.in_edges()
-        lines.append("slot_of = np.int64(in_edges[e])")
-        edge = "slot_of"
-    if "weight" in arguments(step.fn, "edge"):
-        parameters["weights"] = b.weights()
-    ends = {near: near, far: "x", "edge": edge, "weight": f"weights[{edge}]"}
-    where = b.call(step.where, far, ends) if step.where is not None else None
-    lines += [f"if truth({b.call(step.fn, 'edge', ends)}):", "    accepted = True"]
-    if where is not None:
-        lines += [f"if not truth({where}):", "    going = False"]
-    return lines, where
-
-
-_BIT = "np.uint32(np.uint32(bits[{0} >> 5] >> np.uint32({0} & 31)) & np.uint32(1)) != np.uint32(0)"
-
-
-def _hubs(step: Advance, b: CudaProgram, parameters: dict[str, Value]) -> list[str]:
-    """Lines that fill the block's table with the hubs in the frontier; of those in one place the last stays."""
-    parameters["hubs"] = hub_list(step, b)
-    parameters["many"] = Call("min", hub_inputs(step, b)[1], TABLE)
-    return [
-        f"table = {b.block_memory(b.layout.ids)}",
-        f"fill_hubs(table, {TABLE}, hubs, many, bits, everything)",
-    ]
-
-
-def _alone(visit: list[str], where: str | None, near: str, cached: bool) -> list[str]:
-    """Lines in which a lane walks the beginning of its vertex's list, four edges at a time."""
-    find = ["k = I(offsets[x])", "end = I(offsets[x + 1])", "going = True"]
-    probes = []
-    for i in range(4):
-        probes.append(f"near{i} = np.int64(ends[min(I(k + I({i})), I(cap - I(1)))])")
-    probes += ["left = I(cap - k)", "real = np.uint32(15)", "if left < I(4):", "    real = np.uint32((1 << left) - 1)"]
-    probes.append("hits = real")
-    probes += ["if not everything:", "    hits = np.uint32(0)"]
-    if cached:
-        for i in range(4):
-            probes.append(f"    if table[near{i} & {TABLE - 1}] == near{i}:")
-            probes.append(f"        hits = np.uint32(hits | np.uint32({1 << i}))")
-        probes += ["    hits = np.uint32(hits & real)", "    known = hits", "    if hits == np.uint32(0):"]
-        probes += [*indented(_read_bits(), 2), "        known = np.uint32(15)"]
-        # What the table did not hold is looked up if the search goes on.
-        visits = [
-            "while hits != np.uint32(0) and going:",
-            *indented(_each(visit, near)),
-            "    if hits == np.uint32(0) and going and known != np.uint32(15):",
-            *indented(_read_bits(), 2),
-            "        hits = np.uint32(hits & np.uint32(~known))",
-            "        known = np.uint32(15)",
-        ]
-        probes.insert(0, "known = np.uint32(15)")
-    else:
-        probes += indented(_read_bits())
-        visits = ["while hits != np.uint32(0) and going:", *indented(_each(visit, near))]
-    probes += [*visits, "k = I(k + I(4))"]
-    return [
-        "accepted = False",
-        "going = False",
-        "k = I(0)",
-        "end = I(0)",
-        "if x < n:",
-        *(indented([f"if truth({where}):", *indented(find)] if where is not None else find)),
-        "begun = k",
-        f"cap = min(end, I(k + I({ALONE})))",
-        "while k < cap and going:",
-        *indented(probes),
-        "k = min(k, cap)",
-        "examined += k - begun",
-    ]
-
-
-def _read_bits() -> list[str]:
-    """Lines that look up four neighbours in the frontier's bitmap."""
-    lines = [f"hit{i} = {_BIT.format(f'near{i}')}" for i in range(4)]
-    for i in range(4):
-        lines += [f"if hit{i}:", f"    hits = np.uint32(hits | np.uint32({1 << i}))"]
-    return [*lines, "hits = np.uint32(hits & real)"]
-
-
-def _each(visit: list[str], near: str) -> list[str]:
-    """Lines that visit the next of the neighbours that are hit."""
-    return [
-        "j = find_first(hits)",
-        "hits = np.uint32(hits & np.uint32(hits - np.uint32(1)))",
-        f"{near} = near0",
-        *(line for i in (1, 2, 3) for line in (f"if j == {i}:", f"    {near} = near{i}")),
-        "e = I(k + I(j))",
-        *visit,
-    ]
-
-
-def _together(visit: list[str], near: str) -> list[str]:
-    """Lines in which the warp walks what is left of its vertices' long lists."""
-    return [
-        "pending = ballot(going and k < end)",
-        "while pending != np.uint32(0):",
-        "    leader = find_first(pending)",
-        "    pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))",
-        "    mine = x",
-        "    kept = accepted",
-        "    x = np.int64(shuffle(mine, leader))",
-        "    e = I(I(shuffle(k, leader)) + I(lane))",
-        "    last = I(shuffle(end, leader))",
-        "    accepted = False",
-        "    going = True",
-        "    more = True",
-        "    while more:",
-        "        if e < last:",
-        f"            {near} = np.int64(ends[e])",
-        "            examined += 1",
-        f"            if everything or {_BIT.format(near)}:",
-        *indented(visit, 4),
-        "        e = I(e + I(32))",
-        "        more = not any_lane(not going) and any_lane(e < last)",
-        "    found = any_lane(accepted)",
-        "    x = mine",
-        "    accepted = kept",
-        "    if lane == leader and found:",
-        "        accepted = True",
-    ]
-
-
-def _vote(step: Advance, again: bool) -> list[str]:
-    """Return lines that put accepted vertices into the next bitmap: as a word, or bit by bit into a cleared one."""
-    if step.output is None:
-        return []
-    found = ["count += 1", "edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])"]
-    if again:
-        bit = "fetch_or(made, x >> 5, np.uint32(np.uint32(1) << np.uint32(x & 31)))"
-        return ["if accepted:", *indented([bit, *found])]
-    return ["votes = ballot(accepted)", "if lane == 0:", "    made[word] = votes", "if accepted:", *indented(found)]
+    made = b.kernel(f"pull_{'again_' * again}{step.fn.__name__}", sweeping, given, **constants)
+    b.phase(made, after, pulling(step) + ", only for those who still wait" * again, [step.fn, step.where])

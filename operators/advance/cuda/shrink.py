@@ -86,29 +86,6 @@ class Waiting:
             "waiting": pointer(self._ids, Choice(self.side, self._a, self._b)),
         }
 
-    def begin(self, b: CudaProgram, taken: int) -> list[str]:
-        """Lines before a pull's loop; so many ids of the block's scratch memory are taken by other things."""
-        size = 8 if self._ids == "int64" else 4
-        place = f"{size} * ({taken} + part_of_warp() * (thread_index() >> np.int32(5)))"
-        return ["fill = np.int32(0)", f"held = {b.block_memory(self._ids, place)}"]
-
-    def note(self, where: str | None) -> list[str]:
-        """Return lines after the search of 32 vertices, which record those still unvisited. All lanes run them.
-
-        Appends count in the word PILE_COUNT, in which no pull counts anything else: as if a slot began there.
-        """
-        return [
-            "sync_warp()",  # other lanes may have visited x
-            "waits = False",
-            "if begun < end:",
-            f"    waits = truth({where})",
-            "fill = warp_put(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, offsets, n, held, fill, waits, x)",
-        ]
-
-    def end(self) -> list[str]:
-        """Lines after a pull's loop."""
-        return ["warp_flush(C, slot + PILE_COUNT, False, waiting, waiting, NOTHING, offsets, n, held, fill)"]
-
     def after(self, again: bool) -> list[Node]:
         """Decisions after a pull: what it has noted may be used, unless the run pauses before the next pass."""
         return [
