@@ -72,7 +72,7 @@ from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
 from frontier.backends.cpu.texts import gives, phase
 int64_at = POINTERS["int64"]
-made = phase(making(doubled={doubled}))
+made = phase(making(doubled={doubled}), "made")
 
 @gives()
 def run(address, w, W):

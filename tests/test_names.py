@@ -134,7 +134,7 @@ def test_nothing_of_a_name_is_in_the_text(name: str) -> None:
             if isinstance(program, CudaProgram):
                 whole = text(program)
             else:
-                whole = module_text(program, "", "", Printer(program).function())
+                whole = module_text(program, "", Printer(program).function())
             assert whole.isascii()
             body = "\n".join(map(ast.dump, ast.parse(whole).body[1:]))
             made.append(re.sub(r"\b\w*(functor|class)\w*\b", "", body))

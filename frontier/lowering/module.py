@@ -6,9 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from frontier.functors.adjacency import hidden
 from frontier.lowering.ir import Node, Phase, inside
-from frontier.lowering.kernels import Constant, Factory, FunctorCall, FunctorName, Kernel, Made, digest
+from frontier.lowering.kernels import Constant, Factory, FunctorCall, FunctorName, Made, digest
 from frontier.lowering.loops import Program
-from frontier.lowering.phases import PhaseFunction
 from frontier.lowering.printer import number
 
 __all__ = ["module_text", "words"]
@@ -19,7 +18,7 @@ def words(program: Program) -> dict[str, int]:
     return {key: i for i, key in enumerate(program.table())}
 
 
-def module_text(program: Program, imports: str, decorator: str, loop: list[str]) -> str:
+def module_text(program: Program, imports: str, loop: list[str]) -> str:
     """The whole module.
 
     Parameters
@@ -27,22 +26,13 @@ def module_text(program: Program, imports: str, decorator: str, loop: list[str])
     program : Program
     imports : str
         Lines that give the names which the text uses.
-    decorator : str
-        Of the phases.
     loop : list of str
         Lines of the loop function, with its decorators.
     """
     fields = [name for name, kind, _ in program.layout.fields if kind != "pile"]
     fields += [hidden(name) for name in program.topology]
-    head = ["p", "C", "slot", "w", "W"]
     left_out = {name for part in program.left_out for name in _called(part.body)}
-    there = [each for each in program.functions if each.name not in left_out]
-    phases = [
-        [f"def {each.name}({', '.join([*head, *each.parameters])}):", *("    " + line for line in each.body)]
-        for each in there
-        if isinstance(each, PhaseFunction)
-    ]
-    kernels = [each for each in there if isinstance(each, Kernel)]
+    kernels = [each for each in program.functions if each.name not in left_out]
     names = _names(part for each in kernels for part in _used(each.made))
     factories = [
         f"from {each.__module__} import {each.__name__} as {name}  # {digest(each)}" for each, name in names.items()
@@ -51,7 +41,6 @@ def module_text(program: Program, imports: str, decorator: str, loop: list[str])
         _docstring(program.steps),
         "\n".join([imports, *factories]),
         f"P = namedtuple('P', {fields or ['nothing']!r})",
-        *("\n".join([decorator, *lines]) for lines in phases),
         "\n".join(f"{each.name} = phase({_constant(each.made, names)}, {each.name!r})" for each in kernels),
         "\n".join(loop),
     ]

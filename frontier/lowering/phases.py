@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from frontier.functors.adjacency import hidden
@@ -19,7 +18,7 @@ from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables,
 from frontier.program.layout import Layout, wide
 from frontier.program.schedule import ResolvedSchedule
 
-__all__ = ["NARROW", "VALUE", "Functor", "PhaseFunction", "Phases", "checking"]
+__all__ = ["NARROW", "VALUE", "Functor", "Phases", "checking"]
 
 Functor = Callable[..., Any]
 
@@ -40,15 +39,6 @@ def checking() -> bool:
     return _VARIABLES.get(_CHECK) not in (None, "", "0", b"", b"0")
 
 
-@dataclass
-class PhaseFunction:
-    """The function of one phase: its name, its parameters after those that all have, and the lines of its body."""
-
-    name: str
-    parameters: list[str]
-    body: list[str]
-
-
 class Phases(Variables):
     """The functions of a program's phases, and what they are called with.
 
@@ -60,7 +50,7 @@ class Phases(Variables):
         Functor -> what it takes from outside, which is compiled with it.
     combines : dict
         Function that combines two numbers -> their dtypes; these functors take no problem.
-    functions : list of PhaseFunction or Kernel
+    functions : list of Kernel
     checks : bool
         Whether functors check every access to a field.
     topology : list of str
@@ -73,7 +63,7 @@ class Phases(Variables):
         self.functors: dict[Functor, str] = {}
         self.captures: dict[Functor, Captured] = {}
         self.combines: dict[Functor, set[str]] = {}
-        self.functions: list[PhaseFunction | Kernel] = []
+        self.functions: list[Kernel] = []
         self.topology: list[str] = []
         self.checks = checking()
         self.needs_in = False  # in-lists from the start
@@ -188,13 +178,6 @@ class Phases(Variables):
         dtypes = {"offsets": self.layout.offsets, "weights": self.layout.weights or "float64"}
         return dtypes.get(name, self.layout.ids), self.input(f"g_{name}", name)
 
-    def call(self, fn: Functor, place: str, ends: dict[str, str], wants: str = "") -> str:
-        """Text for a call of a functor inside a phase, with what its arguments are there."""
-        if "weight" in ends and (self.layout.weights or "float").lstrip("u").startswith("int"):
-            ends = ends | {"weight": f"np.int64({ends['weight']})"}
-        inner = "".join(f", {ends[name]}" for name in arguments(fn, place))
-        return f"guarded{wants}({self.functor(fn)}, C, slot, {self.number(fn)}, p{inner})"
-
     def calling(self, fn: Functor, place: str, ends: tuple[str, ...], wants: str = "") -> FunctorCall:
         """Return a function that calls a functor inside a phase with all of its ends, which are given in this order."""
         order = tuple(ends.index(name) for name in arguments(fn, place))
@@ -242,12 +225,3 @@ class Phases(Variables):
             return Call("max", cast("int64", self.scalars[over]), cast("int64", 0))
         assert over is not None
         return over
-
-    def function(self, stem: str, parameters: dict[str, Value], body: list[str]) -> Call:
-        """Add a phase's function: the call of it.
-
-        ``parameters`` maps its own names to what it is called with.
-        """
-        made = PhaseFunction(self.name(stem), list(parameters), body)
-        self.functions.append(made)
-        return Call(made.name, self.problem(), WORDS, SLOT, WORKER, WORKERS, *parameters.values())

@@ -1,4 +1,4 @@
-"""Generated text about edges that all balances and pull share, on every backend."""
+"""What all balances and pull have in common, on every backend."""
 
 from __future__ import annotations
 
@@ -14,31 +14,7 @@ if TYPE_CHECKING:
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
-__all__ = ["edge_lines", "make_bitmap", "needs_edges", "next_bits", "pulled", "pulling", "pushing", "walked"]
-
-
-def edge_lines(
-    step: Advance, b: Builder, parameters: dict[str, Value], end: str = "np.int64(ends[k])"
-) -> tuple[list[str], str, str | None]:
-    """Lines that look up what the functors want to know of edge ``k`` of vertex ``x``, and their calls.
-
-    ``end`` is the text for its far end, where that is known before.
-    """
-    names = {*arguments(step.fn, "edge")}
-    far = step.far
-    near = "src" if far == "dst" else "dst"
-    lines = [f"{far} = {end}"]
-    edge = "np.int64(k)"
-    named = "edge" in names or step.output == "edge" or ("weight" in names and not b.layout.mirrored)
-    if step.edges == "in" and named:
-        parameters["in_edges"] = b.in_edges()
-        lines.append("e = np.int64(in_edges[k])")
-        edge = "e"
-    if "weight" in names:
-        parameters["weights"] = b.weights()
-    ends = {"src": "src", "dst": "dst", "edge": edge, "weight": f"weights[{edge}]", near: "x"}
-    where = b.call(step.where, far, ends) if step.where is not None else None
-    return lines, b.call(step.fn, "edge", ends), where
+__all__ = ["make_bitmap", "needs_edges", "next_bits", "pulled", "pulling", "pushing", "walked"]
 
 
 def needs_edges(step: Advance, b: Builder) -> bool:

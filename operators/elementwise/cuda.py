@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OPS", "appending", "combined", "count_hubs", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
-    "output", "pile", "queue_of",
+    "pile", "queue_of",
 ]  # fmt: skip
 
 _NUMBERS = {"SUM": SUM, "MIN": MIN, "MAX": MAX, "OR": OR}
@@ -167,17 +167,6 @@ def appending(b: CudaProgram, next_scan: str) -> dict[str, Constant]:
     The latter (``mode``) is ``NOTHING``, ``PREFIX``, the prefix sum of degrees, or ``START``, where each list begins.
     """
     return {"big": b.big, "mode": b.mode_number(next_scan)}
-
-
-def output(b: CudaProgram, current: FrontierState, kind: str, next_scan: str, parameters: dict[str, Value]) -> str:
-    """Add the parameters for a phase's next queue; which scan it gets, if any."""
-    next_scan = next_scan if kind == "vertex" else ""
-    queue, scan = b.target(current, kind)
-    parameters["out"] = pointer(b.layout.element(kind), queue)
-    parameters["out_scan"] = pointer(b.layout.offsets, scan)
-    parameters["degrees"] = b.lists(next_scan or "out")[0]
-    parameters["capacity"] = b.room_left(current, kind)
-    return next_scan
 
 
 def pile(b: CudaProgram, name: str, kind: str) -> Call:

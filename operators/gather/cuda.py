@@ -25,7 +25,8 @@ from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.operators.advance.edges import walked
 from frontier.operators.elementwise.cuda import OPS
 from frontier.operators.gather.cuda_pairs import pairing
-from frontier.operators.shared.phases import frontier, gathering_edges, nearer
+from frontier.operators.gather.phases import gathering_edges
+from frontier.operators.shared.phases import frontier, nearer
 from frontier.operators.shared.reductions import ENDS
 from frontier.program.effects import effects
 
@@ -75,8 +76,9 @@ def walking(
     identity: float,
     real: bool,
     ends: bool,
+    several: bool,
 ) -> Callable[..., Any]:
-    """What walks every ``stride``-th edge of ``x`` from ``k`` to ``end``, several at a time while there are as many."""
+    """What walks every ``stride``-th edge of ``x`` from ``k`` to ``end``; ``several`` at a time, while there are."""
     every = where is None
 
     def bring(p, C, slot, lists, x, k, best, result):
@@ -93,16 +95,17 @@ def walking(
     def walk(p, C, slot, lists, x, k, end, stride):
         best = np.int64(LAST)
         result = np.float64(identity) if real else np.int64(identity)
-        while k < I(end - I(3 * stride)):
-            best, result = bring(p, C, slot, lists, x, k, best, result)
-            best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
-            best, result = bring(p, C, slot, lists, x, I(k + I(2 * stride)), best, result)
-            best, result = bring(p, C, slot, lists, x, I(k + I(3 * stride)), best, result)
-            k = I(k + I(4 * stride))
-        if k < I(end - stride):
-            best, result = bring(p, C, slot, lists, x, k, best, result)
-            best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
-            k = I(k + I(2 * stride))
+        if several:
+            while k < I(end - I(3 * stride)):
+                best, result = bring(p, C, slot, lists, x, k, best, result)
+                best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
+                best, result = bring(p, C, slot, lists, x, I(k + I(2 * stride)), best, result)
+                best, result = bring(p, C, slot, lists, x, I(k + I(3 * stride)), best, result)
+                k = I(k + I(4 * stride))
+            if k < I(end - stride):
+                best, result = bring(p, C, slot, lists, x, k, best, result)
+                best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
+                k = I(k + I(2 * stride))
         while k < end:
             best, result = bring(p, C, slot, lists, x, k, best, result)
             k = I(k + stride)
@@ -320,7 +323,8 @@ def _parts(
         edges = edges | {"add": Made(nearer, {"op": edges["op"]}), "identity": LAST, "real": False, "flag": False}
         del edges["op"]
     flag = edges.pop("flag")
-    walk = Made(walking, {**edges, "ends": ends})
+    # With a few lanes for each list, all of these being short, every lane has an edge or two.
+    walk = Made(walking, {**edges, "ends": ends, "several": not b.low_degree or b.build.dense})
     store = Made(storing, {"ends": ends, "flag": flag})
     found = effects(step.fn)
     harmless = step.where is None and found.exact and not found.writes and not found.atomics and not ends

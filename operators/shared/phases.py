@@ -11,7 +11,6 @@ from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.functors.functor import arguments
 from frontier.lowering.ir import Call, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
-from frontier.lowering.printer import number
 from frontier.operators.shared.reductions import REDUCTIONS, identity, shipped
 
 if TYPE_CHECKING:
@@ -21,59 +20,13 @@ if TYPE_CHECKING:
     from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
-    "accumulate", "adding", "adjacency", "calling", "combining", "element", "found", "frontier", "identity_of",
-    "indented", "nearer", "reduction", "start",
+    "adding", "adjacency", "calling", "combining", "frontier", "identity_of", "nearer", "reduction",
 ]  # fmt: skip
-
-
-def indented(lines: list[str], depth: int = 1) -> list[str]:
-    """Lines within a block of text."""
-    return ["    " * depth + line for line in lines]
 
 
 def frontier(b: Builder, current: FrontierState, kind: str) -> dict[str, Value]:
     """Parameters for the elements of a frontier."""
     return {"everything": b.everything(current), "queue": b.queue(current, kind), "total": current.count}
-
-
-def element(
-    b: Builder, fn: Functor, kind: str, parameters: dict[str, Value], wants: str = ""
-) -> tuple[list[str], str]:
-    """Lines that look up what a functor wants to know of element ``x``, and the text of its call.
-
-    Adds the arrays that these lines need to the phase's parameters. ``wants`` is :data:`VALUE` for steps that
-    go on with the value.
-    """
-    names = arguments(fn, kind)
-    if kind != "edge":
-        return [], b.call(fn, kind, {"v": "x", "i": "x"}, wants)
-    lines = []
-    if "src" in names:
-        parameters["sources"] = b.sources()
-        lines.append("src = np.int64(sources[x])")
-    if "dst" in names:
-        parameters["targets"] = b.lists("out")[1]
-        lines.append("dst = np.int64(targets[x])")
-    if "weight" in names:
-        parameters["weights"] = b.weights()
-    ends = {"src": "src", "dst": "dst", "edge": "x", "weight": "weights[x]"}
-    return lines, b.call(fn, "edge", ends, wants)
-
-
-def accumulate(op: str, call: str, dtype: str) -> list[str]:
-    """Lines that bring one value into ``result``, for a field or scalar of this dtype."""
-    if op in ("sum", "min", "max") and not dtype.startswith("float"):
-        call = f"integer({call})"
-    if op == "sum":
-        return [f"result += {call}"]
-    if op == "or":
-        return [f"result |= bits_of({call})"]
-    if op in ("min", "max"):
-        # Written out so that a later NaN is ignored, as with Python's min and max. A loop function may
-        # have such lines for integers and for floats, and its variables have one type.
-        value = "real" if dtype.startswith("float") else "whole"
-        return [f"{value} = {call}", f"if {value} {'<' if op == 'min' else '>'} result:", f"    result = {value}"]
-    return [f"result = {'max' if op == 'any' else 'min'}(result, np.int64(truth({call})))"]
 
 
 def _identity(op: str, dtype: str) -> tuple[str, float]:
@@ -84,25 +37,9 @@ def _identity(op: str, dtype: str) -> tuple[str, float]:
     return "int64", min(int(value), 2**63 - 1)
 
 
-def start(op: str, dtype: str) -> str:
-    """Text of the identity, typed as what values accumulate in."""
-    accumulated, value = _identity(op, dtype)
-    return f"np.{accumulated}({number(value)})"
-
-
 def identity_of(op: str, dtype: str) -> Expr:
     """The identity, typed as what values accumulate in."""
     return cast(*_identity(op, dtype))
-
-
-def found(op: str, call: str, end: str) -> list[str]:
-    """Lines that make an edge's far end the ``result`` if its value is the least (greatest) so far."""
-    return [
-        f"key = {'key_up' if op == 'argmin' else 'key_down'}({call})",
-        f"if key < best or (key == best and {end} < result):",
-        "    best = key",
-        f"    result = {end}",
-    ]
 
 
 # ---- kernels ---------------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def _path_of(name: str) -> Path:
 def _named(program: Program) -> tuple[str, str]:
     """The name of its code, made of all that it depends on, and the text of its module."""
     loop = ["@gives()", *Printer(program).function()]
-    text = module_text(program, "\n".join([_IMPORTS, *_pairs(program), *program.checkers()]), "@gives()", loop)
+    text = module_text(program, "\n".join([_IMPORTS, *_pairs(program), *program.checkers()]), loop)
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())

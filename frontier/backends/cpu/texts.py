@@ -34,10 +34,10 @@ def gives(*types: str) -> Callable[[Any], Any]:
     return lambda function: Written(function, types)
 
 
-def phase(function: Any, name: str = "") -> Written:
+def phase(function: Any, name: str) -> Written:
     """Mark the function of a phase, which machine code has by this name."""
     made = Written(function, ())
-    made.__name__ = name or made.__name__
+    made.__name__ = name
     return made
 
 

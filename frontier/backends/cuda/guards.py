@@ -61,7 +61,6 @@ def _calling(bits: dict[int, int]) -> Any:
 def _guards(bits: dict[int, int]) -> SimpleNamespace:
     return SimpleNamespace(
         calling=_calling(bits),
-        guarded=_intrinsic(Guard(bits, value=False)), guarded_value=_intrinsic(Guard(bits, value=True)),
         tried=_intrinsic(Guard(None, value=False)), tried_value=_intrinsic(Guard(None, value=True)),
     )  # fmt: skip
 

@@ -30,11 +30,9 @@ class Kernels:
         self._names, self._phase, self._device = names, phase, device
         self._made: dict[FunctionType, Any] = {}
 
-    def __call__(self, function: FunctionType, name: str = "") -> Any:
+    def __call__(self, function: FunctionType, name: str) -> Any:
         """Make the function of a phase, which machine code has by this name."""
-        if function.__globals__ is self._names:
-            return self._phase(function)
-        return self._phase(self._copy(function, name or function.__name__))
+        return self._phase(self._copy(function, name))
 
     def _copy(self, function: FunctionType, name: str) -> FunctionType:
         cells = tuple(CellType(self._seen(cell.cell_contents)) for cell in function.__closure__ or ())

@@ -25,7 +25,7 @@ from frontier.program.schedule import ResolvedSchedule
 __all__ = ["Build", "CudaProgram", "scratch_of", "text"]
 
 #: Calls of functors, see :mod:`frontier.backends.guards`.
-CALLS = ("calling", "guarded", "guarded_value", "tried", "tried_value")
+CALLS = ("calling", "tried", "tried_value")
 
 _MODES = {NOTHING: Var("NOTHING"), PREFIX: Var("PREFIX"), START: Var("START")}
 
@@ -134,11 +134,6 @@ class CudaProgram(Program):
         """Whether an append writes the first slots of the lists beside the ids."""
         return bool(next_scan) and self.low_degree
 
-    def block_memory(self, dtype: str, offset: str = "0") -> str:
-        """Text for an array in the block's scratch memory."""
-        self.scratch = True
-        return f"{dtype}_shared(FREE + {offset})"
-
     def phase(self, *given: Any, **named: Any) -> None:
         """Work that is divided among the threads, then a barrier, then decisions from its counters."""
         super().phase(*given, **named)
@@ -218,4 +213,4 @@ def _text(program: CudaProgram) -> str:
     phase = "phase = Kernels(globals(), function, device)"
     imports = "\n".join([_IMPORTS, *calls, *program.checkers(), *constants, phase])
     printer = (LeaderPrinter if program.decides else ThreadPrinter)(program)
-    return module_text(program, imports, "@phase", printer.function())
+    return module_text(program, imports, printer.function())

@@ -55,27 +55,20 @@ def _wide(value: Any) -> Any:
 
 
 def _guards(bits: dict[int, int]) -> SimpleNamespace:
-    def in_phase(value: bool) -> Callable[..., Any]:
-        def guarded(fn: Callable[..., Any], C: Any, slot: Any, number: int, *args: Any) -> Any:
-            result, failed = _called(fn, C, number, args, value)
+    def in_decision(value: bool) -> Callable[..., Any]:
+        return lambda fn, C, number, *args: _called(fn, C, number, args, value)
+
+    def calling(functor: Callable[..., Any], number: int, order: tuple[int, ...], value: bool) -> Callable[..., Any]:
+        def call(p: Any, C: Any, slot: Any, *ends: Any) -> Any:
+            result, failed = _called(functor, C, number, (p, *(_wide(ends[i]) for i in order)), value)
             if failed:
                 for word, bit in bits.items():
                     C[slot + word] = int(C[slot + word]) | bit
             return result
 
-        return guarded
+        return call
 
-    def in_decision(value: bool) -> Callable[..., Any]:
-        return lambda fn, C, number, *args: _called(fn, C, number, args, value)
-
-    def calling(functor: Callable[..., Any], number: int, order: tuple[int, ...], value: bool) -> Callable[..., Any]:
-        guarded = in_phase(value)
-        return lambda p, C, slot, *ends: guarded(functor, C, slot, number, p, *(_wide(ends[i]) for i in order))
-
-    return SimpleNamespace(
-        calling=calling, guarded=in_phase(False), guarded_value=in_phase(True), tried=in_decision(False),
-        tried_value=in_decision(True),
-    )  # fmt: skip
+    return SimpleNamespace(calling=calling, tried=in_decision(False), tried_value=in_decision(True))
 
 
 _BITS = {ERROR: codes.FUNCTOR_FAILED}

@@ -17,7 +17,7 @@ from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Va
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
 from frontier.operators.advance.edges import pushing, walked
-from frontier.operators.elementwise.cuda import appending, output, queue_of
+from frontier.operators.elementwise.cuda import appending, queue_of
 from frontier.operators.shared.phases import adjacency, frontier
 
 if TYPE_CHECKING:
@@ -280,15 +280,16 @@ def scan_marks(b: CudaProgram, target: FrontierState, next_scan: str, large: Exp
     Warps go over the stamps side by side, which leaves the queue out of order; where ``large`` holds, each block has a
     piece of them, so that it is in order, after a phase more that counts what each will find.
     """
-    parameters: dict[str, Value] = {}
-    next_scan = output(b, target, "vertex", next_scan, parameters)
+    made, next_scan = queue_of(b, target, "vertex", next_scan)
+    queue, scan, capacity, degrees, *_ = made.arguments
+    out = (queue, scan, b.mode(next_scan), degrees, capacity)
     if large is None:
-        _marks_by_warps(b, target, next_scan, parameters)
+        _marks_by_warps(b, target, next_scan, out)
         return
     with b.when(large) as branch:
-        _marks_by_blocks(b, target, next_scan, parameters)
+        _marks_by_blocks(b, target, next_scan, out)
     with b.otherwise(branch):
-        _marks_by_warps(b, target, next_scan, parameters)
+        _marks_by_warps(b, target, next_scan, out)
 
 
 def _stamps(b: CudaProgram) -> tuple[Value, Value, Value]:
@@ -296,29 +297,26 @@ def _stamps(b: CudaProgram) -> tuple[Value, Value, Value]:
     return b.array("stamps", "stamps", "int32"), cast("int32", EPOCH), b.capacity("vertex")
 
 
-def _marks_by_blocks(b: CudaProgram, target: FrontierState, next_scan: str, parameters: dict[str, Value]) -> None:
+def _marks_by_blocks(b: CudaProgram, target: FrontierState, next_scan: str, out: tuple[Value, ...]) -> None:
     before, found = b.variable("before"), b.variable("found")
-    degrees = parameters["degrees"]
     counted = [
         Assign(before, SLOT),
         Together(found, Call("combined_int", WORDS, SLOT, Var("SUM"), 0)),
     ]
-    b.phase(Call("count_marks", WORDS, SLOT, *_stamps(b), degrees), counted, "count the marks")
+    b.phase(Call("count_marks", WORDS, SLOT, *_stamps(b), out[3]), counted, "count the marks")
     after: list[Node] = [
         *b.produced(target, "vertex", next_scan),
         Assign(target.count, found & 0xFFFFFFFF),
         Assign(target.edges, found >> 32),
     ]
-    out = (parameters["out"], parameters["out_scan"], b.mode(next_scan), degrees, parameters["capacity"])
     b.phase(Call("write_marks", WORDS, SLOT, before, *_stamps(b), *out), after, "list the marked vertices in order")
 
 
-def _marks_by_warps(b: CudaProgram, target: FrontierState, next_scan: str, parameters: dict[str, Value]) -> None:
+def _marks_by_warps(b: CudaProgram, target: FrontierState, next_scan: str, out: tuple[Value, ...]) -> None:
     b.scratch = True
     size = 8 if b.layout.ids == "int64" else 4
     warp = Call("thread_index") >> cast("int32", 5)
     held = Call(f"{b.layout.ids}_shared", Var("FREE") + size * Call("part_of_warp") * warp)
-    out = (parameters["out"], parameters["out_scan"], b.mode(next_scan), parameters["degrees"], parameters["capacity"])
     call = Call("queue_of_marks", WORDS, SLOT, b.big, WORKER, WORKERS, *_stamps(b), *out, held)
     b.phase(call, b.produced(target, "vertex", next_scan), "list the marked vertices")
 
