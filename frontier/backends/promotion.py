@@ -36,14 +36,9 @@ WEAK = ("int", "float")
 _ORDER = {"int": 0, "float": 1}
 
 
-def promoting(
-    inference: Any, ir: ModuleType, types: ModuleType, errors: ModuleType, own_powers: bool = False
-) -> type:
-    """A pass like numba's ``NopythonTypeInference`` whose types follow NumPy; for one target's own modules.
-
-    With ``own_powers`` integers are raised to constant powers by our own function, in which they wrap.
-    """
-    tools = SimpleNamespace(ir=ir, types=types, refuse=errors.TypingError, own_powers=own_powers)
+def promoting(inference: Any, ir: ModuleType, types: ModuleType, errors: ModuleType) -> type:
+    """A pass like numba's ``NopythonTypeInference`` whose types follow NumPy; for one target's own modules."""
+    tools = SimpleNamespace(ir=ir, types=types, refuse=errors.TypingError)
 
     class Promotion(inference):
         def run_pass(self, state: Any) -> bool:
@@ -136,7 +131,6 @@ class _Promoter:
 
     def __init__(self, state: Any, tools: SimpleNamespace) -> None:
         self.ir, self.types, self.refuse = tools.ir, tools.types, tools.refuse
-        self._own_powers = tools.own_powers
         self.func, self.typemap = state.func_ir, state.typemap
         self.kinds: dict[str, str | None] = {}
         self.elements: dict[str, str] = {}  # of tuples of weak numbers
@@ -384,8 +378,8 @@ class _Promoter:
             return False
         if fn in _DIVISIONS:
             return whole and number not in (0, -1)
-        if fn is operator.pow and whole and self._own_powers:
-            return False
+        if fn is operator.pow and whole:
+            return False  # its products would not wrap
         return type(number) is int and 0 <= number < 64
 
     def _minus(self, expr: Any) -> bool:

@@ -20,7 +20,7 @@ from frontier.backends.wrapping import wrapping
 __all__ = ["FunctorCompiler", "WrappingCompiler"]
 
 _pass = register_pass(mutates_CFG=True, analysis_only=False)
-_Promotion = _pass(promoting(NopythonTypeInference, ir, types, errors, own_powers=True))
+_Promotion = _pass(promoting(NopythonTypeInference, ir, types, errors))
 _Wrapping = _pass(wrapping(NativeLowering, Lower))
 
 

@@ -3,7 +3,7 @@
 - NumPy functions of numbers: numba-cuda supports those that its mathematical functions implement. The others are taken
   from the table that it shares with the CPU, or call the GPU's mathematical library.
 - Fields that are called like a method of tuples: numba-cuda would use the method.
-- Products and sums: each is rounded separately, as in NumPy.
+- Products and sums: each is rounded separately, as in NumPy, and integers wrap around.
 - Compiling for a device that is not present: numba-cuda is told which device (:func:`device_of`).
 
 numba itself, which compiles for the CPU, is not changed. It is extended through its own interfaces
@@ -24,16 +24,18 @@ from llvmlite import ir
 from numba import types
 from numba.core import errors
 from numba.cuda import cgutils, dispatcher, ufuncs
-from numba.cuda.compiler import CUDACompiler
+from numba.cuda.compiler import CUDACompiler, CUDANativeLowering
 from numba.cuda.core import ir as cuda_ir
 from numba.cuda.core.compiler_machinery import register_pass
 from numba.cuda.core.typed_passes import NopythonTypeInference
 from numba.cuda.cudadrv import nvvm
+from numba.cuda.lowering import CUDALower
 from numba.cuda.mathimpl import get_unary_impl_for_fn_and_ty
 from numba.cuda.np import arraymath, ufunc_db
 from numba.cuda.typing.collections import NamedTupleAttribute
 
 from frontier.backends.promotion import promoting
+from frontier.backends.wrapping import wrapping
 
 __all__ = ["device_of"]
 
@@ -83,20 +85,23 @@ _register()
 _Promotion = register_pass(mutates_CFG=True, analysis_only=False)(
     promoting(NopythonTypeInference, cuda_ir, types, errors)
 )
+_Wrapping = register_pass(mutates_CFG=True, analysis_only=False)(wrapping(CUDANativeLowering, CUDALower))
+
+#: Module of functions -> the passes that they get instead of others: functors, and what they compute with.
+_PASSES = {
+    "frontier.functors.functor": {NopythonTypeInference: _Promotion, CUDANativeLowering: _Wrapping},
+    "frontier.backends.arithmetic": {CUDANativeLowering: _Wrapping},
+}
 
 
-def _with_promotion(pipelines: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
-    """Use our type inference for functors, and nothing else; dispatchers do not accept a compiler class."""
+def _with_own_passes(pipelines: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
+    """Use the passes above for these functions, and no others; dispatchers do not accept a compiler class."""
 
     def define(compiler: Any) -> list[Any]:
         made = pipelines(compiler)
-        if compiler.state.func_id.func.__module__ != "frontier.functors.functor":
-            return made
-        for each in made:
-            each.passes = [
-                (_Promotion if implementation is NopythonTypeInference else implementation, said)
-                for implementation, said in each.passes
-            ]
+        instead = _PASSES.get(compiler.state.func_id.func.__module__)
+        for each in made if instead else ():
+            each.passes = [(instead.get(implementation, implementation), said) for implementation, said in each.passes]
             each._finalized = False
             each.finalize()
         return made
@@ -104,7 +109,7 @@ def _with_promotion(pipelines: Callable[[Any], list[Any]]) -> Callable[[Any], li
     return define
 
 
-CUDACompiler.define_pipelines = _with_promotion(CUDACompiler.define_pipelines)
+CUDACompiler.define_pipelines = _with_own_passes(CUDACompiler.define_pipelines)
 
 # np.round of a number: NVVM has no llvm.rint, the library has.
 arraymath._np_round_intrinsic = lambda kind: "__nv_rintf" if kind.bitwidth == 32 else "__nv_rint"
