@@ -84,6 +84,38 @@ def nearest(p, src, weight):
     return weight
 
 
+def gcd(total, value):
+    while value != 0:
+        total, value = value, total % value
+    return abs(total)
+
+
+def registered(g: fr.Graph) -> None:
+    """Reductions of users, one of which may raise: into integers, bools and floats, where values come together."""
+    fr.register_reduction("gcd", gcd, identity=0, kinds="iu")
+    fr.register_reduction("odd", lambda total, value: total ^ value, identity=0, truth=True)
+    fr.register_reduction("raising", lambda total, value: total + value + (0, 1)[int(total > 9)], identity=0)
+    program = fr.Sequence(
+        fr.Reduce(thirds, "gcd", into="count"),
+        fr.Reduce(thirds, "raising", into="total"),
+        fr.Gather(share, "raising", into="real", edges="out"),
+        fr.Gather(thirds_of_src, "gcd", into="index"),
+        fr.Gather(thirds_of_src, "odd", into="flag"),
+        fr.Intersect(corner, "gcd", into="count", over="edges"),
+        fr.Intersect(corner, "raising", into="total", over="edges"),
+        over="vertices",
+    )
+    execution.run(program, numbered(g))
+
+
+def thirds_of_src(p, src):
+    return src % 3
+
+
+def corner(p, u, v, w):
+    return w - u
+
+
 def share(p, dst):
     return p.index[dst] / 2
 
@@ -132,6 +164,7 @@ def numbered(g: fr.Graph) -> fr.Problem:
         index=fr.vertex("int64"),
         other=fr.vertex("int32"),
         count=fr.scalar("int64", 2),
+        total=fr.scalar("float64"),
     )
 
 
@@ -139,6 +172,7 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "functors": functors,
     "weighted sum": lambda g: execution.run(fr.Compute(weighted_sum, over="vertices"), numbered(g)),
     "words": lambda g: execution.run(WORDS, numbered(g)),
+    "registered": registered,
     "operators": lambda g: execution.run(OPERATORS, pool.problem(g)),
     "bfs": lambda g: fr.bfs(g, 0),
     "sssp": lambda g: fr.sssp(g, 0),

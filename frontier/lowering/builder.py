@@ -68,9 +68,6 @@ class Builder(Phases):
     #: What divides the work of a phase, as in "the threads' results".
     sharers = "threads"
 
-    #: Whether reductions that users have registered can be compiled.
-    takes_registered = True
-
     #: Whether all lists are known to be short, so that a pull is not worth while.
     low_degree = False
 

@@ -106,7 +106,7 @@ def _elsewhere(
                 given.append(line)
         if isinstance(node.value, Counter) and part is None and node.value.word != "EXAMINED":
             continue
-        if isinstance(node, Assign) and any(_calls(each, "kept_int", "kept_float") for each in walk(node.value)):
+        if any(_calls(each, "kept_int", "kept_float") for each in walk(node.value)):
             kept = ["one result"]
         elif node.value is SLOT or any(_calls(each, *_KEPT) for each in walk(node.value)):
             kept = [f"partial results of the {program.sharers}"]

@@ -13,10 +13,10 @@ import numpy as np
 
 from frontier.backends.cpu.runtime_words import EXAMINED, LOCAL
 from frontier.lowering.ir import Assign, Call, Counter, Value, Var
-from frontier.lowering.kernels import Callee
+from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, WORDS, WORKERS, pointer
-from frontier.operators.shared.phases import calling, combining, frontier, identity_of
+from frontier.operators.shared.phases import calling, combining, frontier, identity_of, join_of
 from frontier.operators.shared.reductions import REDUCTIONS
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def reducing(
     return phase
 
 
-def joining(add: Callee, identity: float, real: bool) -> Callable[..., Any]:
+def bringing(join: Callee, identity: float, real: bool) -> Callable[..., Any]:
     """The first worker combines what all have left in the phase before, whose slot is ``before``."""
 
     def phase(p, C, slot, w, W, before, F):
@@ -180,7 +180,7 @@ def joining(add: Callee, identity: float, real: bool) -> Callable[..., Any]:
             result = np.float64(identity) if real else np.int64(identity)
             for other in range(W):
                 kept = kept_float(F, before, other) if real else kept_int(C, before, other)
-                result = add(C, slot, result, kept)
+                result = join(C, slot, result, kept)
             if real:
                 keep_float(F, slot, 0, result)
             else:
@@ -332,8 +332,10 @@ def reduce_by(b: Builder, call: Call, made: Reduction, into: str, title: str, fn
     b.phase(call, [Assign(before, SLOT)], title, [fn])
     # A user's function may raise: in a phase the workers learn of it, and leave together.
     given: dict[str, Value] = {"before": before, "F": FLOATS if real else 0}
-    constants = combining(b, made, dtype, partial=True)
-    joined = b.kernel(f"combine_{made.combine.__name__}", joining, given, **constants)
+    constants: dict[str, Constant] = {
+        "join": join_of(b, made, dtype), "identity": made.start(np.dtype(dtype)).item(), "real": real,
+    }  # fmt: skip
+    joined = b.kernel(f"combine_{made.combine.__name__}", bringing, given, **constants)
     function, memory = ("kept_float", FLOATS) if real else ("kept_int", WORDS)
     b.phase(joined, [b.assign(into, Call(function, memory, SLOT, 0))], f"combine the {b.sharers}' results: {made.name}")
 

@@ -12,19 +12,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.bundles import Queue
-from frontier.backends.cuda.runtime_words import EXAMINED, MAX, MIN, OR, SUM
-from frontier.lowering.ir import Assign, Call, Counter, Node, Together, Value, Var, cast
+from frontier.backends.cuda.runtime_words import EXAMINED
+from frontier.lowering.ir import Assign, Call, Counter, Value, cast
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
-from frontier.lowering.variables import FLOATS, SLOT, WORDS, pointer
-from frontier.operators.shared.phases import calling, frontier, identity_of, reduction
-from frontier.operators.shared.reductions import REDUCTIONS
+from frontier.lowering.variables import FLOATS, pointer
+from frontier.operators.shared.cuda import collecting, keeping, reduce_by
+from frontier.operators.shared.phases import calling, frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
     from frontier.backends.cuda.machine import truth
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import add_up, keep_float, keep_int
+    from frontier.backends.cuda.runtime import add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.elementwise.compute import Compute
     from frontier.operators.elementwise.filter import Filter
@@ -32,14 +32,8 @@ if TYPE_CHECKING:
     from frontier.operators.elementwise.split import Split
 
 __all__ = [
-    "OPS", "appending", "combined", "count_hubs", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
-    "pile", "queue_of",
+    "appending", "count_hubs", "lower_compute", "lower_filter", "lower_reduce", "lower_split", "pile", "queue_of",
 ]  # fmt: skip
-
-_NUMBERS = {"SUM": SUM, "MIN": MIN, "MAX": MAX, "OR": OR}
-#: Reduction -> how partial results are combined.
-OPS = {name: _NUMBERS[made.runtime] for name, made in REDUCTIONS.items() if made.runtime}
-
 
 # ---- kernels ---------------------------------------------------------------------------------------------
 
@@ -105,21 +99,19 @@ def splitting(keep: Callee, big: bool, mode: int) -> Callable[..., Any]:
 
 
 def reducing(
-    value: Callee, add: Callee, identity: float, real: bool, op: int, counted: bool = False
+    value: Callee, add: Callee, identity: float, real: bool, op: int, join: Callee, counted: bool = False
 ) -> Callable[..., Any]:
     """Every block reduces its share, and leaves the result for the others."""
+    keep = keeping(op, join, real)
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, F):
         result = np.float64(identity) if real else np.int64(identity)
         i = w
         while i < total:
             x = i if counted else element_at(queue, everything, i)
-            result = add(result, value(p, C, slot, x, edges))
+            result = add(C, slot, result, value(p, C, slot, x, edges))
             i += W
-        if real:
-            keep_float(F, slot, op, result)
-        else:
-            keep_int(C, slot, op, result)
+        keep(C, F, slot, result)
 
     return phase
 
@@ -242,29 +234,19 @@ def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
 
 def lower_reduce(step: Reduce, b: CudaProgram, current: FrontierState) -> None:
     """A phase in which every block reduces its share, and a decision that combines the shares in order."""
-    constants = reduction(step.op, b.layout.dtype(step.into)) | {"op": OPS[step.op]}
-    real = bool(constants["real"])
+    constants = collecting(b, step.reduction, b.layout.dtype(step.into))
 
     def emit(kind: str) -> None:
         counted = kind == "count"
         given = {"total": b.count_over(step.over)} if counted else frontier(b, current, kind)
         value = calling(b, step.fn, kind, given, VALUE)
-        if real:
+        if constants["real"]:
             given["F"] = FLOATS
         made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, **constants)
-        b.phase(made, combined(b, SLOT, step.op, step.into, real), f"reduce: {step.op}", [step.fn])
+        reduce_by(b, made, step.reduction, step.into, f"reduce: {step.op}", step.fn, constants)
 
     if step.counted:
         emit("count")
         return
     b.sparse(current)
     b.for_kinds(current, emit)
-
-
-def combined(b: CudaProgram, slot: Var, op: str, into: str, real: bool) -> list[Node]:
-    """Nodes after a phase in which blocks kept results: these in the order of blocks, into a scalar."""
-    dtype = b.layout.dtype(into)
-    function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
-    result = b.local("result", "float64" if real else "int64", f"the {op} of the blocks' results")
-    call = Call(function, memory, slot, Var(REDUCTIONS[op].runtime), identity_of(op, dtype))
-    return [Together(result, call), b.assign(into, result)]

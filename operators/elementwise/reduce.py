@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from frontier.functors.functor import arguments, constant, location
 from frontier.operators.shared.kernels import kernels
-from frontier.operators.shared.reductions import check_compiled, check_into, combination, find, reduced, registered
+from frontier.operators.shared.reductions import check_into, combination, find, reduced, registered
 from frontier.program.frontiers import Frontier
 from frontier.program.step import Functor, Operator, Over, check_field
 
@@ -81,7 +81,6 @@ class Reduce(Operator):
         """Add the phase of this step to a loop function."""
         from frontier.lowering.ir import expression
 
-        check_compiled(builder, self.reduction, "Reduce")
         number = constant(self.fn)
         if self.op == "sum" and isinstance(number, int) and not builder.layout.dtype(self.into).startswith("float"):
             # Counting takes no sweep: a frontier knows its size.

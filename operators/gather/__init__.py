@@ -10,7 +10,6 @@ from frontier.functors.functor import arguments, location
 from frontier.operators.shared.kernels import kernels
 from frontier.operators.shared.reductions import (
     ENDS,
-    check_compiled,
     check_into,
     combination,
     find,
@@ -149,5 +148,4 @@ class Gather(Operator):
 
     def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
-        check_compiled(builder, self.reduction, "Gather")
         kernels(builder, "gather").lower(self, builder, current)

@@ -16,7 +16,7 @@ from frontier.lowering.kernels import Callee
 from frontier.operators.advance.edges import walked
 from frontier.operators.elementwise.cpu import LEAST, MOST
 from frontier.operators.gather.phases import gathering_edges
-from frontier.operators.shared.phases import combining, frontier, nearer
+from frontier.operators.shared.phases import frontier, nearer
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -106,7 +106,6 @@ def lower(step: Gather, b: Builder, current: FrontierState) -> None:
     factory: Callable[..., Any] = finding
     if step.reduction is not None:
         factory = gathering
-        constants |= combining(b, step.reduction, b.layout.dtype(step.into))
     b.phase(
         b.kernel(step.fn.__name__, factory, given, **constants),
         walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED")),

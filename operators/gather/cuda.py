@@ -23,10 +23,10 @@ from frontier.lowering.frontier_state import PULL, PUSH_THREAD
 from frontier.lowering.ir import Assign, Call, Counter, Value
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.operators.advance.edges import walked
-from frontier.operators.elementwise.cuda import OPS
 from frontier.operators.gather.cuda_pairs import pairing
 from frontier.operators.gather.phases import gathering_edges
-from frontier.operators.shared.phases import frontier, nearer
+from frontier.operators.shared.cuda import among_lanes, in_block, in_warp, operation
+from frontier.operators.shared.phases import frontier, join_of, nearer
 from frontier.operators.shared.reductions import ENDS
 from frontier.program.effects import effects
 
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.names import I, float64_shared, int32_shared, int64_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import WARPS, WORDS, add_up, block_reduce, lanes_reduce, warp_reduce
+    from frontier.backends.cuda.runtime import WARPS, WORDS, add_up
     from frontier.backends.cuda.steps import block_least, lanes_least, warp_least
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.gather import Gather
@@ -89,7 +89,7 @@ def walking(
             if ends:
                 best, result = add(best, result, value(p, C, slot, x, far, e, weight), far)
             else:
-                result = add(result, value(p, C, slot, x, far, e, weight))
+                result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
         return best, result
 
     def walk(p, C, slot, lists, x, k, end, stride):
@@ -131,9 +131,10 @@ def storing(ends: bool, flag: bool) -> Callable[..., Any]:
 # ---- kernels ---------------------------------------------------------------------------------------------
 
 
-def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int) -> Callable[..., Any]:
+def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int, join: Callee) -> Callable[..., Any]:
     """All lists are short: as many lanes as there are edges, so that all loads of a vertex are in flight at once."""
     shift, vertices = lanes.bit_length() - 1, 32 // lanes
+    reduced = among_lanes(op, join)
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, into):
         lane = np.int32(w & 31)
@@ -155,7 +156,7 @@ def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int) -> Ca
             if ends:
                 result = lanes_least(best, result, lanes)
             else:
-                result = lanes_reduce(op, result, lanes)
+                result = reduced(C, slot, result, lanes)
             if part == 0 and i < total:
                 store(into, x, result)
             first += (W >> 5) * vertices
@@ -166,13 +167,14 @@ def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int) -> Ca
 
 
 def by_lists(
-    walk: Callee, store: Callee, pairs: Callee, ends: bool, op: int, longer: bool, dealt: bool
+    walk: Callee, store: Callee, pairs: Callee, ends: bool, op: int, join: Callee, longer: bool, dealt: bool
 ) -> Callable[..., Any]:
     """A lane for a list; ``longer``: some are not short, which are the warp's, or put aside for blocks.
 
     Warps take pieces of the frontier, where there are many (``dealt``) the next that nobody has taken.
     """
     paired = pairs is not None
+    reduced = in_warp(op, join)
 
     def vertices(p, C, slot, lane, first, last, everything, queue, lists, into, aside, room):
         """The 32 from the first on; the edges of the lane's."""
@@ -210,7 +212,7 @@ def by_lists(
                 if ends:
                     result = warp_least(best, result)
                 else:
-                    result = warp_reduce(op, result)
+                    result = reduced(C, slot, result)
                 if lane == 0:
                     store(into, x, result)
         return stop - begin
@@ -246,8 +248,11 @@ def by_lists(
     return phase
 
 
-def by_blocks(walk: Callee, store: Callee, ends: bool, op: int, real: bool) -> Callable[..., Any]:
+def by_blocks(
+    walk: Callee, store: Callee, ends: bool, op: int, join: Callee, real: bool
+) -> Callable[..., Any]:
     """The lists that were put aside: a block takes one, and then the next that nobody has taken."""
+    reduced = in_block(op, join)
 
     def phase(p, C, slot, w, W, lists, into, aside, held):
         taken = int32_shared(WORDS)
@@ -267,7 +272,7 @@ def by_blocks(walk: Callee, store: Callee, ends: bool, op: int, real: bool) -> C
                 if ends:
                     result = block_least(best, result, memory)
                 else:
-                    result = block_reduce(op, result, memory)
+                    result = reduced(C, slot, result, memory)
                 if thread_index() == 0:
                     store(into, x, result)
 
@@ -288,8 +293,12 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
     given: dict[str, Value] = {"lists": lists, "into": b.field(step.into)}
     all_of = frontier(b, current, "vertex") | given
     ends = step.op in ENDS
-    how: dict[str, Constant] = {"ends": ends, "op": 0 if ends else OPS[step.op]}
-    walk, store, pairs = _parts(step, b, edges, ends)
+    together: dict[str, Constant] = {"op": 0, "join": None}
+    if step.reduction is not None:
+        join = join_of(b, step.reduction, b.layout.dtype(step.into))
+        together = {"op": operation(step.reduction), "join": join}
+    how = together | {"ends": ends}
+    walk, store, pairs = _parts(step, b, edges, together)
     parts: dict[str, Constant] = {"walk": walk, "store": store}
     after = walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED"))
     title, functors, writes = f"gather along {step.edges}-edges: {step.op}", [step.fn, step.where], [step.into]
@@ -316,9 +325,10 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
 
 
 def _parts(
-    step: Gather, b: CudaProgram, edges: dict[str, Constant], ends: bool
+    step: Gather, b: CudaProgram, edges: dict[str, Constant], together: dict[str, Constant]
 ) -> tuple[Made, Made, Made | None]:
     """What walks a list, what stores a result, and what works on pairs of lists, if that pays."""
+    ends = step.op in ENDS
     if ends:
         edges = edges | {"add": Made(nearer, {"op": edges["op"]}), "identity": LAST, "real": False, "flag": False}
         del edges["op"]
@@ -332,4 +342,4 @@ def _parts(
         return walk, store, None
     given = {name: each for name, each in edges.items() if name != "where"}
     near = step.near in arguments(step.fn, "edge")
-    return walk, store, Made(pairing, {**given, "store": store, "op": OPS[step.op], "near": near})
+    return walk, store, Made(pairing, {**given, **together, "store": store, "near": near})

@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.lowering.kernels import Callee
+from frontier.operators.shared.cuda import among_lanes, halves, two
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.machine import ballot, shuffle, sync_warp
     from frontier.backends.cuda.names import I
-    from frontier.backends.cuda.runtime import combine, lanes_reduce
-    from frontier.backends.cuda.steps import folded, next_lane
+    from frontier.backends.cuda.steps import next_lane
 
 __all__ = ["pairing"]
 
@@ -37,6 +37,7 @@ def pairing(
     identity: float,
     real: bool,
     op: int,
+    join: Callee,
     near: bool,
     renumbered: bool,
     weighted: bool,
@@ -47,6 +48,7 @@ def pairing(
     an odd number the last is read twice, and stored once. How the values of a list come together does not depend on the
     list beside it: half of the warp goes on with each. Gives who still waits.
     """
+    bring, fold, reduced = two(op, join), halves(op, join), among_lanes(op, join)
 
     def edge_at(lists, k, last):
         """The far end and the slot of an edge, or of the last one beyond the end."""
@@ -56,7 +58,7 @@ def pairing(
 
     def value_of(p, C, slot, lists, x, far, e):
         none = np.float64(identity) if real else np.int64(identity)
-        return add(none, value(p, C, slot, x, far, e, lists.weights[e] if weighted else 0))
+        return add(C, slot, none, value(p, C, slot, x, far, e, lists.weights[e] if weighted else 0))
 
     def pairs(p, C, slot, lists, into, lane, waits, mine, begin, stop):
         none = np.float64(identity) if real else np.int64(identity)
@@ -85,9 +87,9 @@ def pairing(
             value01 = value01 if I(k0 + I(32)) <= last0 else none
             value10 = value10 if k1 <= last1 else none
             value11 = value11 if I(k1 + I(32)) <= last1 else none
-            part0 = combine(op, value00, value01)
-            part1 = combine(op, value10, value11)
-            result = lanes_reduce(op, folded(op, part0, part1), 16)
+            part0 = bring(C, slot, value00, value01)
+            part1 = bring(C, slot, value10, value11)
+            result = reduced(C, slot, fold(C, slot, part0, part1), 16)
             x = np.int64(shuffle(mine, leader0 if lane < 16 else leader1))
             if lane == 0 or (lane == 16 and leader1 != leader0):
                 store(into, x, result)

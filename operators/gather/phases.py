@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from frontier.functors.functor import arguments
 from frontier.lowering.phases import VALUE
-from frontier.operators.shared.phases import adjacency, reduction
-from frontier.operators.shared.reductions import ENDS
+from frontier.operators.shared.phases import adjacency, combining
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -30,9 +29,7 @@ def gathering_edges(step: Gather, b: Builder) -> tuple[Call, dict[str, Constant]
         "where": b.calling(step.where, step.far, (step.far,)) if step.where is not None else None,
         **edges,
     }
-    if step.op in ENDS:
+    if step.reduction is None:
         return lists, constants | {"op": step.op}
     dtype = b.layout.dtype(step.into)
-    if step.reduction is not None and step.reduction.runtime:
-        constants |= reduction(step.op, dtype)
-    return lists, constants | {"flag": dtype == "bool"}
+    return lists, constants | combining(b, step.reduction, dtype) | {"flag": dtype == "bool"}

@@ -10,7 +10,7 @@ import numpy as np
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments, location
 from frontier.operators.shared.kernels import kernels
-from frontier.operators.shared.reductions import check_compiled, check_into, combination, find, reduced, registered
+from frontier.operators.shared.reductions import check_into, combination, find, reduced, registered
 from frontier.program.frontiers import Frontier
 from frontier.program.step import Functor, Operator, Over, check_field
 
@@ -106,7 +106,6 @@ class Intersect(Operator):
 
     def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
-        check_compiled(builder, self.reduction, "Intersect")
         if current.kinds != {"edge"}:
             raise FrontierError("Intersect runs over a frontier of edges")
         kernels(builder, "intersect").lower(self, builder, current)

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.functors.functor import arguments
-from frontier.lowering.ir import Call, Node
+from frontier.lowering.ir import Call
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.phases import VALUE
-from frontier.lowering.variables import FLOATS, SLOT
-from frontier.operators.elementwise.cuda import OPS, combined
-from frontier.operators.shared.phases import frontier, reduction
+from frontier.lowering.variables import FLOATS
+from frontier.operators.shared.cuda import collecting, keeping, reduce_by
+from frontier.operators.shared.phases import frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import element_at
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.names import I, uint32_shared
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import WARPS, inclusive_scan, keep_float, keep_int
+    from frontier.backends.cuda.runtime import WARPS, inclusive_scan
     from frontier.backends.cuda.steps import next_elements, owner
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.intersect import Intersect
@@ -48,9 +48,19 @@ LONG = 1024
 
 
 def intersecting(
-    pairs: Callee, identity: float, real: bool, op: int, reduces: bool, bounded: bool, u_named: bool, v_named: bool
+    pairs: Callee,
+    identity: float,
+    real: bool,
+    op: int,
+    join: Callee,
+    reduces: bool,
+    fixed: bool,
+    bounded: bool,
+    u_named: bool,
+    v_named: bool,
 ) -> Callable[..., Any]:
     """The functor for every pair of slots with equal far ends, of the lists of an edge (u, v)."""
+    keep = keeping(op, join, real)
 
     def of_edge(sources, targets, offsets, x):
         """Where the shorter list of an edge begins and ends, and the longer; whether the shorter is v's."""
@@ -106,7 +116,7 @@ def intersecting(
                     v = np.int64(targets[x]) if v_named else 0
                     result = pairs(p, C, slot, targets, u, v, x, k, far, far_end, turned, result)
                 done = np.int32(done + np.int32(32))
-            if real:  # sums of floats depend on which warp adds what: that must be the same in every run
+            if fixed:  # sums of floats depend on who adds what: that must be the same in every run
                 first += W
             else:
                 first = next_elements(C, slot, W)
@@ -143,10 +153,7 @@ def intersecting(
                     sync()
                 begin += block_size() * blocks
         if reduces:
-            if real:
-                keep_float(F, slot, op, result)
-            else:
-                keep_int(C, slot, op, result)
+            keep(C, F, slot, result)
 
     return phase
 
@@ -169,7 +176,7 @@ def finding(value: Callee, add: Callee) -> Callable[..., Any]:
             uw = np.int64(low if turned else k)
             vw = np.int64(k if turned else low)
             if reduces:
-                result = add(result, value(p, C, slot, u, v, common, x, uw, vw))
+                result = add(C, slot, result, value(p, C, slot, u, v, common, x, uw, vw))
             else:
                 value(p, C, slot, u, v, common, x, uw, vw)
             low = I(low + I(1))
@@ -186,21 +193,27 @@ def lower(step: Intersect, b: CudaProgram, current: FrontierState) -> None:
     names = arguments(step.fn, "common")
     reduces = step.op is not None and step.into is not None
     add: Constant = None
-    constants: dict[str, Constant] = {"identity": 0, "real": False, "op": 0}
-    after: list[Node] = []
-    if step.op is not None and step.into is not None:
-        constants = reduction(step.op, b.layout.dtype(step.into)) | {"op": OPS[step.op]}
-        add, real = constants.pop("add"), bool(constants["real"])
-        after = combined(b, SLOT, step.op, step.into, real)
-        if real:
+    constants: dict[str, Constant] = {"identity": 0, "real": False, "op": 0, "join": None}
+    fixed = False
+    if step.reduction is not None and step.into is not None:
+        dtype = b.layout.dtype(step.into)
+        constants = collecting(b, step.reduction, dtype)
+        add = constants.pop("add")
+        fixed = bool(constants["real"]) or np.dtype(dtype).kind not in step.reduction.exact
+        if constants["real"]:
             given["F"] = FLOATS
     value = b.calling(step.fn, "common", ("u", "v", "w", "uv", "uw", "vw"), VALUE if reduces else "")
     constants |= {
         "pairs": Made(finding, {"value": value, "add": add}),
         "reduces": reduces,
+        "fixed": fixed,
         "bounded": b.low_degree or b.build.bounded,
         "u_named": "u" in names,
         "v_named": "v" in names,
     }
     made = b.kernel(f"intersect_{step.fn.__name__}", intersecting, given, **constants)
-    b.phase(made, after, "intersect: find the common neighbours of both ends", [step.fn])
+    title = "intersect: find the common neighbours of both ends"
+    if step.reduction is not None and step.into is not None:
+        reduce_by(b, made, step.reduction, step.into, title, step.fn, constants)
+    else:
+        b.phase(made, (), title, [step.fn])

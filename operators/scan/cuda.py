@@ -18,7 +18,7 @@ from frontier.lowering.ir import Assign, Choice, Expr, Value, equal
 from frontier.lowering.kernels import Callee
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, pointer
-from frontier.operators.elementwise.cuda import combined
+from frontier.operators.shared.cuda import combined
 from frontier.operators.shared.phases import calling, reduction
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
-    "adding", "adjacency", "calling", "combining", "frontier", "identity_of", "nearer", "reduction",
+    "adding", "adjacency", "calling", "combining", "frontier", "identity_of", "join_of", "nearer", "reduction",
 ]  # fmt: skip
 
 
@@ -94,19 +94,23 @@ def reduction(op: str, dtype: str) -> dict[str, Constant]:
     return {"add": Made(adding, {"op": op, "takes": takes, "real": real}), "identity": value, "real": real}
 
 
-def combining(b: Builder, made: Reduction, dtype: str, partial: bool = False) -> dict[str, Constant]:
-    """Constants ``add``, ``identity`` and ``real`` of any reduction, whose ``add`` may call a user's function.
-
-    It adds what functors gave, or what has been reduced already (``partial``).
-    """
-    if made.runtime:
+def combining(b: Builder, made: Reduction, dtype: str) -> dict[str, Constant]:
+    """Constants ``add``, ``identity`` and ``real`` of any reduction, whose ``add`` may call a user's function."""
+    join = join_of(b, made, dtype)
+    if join is None:
         found = reduction(made.name, dtype)
         return found | {"add": Made(apart, {"add": found["add"]})}
-    real = made.real(np.dtype(dtype))
-    combine = b.combining(made.combine, "float64" if real else "int64")
-    takes = "numbers" if partial else made.takes
-    add = Made(calling_up, {"combine": combine, "takes": takes, "real": real})
+    real = join.constants["real"]
+    add = Made(joining_values, {"join": join, "takes": made.takes, "real": real})
     return {"add": add, "identity": made.start(np.dtype(dtype)).item(), "real": real}
+
+
+def join_of(b: Builder, made: Reduction, dtype: str) -> Made | None:
+    """What calls a user's function for two results; None for shipped reductions."""
+    if made.runtime:
+        return None
+    real = made.real(np.dtype(dtype))
+    return Made(joining, {"combine": b.combining(made.combine, "float64" if real else "int64"), "real": real})
 
 
 def apart(add: Callee) -> Callable[..., Any]:
@@ -118,14 +122,22 @@ def apart(add: Callee) -> Callable[..., Any]:
     return bring
 
 
-def calling_up(combine: Callee, takes: str, real: bool) -> Callable[..., Any]:
-    """Return a function that combines a value with a result by a user's function, like :func:`adding`."""
+def joining(combine: Callee, real: bool) -> Callable[..., Any]:
+    """What makes one result of two by a user's function."""
+
+    def join(C, slot, first, second):
+        made = combine(C, slot, first, second)
+        return np.float64(made) if real else integer(made)
+
+    return join
+
+
+def joining_values(join: Callee, takes: str, real: bool) -> Callable[..., Any]:
+    """What brings one more value into a result by a user's function, as :func:`adding` does by one that is shipped."""
     take = taking(takes, real)
 
     def bring(C, slot, result, value):
-        new = np.float64(take(value)) if real else take(value)
-        made = combine(C, slot, result, new)
-        return np.float64(made) if real else integer(made)
+        return join(C, slot, result, np.float64(take(value)) if real else take(value))
 
     return bring
 

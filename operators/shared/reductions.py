@@ -18,11 +18,10 @@ from frontier.functors.functor import location
 from frontier.functors.numbers import refused_float
 
 if TYPE_CHECKING:
-    from frontier.lowering.builder import Builder
     from frontier.program.step import Functor
 
 __all__ = [
-    "ENDS", "KINDS", "REDUCTIONS", "SHIPPED", "Reduction", "check_compiled", "check_into", "combination", "find",
+    "ENDS", "KINDS", "REDUCTIONS", "SHIPPED", "Reduction", "check_into", "combination", "find",
     "identity", "least", "reduced", "registered", "shipped",
 ]  # fmt: skip
 
@@ -184,15 +183,6 @@ def find(op: str, what: str, more: tuple[str, ...] = ()) -> Reduction:
     if found is None:
         raise FrontierError(f"{what}(op={op!r}): choose from {', '.join((*REDUCTIONS, *more))}")
     return found
-
-
-def check_compiled(builder: Builder, made: Reduction | None, what: str) -> None:
-    """Raise FrontierError where a backend does not compile what users have registered."""
-    if made is not None and not made.runtime and not builder.takes_registered:
-        raise FrontierError(
-            f"{what}(op={made.name!r}): the backend {builder.backend} takes shipped reductions only; "
-            "run it on 'cpu' or 'python'"
-        )
 
 
 def registered(made: Reduction | None) -> Iterator[Functor]:

@@ -41,7 +41,7 @@ def register_reduction(
     """Add a reduction, which Reduce, Gather and Intersect then take as their ``op``.
 
     A step keeps the reduction that its name stood for when the step was made; registering the name again replaces it
-    for later steps. The cuda backend does not take registered reductions yet.
+    for later steps.
 
     Parameters
     ----------

@@ -47,8 +47,7 @@ def worker(options: argparse.Namespace) -> int:
     with corners(local=3, least=1):
         for seed in range(options.seed, options.seed + options.programs):
             _say(begin=seed)
-            made = program(seed, not options.tame, registers=options.backend == "cpu")
-            _say(**_one(made, seed, options))
+            _say(**_one(program(seed, not options.tame), seed, options))
     return 0
 
 

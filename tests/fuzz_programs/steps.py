@@ -91,7 +91,6 @@ class _Maker:
     rng: np.random.Generator
     weights: str | None
     wild: bool
-    registers: bool = True
     counters: int = 0
     made: int = 0
     depth: int = 0
@@ -122,7 +121,7 @@ class _Maker:
             if (kept.way == "plain" and kept.kind == own)
             or (kept.way in ("add", "min", "max", "or", "exact") and kept.kind == "vertex" and place != "count")
             or (kept.way == "add" and kept.kind == "edge" and place == "edge")
-            or (self.registers and kept.way in ("first", "last") and place != "count")
+            or (kept.way in ("first", "last") and place != "count")
         ]
         count = int(self.rng.integers(0, 4))
         found = set(self.rng.choice(there, min(count, len(there)), replace=False).tolist()) if there else set()
@@ -315,7 +314,7 @@ class _Maker:
     def _reduced(self, into: str) -> tuple[str, str]:
         """An operation into a field, and what its functor returns."""
         kept = FIELDS[into]
-        if self.registers and self.chance(0.4):
+        if self.chance(0.4):
             op = self.pick(REGISTERED if kept.dtype not in (*FLOATS, "bool") else ["parity", "magnitude"])
             return op, "truth" if op == "parity" or kept.dtype == "bool" else into
         if kept.dtype == "bool":
@@ -489,11 +488,11 @@ class _Maker:
         return Node("Sequence", (), (), frozenset(), (clear, clears, marks, loop, replay))
 
 
-def program(seed: int, wild: bool = False, registers: bool = True) -> Program:
-    """The program of a seed; ``registers``: with what cuda lacks: reductions of its own, and pairs."""
+def program(seed: int, wild: bool = False) -> Program:
+    """The program of a seed."""
     rng = np.random.default_rng(seed)
     weights = [None, "int32", "int64", "float32", "float64"][int(rng.integers(5))]
-    maker = _Maker(rng, weights, wild, registers)
+    maker = _Maker(rng, weights, wild)
     kind = maker.pick(["vertex", "vertex", "edge"])
     made, _ = maker.steps(kind, 1, 4)
     choices = [

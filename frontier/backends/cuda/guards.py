@@ -33,8 +33,10 @@ def _intrinsic(guard: Guard) -> Any:
 def _calling(bits: dict[int, int]) -> Any:
     """What makes ``call(p, C, slot, *ends)``, see :class:`frontier.lowering.kernels.FunctorCall`."""
 
-    def calling(functor: Any, number: int, order: tuple[int, ...], value: bool) -> Any:
+    def calling(functor: Any, number: int, order: tuple[int, ...], value: bool, problem: bool = True) -> Any:
         guard = Guard(bits, value)
+        if not problem:
+            return _without_problem(guard, functor, number)
 
         @intrinsic
         def call(typingctx, p, C, slot, *ends):
@@ -56,6 +58,26 @@ def _calling(bits: dict[int, int]) -> Any:
         return call
 
     return calling
+
+
+def _without_problem(guard: Guard, functor: Any, number: int) -> Any:
+    """What makes ``call(C, slot, *ends)``, for a function that takes no problem and all of its ends, in their order."""
+
+    @intrinsic
+    def call(typingctx, C, slot, *ends):
+        kinds = [types.unliteral(each) for each in ends]
+        call = Call(typingctx, typingctx.resolve_value_type(functor), tuple(kinds), guard.value)
+
+        def generate(context, builder, signature, given):
+            parts = [builder.extract_value(given[2], i) for i in range(len(kinds))]
+            wanted = zip(kinds, call.signature.args, parts, strict=True)
+            cast = [context.cast(builder, part, kind, kind_) for kind, kind_, part in wanted]
+            words = [given[0], given[1], context.get_constant(types.int64, number)]
+            return guard.generate(call, context, builder, words, cast)
+
+        return call.type(C, types.int64, types.BaseTuple.from_types(kinds)), generate
+
+    return call
 
 
 def _guards(bits: dict[int, int]) -> SimpleNamespace:

@@ -89,7 +89,6 @@ class CudaProgram(Program):
 
     backend = "cuda"
     sharers = "blocks"
-    takes_registered = False
 
     #: The text of its module, once it is ready.
     whole_text: str | None = None

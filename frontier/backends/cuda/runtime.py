@@ -358,6 +358,30 @@ def combined_float(F, slot, op, value):
 
 
 @device
+def kept(row, slot, memory):
+    """The first of a slot's row of results, for every thread of the block."""
+    sync()
+    if thread_index() == i32(0):
+        memory[0] = row[partials(slot)]
+    sync()
+    value = memory[0]
+    sync()
+    return value
+
+
+@device
+def kept_int(C, slot):
+    """What a phase has made of all blocks' results. All threads call it."""
+    return kept(C, slot, int64_shared(WARPS))
+
+
+@device
+def kept_float(F, slot):
+    """The same for a float."""
+    return kept(F, slot, float64_shared(WARPS))
+
+
+@device
 def add_up(C, slot, word, value):
     """Add a value of every thread to a counter: one atomic a block. All threads call it."""
     value = block_reduce(SUM, i64(value), int64_shared(WARPS))

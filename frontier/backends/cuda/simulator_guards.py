@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -58,15 +59,18 @@ def _guards(bits: dict[int, int]) -> SimpleNamespace:
     def in_decision(value: bool) -> Callable[..., Any]:
         return lambda fn, C, number, *args: _called(fn, C, number, args, value)
 
-    def calling(functor: Callable[..., Any], number: int, order: tuple[int, ...], value: bool) -> Callable[..., Any]:
+    def calling(
+        functor: Callable[..., Any], number: int, order: tuple[int, ...], value: bool, problem: bool = True
+    ) -> Callable[..., Any]:
         def call(p: Any, C: Any, slot: Any, *ends: Any) -> Any:
-            result, failed = _called(functor, C, number, (p, *(_wide(ends[i]) for i in order)), value)
+            given = tuple(_wide(ends[i]) for i in order)
+            result, failed = _called(functor, C, number, (p, *given) if problem else given, value)
             if failed:
                 for word, bit in bits.items():
                     C[slot + word] = int(C[slot + word]) | bit
             return result
 
-        return call
+        return call if problem else partial(call, None)
 
     return SimpleNamespace(calling=calling, tried=in_decision(False), tried_value=in_decision(True))
 
