@@ -119,6 +119,7 @@ def test_estimates_make_nothing(backend: Backend, problems: list[Problem]) -> No
 def test_programs_of_another_backend_are_counted_as_those_of_the_cpu() -> None:
     class Idle(Computing):
         name = "idle"
+        keeps_pairs = True
 
         def start(self, *given: Any) -> Any:
             raise NotImplementedError

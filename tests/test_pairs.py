@@ -8,30 +8,11 @@ import pickle
 import numpy as np
 import pytest
 from compare import WORKERS, host, workers
-from conftest import Backend
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import graphs, graphs_with_vertex
 
 import frontier as fr
-
-
-@pytest.fixture(params=["python", "cpu"], scope="module")
-def backend(request):
-    """As in conftest, without cuda, which does not know pairs yet."""
-    return Backend(request.param)
-
-
-@pytest.fixture(scope="module")
-def compiled():
-    return Backend("cpu")
-
-
-def test_cuda_refuses(cuda):
-    p = problem(cuda(fr.path(3, weights=(1, 2))))
-    with pytest.raises(fr.FunctorError, match="the cuda backend does not know fields that go along"):
-        Paths(p).run()
-
 
 #: In one word, and under a lock.
 DTYPES = [("float32", "int32"), ("int32", "uint32"), ("uint32", "float32"), ("float64", "int32"), ("int64", "int64"),

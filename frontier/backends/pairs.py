@@ -31,17 +31,18 @@ def place(builder: Any, args: Any) -> Any:
     return builder.gep(args[0], [builder.shl(args[1], _I64(1))])
 
 
-def register(intrinsic: Any, overload: Any, jit: Any, operations: Any) -> SimpleNamespace:
+def register(intrinsic: Any, overload: Any, jit: Any, operations: Any, read: Any) -> SimpleNamespace:
     """Tell numba how the fields of pairs are read and written on one target, by that target's own decorators.
 
-    ``operations`` are ``fetch_min``, ``fetch_max``, ``compare_exchange``, ``store_release`` and ``yield_processor``.
+    ``operations`` are ``fetch_min``, ``fetch_max``, ``compare_exchange``, ``load_acquire``, ``store_release`` and
+    ``yield_processor``; ``read(builder, pointer)`` loads a word that others write.
 
     Gives ``minimum`` and ``maximum`` for halves of words, and ``locked_minimum`` and ``locked_maximum``: functions of a
     field, an index, a value and one for the other field. Both are stored if the value is less, or greater, than what is
     there; the result is what was there. ``key_of`` gives the pointer to a key that has locks.
     """
     made = _locked(intrinsic, overload, jit, operations)
-    made.minimum, made.maximum = _offer(intrinsic, "<"), _offer(intrinsic, ">")
+    made.minimum, made.maximum = _offer(intrinsic, "<", read), _offer(intrinsic, ">", read)
     _halves(intrinsic, overload)
     return made
 
@@ -88,7 +89,7 @@ def _halves(intrinsic: Any, overload: Any) -> None:
     overload(operator.setitem)(setitem)
 
 
-def _offer(intrinsic: Any, better: str) -> Any:
+def _offer(intrinsic: Any, better: str, read: Any) -> Any:
     """A loop that exchanges the word until it succeeds, or what is there is no worse."""
 
     @intrinsic
@@ -100,7 +101,7 @@ def _offer(intrinsic: Any, better: str) -> Any:
             word = builder.bitcast(place(builder, args), _I64.as_pointer())
             low, high = (builder.zext(builder.bitcast(each, _I32), _I64) for each in args[2:])
             new = builder.or_(builder.shl(high, _I64(32)), low)
-            first, begin = builder.load_atomic(word, "monotonic", 8), builder.block
+            first, begin = read(builder, word), builder.block
             look, swap, done = (builder.append_basic_block(f"offer_{name}") for name in ("look", "swap", "done"))
             builder.branch(look)
             builder.position_at_end(look)
@@ -109,7 +110,7 @@ def _offer(intrinsic: Any, better: str) -> Any:
             there = builder.bitcast(builder.trunc(held, _I32), context.get_value_type(half.dtype))
             builder.cbranch(_compared(builder, better, half.dtype, args[2], there), swap, done)
             builder.position_at_end(swap)
-            result = builder.cmpxchg(word, held, new, "acq_rel", "monotonic")
+            result = builder.cmpxchg(word, held, new, "monotonic", "monotonic")
             held.add_incoming(builder.extract_value(result, 0), swap)
             builder.cbranch(builder.extract_value(result, 1), done, look)
             builder.position_at_end(done)
@@ -159,7 +160,8 @@ def _locked(intrinsic: Any, overload: Any, jit: Any, operations: Any) -> SimpleN
         return given
 
     key_of, other_of, locks_of = part(0), part(1), part(2)
-    exchange, release, give_way = operations.compare_exchange, operations.store_release, operations.yield_processor
+    exchange, acquire, release = operations.compare_exchange, operations.load_acquire, operations.store_release
+    give_way = operations.yield_processor
     last = LOCKS - 1
 
     @intrinsic
@@ -170,14 +172,6 @@ def _locked(intrinsic: Any, overload: Any, jit: Any, operations: Any) -> SimpleN
             return args[1]
 
         return field.dtype(field, field.dtype), generate
-
-    @jit
-    def lock(locks, at):
-        tries = 0
-        while exchange(locks, at, 0, 1) != 0:
-            tries += 1
-            if tries > 64:  # whoever has it may wait for a core
-                give_way()
 
     @jit
     def less(value, there):
@@ -194,13 +188,18 @@ def _locked(intrinsic: Any, overload: Any, jit: Any, operations: Any) -> SimpleN
             there = key[index]
             if not better(new, there):
                 return there
-            locks, at = locks_of(field), index & last
-            lock(locks, at)
-            there = change(key, index, new)
-            if better(new, there):
-                other_of(field)[index] = companion
-            release(locks, at, 0)
-            return there
+            locks, at, tries = locks_of(field), index & last, 0
+            while True:  # all under the lock is inside, where the lanes of a warp wait for each other
+                if exchange(locks, at, 0, 1) == 0:
+                    acquire(locks, at)
+                    there = change(key, index, new)
+                    if better(new, there):
+                        other_of(field)[index] = companion
+                    release(locks, at, 0)
+                    return there
+                tries += 1
+                if tries > 64:  # the thread that has it may wait for a core
+                    give_way()
 
         return offer
 

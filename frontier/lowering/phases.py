@@ -161,6 +161,12 @@ class Phases(Variables):
         locks = self.input("locks", "locks", "locks of pairs")
         return Call(f"{self.layout.seen(name)}_at", own, self.state[f"field:{pair.other}"], locks)
 
+    def memory(self, name: str) -> Expr:
+        """A field as it lies in memory."""
+        pair = self.layout.pair(name)
+        halves = pair is not None and pair.word
+        return pointer(self.layout.seen(name), self.state[f"field:{name}"]) if halves else self.field(name)
+
     def pair_types(self) -> list[str]:
         """Names of the types of fields that go along with others, as functors see them."""
         fields = (name for name, kind, _ in self.layout.fields if kind in ("vertex", "edge"))

@@ -71,5 +71,10 @@ def side_by_side(memory: Memory, length: int, dtypes: tuple[np.dtype[Any], np.dt
 
 def apart(key: Any, other: Any) -> bool:
     """Whether two arrays do not lie so, as after a copy."""
-    step = key.strides == other.strides == (8,)
-    return not (step and other.__array_interface__["data"][0] - key.__array_interface__["data"][0] == 4)
+    first, second = _where(key), _where(other)
+    steps = first["strides"] == second["strides"] == (8,)
+    return not (steps and second["data"][0] - first["data"][0] == 4)
+
+
+def _where(array: Any) -> Any:
+    return array.__array_interface__ if isinstance(array, np.ndarray) else array.__cuda_array_interface__

@@ -78,7 +78,7 @@ def vertex(
     with_ : str, optional
         Name of another field: when copies are merged, take this value from the copy whose other field was chosen. If
         that field has ``combine="min"`` or ``"max"``, functors set both at the same time,
-        ``fr.atomic_min(p.distance, dst, new, src)``. If both have 32 bits, the ``cpu`` backend interleaves the arrays.
+        ``fr.atomic_min(p.distance, dst, new, src)``. If both have 32 bits, backends that compile interleave them.
     """
     return _each("vertex", dtype, init, combine, with_)
 

@@ -32,6 +32,7 @@ class CudaBackend(Backend):
 
     name = "cuda"
     massively_parallel = True
+    keeps_pairs = True
 
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> CudaExecution:
         """Begin to run a step."""

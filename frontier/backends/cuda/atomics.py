@@ -12,14 +12,25 @@ from numba import cuda
 from numba.cuda import models
 from numba.cuda.extending import intrinsic, overload, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads
+from frontier.backends import arithmetic, checks, flags, overloads, pairs
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 
 __all__ = ["bits_of", "checked", "integer", "key_down", "key_up", "truth"]
 
-overloads.register(overload, SimpleNamespace(**vars(intrinsics)), cuda.jit(device=True), intrinsic)
+_jit = cuda.jit(device=True)
+
+
+@_jit
+def _nothing():  # type: ignore[no-untyped-def]
+    """A lane that waits for a lock has nothing to give way to."""
+
+
+_operations = SimpleNamespace(**vars(intrinsics), yield_processor=_nothing)
+#: The word is near, as the functor has just looked at it. If it has changed since, the exchange says what it is.
+_pairs = pairs.register(intrinsic, overload, _jit, _operations, lambda builder, word: builder.load(word))
+overloads.register(overload, _operations, _jit, intrinsic, _pairs)
 flags.register(intrinsic, overload)
 arithmetic.register(overload)
 
@@ -28,4 +39,4 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
     context.fndesc.call_conv.return_user_exc(builder, kind, arguments)
 
 
-checked = checks.register(intrinsic, overload, register_model, models, _raises)
+checked = checks.register(intrinsic, overload, register_model, models, _raises, paired=True)

@@ -13,9 +13,10 @@ from typing import Any
 from llvmlite import ir
 from numba import cuda, types
 from numba.cuda.extending import intrinsic, register_model
-from numba.cuda.models import PrimitiveModel
+from numba.cuda.models import PrimitiveModel, StructModel
 
-from frontier.backends.elements import Flags, Narrow, pointer_type
+from frontier.backends import pairs
+from frontier.backends.elements import Flags, Half, Locked, Narrow, pointer_type
 
 __all__ = [
     "POINTERS",
@@ -63,6 +64,18 @@ class _NarrowModel(PrimitiveModel):
         super().__init__(manager, fe_type, ir.IntType(fe_type.dtype.bitwidth).as_pointer())
 
 
+@register_model(Half)
+class _HalfModel(PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, manager[fe_type.dtype].get_value_type().as_pointer())
+
+
+@register_model(Locked)
+class _LockedModel(StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, list(zip(("key", "other", "locks"), fe_type.kinds, strict=True)))
+
+
 # ---- memory ------------------------------------------------------------------------------------------
 
 
@@ -105,8 +118,19 @@ def _shared(made: Any) -> Any:
 
 _DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float64 wide_int8 wide_int16 wide_int32"
 
+
+
+class _Pointers(dict[str, Any]):
+    """The types of fields that go along with others are many, and made when asked for."""
+
+    def __missing__(self, name: str) -> Any:
+        kind = pointer_type(name)
+        self[name] = made = pairs.locked(intrinsic, kind) if isinstance(kind, Locked) else _pointer_to(kind)
+        return made
+
+
 #: dtype name -> function from an address (int64) to a pointer.
-POINTERS = {name: _pointer_to(pointer_type(name)) for name in _DTYPES.split()}
+POINTERS = _Pointers({name: _pointer_to(pointer_type(name)) for name in _DTYPES.split()})
 
 #: dtype name -> function from an offset in bytes to a pointer into the block's scratch memory.
 SHARED = {
@@ -114,35 +138,34 @@ SHARED = {
 }
 
 
-def _element(builder: Any, args: Any) -> Any:
-    return builder.gep(args[0], [args[1]])
+def _element(builder: Any, args: Any, kind: Any = None) -> Any:
+    return pairs.place(builder, args) if isinstance(kind, Half) else builder.gep(args[0], [args[1]])
 
 
 def _is_pointer(kind: Any) -> bool:
-    return isinstance(kind, (types.CPointer, Narrow))
+    return isinstance(kind, (types.CPointer, Half, Narrow))
 
 
 # ---- atomics -----------------------------------------------------------------------------------------
 
 
-def _add_float(builder: Any, number: Any, args: Any) -> Any:
+def _add_float(builder: Any, number: Any, place: Any, value: Any) -> Any:
     """LLVM 7, which older architectures are compiled by, has no atomicrmw fadd."""
     kind, letter = (ir.DoubleType(), "d") if number.bitwidth == 64 else (ir.FloatType(), "f")
-    address = builder.ptrtoint(_element(builder, args), _I64)
+    address = builder.ptrtoint(place, _I64)
     text = f"atom.global.add.f{number.bitwidth} $0, [$1], $2;"
     where = f"={letter},l,{letter},~{{memory}}"
-    return builder.asm(ir.FunctionType(kind, [_I64, kind]), text, where, [address, args[2]], True)
+    return builder.asm(ir.FunctionType(kind, [_I64, kind]), text, where, [address, value], True)
 
 
-def _extreme_float(builder: Any, number: Any, args: Any, least: bool) -> Any:
+def _extreme_float(builder: Any, number: Any, place: Any, value: Any, least: bool) -> Any:
     """Minimum or maximum of floats by integer atomics.
 
     Without the sign bit floats are ordered as signed integers are; with it, in reverse as unsigned ones. NaN, which
     would be beyond all of them, is taken for the infinity that changes nothing.
     """
     whole = ir.IntType(number.bitwidth)
-    pointer = builder.bitcast(_element(builder, args), whole.as_pointer())
-    value = args[2]
+    pointer = builder.bitcast(place, whole.as_pointer())
     nothing = ir.Constant(value.type, math.inf if least else -math.inf)
     bits = builder.bitcast(builder.select(builder.fcmp_unordered("uno", value, value), nothing, value), whole)
     positive = builder.icmp_signed(">=", bits, ir.Constant(whole, 0))
@@ -157,7 +180,7 @@ def _extreme_float(builder: Any, number: Any, args: Any, least: bool) -> Any:
     old = builder.phi(whole)
     old.add_incoming(a, from_a)
     old.add_incoming(b, from_b)
-    return builder.bitcast(old, args[2].type)
+    return builder.bitcast(old, value.type)
 
 
 def _read_modify_write(name: str, integers: tuple[str, str], real: Any) -> Any:
@@ -170,10 +193,11 @@ def _read_modify_write(name: str, integers: tuple[str, str], real: Any) -> Any:
         number = pointer.dtype
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = _element(builder, args, pointer)
             if isinstance(number, types.Float):
-                return real(builder, number, args)
+                return real(builder, number, place, args[2])
             op = integers[0] if number.signed else integers[1]
-            return builder.atomic_rmw(op, _element(builder, args), args[2], "monotonic")
+            return builder.atomic_rmw(op, place, args[2], "monotonic")
 
         return number(pointer, types.intp, number), generate
 
@@ -181,13 +205,13 @@ def _read_modify_write(name: str, integers: tuple[str, str], real: Any) -> Any:
     return operation
 
 
-def _no_float(builder: Any, number: Any, args: Any) -> Any:
+def _no_float(builder: Any, number: Any, place: Any, value: Any) -> Any:
     raise NotImplementedError(f"no such atomic on {number}")
 
 
 fetch_add = _read_modify_write("fetch_add", ("add", "add"), _add_float)
-fetch_min = _read_modify_write("fetch_min", ("min", "umin"), lambda b, n, a: _extreme_float(b, n, a, True))
-fetch_max = _read_modify_write("fetch_max", ("max", "umax"), lambda b, n, a: _extreme_float(b, n, a, False))
+fetch_min = _read_modify_write("fetch_min", ("min", "umin"), lambda *given: _extreme_float(*given, True))
+fetch_max = _read_modify_write("fetch_max", ("max", "umax"), lambda *given: _extreme_float(*given, False))
 fetch_or = _read_modify_write("fetch_or", ("or", "or"), _no_float)
 exchange = _read_modify_write("exchange", ("xchg", "xchg"), _no_float)
 
@@ -200,7 +224,7 @@ def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, va
     number = pointer.dtype
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        pair = builder.cmpxchg(_element(builder, args), args[2], args[3], "monotonic", "monotonic")
+        pair = builder.cmpxchg(_element(builder, args, pointer), args[2], args[3], "monotonic", "monotonic")
         return builder.extract_value(pair, 0)
 
     return number(pointer, types.intp, number, number), generate
@@ -255,7 +279,7 @@ def prefetch(typingctx: Any, pointer: Any, index: Any) -> Any:
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address = builder.ptrtoint(_element(builder, args), _I64)
+        address = builder.ptrtoint(_element(builder, args, pointer), _I64)
         kind = ir.FunctionType(ir.VoidType(), [_I64])
         builder.asm(kind, "prefetch.global.L2 [$0];", "l", [address], True)
         return context.get_dummy_value()

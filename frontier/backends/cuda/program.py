@@ -210,6 +210,7 @@ def _text(program: CudaProgram) -> str:
     constants += [f"IDS = {np.dtype(ids).itemsize}", f"OFFSETS = {np.dtype(offsets).itemsize}"]
     constants += [f"I = {width}", f"tracing = {build.traced}", f"single = {build.single}"]
     phase = "phase = Kernels(globals(), function, device)"
-    imports = "\n".join([_IMPORTS, *calls, *program.checkers(), *constants, phase])
+    pointers = [f"{name}_at = POINTERS[{name!r}]" for name in program.pair_types()]
+    imports = "\n".join([_IMPORTS, *pointers, *calls, *program.checkers(), *constants, phase])
     printer = (LeaderPrinter if program.decides else ThreadPrinter)(program)
     return module_text(program, imports, printer.function())

@@ -81,11 +81,12 @@ _CTYPES: dict[str, Any] = {
 class Pointer:
     """Memory at an address as numbers of one type."""
 
-    __slots__ = ("address", "dtype", "kind", "number", "size")
+    __slots__ = ("address", "companion", "dtype", "kind", "number", "size")
 
-    def __init__(self, address: int, dtype: str) -> None:
+    def __init__(self, address: int, dtype: str, stride: int = 0, companion: Pointer | None = None) -> None:
         self.address, self.dtype, self.kind = int(address), np.dtype(dtype), _CTYPES[dtype]
-        self.size = ctypes.sizeof(self.kind)
+        self.size = stride or ctypes.sizeof(self.kind)
+        self.companion = companion  # the field that goes along with this one
         # As compiled functors see it: integers have 64 bits, but for uint64.
         wide = self.dtype.kind in "iu" and self.dtype != np.uint64
         self.number = np.int64 if wide else self.dtype.type
@@ -118,10 +119,11 @@ class Outside(IndexError):
 class Checked:
     """A field of a known length; see :mod:`frontier.backends.checks`."""
 
-    __slots__ = ("dtype", "length", "number", "pointer")
+    __slots__ = ("companion", "dtype", "length", "number", "pointer")
 
     def __init__(self, pointer: Pointer, length: int, number: int) -> None:
         self.pointer, self.length, self.number, self.dtype = pointer, int(length), number, pointer.dtype
+        self.companion = pointer.companion
 
     def __getitem__(self, index: Any) -> Any:
         if not 0 <= index < self.length:
@@ -150,7 +152,29 @@ def _shared(name: str) -> Callable[[int], Pointer]:
     return lambda offset: Pointer(me.block.scratch + int(offset), name)
 
 
-POINTERS = {name: _at(name) for name in _CTYPES} | {f"wide_int{bits}": _at(f"int{bits}") for bits in (8, 16, 32)}
+def _half(key: str, other: str = "") -> Callable[[int], Pointer]:
+    def at(address: int) -> Pointer:
+        return Pointer(address, key, 8, Pointer(address + 4, other, 8) if other else None)
+
+    return at
+
+
+def _locked(key: str, other: str) -> Callable[[int, int, int], Pointer]:
+    """Threads take turns of their own accord, so that locks are not needed."""
+    return lambda address, of_other, locks: Pointer(address, key, 0, Pointer(of_other, other))
+
+
+class _Pointers(dict[str, Any]):
+    """Fields that go along with others; see :mod:`frontier.backends.pairs`."""
+
+    def __missing__(self, name: str) -> Any:
+        way, *dtypes = name.split("_")
+        self[name] = made = (_half if way == "half" else _locked)(*dtypes)
+        return made
+
+
+POINTERS = _Pointers({name: _at(name) for name in _CTYPES})
+POINTERS.update({f"wide_int{bits}": _at(f"int{bits}") for bits in (8, 16, 32)})
 SHARED = {name: _shared(name) for name in ("int32", "uint32", "int64", "float64")}
 
 

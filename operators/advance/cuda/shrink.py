@@ -20,6 +20,7 @@ from frontier.program.effects import effects
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
     from frontier.operators.advance import Advance
+    from frontier.program.layout import Layout
 
 __all__ = ["Waiting", "waiting"]
 
@@ -31,10 +32,10 @@ def waiting(step: Advance, b: CudaProgram) -> Waiting | None:
     """
     able = b.schedule.queue == "scan" and not b.low_degree and not b.build.single
     repeated = len(b.loops) > 1 and not b.records and step.output == "vertex"
-    return Waiting(b) if able and repeated and _lasting(step) else None
+    return Waiting(b) if able and repeated and _lasting(step, b.layout) else None
 
 
-def _lasting(step: Advance) -> bool:
+def _lasting(step: Advance, layout: Layout) -> bool:
     """Whether ``where``, once false for a vertex, stays so while nothing but the step's pulls runs.
 
     Then no edge of the vertex is visited any more; and other visits do not write what ``where`` reads of it.
@@ -46,7 +47,9 @@ def _lasting(step: Advance) -> bool:
 
     def kept(name: str) -> bool:
         """Whether a visit writes a field at its far end only; an index "" means that it is unknown where it writes."""
-        return visits.writes.get(name, own) == own and "" not in visits.reads.get(name, own)
+        pair = layout.pair(name)
+        both = (name,) if pair is None else pair[:2]  # one goes along with the other
+        return all(visits.writes.get(each, own) == own and "" not in visits.reads.get(each, own) for each in both)
 
     followed = asked.exact and visits.exact
     return followed and all(places == own and kept(name) for name, places in asked.reads.items())

@@ -318,7 +318,7 @@ def _ahead(step: Advance, b: CudaProgram) -> tuple[Made, Value]:
     given: Value = 0
     for name in reversed(fields):
         made = Made(fetching, {"others": made})
-        given = Call("Several", b.field(name), given)
+        given = Call("Several", b.memory(name), given)
     return made, given
 
 
