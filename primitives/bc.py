@@ -16,7 +16,7 @@ atomics. Small graphs are processed from many sources at once, by :class:`fronti
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -159,13 +159,9 @@ def betweenness(
     1.3 GB of GPU memory and never more than half of what is free there.
     """
     batch = fr.BatchedSources(g, sources, Betweenness, FIELDS, schedule, seed=seed)
-    if batch.copies == 1 and g.placement.massively_parallel:
-        from frontier.primitives import _bc_one_by_one
-
-        centrality = _bc_one_by_one.dependencies(g, batch.sources, schedule)
-    else:
-        batch.run()
-        centrality = batch.sum("centrality")
+    batch.enactor = _program(g, batch.copies)
+    batch.run()
+    centrality = batch.sum("centrality")
     if not np.isfinite(centrality).all():
         raise FrontierError("two vertices have more shortest paths between them than float64 can count")
     pairs = (g.num_vertices - 1) * (g.num_vertices - 2)
@@ -186,13 +182,15 @@ def _facts(g: Graph, result: BetweennessResult) -> dict[str, Any]:
     return facts
 
 
+def _program(g: Graph, copies: int) -> type[fr.Enactor]:
+    from frontier.primitives._bc_variants import variant
+
+    return Betweenness if copies > 1 else variant(g, Betweenness)
+
+
 def _plan(g: Graph) -> Plan:
     plan = fr.BatchedSources.plan(g, g.num_vertices, Betweenness, FIELDS)
-    if plan.copies == 1 and g.placement.massively_parallel:
-        from frontier.primitives import _bc_one_by_one
-
-        return _bc_one_by_one.plan(g)
-    return plan
+    return plan if plan.copies > 1 else replace(plan, runs=[_program(g, 1)])
 
 
 register_primitive(
