@@ -238,7 +238,6 @@ def test_which_conditions_last(step, expected):
 def test_its_kernel_compiles(monkeypatch):
     import test_ptx
 
-    from frontier.backends.cuda import compiler
 
     runs = {"shrinking": lambda g: fr.bfs(g, 0, schedule=SCAN.replace(hub_cache=True))}
     monkeypatch.setattr(test_ptx, "RUNS", runs)
