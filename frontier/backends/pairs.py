@@ -1,8 +1,8 @@
 """Pairs of fields that functors change at the same time, on any target: see :mod:`frontier.program.pairs`.
 
-Two fields of 32 bits share words of 64 bits, so that one atomic changes both. A word's lower half holds the element of
-one field, the upper half that of the field declared ``with_=`` it. Functors, and the host, see each as an array whose
-elements lie eight bytes apart.
+Two fields of 32 bits share words of 64 bits, so that one atomic changes both. A word's upper half holds the element of
+one field, the key, and the lower half that of the field declared ``with_=`` it. So words are in the order of their
+keys. Functors, and the host, see each as an array whose elements lie eight bytes apart.
 
 Wider fields are arrays as others are. Whoever has a better value takes a lock, of which there are a few thousand. The
 key still changes by an atomic, for other atomics on it take no lock.
@@ -21,7 +21,7 @@ from numba import types
 from frontier.backends.elements import Half, Locked
 from frontier.backends.workspace import LOCKS
 
-__all__ = ["locked", "place", "register"]
+__all__ = ["locked", "place", "register", "swapping", "word_of"]
 
 _I32, _I64 = ir.IntType(32), ir.IntType(64)
 
@@ -31,18 +31,24 @@ def place(builder: Any, args: Any) -> Any:
     return builder.gep(args[0], [builder.shl(args[1], _I64(1))])
 
 
-def register(intrinsic: Any, overload: Any, jit: Any, operations: Any, read: Any) -> SimpleNamespace:
+def word_of(builder: Any, args: Any) -> Any:
+    """Where the word of a key lies, of a pointer and an index."""
+    half = builder.bitcast(place(builder, args), _I32.as_pointer())
+    return builder.bitcast(builder.gep(half, [_I64(-1)]), _I64.as_pointer())
+
+
+def register(intrinsic: Any, overload: Any, jit: Any, operations: Any, offer: Any) -> SimpleNamespace:
     """Tell numba how the fields of pairs are read and written on one target, by that target's own decorators.
 
     ``operations`` are ``fetch_min``, ``fetch_max``, ``compare_exchange``, ``load_acquire``, ``store_release`` and
-    ``yield_processor``; ``read(builder, pointer)`` loads a word that others write.
+    ``yield_processor``; ``offer(better)`` makes the intrinsic that changes a word, with ``"<"`` or ``">"``.
 
     Gives ``minimum`` and ``maximum`` for halves of words, and ``locked_minimum`` and ``locked_maximum``: functions of a
     field, an index, a value and one for the other field. Both are stored if the value is less, or greater, than what is
     there; the result is what was there. ``key_of`` gives the pointer to a key that has locks.
     """
     made = _locked(intrinsic, overload, jit, operations)
-    made.minimum, made.maximum = _offer(intrinsic, "<", read), _offer(intrinsic, ">", read)
+    made.minimum, made.maximum = offer("<"), offer(">")
     _halves(intrinsic, overload)
     return made
 
@@ -89,8 +95,11 @@ def _halves(intrinsic: Any, overload: Any) -> None:
     overload(operator.setitem)(setitem)
 
 
-def _offer(intrinsic: Any, better: str, read: Any) -> Any:
-    """A loop that exchanges the word until it succeeds, or what is there is no worse."""
+def swapping(intrinsic: Any, read: Any, better: str) -> Any:
+    """A loop that exchanges the word until it succeeds, or what is there is no worse.
+
+    ``read(builder, pointer)`` loads a word that others write.
+    """
 
     @intrinsic
     def offer(typingctx, half, index, value, other):
@@ -98,8 +107,8 @@ def _offer(intrinsic: Any, better: str, read: Any) -> Any:
             return None
 
         def generate(context, builder, signature, args):
-            word = builder.bitcast(place(builder, args), _I64.as_pointer())
-            low, high = (builder.zext(builder.bitcast(each, _I32), _I64) for each in args[2:])
+            word = word_of(builder, args)
+            high, low = (builder.zext(builder.bitcast(each, _I32), _I64) for each in args[2:])
             new = builder.or_(builder.shl(high, _I64(32)), low)
             first, begin = read(builder, word), builder.block
             look, swap, done = (builder.append_basic_block(f"offer_{name}") for name in ("look", "swap", "done"))
@@ -107,7 +116,8 @@ def _offer(intrinsic: Any, better: str, read: Any) -> Any:
             builder.position_at_end(look)
             held = builder.phi(_I64)
             held.add_incoming(first, begin)
-            there = builder.bitcast(builder.trunc(held, _I32), context.get_value_type(half.dtype))
+            upper = builder.trunc(builder.lshr(held, _I64(32)), _I32)
+            there = builder.bitcast(upper, context.get_value_type(half.dtype))
             builder.cbranch(_compared(builder, better, half.dtype, args[2], there), swap, done)
             builder.position_at_end(swap)
             result = builder.cmpxchg(word, held, new, "monotonic", "monotonic")

@@ -63,17 +63,16 @@ def why_none(fields: Mapping[str, Field], key: str) -> str:
 
 
 def side_by_side(memory: Memory, length: int, dtypes: tuple[np.dtype[Any], np.dtype[Any]]) -> tuple[Any, Any]:
-    """Two arrays, each in the other's gaps: entry v of both is one word."""
+    """Two arrays, each in the other's gaps: entry v of both is one word, with the key in its upper half."""
     words = memory.full(2 * length, 0, np.dtype(np.int32))
-    key, other = (words[half::2].view(dtype) for half, dtype in enumerate(dtypes))
-    return key, other
+    return words[1::2].view(dtypes[0]), words[::2].view(dtypes[1])
 
 
 def apart(key: Any, other: Any) -> bool:
     """Whether two arrays do not lie so, as after a copy."""
     first, second = _where(key), _where(other)
     steps = first["strides"] == second["strides"] == (8,)
-    return not (steps and second["data"][0] - first["data"][0] == 4)
+    return not (steps and first["data"][0] - second["data"][0] == 4)
 
 
 def _where(array: Any) -> Any:

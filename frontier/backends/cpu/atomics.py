@@ -21,9 +21,8 @@ from frontier.native.machine_code import OPTIONS
 __all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth"]
 
 _overload = partial(overload, target="cpu")
-_pairs = pairs.register(
-    intrinsic, _overload, register_jitable, intrinsics, lambda builder, word: builder.load_atomic(word, "monotonic", 8)
-)
+_offer = partial(pairs.swapping, intrinsic, lambda builder, word: builder.load_atomic(word, "monotonic", 8))
+_pairs = pairs.register(intrinsic, _overload, register_jitable, intrinsics, _offer)
 overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic, _pairs)
 arithmetic.register(partial(_overload, jit_options={**OPTIONS, "pipeline_class": WrappingCompiler}))
 

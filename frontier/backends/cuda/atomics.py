@@ -28,8 +28,7 @@ def _nothing():  # type: ignore[no-untyped-def]
 
 
 _operations = SimpleNamespace(**vars(intrinsics), yield_processor=_nothing)
-#: The word is near, as the functor has just looked at it. If it has changed since, the exchange says what it is.
-_pairs = pairs.register(intrinsic, overload, _jit, _operations, lambda builder, word: builder.load(word))
+_pairs = pairs.register(intrinsic, overload, _jit, _operations, intrinsics.fetch_pair)
 overloads.register(overload, _operations, _jit, intrinsic, _pairs)
 flags.register(intrinsic, overload)
 arithmetic.register(overload)

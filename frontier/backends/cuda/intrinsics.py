@@ -230,6 +230,66 @@ def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, va
     return number(pointer, types.intp, number, number), generate
 
 
+def fetch_pair(better: str) -> Any:
+    """An intrinsic for the minimum (``"<"``) or maximum of words whose upper half is a key; gives the key before.
+
+    The first atomic brings the key, with a lower half that no companion loses against. So the word changes only if the
+    key gets better. Then an exchange brings the companion, unless a better key has come since; nothing waits for it.
+    (docs/performance-history.md compares this with a loop of exchanges and with other ways.)
+    """
+
+    @intrinsic
+    def operation(typingctx: Any, half: Any, index: Any, value: Any, other: Any) -> Any:
+        if not isinstance(half, Half) or half.other is None:
+            return None
+
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            word = pairs.word_of(builder, args)
+            key, companion = (builder.zext(builder.bitcast(each, _I32), _I64) for each in args[2:])
+            key = builder.shl(key, _I64(32))
+            new = builder.or_(key, companion)
+            old = _change_word(builder, half.dtype, better, word, args[2], key, new)
+            return builder.bitcast(builder.trunc(builder.lshr(old, _I64(32)), _I32), args[2].type)
+
+        return half.dtype(half, types.intp, half.dtype, half.other), generate
+
+    return operation
+
+
+def _change_word(builder: Any, number: Any, better: str, word: Any, value: Any, key: Any, new: Any) -> Any:
+    """Bits of floats are ordered as signed integers are, or without a sign in reverse: see _extreme_float."""
+    least = better == "<"
+    if not isinstance(number, types.Float):
+        return _replace(builder, least, number.signed, word, key, new)
+    positive = builder.icmp_signed(">=", key, _I64(0))
+    number_is = builder.fcmp_ordered("ord", value, value)
+    with builder.if_else(builder.or_(positive, builder.not_(number_is))) as (then, otherwise):
+        with then:
+            a = _replace(builder, least, True, word, key, new, number_is)
+            from_a = builder.basic_block
+        with otherwise:
+            b = _replace(builder, not least, False, word, key, new)
+            from_b = builder.basic_block
+    old = builder.phi(_I64)
+    old.add_incoming(a, from_a)
+    old.add_incoming(b, from_b)
+    return old
+
+
+def _replace(builder: Any, least: bool, signed: bool, word: Any, key: Any, new: Any, may: Any = None) -> Any:
+    """Bring a key into a word, if it is better, and then its companion; ``may`` is false for NaN."""
+    order = ("" if signed else "u") + ("min" if least else "max")
+    offered = builder.or_(key, _I64(0xFFFFFFFF)) if least else key
+    if may is not None:
+        nothing = _I64((0x7FFFFFFF if least else -0x80000000) << 32 | 0xFFFFFFFF * least)
+        offered = builder.select(may, offered, nothing)
+    old = builder.atomic_rmw(order, word, offered, "monotonic")
+    compare = builder.icmp_signed if signed else builder.icmp_unsigned
+    with builder.if_then(compare("<" if least else ">", offered, old)):
+        builder.cmpxchg(word, offered, new, "monotonic", "monotonic")
+    return old
+
+
 # ---- order between blocks ----------------------------------------------------------------------------
 
 

@@ -154,7 +154,7 @@ def _shared(name: str) -> Callable[[int], Pointer]:
 
 def _half(key: str, other: str = "") -> Callable[[int], Pointer]:
     def at(address: int) -> Pointer:
-        return Pointer(address, key, 8, Pointer(address + 4, other, 8) if other else None)
+        return Pointer(address, key, 8, Pointer(address - 4, other, 8) if other else None)
 
     return at
 
