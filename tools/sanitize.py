@@ -81,6 +81,30 @@ def _core(g: fr.Graph) -> Any:
     return p.core
 
 
+def adopt(p, src, dst, weight):  # type: ignore[no-untyped-def]
+    """A shorter path, and the vertex before, which is stored under a lock."""
+    new = p.distance[src] + weight
+    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new, src)
+
+
+def _tree(g: fr.Graph) -> Any:
+    p = fr.Problem(g, distance=fr.vertex("float64", np.inf, combine="min"), parent=fr.vertex("int32", with_="distance"))
+    p.distance[0] = 0
+    fr.Loop(fr.Advance(adopt))(p, fr.Frontier(g, [0]))
+    return p.distance
+
+
+def _registered(g: fr.Graph) -> Any:
+    fr.register_reduction("xor", lambda total, value: total ^ value, identity=0, exact="biuf")
+    steps = fr.Gather(across, "xor", into="count"), fr.Reduce(number, "xor", into="total")
+    return _steps(g, *steps)
+
+
+def across(p, src):  # type: ignore[no-untyped-def]
+    """What a vertex gathers."""
+    return src
+
+
 def _level(**options: Any) -> Run:
     return lambda g: fr.bfs(g, 0, schedule=fr.Schedule(**options)).level
 
@@ -100,6 +124,8 @@ PROGRAMS: dict[str, Run] = {
     "culling": lambda g: _search(g, "cull", "auto"),
     "sssp": lambda g: fr.sssp(g, 0).distance,
     "sssp, float32": lambda g: fr.sssp(g, 0, dtype="float32").distance,
+    "locks": _tree,
+    "registered": _registered,
     "pagerank": lambda g: fr.pagerank(g).rank,
     "components": lambda g: fr.connected_components(g).label,
     "betweenness": lambda g: fr.betweenness(g, [0]).centrality,
