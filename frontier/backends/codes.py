@@ -19,3 +19,6 @@ NOTHING, OUTSIDE, OVERFLOW = 1, 2, 3
 ROW = 8
 #: Words of a step's sums, before the rows: calls, edges, nanoseconds.
 SUMS = 3
+
+#: Locks of fields that change together; a place in the fields has that of its last bits.
+LOCKS = 4096

@@ -18,8 +18,8 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
+from frontier.backends.codes import LOCKS
 from frontier.backends.elements import Half, Locked
-from frontier.backends.workspace import LOCKS
 
 __all__ = ["locked", "place", "register", "swapping", "word_of"]
 

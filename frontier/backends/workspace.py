@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from frontier import tracing
+from frontier.backends import codes
 from frontier.lowering.frontier_state import SMALL, FrontierState
 from frontier.lowering.loops import Program
 from frontier.lowering.module import words
@@ -36,9 +37,6 @@ _lock = threading.Lock()
 #: Workspaces that a graph keeps for later runs.
 KEPT = 2
 
-#: Locks of fields that change together; a place in the fields has that of its last bits.
-LOCKS = 4096
-
 
 def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
     """Dtype and length of the arrays of each role."""
@@ -54,7 +52,7 @@ def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
         "marks": (np.dtype(np.int64), n + 2),
         "vertex_stamps": (np.dtype(np.int32), n + 1),
         "edge_stamps": (np.dtype(np.int32), m + 1),
-        "locks": (np.dtype(np.int64), LOCKS),
+        "locks": (np.dtype(np.int64), codes.LOCKS),
     }
 
 
