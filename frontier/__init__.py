@@ -35,6 +35,7 @@ _NAMES = {
     "frontier.program.loop": "Loop Sequence",
     "frontier.memory.placement": "Placement",
     "frontier.functors.numbers": "hash random",
+    "frontier.partitions.partition": "Partition partition",
     "frontier.program.order": "Order by",
     "frontier.program.problem": "Problem array edge pile scalar vertex",
     "frontier.program.schedule": "Schedule register_balance",

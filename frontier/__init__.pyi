@@ -120,6 +120,10 @@ from frontier.operators.eager import (
 from frontier.operators.shared.register import (
     register_reduction as register_reduction,
 )
+from frontier.partitions.partition import (
+    Partition as Partition,
+    partition as partition,
+)
 from frontier.primitives.bc import (
     betweenness as betweenness,
 )

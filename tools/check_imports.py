@@ -19,7 +19,7 @@ LAYERS = {
     "base": "errors checkout atomic_write tracing plugins",
     "functors": "functors",
     "machine": "memory native",
-    "graph": "graph generators",
+    "graph": "graph generators partitions",
     "program": "program",
     "lowering": "lowering",
     "backends": "backends backends.python backends.cpu backends.cuda",
