@@ -18,7 +18,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from frontier.cli import bench, doctor, explain, files, run
+from frontier.cli import bench, doctor, explain, files, graph500, run
 from frontier.cli.common import Parser, UsageError
 from frontier.errors import FrontierError, NotConvergedError, VerificationError
 
@@ -40,6 +40,7 @@ def build_parser() -> Parser:
     files.add(commands)
     explain.add(commands)
     bench.add(commands)
+    graph500.add(commands)
     doctor.add(commands)
     return parser
 

@@ -24,6 +24,7 @@ __all__ = [
     "drawn_weights",
     "load",
     "make",
+    "seed_of",
     "source",
 ]
 
@@ -110,7 +111,7 @@ def add_making_arguments(parser: Parser) -> None:
         help="whether edges go one way (default: what a file's format says; generated graphs are undirected)",
     )
     parser.add_argument(
-        "--seed", type=_seed, default=1, help="of all that is random (default: %(default)s)"
+        "--seed", type=seed_of, default=1, help="of all that is random (default: %(default)s)"
     )
     parser.add_argument(
         "--weights",
@@ -120,7 +121,8 @@ def add_making_arguments(parser: Parser) -> None:
     )
 
 
-def _seed(text: str) -> int:
+def seed_of(text: str) -> int:
+    """The seed that an argument gives."""
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"expected an integer from 0, not {text!r}")
     return int(text)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from frontier.registry import Argument, PrimitiveEntry
     from frontier.verify import Report
 
-__all__ = ["add", "add_options", "add_running_arguments", "add_source", "call", "options_of", "place"]
+__all__ = ["add", "add_options", "add_running_arguments", "add_source", "call", "options_of", "place", "set_threads"]
 
 
 def add(commands: Commands) -> None:
@@ -161,18 +161,23 @@ def _load(arguments: argparse.Namespace) -> Run:
 
 def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
     """Move the graph to the requested backend; also describe that in words."""
-    from frontier.native import threads
-
-    if arguments.threads is not None:
-        if arguments.threads < 1:
-            raise UsageError(f"--threads must be at least 1, not {arguments.threads}")
-        threads.set_num_threads(arguments.threads)
+    set_threads(arguments)
     graph = graph.to(arguments.backend)
     there = graph.placement
     words = ", ".join(filter(None, (there.name, there.backend.describe(there))))
     if arguments.backend == "auto":
         words += " (auto)"
     return graph, words
+
+
+def set_threads(arguments: argparse.Namespace) -> None:
+    """Use the requested number of threads."""
+    from frontier.native import threads
+
+    if arguments.threads is not None:
+        if arguments.threads < 1:
+            raise UsageError(f"--threads must be at least 1, not {arguments.threads}")
+        threads.set_num_threads(arguments.threads)
 
 
 def _execute(this: Run, arguments: argparse.Namespace) -> None:

@@ -27,6 +27,11 @@ def _drawn(seed: Any, places: Array) -> Array:
     return made
 
 
+def later(seed: Any, places: int) -> Any:
+    """The seed of the same sequence without its first numbers."""
+    return np.uint64((int(seed) + places * int(_GOLDEN)) % 2**64)
+
+
 def fill(seed: Any, lo: int, hi: int, out: Array) -> None:
     """Write the numbers lo to hi of a sequence."""
     out[lo:hi] = _drawn(seed, np.arange(lo, hi, dtype=np.uint64))

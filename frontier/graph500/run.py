@@ -1,0 +1,161 @@
+"""The benchmark: generate, construct (kernel 1), then search from every root (kernels 2 and 3) and validate.
+
+Timed are the kernels, each search by itself: from the call until its arrays are complete, where they lie. A search
+from the first root goes before, untimed, as in the reference code; it loads compiled code and makes buffers. What is
+compiled while a clock runs is not counted.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from frontier.errors import GraphError
+from frontier.generators.random_numbers import whole
+from frontier.graph.build import from_edges
+from frontier.graph.topology import id_dtype
+from frontier.graph500.generator import MOST, generate
+from frontier.graph500.report import Outcome, Search
+from frontier.graph500.roots import draw_roots, with_neighbor
+from frontier.graph500.validation import validate_bfs, validate_sssp
+from frontier.memory.arrays import to_host
+from frontier.memory.placement import Placement
+from frontier.native import notice
+from frontier.operators.order.loops import first_delta
+from frontier.primitives.bfs import bfs
+from frontier.primitives.sssp import sssp
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.graph500.edges import EdgeList
+
+__all__ = ["benchmark", "construct"]
+
+#: What searches want to know of a graph: it is computed once and kept, so it is a part of the construction.
+FACTS = ("min_weight", "max_weight", "traits")
+
+
+class Clock:
+    """Seconds since it was made, without those of compiling."""
+
+    def __init__(self) -> None:
+        self._start, self._compiled = time.perf_counter(), notice.seconds()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds so far; never 0, as a clock may have stood still."""
+        compiled = notice.seconds() - self._compiled
+        return max(time.perf_counter() - self._start - compiled, 1e-9)
+
+
+def benchmark(
+    scale: int,
+    edgefactor: int = 16,
+    *,
+    roots: int = 64,
+    backend: Placement | str = "auto",
+    seed: int = 1,
+    say: Callable[[str], None] = lambda line: None,
+) -> Outcome:
+    """Run the Graph500 benchmark.
+
+    Parameters
+    ----------
+    scale, edgefactor : int
+        The graph has 2**scale vertices and ``edgefactor * 2**scale`` edges.
+    roots : int
+        Number of searches by each kernel; fewer if fewer vertices have a neighbour.
+    backend : Placement or str
+        Where the graph is built and searched.
+    seed : int
+        Of the edges and of the roots.
+    say : callable, optional
+        Called with a line of text after each step.
+
+    Raises
+    ------
+    VerificationError
+        If a result breaks a rule of the specification.
+    GraphError
+        If an argument is out of range.
+    """
+    scale, edgefactor = whole("scale", scale, 1, MOST), whole("edgefactor", edgefactor, 1)
+    roots, place = whole("roots", roots, 1), Placement.parse(backend)
+    clock = Clock()
+    edges = generate(scale, edgefactor, seed=seed)
+    generation = clock.seconds
+    say(f"generated {len(edges):,} edges in {generation:.3f} s")
+    clock = Clock()
+    graph = construct(edges, place)
+    construction = clock.seconds
+    say(f"constructed the graph on {place} in {construction:.3f} s: {graph.num_edges:,} different edges")
+    keys = draw_roots(with_neighbor(edges, graph.num_vertices), roots, seed).tolist()
+    if not keys:
+        raise GraphError("no vertex has a neighbour: there is nothing to search")
+    searches = {kernel: _search(kernel, edges, graph, keys, say) for kernel in KERNELS}
+    return Outcome(scale, edgefactor, seed, str(place), generation, construction, searches)
+
+
+def construct(edges: EdgeList, place: Placement) -> Graph:
+    """Kernel 1: build the graph from the list of edges, which is all that it is given.
+
+    Of several edges between two vertices the one of least weight is kept, and self-loops are dropped. No level or
+    distance depends on the others.
+    """
+    n = edges.num_vertices
+    ids, memory = id_dtype(n), place.memory
+    src, dst = (memory.moved(end.astype(ids, copy=False)) for end in (edges.src, edges.dst))
+    weight = memory.moved(edges.weight)
+    graph = from_edges(src, dst, weight, num_vertices=n, duplicates="min", self_loops="drop").to(place)
+    for fact in FACTS:
+        getattr(graph, fact)
+    first_delta(graph)
+    memory.synchronize()
+    return graph
+
+
+def _bfs(graph: Graph, root: int) -> Any:
+    """Kernel 2."""
+    return bfs(graph, root)
+
+
+def _sssp(graph: Graph, root: int) -> Any:
+    """Kernel 3."""
+    return sssp(graph, root, dtype="float32")
+
+
+def _valid_bfs(edges: EdgeList, root: int, result: Any) -> int:
+    return validate_bfs(edges, root, to_host(result.parent))
+
+
+def _valid_sssp(edges: EdgeList, root: int, result: Any) -> int:
+    return validate_sssp(edges, root, to_host(result.parent), to_host(result.distance))
+
+
+#: The kernels that search, and the check of each.
+KERNELS: dict[str, tuple[Callable[..., Any], Callable[..., int]]] = {
+    "bfs": (_bfs, _valid_bfs),
+    "sssp": (_sssp, _valid_sssp),
+}
+
+
+def _search(kernel: str, edges: EdgeList, graph: Graph, roots: list[int], say: Callable[[str], None]) -> list[Search]:
+    """Search from all roots, and validate each result before the next search."""
+    search, validate = KERNELS[kernel]
+    search(graph, roots[0])
+    made = []
+    for number, root in enumerate(roots, 1):
+        graph.placement.memory.synchronize()
+        clock = Clock()
+        result = search(graph, root)
+        graph.placement.memory.synchronize()
+        seconds = clock.seconds
+        clock = Clock()
+        count = validate(edges, root, result)
+        made.append(Search(root, seconds, count, clock.seconds))
+        say(
+            f"{kernel} {number} of {len(roots)}: root {root}, {seconds:.6f} s, {made[-1].teps:.4g} TEPS; "
+            f"validated in {made[-1].validation_seconds:.3f} s"
+        )
+    return made
