@@ -244,6 +244,7 @@ BFS_PARENTS = [0, 0, 0, 2, 0, 4, -1, -1, -1, -1]
         ({1: 2, 2: 3, 3: 1}, r"vertex 1 do not lead to the root"),
         ({6: 7, 7: 6}, r"vertex 6 do not lead to the root"),
         ({4: -1, 5: 3}, r"edge 4, 3 - 4, joins a vertex of the tree with one outside"),
+        (dict.fromkeys(range(1, 6), -1), r"edge 0, 0 - 1, joins a vertex of the tree with one outside"),
         ({2: 1}, r"edge 2, 0 - 2, joins vertices of levels 0 and 2"),
         ({5: 1}, r"parent\[5\] is 1, but there is no edge between them"),
         ({6: 0, 7: 6, 9: 7}, r"parent\[6\] is 0, but there is no edge between them"),
@@ -339,8 +340,11 @@ def test_ranges_of_edges_add_up(kernel: str) -> None:
     cuts = [0, 1000, 1000, 3000, len(edges)]
     evidence = check_edges(edges, tree, 0, 0)
     for lo, hi in itertools.pairwise(cuts):
-        evidence += check_edges(generate(8, lo=lo, hi=hi), tree)  # as a rank that has no other edges
-        assert check_edges(edges, tree, lo, hi).edges <= whole.edges
+        part = check_edges(generate(8, lo=lo, hi=hi), tree)  # as a rank that has no other edges
+        cut = check_edges(edges, tree, lo, hi)
+        assert part.edges == cut.edges == np.count_nonzero(tree.level[edges.src[lo:hi]] >= 0)
+        assert np.array_equal(part.joined, cut.joined)
+        evidence += part
     assert evidence.edges == whole.edges == check_joined(tree, evidence)
     assert np.array_equal(evidence.joined, whole.joined)
     with pytest.raises(VerificationError, match="there is no edge between them"):
