@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append, element_at
     from frontier.backends.cuda.collectives import first_in_warp
     from frontier.backends.cuda.machine import any_lane
-    from frontier.backends.cuda.runtime import add_up
+    from frontier.backends.cuda.reductions import add_up
 
 LOWERED: list[str] = []
 

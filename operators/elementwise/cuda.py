@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
     from frontier.backends.cuda.machine import truth
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import add_up
+    from frontier.backends.cuda.reductions import add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.elementwise.compute import Compute
     from frontier.operators.elementwise.filter import Filter

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, PILE_COUNT
+from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, PILE_COUNT, WARPS, WORDS
 from frontier.backends.least import LAST
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.names import I, float64_shared, int32_shared, int64_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import WARPS, WORDS, add_up
+    from frontier.backends.cuda.reductions import add_up
     from frontier.backends.cuda.steps import block_least, lanes_least, warp_least
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.gather import Gather

@@ -36,7 +36,8 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.names import I, uint32_shared
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import WARPS, inclusive_scan
+    from frontier.backends.cuda.reductions import inclusive_scan
+    from frontier.backends.cuda.runtime_words import WARPS
     from frontier.backends.cuda.steps import next_elements, owner
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.intersect import Intersect

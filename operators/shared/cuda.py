@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import MAX, MIN, OR, SUM
+from frontier.backends.cuda.runtime_words import MAX, MIN, OR, SUM, WARPS
 from frontier.lowering.ir import Assign, Call, Node, Together, Value, Var
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.variables import FLOATS, SLOT, WORDS
@@ -30,8 +30,7 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.names import float64_shared, int64_shared
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import (
-        WARPS,
+    from frontier.backends.cuda.reductions import (
         block_reduce,
         combine,
         keep_float,

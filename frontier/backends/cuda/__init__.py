@@ -1,8 +1,16 @@
 """The cuda backend: a loop lowered to one cooperative kernel, whose workers are the threads of all blocks.
 
-``intrinsics`` and ``atomics`` are what numba-cuda lacks, ``machine`` chooses between them and their stand-ins in the
-``simulator``; ``runtime`` has the functions that every kernel calls (barrier, appends, scans), ``program`` the text
-of a kernel, ``compiler`` makes and caches machine code, ``launch`` runs it, ``execution`` carries its state.
+``program`` and ``printers`` make the text of a kernel, ``compiler`` and ``linker`` make machine code of it, which is
+kept on disk for one ``environment``, ``launch`` runs it, and ``execution`` is one run.
+
+Kernels call the device functions of ``runtime`` (barrier, counters, trace), ``reductions`` (of a warp, a block and all
+blocks), ``appends`` (to the next frontier), ``queues`` (scans, copies, bitmaps), ``collectives`` (for balances that
+stage lists in shared memory) and ``steps`` (for single operators). ``runtime_words`` are sizes that they share with the
+host, ``names`` what else a kernel sees. ``kernels`` makes the functions of phases compilable, ``guards`` calls of
+functors that may raise.
+
+``intrinsics`` and ``atomics`` are what numba-cuda lacks, ``numba_compat`` is what is changed in it. ``machine`` chooses
+between these and the ``simulator``, whose threads and guards are in ``simulator_threads`` and ``simulator_guards``.
 """
 
 from __future__ import annotations

@@ -39,23 +39,19 @@ from frontier.backends.cuda.machine import (
     sync,
     thread_index,
 )
-from frontier.backends.cuda.runtime import (
+from frontier.backends.cuda.reductions import below, inclusive_scan, inclusive_scan64
+from frontier.backends.cuda.runtime import COUNTED, HALF_COUNTED, reserve
+from frontier.backends.cuda.runtime_words import (
     ATTENTION,
     COUNT,
-    COUNTED,
     ERROR,
     HALF,
-    HALF_COUNTED,
     NOTHING,
     PILE_COUNT,
     PREFIX,
     START,
     WARPS,
     WORDS,
-    below,
-    inclusive_scan,
-    inclusive_scan64,
-    reserve,
 )
 
 i32, u32, i64 = np.int32, np.uint32, np.int64

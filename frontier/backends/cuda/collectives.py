@@ -26,26 +26,29 @@ from frontier.backends.cuda.machine import (
     thread_index,
 )
 from frontier.backends.cuda.queues import block_share
-from frontier.backends.cuda.runtime import (
-    COUNT,
-    ERROR,
-    EXAMINED,
-    MORE,
-    NOTHING,
-    PREFIX,
-    SUM,
-    WARPS,
-    WORDS,
+from frontier.backends.cuda.reductions import (
     below,
     combined,
     inclusive_scan,
     inclusive_scan64,
     keep_int,
     partials,
-    reserve,
     warp_reduce,
 )
-from frontier.backends.cuda.runtime_words import HISTORY, TILE
+from frontier.backends.cuda.runtime import reserve
+from frontier.backends.cuda.runtime_words import (
+    COUNT,
+    ERROR,
+    EXAMINED,
+    HISTORY,
+    MORE,
+    NOTHING,
+    PREFIX,
+    SUM,
+    TILE,
+    WARPS,
+    WORDS,
+)
 
 __all__ = [
     "FOUND",

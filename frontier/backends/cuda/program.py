@@ -39,6 +39,7 @@ from frontier.backends.cuda.machine import *
 from frontier.backends.cuda.machine import GUARDS, POINTERS, SHARED, bits_of, checked, integer
 from frontier.backends.cuda.machine import device, function, key_down, key_up, truth
 from frontier.backends.cuda.runtime import *
+from frontier.backends.cuda.reductions import *
 from frontier.backends.cuda.appends import *
 from frontier.backends.cuda.queues import *
 from frontier.backends.cuda.steps import *

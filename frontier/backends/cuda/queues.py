@@ -18,21 +18,16 @@ from frontier.backends.cuda.machine import (
     sync,
     thread_index,
 )
-from frontier.backends.cuda.runtime import (
-    MORE,
-    NOTHING,
-    PREFIX,
-    START,
-    SUM,
-    WARPS,
+from frontier.backends.cuda.reductions import (
     combined,
     combined_int,
     inclusive_scan,
     inclusive_scan64,
     keep_int,
     partials,
-    reserve,
 )
+from frontier.backends.cuda.runtime import reserve
+from frontier.backends.cuda.runtime_words import MORE, NOTHING, PREFIX, START, SUM, WARPS
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int64_shared = SHARED["int64"]

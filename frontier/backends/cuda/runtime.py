@@ -1,4 +1,4 @@
-"""Device functions that every loop kernel calls; they do not depend on functors.
+"""Device functions that every loop kernel calls: the barrier, the counters of a phase, rows of the trace.
 
 All threads of all blocks run the same loop. In a low-degree variant, each of them keeps the variables and executes the
 control flow; in others the first thread of each block does (:mod:`frontier.backends.cuda.printers`). Blocks share one
@@ -41,8 +41,6 @@ from frontier.backends.cuda.machine import (
     num_blocks,
     release_add,
     shuffle,
-    shuffle_down,
-    shuffle_up,
     store_release,
     sync,
     sync_warp,
@@ -62,6 +60,7 @@ from frontier.backends.cuda.runtime_words import (  # noqa: F401 - for kernels
     LOCK,
     MAX,
     MIN,
+    MORE,
     NOTHING,
     OR,
     PILE_COUNT,
@@ -72,19 +71,17 @@ from frontier.backends.cuda.runtime_words import (  # noqa: F401 - for kernels
     SUM,
     TILE,
     VARIABLES,
+    WARPS,
+    WORDS,
 )
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int32_shared, int64_shared, float64_shared = SHARED["int32"], SHARED["int64"], SHARED["float64"]
 
-# More words of a slot, and of K.
+#: Another name of a word of a slot, and of K.
 HELD = PILE_COUNT
-RESULT = 8
 
-# Scratch memory of a block, in bytes: K, two values a warp, a few words; then what a phase lays there.
-WARPS, MORE, WORDS = 128, 384, 640
-
-# ---- phases --------------------------------------------------------------------------------------------
+# ---- phases and the barrier ----------------------------------------------------------------------------
 
 
 @device
@@ -203,6 +200,9 @@ def grid_barrier_packed(C, slot, whole, arrived, holds):
     sync()
 
 
+# ---- counting ------------------------------------------------------------------------------------------
+
+
 @device
 def reserve(C, slot, big, count, edges):
     """Take room for so many elements with so many edges: the position, and the edges before it. One lane calls it."""
@@ -229,176 +229,8 @@ def counted(C, slot, big, count, edges):
         fetch_add(C, slot + COUNT, i64(count) | (i64(edges) << 32))
 
 
-# ---- within a warp and a block -------------------------------------------------------------------------
-
-
-@device
-def below(lane):
-    """The bits of the lanes before this one."""
-    return u32((u32(1) << u32(lane)) - u32(1))
-
-
-@device
-def inclusive_scan(value, lane):
-    """Sum over the lanes up to and with this one (32 bits)."""
-    value = i32(value)
-    for d in (1, 2, 4, 8, 16):
-        other = i32(shuffle_up(value, d))
-        if lane >= i32(d):
-            value = i32(value + other)
-    return value
-
-
-@device
-def inclusive_scan64(value, lane):
-    """The same of 64-bit numbers."""
-    value = i64(value)
-    for d in (1, 2, 4, 8, 16):
-        other = i64(shuffle_up(value, d))
-        if lane >= i32(d):
-            value = value + other
-    return value
-
-
-@device
-def combine(op, a, b):
-    """Two values brought together; a NaN met later neither wins nor sticks."""
-    if op == SUM:
-        return a + b
-    if op == MIN:
-        return b if b < a else a
-    if op == OR:
-        return i64(a) | i64(b)
-    return b if b > a else a
-
-
-@device
-def warp_reduce(op, value):
-    """The reduction over a warp's lanes; right in lane 0."""
-    for d in (16, 8, 4, 2, 1):
-        value = combine(op, value, shuffle_down(value, d))
-    return value
-
-
-@device
-def lanes_reduce(op, value, lanes):
-    """The reduction over each group of so many lanes (a power of two); right in the group's first."""
-    d = i32(lanes >> 1)
-    while d > i32(0):
-        value = combine(op, value, shuffle_down(value, d))
-        d = i32(d >> i32(1))
-    return value
-
-
-@device
-def block_reduce(op, value, memory):
-    """The reduction over a block's threads; right in thread 0. All threads of the block call it."""
-    t = thread_index()
-    value = warp_reduce(op, value)
-    sync()
-    if (t & i32(31)) == i32(0):
-        memory[t >> i32(5)] = value
-    sync()
-    if t == i32(0):
-        for i in range(1, block_size() >> i32(5)):
-            value = combine(op, value, memory[i])
-    return value
-
-
-@device
-def partials(slot):
-    """Word of C where the row of blocks' partial results of a slot begins."""
-    return FIRST + 3 * SLOT + ((slot - FIRST) // SLOT) * i64(num_blocks())
-
-
-@device
-def keep_int(C, slot, op, value):
-    """Leave the block's partial result for the others. All threads call it."""
-    value = block_reduce(op, i64(value), int64_shared(WARPS))
-    if thread_index() == i32(0):
-        C[partials(slot) + block_index()] = value
-
-
-@device
-def keep_float(F, slot, op, value):
-    """The same for a float."""
-    value = block_reduce(op, np.float64(value), float64_shared(WARPS))
-    if thread_index() == i32(0):
-        F[partials(slot) + block_index()] = value
-
-
-@device
-def combined(row, start, count, op, value, memory):
-    """All blocks' partial results brought together, in the same order always; for every thread of the block."""
-    t = thread_index()
-    if t < i32(32):
-        i = t
-        while i < count:
-            value = combine(op, value, row[start + i])
-            i = i32(i + i32(32))
-        value = warp_reduce(op, value)
-        if t == i32(0):
-            memory[0] = value
-    sync()
-    value = memory[0]
-    sync()
-    return value
-
-
-@device
-def combined_int(C, slot, op, value):
-    """The reduction of what :func:`keep_int` left; ``value`` is the identity. All threads call it."""
-    return combined(C, partials(slot), num_blocks(), op, i64(value), int64_shared(WARPS))
-
-
-@device
-def combined_float(F, slot, op, value):
-    """The same for floats."""
-    return combined(F, partials(slot), num_blocks(), op, np.float64(value), float64_shared(WARPS))
-
-
-@device
-def kept(row, slot, memory):
-    """The first of a slot's row of results, for every thread of the block."""
-    sync()
-    if thread_index() == i32(0):
-        memory[0] = row[partials(slot)]
-    sync()
-    value = memory[0]
-    sync()
-    return value
-
-
-@device
-def kept_int(C, slot):
-    """What a phase has made of all blocks' results. All threads call it."""
-    return kept(C, slot, int64_shared(WARPS))
-
-
-@device
-def kept_float(F, slot):
-    """The same for a float."""
-    return kept(F, slot, float64_shared(WARPS))
-
-
-@device
-def add_up(C, slot, word, value):
-    """Add a value of every thread to a counter: one atomic a block. All threads call it."""
-    value = block_reduce(SUM, i64(value), int64_shared(WARPS))
-    if thread_index() == i32(0) and value != 0:
-        fetch_add(C, slot + word, value)
-
-
-@device
-def add_found(C, slot, big, count, edges):
-    """Add every thread's number of elements and edges: one atomic a block. All threads call it."""
-    count = block_reduce(SUM, i64(count), int64_shared(WARPS))
-    edges = block_reduce(SUM, i64(edges), int64_shared(MORE))
-    if thread_index() == i32(0) and count != 0:
-        counted(C, slot, big, count, edges)
-
-
 # ---- the trace of fused loops --------------------------------------------------------------------------
+
 
 @device
 def trace_row(R, steps, rows, step, number, direction, before, after, edges, since):

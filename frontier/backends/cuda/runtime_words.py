@@ -4,8 +4,8 @@ from __future__ import annotations
 
 __all__ = [
     "ARRIVALS", "ATTENTION", "COUNT", "CURSOR", "EDGES", "ERROR", "EXAMINED", "FIRST", "FREE", "HALF", "HISTORY",
-    "LOCK", "MAX", "MIN", "MOST", "NOTHING", "OR", "PILE_COUNT", "PREFIX", "SLOT", "START", "STOP", "SUM", "TILE",
-    "VARIABLES", "scratch", "size",
+    "LOCK", "MAX", "MIN", "MORE", "MOST", "NOTHING", "OR", "PILE_COUNT", "PREFIX", "SLOT", "START", "STOP", "SUM",
+    "TILE", "VARIABLES", "WARPS", "WORDS", "scratch", "size",
 ]  # fmt: skip
 
 #: Words of the counters before the slots, and of a slot.
@@ -14,8 +14,10 @@ FIRST, SLOT = 16, 16
 #: Words of a slot, and of its copy K in a block's scratch memory.
 COUNT, EDGES, LOCK, STOP, ERROR, EXAMINED, PILE_COUNT, CURSOR = range(8)
 
-#: Where in a block's scratch memory, in bytes, the variables of a loop lie, how many there may be, and where what a
-#: phase lays there begins.
+#: Where in a block's scratch memory, in bytes, lie two values of each warp and a few words (K lies at 0).
+WARPS, MORE, WORDS = 128, 384, 640
+
+#: Where the variables of a loop lie there, how many there may be, and where the memory of a phase begins.
 VARIABLES, MOST = 704, 384
 FREE = VARIABLES + 8 * MOST
 

@@ -18,18 +18,8 @@ from frontier.backends.cuda.machine import (
     thread_index,
 )
 from frontier.backends.cuda.queues import block_share
-from frontier.backends.cuda.runtime import (
-    CURSOR,
-    MIN,
-    SUM,
-    block_reduce,
-    combine,
-    combined,
-    lanes_reduce,
-    partials,
-    warp_reduce,
-)
-from frontier.backends.cuda.runtime_words import SLOT
+from frontier.backends.cuda.reductions import block_reduce, combine, combined, lanes_reduce, partials, warp_reduce
+from frontier.backends.cuda.runtime_words import CURSOR, MIN, SLOT, SUM
 from frontier.backends.least import LAST
 
 __all__ = [

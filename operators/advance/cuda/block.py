@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, offsets_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.queues import source_in
-    from frontier.backends.cuda.runtime import add_up
+    from frontier.backends.cuda.reductions import add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.machine import any_lane, block_index, block_size, num_blocks, thread_index
     from frontier.backends.cuda.names import I, tracing
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import add_up
+    from frontier.backends.cuda.reductions import add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import FREE, TILE
+from frontier.backends.cuda.runtime_words import FREE, TILE, WORDS
 from frontier.lowering.frontier_state import PUSH
 from frontier.lowering.ir import Choice, Value
 from frontier.lowering.kernels import Callee
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, int32_shared, int64_shared, offsets_shared
     from frontier.backends.cuda.program import CudaProgram
     from frontier.backends.cuda.queues import source_in
-    from frontier.backends.cuda.runtime import WORDS
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     )
     from frontier.backends.cuda.names import IDS, I, ids_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import add_found, add_up
+    from frontier.backends.cuda.reductions import add_found, add_up
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 

@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.machine import any_lane, ballot, exchange, fetch_add, popcount, prefetch, shuffle, truth
     from frontier.backends.cuda.names import I, tracing
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.runtime import add_up, arrive_packed
+    from frontier.backends.cuda.reductions import add_up
+    from frontier.backends.cuda.runtime import arrive_packed
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
