@@ -1,30 +1,21 @@
-"""The class Builder, through which operators add their nodes to a program."""
+"""The class Builder, through which operators add their nodes to a program: frontiers, scalars and piles."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from copy import copy
-from typing import Any, Self
+from collections.abc import Callable, Sequence
+from typing import Any
 
+from frontier.lowering.control_flow import ControlFlow
 from frontier.lowering.frontier_state import ALL, BITS, IN, OUT, QUEUE, FrontierState, form
 from frontier.lowering.ir import (
     Assign,
-    Branch,
     Call,
     Choice,
     Counter,
     Decide,
-    Deferred,
-    Exit,
     Expr,
     Item,
-    Leave,
-    Loop,
     Node,
-    Phase,
-    Region,
-    Resume,
     Swap,
     Together,
     Value,
@@ -35,7 +26,7 @@ from frontier.lowering.ir import (
     equal,
     expression,
 )
-from frontier.lowering.phases import VALUE, Functor, Phases
+from frontier.lowering.phases import VALUE, Functor
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 from frontier.program.layout import Layout
 from frontier.program.schedule import ResolvedSchedule
@@ -43,23 +34,17 @@ from frontier.program.schedule import ResolvedSchedule
 __all__ = ["Builder", "Functor"]
 
 
-class Builder(Phases):
-    """Nodes of one program in the making.
+class Builder(ControlFlow):
+    """A program in the making: frontiers, scalars and piles in addition to control flow.
 
     Attributes
     ----------
-    nodes : list of Node
-        The program so far.
     steps : list of str
         Names of the steps, for the trace.
     records : dict of str to str
         Name of a record -> kind of its elements.
-    deferred, left_out : list of Deferred
-        What is compiled only when a run first comes to it, and what of that is not part of this program.
     frontiers : list of FrontierState
         In the order in which scopes are met.
-    loops : list of list of Node
-        Of the program and of every loop around the step at hand: nodes that run where it begins.
     """
 
     #: Whose program it is; the operators make their phases for it.
@@ -73,68 +58,12 @@ class Builder(Phases):
 
     def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
         super().__init__(layout, schedule)
-        self.nodes: list[Node] = []
         self.steps: list[str] = []
         self.records: dict[str, str] = {}
         self.next_scan = ""
         self.swaps = False  # whether fields are exchanged
-        self.loops: list[list[Node]] = []
-        self.deferred: list[Deferred] = []
-        self.left_out: list[Deferred] = []
-        self._within = self.nodes  # where nodes are added
         self.frontiers: list[FrontierState] = []
         self._places: dict[tuple[bool, int], int] = {}
-
-    # ---- nodes ---------------------------------------------------------------------------------------------
-
-    def add(self, *nodes: Node) -> None:
-        """Add nodes."""
-        self._within.extend(nodes)
-
-    def set(self, target: Var | Any, value: Value) -> None:
-        """Assign a value to a variable."""
-        self.add(Assign(target, expression(value)))
-
-    @contextmanager
-    def inside(self, nodes: list[Node]) -> Iterator[None]:
-        """Within this context, nodes are added to the given list."""
-        outer, self._within = self._within, nodes
-        try:
-            yield
-        finally:
-            self._within = outer
-
-    @contextmanager
-    def when(self, condition: Expr) -> Iterator[Branch]:
-        """Within this context, nodes are executed only if the condition holds; see also ``otherwise``."""
-        branch = Branch(condition)
-        self.add(branch)
-        with self.inside(branch.yes):
-            yield branch
-
-    @contextmanager
-    def otherwise(self, branch: Branch) -> Iterator[None]:
-        """Within this context, nodes are executed if the condition of :meth:`when` did not hold."""
-        with self.inside(branch.no):
-            yield
-
-    @contextmanager
-    def defer(self) -> Iterator[None]:
-        """Within this context, nodes are compiled only when a run first reaches them."""
-        made = Deferred()
-        self.add(made)
-        with self.inside(made.body):
-            yield
-        self.deferred.append(made)
-
-    def without_deferred(self) -> Self:
-        """The same program, but that the run leaves with ``NEED_CODE`` where something deferred begins.
-
-        Variables and labels are the same, so the run can go on in the whole program where it left.
-        """
-        made = copy(self)
-        made.deferred, made.left_out = [], self.deferred
-        return made
 
     @property
     def described(self) -> str:
@@ -146,64 +75,6 @@ class Builder(Phases):
         """Return the name of the program for the report that it is being compiled."""
         return " ".join(self.steps) + " with pull" * bool(self.deferred)
 
-    @contextmanager
-    def loop(self, title: str = "") -> Iterator[None]:
-        """Within this context, nodes are repeated until :meth:`leave_loop`."""
-        made = Loop(title=title)
-        self.add(made)
-        with self.inside(made.body):
-            yield
-
-    @contextmanager
-    def region(self, title: str) -> Iterator[None]:
-        """Within this context, nodes form a group."""
-        made = Region(title)
-        self.add(made)
-        with self.inside(made.body):
-            yield
-
-    def leave_loop(self, *, when: Expr | None = None, unless: Expr | None = None) -> None:
-        """Leave the innermost loop."""
-        self.add(Exit(when, unless))
-
-    def leave(self, code: str, detail: Value | None = None) -> None:
-        """Return to the host; the next call begins with the present block again."""
-        self.add(Leave(code, detail))
-
-    def resume(self) -> None:
-        """A run that leaves after here goes on here."""
-        self.add(Resume())
-
-    def phase(
-        self,
-        call: Call,
-        after: Sequence[Node] = (),
-        title: str = "",
-        functors: Sequence[Functor | None] = (),
-        writes: Sequence[str] = (),
-    ) -> None:
-        """Work that is divided among the workers, then a barrier, then decisions from its counters.
-
-        Parameters
-        ----------
-        call : Call
-            What all workers call, as :meth:`kernel` or :meth:`divided` return it.
-        after : sequence of Node
-            What follows the barrier, such as :meth:`produced`; the same in all workers.
-        title, functors, writes
-            For ``explain``: what the phase does, the functors that it calls, and fields that it writes besides them.
-        """
-        called = tuple(fn for fn in functors if fn is not None)
-        self.add(Phase(call, list(after), title or call.function, called, tuple(writes)))
-
-    def divided(self, function: str, *arguments: Value) -> Call:
-        """Call of a function of the runtime that is a phase by itself: its first arguments are the same in all."""
-        return Call(function, WORKER, WORKERS, *arguments)
-
-    def at_loop_start(self, *nodes: Node) -> None:
-        """Nodes that run where the innermost loop begins."""
-        self.loops[-1].extend(nodes)
-
     # ---- frontiers ---------------------------------------------------------------------------------------------
 
     def new_frontier(self) -> FrontierState:
@@ -213,7 +84,7 @@ class Builder(Phases):
         return made
 
     def queue(self, current: FrontierState, kind: str) -> Expr:
-        """The ids of a frontier's frontier, as an array."""
+        """A frontier's ids, as an array."""
         return pointer(self.layout.element(kind), current.queue)
 
     def target(self, current: FrontierState, kind: str) -> tuple[Expr, Expr]:
@@ -253,11 +124,11 @@ class Builder(Phases):
         return self._side(current, "scan", "few_scan" if current.few else "scan", 0)
 
     def other_than(self, current: FrontierState, *forms: int) -> Expr:
-        """Whether the frontier's frontier has none of some forms."""
+        """Whether a frontier has none of some forms."""
         return both(*(differ(current.form, form(each)) for each in forms))
 
     def everything(self, current: FrontierState) -> Expr:
-        """Whether the frontier's frontier is everything."""
+        """Whether a frontier is everything."""
         return equal(current.form, form(ALL))
 
     def produced(self, current: FrontierState, kind: str, next_scan: str) -> list[Node]:
@@ -350,7 +221,7 @@ class Builder(Phases):
         after: Sequence[Node] = (),
         what: str = "the ids",
     ) -> None:
-        """Make a copy of a queue of ids the frontier's frontier."""
+        """Make a frontier a copy of a queue of ids."""
         target, _ = self.target(current, kind)
         element = self.layout.element(kind)
         self.phase(

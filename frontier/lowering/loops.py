@@ -1,4 +1,4 @@
-"""Lowering of programs, loops and sequences, with the frontiers of their frontiers."""
+"""Lowering of programs, loops and sequences: their scopes, and what begins and ends a pass."""
 
 from __future__ import annotations
 
