@@ -9,7 +9,7 @@ from typing import Any
 import fuzz_functors
 import pytest
 
-from frontier.functors import captures
+from frontier.functors import captures, descriptions
 from frontier.memory import detection
 
 
@@ -39,9 +39,9 @@ def test_stale_code_is_found(blind: str, monkeypatch: pytest.MonkeyPatch) -> Non
     if blind == "to changes":
         monkeypatch.setattr(captures.Captures, "unchanged", lambda self: True)
     else:
-        described = captures._constant
+        described = descriptions._constant
         monkeypatch.setattr(
-            captures, "_constant", lambda value: value.co_code if hasattr(value, "co_code") else described(value)
+            descriptions, "_constant", lambda value: value.co_code if hasattr(value, "co_code") else described(value)
         )
     found = (fuzz_functors.fuzz(seed, 8, "cpu") for seed in range(8, 60))
     assert any("differs" in one for one in found)

@@ -162,18 +162,18 @@ def names_used(code: types.CodeType) -> tuple[dict[str, tuple[tuple[str, ...], .
     found: tuple[dict[str, dict[tuple[str, ...], None]], ...] = ({}, {})
     for part in inner_codes(code):
         name, chain, kind = "", [], 0
-        for instruction in (*dis.get_instructions(part), None):
-            what = "" if instruction is None else instruction.opname
+        named = ((instruction.opname, instruction.argval) for instruction in dis.get_instructions(part))
+        for what, value in (*named, ("", "")):
             if what in ("EXTENDED_ARG", "PUSH_NULL"):
                 continue
             if name and what in ("LOAD_ATTR", "LOAD_METHOD"):
-                chain.append(instruction.argval)  # type: ignore[union-attr]
+                chain.append(value)
                 continue
             if name:
                 found[kind].setdefault(name, {})[tuple(chain)] = None
             kind = int(what == "LOAD_DEREF")
             taken = what in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF")
-            name, chain = (instruction.argval if taken else ""), []  # type: ignore[union-attr]
+            name, chain = (value if taken else ""), []
     return tuple({name: tuple(chains) for name, chains in names.items()} for names in found)
 
 

@@ -102,15 +102,9 @@ def _environment() -> str:
     return f"{machine_code.host()} {made.hexdigest()}"
 
 
-#: Files beside those of the backends.
-_ALSO = (
-    "native/machine_code",
-    *(f"functors/{name}" for name in ("adjacency", "atomics", "captures", "functor", "numbers")),
-)
-
-
 def _sources() -> list[Path]:
     """Files in which functions stand that are compiled with a program, or what compiles them."""
     here = Path(__file__).parent
-    others = [here.parents[1] / f"{name}.py" for name in _ALSO]
-    return sorted([*here.glob("*.py"), *here.parent.glob("*.py"), *others])
+    package = here.parents[1]
+    linking = package / "native" / "machine_code.py"
+    return sorted([*here.glob("*.py"), *here.parent.glob("*.py"), *(package / "functors").glob("*.py"), linking])
