@@ -121,7 +121,7 @@ def test_what_was_found_is_kept_on_disk(tmp_path, monkeypatch):
     found = fr.effects(either)
     assert len(files()) == 1
     monkeypatch.setattr(analysis, "_found", {})
-    monkeypatch.setattr(analysis, "_Reader", None)
+    monkeypatch.setattr("frontier.program.effect_analysis.Reader", None)
     assert fr.effects(either) == found
     files()[0].write_text("{")  # damaged: found anew
     monkeypatch.setattr(analysis, "_found", {})

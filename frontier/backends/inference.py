@@ -16,11 +16,9 @@ from typing import Any
 import numpy as np
 
 from frontier.backends import arithmetic
+from frontier.functors.functor import is_hashable
 
-__all__ = [
-    "WEAK", "Kinds", "common_kind", "ir_classes", "is_computed", "is_hashable", "known_value", "operation_of",
-    "result_of",
-]  # fmt: skip
+__all__ = ["WEAK", "Kinds", "common_kind", "ir_classes", "is_computed", "known_value", "operation_of", "result_of"]
 
 #: What a weak value is made of: an integer or a float.
 WEAK = ("int", "float")
@@ -249,12 +247,3 @@ def ir_classes(ir: Any, *names: str) -> Any:
         both = getattr(ir, f"{name.lower()}_types", None)
         found.extend(both if both is not None else [getattr(ir, name)])
     return tuple(found)
-
-
-def is_hashable(value: Any) -> bool:
-    """Whether a value can be looked up in a table."""
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True

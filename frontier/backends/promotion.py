@@ -26,11 +26,11 @@ from frontier.backends.inference import (
     common_kind,
     ir_classes,
     is_computed,
-    is_hashable,
     known_value,
     operation_of,
     result_of,
 )
+from frontier.functors.functor import is_hashable
 from frontier.functors.numbers import WHOLE_ONLY, refused_float
 
 __all__ = ["promoting"]

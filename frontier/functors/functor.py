@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 from frontier.errors import FunctorError
 
 __all__ = [
-    "arguments", "constant", "function", "helpers", "inner_codes", "line_of", "location", "names_used", "plain"
+    "arguments", "constant", "function", "helpers", "inner_codes", "is_hashable", "line_of", "location", "names_used",
+    "plain",
 ]  # fmt: skip
 
 EDGE = ("src", "dst", "edge", "weight")
@@ -188,6 +189,15 @@ def is_helper(value: Any) -> bool:
         return False
     module = value.__module__ or ""
     return module not in _KNOWN and not module.startswith(_WITHIN)
+
+
+def is_hashable(value: Any) -> bool:
+    """Whether a value that a functor names can be looked up in a table."""
+    try:
+        hash(value)
+    except TypeError:
+        return False
+    return True
 
 
 def helpers(fn: Callable[..., Any]) -> list[Callable[..., Any]]:

@@ -5,6 +5,7 @@ edges, ``step`` one use of an operator, ``loop`` steps in a loop, ``order`` the 
 ``schedule`` how steps are carried out. ``enactor`` puts a loop, its start and its result together. ``execution`` is one
 run of them, by a backend.
 
-``effects`` finds what a functor reads and writes, ``races`` warns of missing atomics, ``taking`` accepts what users
-pass as graphs and frontiers, ``layout`` names what of a problem generated code depends on.
+``effects`` is what a functor reads and writes, found by ``effect_analysis``; ``functor_checks`` compares it with a
+problem, ``races`` warns of missing atomics, ``taking`` accepts what users pass as graphs and frontiers, ``layout``
+names what of a problem generated code depends on.
 """

@@ -155,7 +155,7 @@ class Step:
         if isinstance(self.over, str):
             start_of(p, self.over, self.counted)
         from frontier.functors.rules import check_value
-        from frontier.program.effects import check_functor, check_plain
+        from frontier.program.functor_checks import check_functor, check_plain
         from frontier.program.races import warn_of_races
 
         for fn in self.combining():
@@ -354,7 +354,7 @@ def check_weights(p: Problem, step: Step) -> None:
     """Raise GraphError if a functor takes a weight and the graph has none."""
     from frontier.errors import GraphError
     from frontier.functors.functor import location
-    from frontier.program.effects import check_functor
+    from frontier.program.functor_checks import check_functor
 
     for fn, place in step.functors():
         found = check_functor(fn, p)

@@ -101,7 +101,7 @@ class Gather(Operator):
         check_field(p, self.into, ("vertex",), "into")
         check_alone(p, self.into, f"Gather(into={self.into!r})")
         check_into(self.op, self.reduction, self.into, p.arrays[self.into].dtype, "Gather")
-        from frontier.program.effects import check_functor
+        from frontier.program.functor_checks import check_functor
 
         for fn, _ in self.functors():
             found = check_functor(fn, p)

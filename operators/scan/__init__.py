@@ -81,7 +81,7 @@ class Scan(Operator):
             dtype = p.scalars[self.total].dtype
             if dtype.kind in "iu":
                 raise FrontierError(f"Scan(total={self.total!r}): {refused_float(dtype)}")
-        from frontier.program.effects import check_functor
+        from frontier.program.functor_checks import check_functor
 
         found = check_functor(self.fn, p)
         if found is None:

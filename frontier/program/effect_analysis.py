@@ -1,0 +1,313 @@
+"""Effect analysis: reads a functor, and the functions that it calls, in numba's intermediate representation.
+
+The analysis goes through the statements once. What a variable is, such as the problem, a field or one of the functor's
+indices, is followed back through its definitions.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from frontier.errors import FunctorError
+from frontier.functors import atomics
+from frontier.functors.adjacency import NEEDS
+from frontier.functors.functor import is_hashable, is_helper, location
+from frontier.native import address_space
+
+if TYPE_CHECKING:
+    from frontier.program.effects import Effects, Index
+
+__all__ = ["Reader"]
+
+_ATOMICS = {getattr(atomics, name): name.removeprefix("atomic_") for name in atomics.__all__}
+
+_COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
+
+#: Operations that two bools do not have.
+_OF_NUMBERS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod,
+               operator.pow, operator.lshift, operator.rshift)  # fmt: skip
+
+#: Operators that keep indices of different elements apart, as a rule.
+_APART = (operator.add, operator.sub, operator.mul, operator.lshift)
+
+
+class Reader:
+    """Reads one function, and by readers of their own those that it calls.
+
+    Parameters
+    ----------
+    fn : function
+    given : mapping of int to object
+        What its arguments are, as :meth:`meaning` says it.
+    made : Effects
+        To which all that is found is added.
+    stack : tuple of functions
+        The callers, so that recursion ends.
+    """
+
+    def __init__(
+        self, fn: Callable[..., Any], given: Mapping[int, Any], made: Effects, stack: tuple[Any, ...]
+    ) -> None:
+        address_space.prepare(compiling=False)
+        from numba.core import compiler, errors
+
+        self.fn, self.given, self.made, self.stack = fn, given, made, (*stack, fn)
+        try:
+            self.ir = compiler.run_frontend(fn)
+        except (errors.NumbaError, errors.UnsupportedBytecodeError, NotImplementedError, AssertionError) as error:
+            reason = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+            raise FunctorError(f"{location(fn)}: functors cannot do this: {reason}") from None
+        self.definitions = self.ir._definitions
+        self.named: set[str] = set()
+        self.line = 0  # of the statement at hand
+
+    def meaning(self, var: Any, depth: int = 0) -> Any:
+        """"problem", ("index", name), ("field", name), ("value", object), or None."""
+        from numba.core import ir
+
+        found = self.definitions.get(getattr(var, "name", None), ())
+        if len(found) != 1 or depth > 20:
+            return None
+        made = found[0]
+        if isinstance(made, ir.Arg):
+            return self.given.get(made.index)
+        if isinstance(made, ir.Var):
+            return self.meaning(made, depth + 1)
+        if isinstance(made, (ir.Global, ir.FreeVar, ir.Const)):
+            return ("value", made.value)
+        if isinstance(made, ir.Expr) and made.op == "cast":
+            return self.meaning(made.value, depth + 1)
+        if isinstance(made, ir.Expr) and made.op == "getattr":
+            base = self.meaning(made.value, depth + 1)
+            if base == "problem":
+                return ("field", made.attr)
+            if isinstance(base, tuple) and base[0] == "value" and hasattr(base[1], made.attr):
+                return ("value", getattr(base[1], made.attr))
+        return None
+
+    def index(self, var: Any) -> Index:
+        """The functor's argument that an index is, or ``"any"``."""
+        made = self.meaning(var)
+        return made[1] if isinstance(made, tuple) and made[0] == "index" else "any"
+
+    def read(self) -> None:
+        """Note what the function does in the effects; raise FunctorError for what functors may not do."""
+        from numba.core import ir
+
+        raises = (ir.Raise, ir.StaticRaise, ir.DynamicRaise, ir.TryRaise, ir.StaticTryRaise, ir.DynamicTryRaise)
+        for block in self.ir.blocks.values():
+            for statement in block.body:
+                self.line = statement.loc.line
+                if isinstance(statement, raises):
+                    # One worker would return, and the others would wait for it at the barrier forever.
+                    raise FunctorError(
+                        f"{location(self.fn, statement.loc.line)}: functors cannot raise, assert or try: "
+                        "write an error code to a field, or use the python backend"
+                    )
+                if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
+                    self.expression(statement.value)
+                elif isinstance(statement, (ir.SetItem, ir.StaticSetItem)):
+                    self.access(statement.target, statement.index, True)
+                    self.update(statement)
+                elif isinstance(statement, ir.SetAttr) and self.meaning(statement.target) == "problem":
+                    where = location(self.fn, statement.loc.line)
+                    raise FunctorError(
+                        f"{where}: p.{statement.attr} = ...: scalars are written by Set, Reduce or count=, "
+                        "arrays element by element; return the value and use Reduce"
+                    )
+        for name in self.named - self.made.fields:  # scalars: naming one is reading it
+            self.made.reads.setdefault(name, set()).add("")
+
+    def access(self, target: Any, index: Any, write: bool) -> None:
+        """Note an element that is read or written."""
+        made = self.meaning(target)
+        if made == "problem":
+            self.wrong("p[...]")
+        if isinstance(made, tuple) and made[0] == "field" and self.several(index):
+            self.wrong(f"p.{made[1]}[...] with a slice or several indices")
+        if isinstance(made, tuple) and made[0] == "field":
+            where = self.made.writes if write else self.made.reads
+            where.setdefault(made[1], set()).add(self.index(index))
+        else:  # of several fields, perhaps
+            self.made.exact = False
+
+    def several(self, index: Any) -> bool:
+        """Whether an index is a slice or a tuple."""
+        from numba.core import ir
+
+        if isinstance(index, (slice, tuple)):
+            return True
+        found = self.definitions.get(getattr(index, "name", None), ())
+        made = found[0] if len(found) == 1 else None
+        if isinstance(made, ir.Expr) and made.op == "call":
+            callee = self.meaning(made.func)
+            return isinstance(callee, tuple) and callee == ("value", slice)
+        constant = isinstance(made, (ir.Const, ir.Global, ir.FreeVar)) and isinstance(made.value, (slice, tuple))
+        return constant or (isinstance(made, ir.Expr) and made.op == "build_tuple")
+
+    def update(self, statement: Any) -> None:
+        """Note an element that is written by what it was."""
+        made = self.meaning(statement.target)
+        if not (isinstance(made, tuple) and made[0] == "field"):
+            return
+        index = _key(statement.index, self.definitions)
+        for expr in _made_of(statement.value, self.definitions):
+            reads = getattr(expr, "op", "") in ("getitem", "static_getitem") and self.meaning(expr.value) == made
+            if reads and _key(expr.index, self.definitions) == index:
+                base = self.base(statement.index)
+                self.made.updates.setdefault(made[1], set()).add(base)
+
+    def base(self, var: Any) -> str:
+        """The arguments that an index is made of, if calls with others do not meet there; else ``"any"``."""
+        from numba.core import ir
+
+        names = set()
+        for expr in (var, *_made_of(var, self.definitions)):
+            made = self.meaning(expr) if isinstance(expr, ir.Var) else None
+            if isinstance(made, tuple) and made[0] == "index":
+                names.add(made[1])
+            op = getattr(expr, "op", "")
+            if op in ("getitem", "static_getitem"):
+                return "any"
+            if op in ("binop", "inplace_binop") and (expr._kws.get("immutable_fn") or expr.fn) not in _APART:
+                return "any"
+            if op == "call":
+                callee = self.meaning(expr.func)
+                called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
+                known = NEEDS.get(called) == "offsets" if is_hashable(called) and called in NEEDS else False
+                if not (known or called in (int, range) or isinstance(called, type)):
+                    return "any"
+        return " ".join(sorted(names)) or "any"
+
+    def expression(self, expr: Any) -> None:
+        """Note what an expression does."""
+        if expr.op in ("getitem", "static_getitem", "typed_getitem"):
+            self.access(expr.value, expr.index, False)
+        elif expr.op == "inplace_binop" or expr.op == "binop":
+            for side in (expr.lhs, expr.rhs):
+                self.plain(side)
+            bools = self.bools(expr.lhs), self.bools(expr.rhs)
+            if (expr.fn if expr.op == "binop" else expr.immutable_fn) in _OF_NUMBERS and None not in bools:
+                self.made.sums.add(" ".join(sorted(bools[0] | bools[1])))
+        elif expr.op == "call":
+            self.call(expr)
+        elif expr.op == "getattr" and self.meaning(expr.value) == "problem":
+            self.named.add(expr.attr)
+        elif expr.op in ("getattr", "getiter"):
+            name = self.field(expr.value)
+            if name and name != "graph":  # which is said to be no field
+                self.wrong(f"p.{name}.{expr.attr}" if expr.op == "getattr" else f"for ... in p.{name}")
+
+    def field(self, var: Any) -> str:
+        """The name of the field that a variable is, or ""."""
+        made = self.meaning(var)
+        return made[1] if isinstance(made, tuple) and made[0] == "field" else ""
+
+    def wrong(self, what: str) -> None:
+        """Refuse what is done with a whole field."""
+        raise FunctorError(
+            f"{location(self.fn, self.line)}: {what}: functors use a field one element at a time, p.name[index]"
+        )
+
+    def bools(self, var: Any, depth: int = 0) -> Any:
+        """Names of the fields that must hold bools so that a variable is one; None if it is not plainly one."""
+        from numba.core import ir
+
+        found = self.definitions.get(getattr(var, "name", None), ())
+        made = found[0] if len(found) == 1 and depth < 20 else None
+        if isinstance(made, ir.Var):
+            return self.bools(made, depth + 1)
+        if isinstance(made, (ir.Const, ir.Global, ir.FreeVar)):
+            return frozenset() if isinstance(made.value, bool) else None
+        if not isinstance(made, ir.Expr):
+            return None
+        if (made.op == "binop" and made.fn in _COMPARISONS) or (made.op == "unary" and made.fn is operator.not_):
+            return frozenset()
+        named = self.meaning(made.value if made.op in ("getitem", "static_getitem") else var)
+        return frozenset({named[1]}) if isinstance(named, tuple) and named[0] == "field" else None
+
+    def plain(self, var: Any) -> None:
+        """Note a scalar that is used as a value: reading it has no index."""
+        made = self.meaning(var)
+        if isinstance(made, tuple) and made[0] == "field":
+            self.made.reads.setdefault(made[1], set()).add("")
+
+    def call(self, expr: Any) -> None:
+        """Note what a call does; helpers are read, too."""
+        callee = self.meaning(expr.func)
+        if self.field(expr.func):
+            self.wrong(f"p.{self.field(expr.func)}(...)")
+        called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
+        if called is len and expr.args and self.field(expr.args[0]):
+            self.wrong(f"len(p.{self.field(expr.args[0])})")
+        arguments = [*expr.args, *(value for _, value in expr.kws)]
+        known = is_hashable(called)
+        if known and called in _ATOMICS:
+            self.atomic(_ATOMICS[called], arguments)
+        elif known and called in NEEDS:
+            self.made.topology.add(NEEDS[called])
+            for var in arguments[1:]:
+                self.plain(var)
+        elif called is not None and is_helper(called) and not expr.kws:
+            if called in self.stack:
+                return  # recursion: its body is being read already
+            given = {i: self.meaning(var) for i, var in enumerate(arguments)}
+            Reader(called, given, self.made, self.stack).read()
+        else:
+            for var in arguments:
+                if self.meaning(var) == "problem":
+                    self.made.exact = False
+                self.plain(var)
+
+    def atomic(self, operation: str, arguments: list[Any]) -> None:
+        """Note an atomic, whose arguments are a field, an index and values."""
+        made = self.meaning(arguments[0]) if arguments else None
+        if isinstance(made, tuple) and made[0] == "field":
+            self.access(arguments[0], arguments[1] if len(arguments) > 1 else None, True)
+            self.made.atomics.setdefault(made[1], set()).add(operation)
+            if operation in ("min", "max") and len(arguments) > 3:
+                self.made.carried.setdefault(made[1], set()).add(operation)
+        else:
+            self.made.exact = False
+
+
+def _made_of(var: Any, definitions: Mapping[str, Any]) -> Iterator[Any]:
+    """All that a value is made of: expressions, variables and constants, each once."""
+    from numba.core import ir
+
+    seen: set[str] = set()
+    pending = [var]
+    while pending:
+        made = pending.pop()
+        if isinstance(made, ir.Var):
+            yield made
+            if made.name not in seen:
+                seen.add(made.name)
+                pending += definitions.get(made.name, ())
+        elif isinstance(made, ir.Expr):
+            yield made
+            pending += [part for part in made.list_vars() if not (made.op == "call" and part is made.func)]
+
+
+def _key(var: Any, definitions: Mapping[str, Any]) -> Any:
+    """Text that is equal for indices that are made alike."""
+    from numba.core import ir
+
+    if not isinstance(var, ir.Var):
+        return repr(var)
+    found = definitions.get(var.name, ())
+    if len(found) != 1:
+        return var.name
+    made = found[0]
+    if isinstance(made, ir.Var):
+        return _key(made, definitions)
+    if isinstance(made, ir.Arg):
+        return made.name
+    if isinstance(made, (ir.Const, ir.Global, ir.FreeVar)):
+        return repr(made.value)
+    if isinstance(made, ir.Expr) and made.op in ("binop", "getitem", "getattr", "cast", "static_getitem"):
+        own = [part for part in map(made._kws.get, ("fn", "attr", "index")) if not isinstance(part, ir.Var)]
+        return made.op, repr(own), *(_key(part, definitions) for part in made.list_vars())
+    return var.name
