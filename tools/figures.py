@@ -103,7 +103,10 @@ def _is_code(text: str) -> bool:
 
 
 def text_parsers(root: Path) -> list[str]:
-    """Modules that parse or rewrite text by expressions, replacement, splitting or looking for a piece of it."""
+    """Modules that parse or rewrite text by expressions, by replacement or by looking for a piece of it.
+
+    Splitting is not counted: dtypes, roles of arrays and keys such as ``field:distance`` are split, too.
+    """
     found = []
     for path in files(root, *EMITTERS):
         name = path.relative_to(root).as_posix()

@@ -29,6 +29,7 @@ from frontier.lowering.ir import (
 from frontier.lowering.phases import VALUE, Functor
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 from frontier.program.layout import Layout
+from frontier.program.order import display_name
 from frontier.program.schedule import ResolvedSchedule
 
 __all__ = ["Builder", "Functor"]
@@ -270,7 +271,7 @@ class Builder(ControlFlow):
         for name, value in values.items():
             wants = "" if self.layout.dtype(name) == "bool" else VALUE
             found = self.decided(value, wants) if callable(value) else value
-            made[name] = self.local("value", self.layout.dtype(name), f"the new p.{name}")
+            made[name] = self.local("value", self.layout.dtype(name), f"the new {display_name(name)}")
             self.set(made[name], self.typed(name, found))
         for name, value in made.items():
             self.set(self.scalars[name], value)
@@ -291,8 +292,8 @@ class Builder(ControlFlow):
 
     def pile(self, name: str) -> str:
         """Declare what a pile is made of; the kind of its elements."""
-        for stem, meaning in (("pile", "p.{}"), ("held", "len(p.{})"), ("epoch", ""), ("stamps", "")):
-            self.keep(f"{stem}:{name}", meaning.format(name))
+        for stem, meaning in (("pile", "{}"), ("held", "len({})"), ("epoch", ""), ("stamps", "")):
+            self.keep(f"{stem}:{name}", meaning.format(display_name(name)))
         return self.layout.dtype(name)
 
     def take(self, name: str, current: FrontierState) -> None:
@@ -301,4 +302,4 @@ class Builder(ControlFlow):
         current.kinds = frozenset({kind})
         held, epoch = self.state[f"held:{name}"], self.state[f"epoch:{name}"]
         empty = (Assign(held, expression(0)), Assign(epoch, epoch + 1))
-        self.copy(current, kind, self.state[f"pile:{name}"], held, empty, f"what p.{name} holds")
+        self.copy(current, kind, self.state[f"pile:{name}"], held, empty, f"what {display_name(name)} holds")

@@ -6,8 +6,7 @@ shown uses. Tests whose outcome is known are left out, too (:mod:`frontier.lower
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import count
 from textwrap import wrap
 
@@ -27,7 +26,6 @@ from frontier.lowering.ir import (
     Leave,
     Loop,
     Node,
-    Op,
     Phase,
     Region,
     Swap,
@@ -42,6 +40,7 @@ from frontier.lowering.loops import Program
 from frontier.lowering.touched import called, read_by, touched
 from frontier.lowering.variables import BEFORE, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, SLOT, T
 from frontier.lowering.words import Words
+from frontier.program.order import display_name
 
 __all__ = ["explained"]
 
@@ -67,9 +66,6 @@ _KINDS = {
 #: From where on lines are broken.
 WIDTH = 110
 
-#: Fields that loops with an order add to the problem, see :mod:`frontier.operators.order.loops`.
-_OWN = re.compile(r"\bp\.([a-z]+)(\d+)[a-z]+__")
-
 #: Variables that are bookkeeping in every program.
 _HIDDEN = {BEFORE, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, T}
 
@@ -91,13 +87,7 @@ def explained(program: Program) -> str:
     first = Words(program, [])
     list(_Explainer(program, nodes, first).lines(nodes))  # names depend on how many frontiers there are
     words = Words(program, first.met)
-    return _OWN.sub(_owned, "\n".join([*_head(program), "", *_Explainer(program, nodes, words).lines(nodes)]))
-
-
-def _owned(found: re.Match[str]) -> str:
-    """What a reader calls a field of a loop with an order: ``order.limit``, numbered from the second such loop on."""
-    number = int(found[2])
-    return f"order{number + 1 if number else ''}.{found[1]}"
+    return "\n".join([*_head(program), "", *_Explainer(program, nodes, words).lines(nodes)])
 
 
 def _head(program: Program) -> Iterator[str]:
@@ -108,7 +98,7 @@ def _head(program: Program) -> Iterator[str]:
         yield f"{'# steps: ' if number == 1 else '#        '}{number} {step}"
     alike: dict[str, list[str]] = {}
     for name, kind, dtype in layout.fields:
-        alike.setdefault(_KINDS[kind].format(dtype), []).append(f"p.{name}")
+        alike.setdefault(_KINDS[kind].format(dtype), []).append(display_name(name))
     for i, (what, names) in enumerate(alike.items()):
         yield from wrap(
             f"{', '.join(names)}: {what}", WIDTH,
@@ -125,6 +115,8 @@ class _Explainer:
         self.program, self.words = program, words
         self.value = words.value
         self._kept = {*program.state.values(), *program.scalars.values()}
+        self._fields = {var for key, var in program.state.items() if key.startswith(("field:", "pile:"))}
+        self._fields.update(program.scalars.values())
         self._asked = set(_asked(nodes, self._is_pause))
         self._phases = count(1)
 
@@ -151,7 +143,7 @@ class _Explainer:
             if not self._hidden(node):
                 yield f"{self.value(node.target)} = {self._given(node)}"
         elif isinstance(node, Swap):
-            if node.first.meaning.startswith("p."):
+            if node.first in self._fields:
                 yield f"swap {self.value(node.first)} and {self.value(node.second)}"
         elif isinstance(node, Phase):
             yield from self._phase(node)
@@ -186,36 +178,30 @@ class _Explainer:
         yield "barrier"
         yield from self.lines(node.after)
 
-    def _branch(self, node: Branch) -> Iterator[str]:
+    def _branch(self, node: Branch, word: str = "if") -> Iterator[str]:
         if self._is_pause(node):
             yield "# a pass begins: the run may pause here, and resume later"
             return
-        yes, otherwise = self._inside(node.yes), self._inside(node.no)
+        yes = self._inside(node.yes)
+        only = node.no[0] if yes and len(node.no) == 1 else None
+        chained = only if isinstance(only, Branch) and not self._is_pause(only) else None
+        otherwise = self._inside(node.no) if chained is None else list(self._branch(chained, "elif"))
         if yes:
-            yield from self._if(node.condition)
+            yield from self._test(word, node.condition)
             yield from yes
-        if not otherwise:
-            return
-        if not yes:
-            yield from self._if(no(node.condition))
-        elif len(node.no) == 1 and otherwise[0].startswith("    if "):
-            otherwise = [line.removeprefix("    ") for line in otherwise]
-            otherwise[0] = f"el{otherwise[0]}"
-        else:
-            yield "else:"
+            if otherwise and chained is None:
+                yield "else:"
+        elif otherwise:
+            yield from self._test(word, no(node.condition))
         yield from otherwise
 
-    def _if(self, condition: Expr) -> Iterator[str]:
+    def _test(self, word: str, condition: Expr) -> Iterator[str]:
         """The line of a test, or several where it is long."""
         text = self.value(condition)
-        if len(text) <= WIDTH - 20 or not (isinstance(condition, Op) and condition.symbol == "and"):
-            yield f"if {text}:"
-            return
-        first, *rest = text.split(" and ")
-        yield f"if {first}"
-        for each in rest[:-1]:
-            yield f"        and {each}"
-        yield f"        and {rest[-1]}:"
+        first, *rest = [text] if len(text) <= WIDTH - 20 else self.words.conjuncts(condition)
+        *lines, last = [f"{word} {first}", *(f"        and {each}" for each in rest)]
+        yield from lines
+        yield f"{last}:"
 
     def _loop(self, node: Loop) -> Iterator[str]:
         first = node.body[0] if node.body else None
@@ -289,8 +275,7 @@ class _Explainer:
         if element is not None:
             return f"{name} = [{self.value(element)}]{ending}"
         if recorded:
-            record = self.value(recorded[0].array).removesuffix(".begin")
-            return f"{name} = record {record}[{self.value(recorded[0].index)}]{ending}"
+            return f"{name} = {self.value(recorded[0])}{ending}"
         if size is None:
             if form is not None:
                 return f"{name} is kept{ending}"
@@ -313,7 +298,7 @@ class _Explainer:
                 read += [name for name in read_by(node.functor) if name not in read]
             elif isinstance(node, Assign | Together) and self._is_local(node.target):
                 assert isinstance(node.target, Var)
-                self.words.instead[node.target] = self._bracketed(node.value)
+                self.words.instead[node.target] = self.words.operand(node.value)
             else:
                 break
             used += 1
@@ -328,20 +313,16 @@ class _Explainer:
         lines = [f"{', '.join(targets)} = {', '.join(values)}"]
         return used + len(targets), [*lines, f"    reads {', '.join(read)}"] if read else lines
 
-    def _bracketed(self, value: Expr) -> str:
-        text = self.value(value)
-        return text if isinstance(value, Call) or " " not in text else f"({text})"
-
     def _is_local(self, target: Expr) -> bool:
         return isinstance(target, Var) and target not in self._kept and target not in _HIDDEN
 
 
-def _asked(nodes: list[Node], is_pause: object) -> Iterator[Var]:
+def _asked(nodes: list[Node], is_pause: Callable[[Node], bool]) -> Iterator[Var]:
     """The variables of which something depends that a reader sees."""
     for node in inside(nodes):
         made: list[Expr] = []
         own: Expr | None = None
-        if isinstance(node, Branch) and not is_pause(node):  # type: ignore[operator]
+        if isinstance(node, Branch) and not is_pause(node):
             made = [node.condition]
         elif isinstance(node, Exit):
             made = [each for each in (node.when, node.unless) if each is not None]

@@ -102,7 +102,10 @@ class _Folder:
             state = head
 
     def _exit(self, node: Exit, state: State) -> tuple[list[Node], State]:
-        condition = node.when if node.when is not None else no(node.unless)  # type: ignore[arg-type]
+        condition = node.when
+        if condition is None:
+            assert node.unless is not None
+            condition = no(node.unless)
         self._exits[-1] = _joined(self._exits[-1], _refined(condition, state, True))
         return [node], _refined(condition, state, False)
 

@@ -40,6 +40,7 @@ from frontier.lowering.variables import (
 from frontier.program.effects import effects
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop, Sequence, wanted
+from frontier.program.order import display_name
 from frontier.program.schedule import ResolvedSchedule, Schedule
 from frontier.program.step import Operator, Step, walk
 
@@ -199,7 +200,7 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
     elif over in _piles(b):
         kind = b.pile(str(over))
         current.kinds = frozenset({kind})
-        b.copy(current, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"], what=f"what p.{over} holds")
+        b.copy(current, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"], what=f"what {display_name(over)} holds")
     else:
         current.few = step.once_each  # what begins with one vertex does not grow
         _single(b, current, str(over))
@@ -319,7 +320,7 @@ def _one_kind(loop: Loop, current: FrontierState, what: str) -> str:
 
 def _marks(b: Program, name: str) -> Expr:
     """Where each pass of a record begins."""
-    return pointer("int64", b.input(f"marks:{name}", "marks", f"{name}.begin"))
+    return pointer("int64", b.input(f"marks:{name}", "marks", f"record {name}"))
 
 
 def _recorded(b: Program, name: str) -> Var:

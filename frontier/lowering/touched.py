@@ -10,6 +10,7 @@ from frontier.lowering.loops import Program
 from frontier.lowering.variables import SLOT
 from frontier.lowering.words import Words
 from frontier.program.effects import effects
+from frontier.program.order import display_name
 
 __all__ = ["called", "read_by", "touched"]
 
@@ -50,7 +51,7 @@ def touched(program: Program, words: Words, phase: Phase) -> tuple[list[str], li
                 target.setdefault(name, set()).update(places)
         for name in found.carried:
             writes.setdefault(others[name], set()).update(found.writes[name])
-            atomics.setdefault(others[name], set()).add(f"with p.{name}")
+            atomics.setdefault(others[name], set()).add(f"with {display_name(name)}")
     arguments = _arguments(phase.call, program)
     written = []
     for name in sorted(writes):
@@ -91,7 +92,7 @@ def _elsewhere(
     """Piles among a call's arguments; frontiers and records that are written; results that are kept for later."""
     named = {var: key for key, var in program.table().items()}
     keys = [named[each] for each in arguments if isinstance(each, Var) and each in named]
-    piles = [f"p.{key.partition(':')[2]}" for key in keys if key.startswith("pile:")]
+    piles = [display_name(key.partition(":")[2]) for key in keys if key.startswith("pile:")]
     records = [f"record {key.partition(':')[2]}" for key in keys if key.startswith("record:")]
     given: list[str] = []
     kept: list[str] = []
@@ -143,5 +144,7 @@ _KEPT = ("combined_int", "combined_float", "partial_total")
 def _places(fields: dict[str, set[str]]) -> list[str]:
     """Fields with the indices at which they are touched."""
     return [
-        f"p.{name}[{index}]" if index else f"p.{name}" for name in sorted(fields) for index in sorted(fields[name])
+        f"{display_name(name)}[{index}]" if index else display_name(name)
+        for name in sorted(fields)
+        for index in sorted(fields[name])
     ]

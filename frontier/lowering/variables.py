@@ -9,6 +9,7 @@ from __future__ import annotations
 from frontier.functors.functor import plain
 from frontier.lowering.ir import Call, Expr, Value, Var
 from frontier.program.layout import Layout
+from frontier.program.order import display_name
 
 __all__ = [
     "ALWAYS", "BEFORE", "BUDGET", "CODE", "CONTROL", "DETAIL", "DIRECTION", "EPOCH", "FLOATS", "NOW", "PASSES", "PC",
@@ -64,15 +65,15 @@ class Variables:
         self._numbers = 0
         self.state = {name: _FIXED.get(name, Var(name)) for name in ALWAYS}
         self.scalars = {
-            name: Var(self.name(f"s_{name}"), dtype, f"p.{name}") for name, dtype in layout.of_kind("scalar")
+            name: Var(self.name("s", name), dtype, display_name(name)) for name, dtype in layout.of_kind("scalar")
         }
         for name, _ in layout.of_kind("vertex", "edge", "array"):
-            self.state[f"field:{name}"] = Var(self.name(f"a_{name}"), meaning=f"p.{name}")
+            self.state[f"field:{name}"] = Var(self.name("a", name), meaning=display_name(name))
 
-    def name(self, stem: str) -> str:
-        """A name that nothing else in the program has: it ends in a number of its own."""
+    def name(self, *stem: str) -> str:
+        """A name that nothing else in the program has: it begins with some words, and ends in a number of its own."""
         self._numbers += 1
-        return f"{plain(stem.replace(':', '_'))}_{self._numbers}"
+        return f"{plain('_'.join(stem))}_{self._numbers}"
 
     def local(self, stem: str, dtype: str = "int64", meaning: str = "") -> Var:
         """A variable that is used within one block."""
@@ -87,13 +88,13 @@ class Variables:
     def keep(self, key: str, meaning: str = "") -> Var:
         """The variable of a key, kept between calls."""
         if key not in self.state:
-            self.state[key] = Var(self.name(key), meaning=meaning)
+            self.state[key] = Var(self.name(*key.split(":")), meaning=meaning)
         return self.state[key]
 
     def input(self, key: str, role: str, meaning: str = "") -> Var:
         """A variable that the host sets: the address of an array, or a number."""
         if key not in self._inputs:
-            self._inputs[key] = Var(self.name(key), meaning=meaning or key)
+            self._inputs[key] = Var(self.name(*key.split(":")), meaning=meaning or key)
         self.inputs[key] = role
         return self._inputs[key]
 

@@ -130,9 +130,9 @@ class Words:
         return f"{self.value(made.array)}[{self.value(made.index)}]", _TIGHTEST
 
     def _operation(self, made: Op) -> tuple[str, int]:
-        flag = self._flag(made)
-        if flag is not None:
-            return flag, _BINDS["not"] if flag.startswith("not ") else _TIGHTEST
+        if self._asks_flag(made):
+            name = self.value(made.operands[0])
+            return (f"not {name}", _BINDS["not"]) if made.symbol == "==" else (name, _TIGHTEST)
         symbol, operands = made.symbol, list(made.operands)
         if symbol in ("<<", ">>") and isinstance(operands[1], Const):
             symbol, operands[1] = "*" if symbol == "<<" else "/", Const(1 << int(operands[1].value))
@@ -157,20 +157,28 @@ class Words:
         texts = [self._within(first, binds), *(self._within(each, binds + 1) for each in rest)]
         return f" {symbol} ".join(texts), binds
 
+    def operand(self, made: Expr) -> str:
+        """An expression as it stands among others: in brackets if an operator is its outermost part."""
+        return self._within(made, _TIGHTEST)
+
+    def conjuncts(self, made: Expr) -> list[str]:
+        """The tests of which all must hold."""
+        if not (isinstance(made, Op) and made.symbol == "and"):
+            return [self._within(made, _BINDS["and"])]
+        first, *rest = made.operands
+        return [*self.conjuncts(first), *(self._within(each, _BINDS["and"] + 1) for each in rest)]
+
     def _within(self, made: Expr, least: int) -> str:
         """An operand, in brackets where it binds less than it must."""
         text, binds = self._bound(made)
         return text if binds >= least else f"({text})"
 
-    def _flag(self, made: Op) -> str | None:
-        """A test of a variable that is 0 or 1, by its name."""
-        if made.symbol not in (">", "==", "!=") or not isinstance(made.operands[0], Var):
-            return None
+    def _asks_flag(self, made: Op) -> bool:
+        """Whether it tests a variable that is 0 or 1."""
+        if made.symbol not in (">", "==", "!="):
+            return False
         var, other = made.operands
-        assert isinstance(var, Var)
-        if not (self.is_flag(var) and isinstance(other, Const) and other.value == 0):
-            return None
-        return f"not {self.variable(var)}" if made.symbol == "==" else self.variable(var)
+        return isinstance(var, Var) and self.is_flag(var) and isinstance(other, Const) and other.value == 0
 
     def is_flag(self, var: Var) -> bool:
         """Whether a variable says that something is so."""

@@ -250,7 +250,8 @@ class Loop(Step):
         for what, name in (("times", self.times), ("count", self.count)):
             if isinstance(name, str):
                 check_field(p, name, ("scalar",), what)
-                if p.fields[name].dtype is None or p.fields[name].dtype.kind not in "iu":  # type: ignore[union-attr]
+                dtype = p.fields[name].dtype
+                if dtype is None or dtype.kind not in "iu":
                     raise FrontierError(f"{what}={name!r}: the scalar must hold an integer")
 
     def __repr__(self) -> str:

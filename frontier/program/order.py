@@ -9,6 +9,7 @@ Julienne (Dhulipala, Blelloch, Shun, SPAA 2017). How it is implemented is up to 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,12 +22,38 @@ from frontier.functors.functor import arguments
 if TYPE_CHECKING:
     from frontier.program.problem import Problem
 
-__all__ = ["Order", "by", "expansion"]
+__all__ = ["Order", "by", "display_name", "expansion", "own_name"]
 
 Functor = Callable[..., Any]
 
 #: What rewrites loops with an order: ``prepare`` of :mod:`frontier.operators.order.loops`, which registers it here.
 expansion: list[Callable[..., Any]] = []
+
+_OWN = re.compile(r"([a-z]+)(\d+)[a-z]+__")
+
+
+def own_name(what: str, number: int, dtypes: str) -> str:
+    """Name of a field that a loop with an order adds to its problem.
+
+    Parameters
+    ----------
+    what : str
+        What it holds, such as ``"limit"``.
+    number : int
+        Which of a program's ordered loops it belongs to.
+    dtypes : str
+        Letters for dtypes. Loops of other programs on the problem may have such a field, too, of another dtype.
+    """
+    return f"{what}{number}{dtypes}__"
+
+
+def display_name(name: str) -> str:
+    """What a reader calls a field: ``p.name``; a loop's own ``order.limit``, that of the next loop ``order2.limit``."""
+    own = _OWN.fullmatch(name)
+    if own is None:
+        return f"p.{name}"
+    what, number = own[1], int(own[2])
+    return f"order{number + 1 if number else ''}.{what}"
 
 
 @dataclass(frozen=True)
@@ -99,9 +126,12 @@ def by(
                                 "one of p and edge")  # fmt: skip
     elif not isinstance(key, str):
         raise FrontierError(f"fr.by({key!r}): the name of a field, or a function of the problem and v")
-    named = isinstance(delta, str) and (delta == "auto" or delta.isidentifier())
-    number = isinstance(delta, (int, float, np.integer, np.floating)) and not isinstance(delta, bool)
-    if delta is not None and not named and not (number and 0 < delta < math.inf):  # type: ignore[operator]
+    if isinstance(delta, str):
+        suits = delta == "auto" or delta.isidentifier()
+    else:
+        number = isinstance(delta, (int, float, np.integer, np.floating)) and not isinstance(delta, bool)
+        suits = delta is None or (number and 0 < delta < math.inf)
+    if not suits:
         raise FrontierError(f"fr.by(delta={delta!r}): a positive number, the name of a scalar, or 'auto'")
     if exact and delta == "auto":
         raise FrontierError("fr.by(delta='auto', exact=True): the width of an exact window is a number, or a scalar's")

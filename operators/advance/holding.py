@@ -64,4 +64,4 @@ class Holding(Advance):
             check_field(p, self.held, ("scalar",), "held")
 
     def __repr__(self) -> str:
-        return super().__repr__().replace("Holding", "Advance", 1)
+        return f"Advance({', '.join(fn.__name__ for fn, _ in self.functors())})"

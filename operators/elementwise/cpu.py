@@ -18,6 +18,7 @@ from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, WORDS, WORKERS, pointer
 from frontier.operators.shared.phases import calling, combining, frontier, identity_of, join_of
 from frontier.operators.shared.reductions import REDUCTIONS
+from frontier.program.order import display_name
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -284,7 +285,8 @@ def lower_split(step: Split, b: Builder, current: FrontierState) -> None:
         held = b.state[f"held:{step.rest}"]
         more = Assign(held, held + Counter("PILE_COUNT"))
         after = [*b.produced(current, kind, next_scan if scanned else ""), more]
-        b.phase(made, after, f"split: append elements to keep, and add the others to p.{step.rest}", [step.fn])
+        title = f"split: append elements to keep, and add the others to {display_name(step.rest)}"
+        b.phase(made, after, title, [step.fn])
 
     b.for_kinds(current, emit)
 

@@ -19,6 +19,7 @@ from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, pointer
 from frontier.operators.shared.cuda import collecting, keeping, reduce_by
 from frontier.operators.shared.phases import calling, frontier
+from frontier.program.order import display_name
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append_chunk, append_pile, chunk, element_at, marked
@@ -227,7 +228,8 @@ def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
         made = b.kernel(step.fn.__name__, splitting, given, keep=keep, **appending(b, next_scan))
         held = b.state[f"held:{step.rest}"]
         nodes = [*b.produced(current, kind, next_scan), Assign(held, held + Counter("PILE_COUNT"))]
-        b.phase(made, nodes, f"split: append elements to keep, and add the others to p.{step.rest}", [step.fn])
+        title = f"split: append elements to keep, and add the others to {display_name(step.rest)}"
+        b.phase(made, nodes, title, [step.fn])
 
     b.for_kinds(current, emit)
 

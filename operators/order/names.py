@@ -12,6 +12,7 @@ from frontier.operators.elementwise.filter import Filter
 from frontier.operators.fields.set import Set
 from frontier.operators.order.functors import aside, counted, given, key_of
 from frontier.program.loop import Loop
+from frontier.program.order import own_name
 from frontier.program.problem import edge, pile, scalar, vertex
 
 if TYPE_CHECKING:
@@ -61,9 +62,8 @@ class Names:
         self.kind, self.whole = order.elements(p), order.kind(p) in "iu"
         self.exact, self.buckets = order.exact, buckets
         self.wholly = self.whole and self.exact and _whole(order.delta, p)
-        # Loops of other programs on the problem may have fields of these names, which therefore tell their dtypes.
-        suffix = f"{number}{'n' if self.whole else 'f'}{'n' if self.wholly else 'f'}{self.kind[0]}__"
-        self._renamed = {name: f"{name}{suffix}" for name in OWN}
+        dtypes = f"{'n' if self.whole else 'f'}{'n' if self.wholly else 'f'}{self.kind[0]}"
+        self._renamed = {name: own_name(name, number, dtypes) for name in OWN}
         if loop.count is not None:
             self._renamed["count"] = loop.count
         if isinstance(order.key, str):

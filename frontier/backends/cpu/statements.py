@@ -27,8 +27,17 @@ _RESULT = "return"
 
 def _label(node: ast.stmt) -> int | None:
     """The block that ``pc = 3`` names."""
-    if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "pc" and isinstance(node.value, ast.Constant):
-        return node.value.value if isinstance(node.value.value, int) else None
+    match node:
+        case ast.Assign(targets=[ast.Name(id="pc")], value=ast.Constant(value=int(number))):
+            return number
+    return None
+
+
+def _case(test: ast.expr) -> int | None:
+    """The block that ``pc == 3`` asks for."""
+    match test:
+        case ast.Compare(left=ast.Name(id="pc"), ops=[ast.Eq()], comparators=[ast.Constant(value=int(number))]):
+            return number
     return None
 
 
@@ -36,9 +45,9 @@ def _labelled(node: ast.While) -> dict[int, list[ast.stmt]] | None:
     """The blocks of ``while True`` if it is nothing but ``if pc == 3: ...`` for several numbers."""
     blocks: dict[int, list[ast.stmt]] = {}
     for block in node.body:
-        if not isinstance(block, ast.If) or not ast.unparse(block.test).startswith("pc == "):
+        if not isinstance(block, ast.If) or (number := _case(block.test)) is None:
             return None
-        blocks[int(ast.unparse(block.test)[6:])] = block.body
+        blocks[number] = block.body
     return blocks
 
 
