@@ -28,9 +28,9 @@ __all__ = ["lower"]
 def bucketing(
     number: Callee, none: Callee, mark: Callee, append: Callee, big: bool, mode: int
 ) -> Callable[..., Any]:
-    """Appends the elements of bucket 0, and the others each to its pile unless this holds it already.
+    """Appends the elements of bucket 0 to the queue, and each other one to its pile unless that has it already.
 
-    A lane marks its elements in a mask for each pile.
+    For each pile, a lane keeps a mask of its elements that go there.
     """
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, out, piles):
@@ -99,7 +99,7 @@ def putting_aside(bucket: int, others: Callee) -> Callable[..., Any]:
 
 
 def lower(step: Buckets, b: CudaProgram, current: FrontierState) -> None:
-    """A phase that finds each element's bucket once."""
+    """Add the phase, which computes the bucket of each element once."""
     after = b.next_scan
     b.sparse(current)
     pile_kinds = {b.pile(name) for name in step.piles}
@@ -133,7 +133,7 @@ def lower(step: Buckets, b: CudaProgram, current: FrontierState) -> None:
 
 
 def _chosen(b: CudaProgram, name: str, value: Value) -> Value:
-    """A parameter without a choice: numba takes a call with so many arguments only if none of them branches."""
+    """An argument without a choice in it: numba compiles a call of so many arguments only if none of them branches."""
     if not isinstance(value, Call):
         return value
     if isinstance(value.arguments[0], Choice):

@@ -40,7 +40,7 @@ __all__ = [
 
 
 def computing(call: Callee, counted: bool = False) -> Callable[..., Any]:
-    """Every element once: every thread takes every W-th. ``counted``: the elements are the numbers from 0 on."""
+    """Calls the functor for every element; a thread takes every W-th. ``counted``: elements are the numbers from 0."""
 
     def phase(p, C, slot, w, W, everything, queue, total, edges):
         i = w
@@ -102,7 +102,7 @@ def splitting(keep: Callee, big: bool, mode: int) -> Callable[..., Any]:
 def reducing(
     value: Callee, add: Callee, identity: float, real: bool, op: int, join: Callee, counted: bool = False
 ) -> Callable[..., Any]:
-    """Every block reduces its share, and leaves the result for the others."""
+    """Every block reduces its share, and keeps the result where all blocks can read it."""
     keep = keeping(op, join, real)
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, F):
@@ -118,7 +118,7 @@ def reducing(
 
 
 def counting_hubs() -> Callable[..., Any]:
-    """Counts the frontier's vertices of more than the ``least`` edges."""
+    """Counts the frontier's hubs: its vertices with more than ``least`` edges."""
 
     def phase(p, C, slot, w, W, everything, queue, total, offsets, least):
         found = np.int64(0)
@@ -137,9 +137,9 @@ def counting_hubs() -> Callable[..., Any]:
 
 
 def queue_of(b: CudaProgram, current: FrontierState, kind: str, next_scan: str, **more: Value) -> tuple[Call, str]:
-    """Where a phase appends its next queue, and ``more`` of :class:`Queue`; which scan that gets, if any.
+    """The queue to which a phase appends, with ``more`` parts of a :class:`Queue`, and which scan it gets, if any.
 
-    ``next_scan`` is what the next step wants; a queue of edges gets none.
+    ``next_scan`` is the scan that the next step wants; a queue of edges gets none.
     """
     next_scan = next_scan if kind == "vertex" else ""
     queue, scan = b.target(current, kind)
@@ -155,9 +155,9 @@ def queue_of(b: CudaProgram, current: FrontierState, kind: str, next_scan: str, 
 
 
 def appending(b: CudaProgram, next_scan: str) -> dict[str, Constant]:
-    """Constants of appends: whether counts and edges need a word each, and what is written beside the ids.
+    """Constants of appends: whether counts and edges need a word each (``big``), and what is written beside the ids.
 
-    The latter (``mode``) is ``NOTHING``, ``PREFIX``, the prefix sum of degrees, or ``START``, where each list begins.
+    The latter (``mode``) is ``NOTHING``, ``PREFIX`` (the prefix sum of degrees) or ``START`` (where each list begins).
     """
     return {"big": b.big, "mode": b.mode_number(next_scan)}
 
@@ -180,7 +180,7 @@ def count_hubs(b: CudaProgram, given: dict[str, Value]) -> Call:
 
 
 def lower_compute(step: Compute, b: CudaProgram, current: FrontierState) -> None:
-    """A phase that only calls the functor."""
+    """Add a phase that only calls the functor."""
     if step.counted:
         count: dict[str, Value] = {"total": b.count_over(step.over)}
         call = calling(b, step.fn, "count", count)
@@ -197,7 +197,7 @@ def lower_compute(step: Compute, b: CudaProgram, current: FrontierState) -> None
 
 
 def lower_filter(step: Filter, b: CudaProgram, current: FrontierState) -> None:
-    """A phase that appends the elements for which the functor is true."""
+    """Add a phase that appends the elements for which the functor is true."""
     after = b.next_scan
     b.sparse(current)
 
@@ -212,7 +212,7 @@ def lower_filter(step: Filter, b: CudaProgram, current: FrontierState) -> None:
 
 
 def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
-    """A phase with two appends: to the next queue, and to the pile unless it holds the element already."""
+    """Add a phase that appends each element to the next queue or to the pile, unless this has it already."""
     after = b.next_scan
     b.sparse(current)
     pile_kind = b.pile(step.rest)
@@ -235,7 +235,7 @@ def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
 
 
 def lower_reduce(step: Reduce, b: CudaProgram, current: FrontierState) -> None:
-    """A phase in which every block reduces its share, and a decision that combines the shares in order."""
+    """Add a phase in which every block reduces its share, and a decision that combines the results in order."""
     constants = collecting(b, step.reduction, b.layout.dtype(step.into))
 
     def emit(kind: str) -> None:

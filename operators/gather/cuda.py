@@ -3,8 +3,8 @@
 A warp takes 32 vertices. Its lanes process short lists individually; then the whole warp processes the longer ones, one
 after another. The longest lists are put aside for a separate phase in which blocks process them, each taking the next
 one when it has finished, so that no block is left with all the hubs. In a low-degree variant that processes few
-vertices at a time, a few lanes share each list. In long lists every thread has four edges in flight, because numba's
-loops would wait for each load. Of lists of medium length a warp processes two at once, see
+vertices at a time, a few lanes share each list. In long lists every thread has four edges in flight, because a plain
+loop would wait for each load. A warp processes lists of medium length two at a time, see
 :mod:`frontier.operators.gather.cuda_pairs`.
 """
 
@@ -51,20 +51,21 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: Degrees from which on a warp, and a block, processes a list. (On R-MAT 24 an iteration of PageRank takes 10.3 ms if
-#: blocks process the hubs that they find, 8.2 ms if hubs from 4096 edges on are assigned dynamically, 6.8 from 1024.)
+#: Degrees from which on a list is processed by a warp, and by a block. (On R-MAT 24 an iteration of PageRank takes 10.3
+#: ms if blocks process the hubs that they find, 8.2 if hubs from 4096 edges on are assigned dynamically, 6.8 if from
+#: 1024 edges on.)
 WARP, BLOCK = 16, 1024
 
-#: Pieces of a warp (log2) from which on warps take pieces dynamically, and vertices of such a piece (log2).
-#: (On R-MAT 24 an iteration of PageRank takes 7.1 ms if pieces are assigned statically, 5.3 so, 5.7 by pieces of 256;
-#: if all degrees are similar, or warps have fewer pieces, it gains nothing.)
+#: From how many pieces per warp on (log2) pieces are assigned dynamically, and the vertices of such a piece (log2).
+#: (On R-MAT 24 an iteration of PageRank takes 7.1 ms if pieces are assigned statically, 5.3 if dynamically, and 5.7
+#: with pieces of 256. Where all degrees are similar, or warps have fewer pieces, nothing is gained.)
 MANY, PIECE = 4, 7
 
 
 # ---- parts of kernels ------------------------------------------------------------------------------------
 
-# What edges come to is a pair: a key and the far end that has it, for reductions that find an edge (``ends``), else
-# only the second is used.
+# The result of some edges is a pair. Reductions that find an edge (``ends``) use both parts, the best key and the far
+# end that has it; all others use only the second.
 
 
 def walking(
@@ -78,7 +79,7 @@ def walking(
     ends: bool,
     several: bool,
 ) -> Callable[..., Any]:
-    """What walks every ``stride``-th edge of ``x`` from ``k`` to ``end``; ``several`` at a time, while there are."""
+    """Return a function that reduces every ``stride``-th edge of ``x`` from ``k`` to ``end``; ``several`` at a time."""
     every = where is None
 
     def bring(p, C, slot, lists, x, k, best, result):
@@ -115,7 +116,7 @@ def walking(
 
 
 def storing(ends: bool, flag: bool) -> Callable[..., Any]:
-    """What stores a vertex's result."""
+    """Return a function that stores a vertex's result."""
 
     def store(into, x, result):
         if ends:
@@ -132,7 +133,7 @@ def storing(ends: bool, flag: bool) -> Callable[..., Any]:
 
 
 def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int, join: Callee) -> Callable[..., Any]:
-    """All lists are short: as many lanes as there are edges, so that all loads of a vertex are in flight at once."""
+    """For short lists only: several lanes share a list, so that all loads of a vertex are in flight at once."""
     shift, vertices = lanes.bit_length() - 1, 32 // lanes
     reduced = among_lanes(op, join)
 
@@ -169,15 +170,15 @@ def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int, join:
 def by_lists(
     walk: Callee, store: Callee, pairs: Callee, ends: bool, op: int, join: Callee, longer: bool, dealt: bool
 ) -> Callable[..., Any]:
-    """A lane for a list; ``longer``: some are not short, which are the warp's, or put aside for blocks.
+    """One lane per list. If some are ``longer``, the warp processes these, and puts the longest aside for blocks.
 
-    Warps take pieces of the frontier, where there are many (``dealt``) the next that nobody has taken.
+    Warps take pieces of the frontier, assigned statically or, if ``dealt``, dynamically.
     """
     paired = pairs is not None
     reduced = in_warp(op, join)
 
     def vertices(p, C, slot, lane, first, last, everything, queue, lists, into, aside, room):
-        """The 32 from the first on; the edges of the lane's."""
+        """Process 32 vertices, from the first on, one per lane."""
         i = first + lane
         mine = np.int64(0)
         begin = I(0)
@@ -251,7 +252,7 @@ def by_lists(
 def by_blocks(
     walk: Callee, store: Callee, ends: bool, op: int, join: Callee, real: bool
 ) -> Callable[..., Any]:
-    """The lists that were put aside: a block takes one, and then the next that nobody has taken."""
+    """Processes the lists that were put aside: a block takes the next one whenever it has finished one."""
     reduced = in_block(op, join)
 
     def phase(p, C, slot, w, W, lists, into, aside, held):
@@ -283,7 +284,7 @@ def by_blocks(
 
 
 def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
-    """A phase over the frontier; every vertex's values come together in an order that never changes."""
+    """Add the phases; the values of a vertex are always combined in the same order."""
     if current.kinds != {"vertex"}:
         raise FrontierError("Gather runs over a frontier of vertices")
     b.sparse(current)
@@ -327,13 +328,13 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
 def _parts(
     step: Gather, b: CudaProgram, edges: dict[str, Constant], together: dict[str, Constant]
 ) -> tuple[Made, Made, Made | None]:
-    """What walks a list, what stores a result, and what works on pairs of lists, if that pays."""
+    """Return what reduces a list, what stores a result, and what reduces lists in pairs, if that pays."""
     ends = step.op in ENDS
     if ends:
         edges = edges | {"add": Made(nearer, {"op": edges["op"]}), "identity": LAST, "real": False, "flag": False}
         del edges["op"]
     flag = edges.pop("flag")
-    # With a few lanes for each list, all of these being short, every lane has an edge or two.
+    # Where a few lanes share each list, and all are short, a lane has only one or two edges.
     walk = Made(walking, {**edges, "ends": ends, "several": not b.low_degree or b.build.dense})
     store = Made(storing, {"ends": ends, "flag": flag})
     found = effects(step.fn)

@@ -42,16 +42,17 @@ def pairing(
     renumbered: bool,
     weighted: bool,
 ) -> Callable[..., Any]:
-    """What reduces the lists of at most 64 edges, two of each lane, among those of the lanes that ``waits`` holds for.
+    """Return a function by which a warp reduces its lanes' lists of at most 64 edges, two lists at a time.
 
-    Every lane has a vertex ``mine`` and its list from ``begin`` to ``stop``; ``near``: the functor takes the vertex. Of
-    an odd number the last is read twice, and stored once. How the values of a list come together does not depend on the
-    list beside it: half of the warp goes on with each. Gives who still waits.
+    Every lane has a vertex ``mine`` with its list from ``begin`` to ``stop``; ``waits`` tells whether its list is still
+    to be reduced, and the function returns whether it is afterwards. ``near``: the functor takes the vertex. If the
+    number of lists is odd, the last one is read twice and stored once. The order in which the values of a list are
+    combined does not depend on the list beside it: each half of the warp finishes one.
     """
     bring, fold, reduced = two(op, join), halves(op, join), among_lanes(op, join)
 
     def edge_at(lists, k, last):
-        """The far end and the slot of an edge, or of the last one beyond the end."""
+        """The far end and the slot of edge ``k``, or of the last edge if ``k`` is beyond it."""
         at = I(min(k, last))
         far = np.int64(lists.ends[at])
         return far, np.int64(lists.in_edges[at]) if renumbered else np.int64(at)

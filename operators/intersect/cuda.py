@@ -60,11 +60,11 @@ def intersecting(
     u_named: bool,
     v_named: bool,
 ) -> Callable[..., Any]:
-    """The functor for every pair of slots with equal far ends, of the lists of an edge (u, v)."""
+    """Calls the functor for every pair of slots with the same far end in the two lists of an edge (u, v)."""
     keep = keeping(op, join, real)
 
     def of_edge(sources, targets, offsets, x):
-        """Where the shorter list of an edge begins and ends, and the longer; whether the shorter is v's."""
+        """Beginning and end of the shorter of an edge's two lists, and of the longer; whether the shorter is v's."""
         u = np.int64(sources[x])
         v = np.int64(targets[x])
         near = I(offsets[u])
@@ -83,7 +83,7 @@ def intersecting(
         lane = np.int32(w & 31)
         first = w - lane
         while first < total:
-            # A warp works on 32 edges: begun is where a lane's edge begins in the row of entries.
+            # A warp takes 32 edges; begun is where those of the lane's shorter list begin in the row of all entries.
             i = first + lane
             mine = np.int64(0)
             length = np.int32(0)
@@ -117,12 +117,12 @@ def intersecting(
                     v = np.int64(targets[x]) if v_named else 0
                     result = pairs(p, C, slot, targets, u, v, x, k, far, far_end, turned, result)
                 done = np.int32(done + np.int32(32))
-            if fixed:  # sums of floats depend on who adds what: that must be the same in every run
+            if fixed:  # sums of floats depend on which thread adds what, so that must be the same in every run
                 first += W
             else:
                 first = next_elements(C, slot, W)
         if not bounded:
-            # Blocks check all edges again, and process those that the warps have left, with all threads.
+            # Blocks go over all edges again, and process those that the warps have left with all of their threads.
             t = thread_index()
             blocks = np.int64(num_blocks())
             masks = uint32_shared(WARPS)
@@ -187,7 +187,7 @@ def finding(value: Callee, add: Callee) -> Callable[..., Any]:
 
 
 def lower(step: Intersect, b: CudaProgram, current: FrontierState) -> None:
-    """A phase that calls the functor, and reduces what it returns if the step does."""
+    """Add the phase, which calls the functor, and reduces what it returns if the step does."""
     given = frontier(b, current, "edge")
     given["sources"] = b.sources()
     given["lists"] = Call("Lists", *b.lists("out"), 0, 0)

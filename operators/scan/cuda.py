@@ -32,11 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-# Both phases go over the words of a warp's range in order; ``here`` says whether a lane's element ``x`` is there.
+# Both phases go over the words of a warp's range in order. ``here``: whether the lane's id ``x`` is in the frontier.
 
 
 def summing(value: Callee, add: Callee, identity: float, real: bool) -> Callable[..., Any]:
-    """Every warp leaves the sum of its range of ids, every block that of its warps."""
+    """First phase: every warp stores the sum of its range of ids, and every block that of its warps."""
 
     def phase(p, C, slot, w, W, n, everything, bits, sums, edges, F):
         result = np.float64(identity) if real else np.int64(identity)
@@ -66,7 +66,7 @@ def summing(value: Callee, add: Callee, identity: float, real: bool) -> Callable
 
 
 def scanning(value: Callee, add: Callee, identity: float, real: bool) -> Callable[..., Any]:
-    """Each warp begins with the sums of those before it; ``before`` is the slot of the other phase."""
+    """Second phase: each warp starts with the sum of all warps before it; ``before`` is the slot of the first phase."""
 
     def phase(p, C, slot, w, W, n, everything, bits, sums, edges, F, into, before):
         if real:
@@ -102,7 +102,7 @@ def scanning(value: Callee, add: Callee, identity: float, real: bool) -> Callabl
 
 
 def lower(step: Scan, b: CudaProgram, current: FrontierState, kind: str) -> None:
-    """Two phases over the same bits; each warp always adds the same values, so the sums are reproducible."""
+    """Add two phases over the same bits; a warp adds the same values in every run, so the sums are reproducible."""
     dtype = b.layout.dtype(step.into)
     constants = reduction("sum", dtype)
     real = bool(constants["real"])
@@ -128,10 +128,10 @@ def lower(step: Scan, b: CudaProgram, current: FrontierState, kind: str) -> None
 
 
 def _memory(b: CudaProgram, current: FrontierState, kind: str) -> tuple[Expr, Expr]:
-    """Make the frontier's bitmap unless it is one or everything; address of the warps' sums, and the bitmap.
+    """Make the frontier a bitmap unless it is one or is everything; the address of the warps' sums, and the bitmap.
 
-    Both lie in the memory of the next queue, since this step makes no frontier: 8 bytes for every word but the last,
-    then the words. In a record, the present frontier may lie where the next one is to be written.
+    Both lie in the memory of the next queue, which is free, since this step makes no frontier: first 8 bytes for every
+    word but the last, then the words. In a record, the present frontier may lie where the next one would be written.
     """
     spare, _ = b.target(replace(current, record=""), kind)
     n = b.capacity(kind)

@@ -1,7 +1,7 @@
-"""How values come together on the GPU: among the lanes of a warp, the threads of a block, and all blocks.
+"""Reductions on the GPU, with the user's functions too: among the lanes of a warp, the threads of a block, all blocks.
 
-Each factory makes a function for the runtime's operation ``op``, or, if ``join`` is not None, one that calls a user's:
-``join(C, slot, a, b)``. All lanes, or all threads of the block, call what is made.
+Each factory makes a function that combines values by the runtime's operation ``op`` or, if ``join`` is not None, by a
+user's function: ``join(C, slot, a, b)``. All lanes, or all threads of the block, must call what is made.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _NUMBERS = {"": 0, "SUM": SUM, "MIN": MIN, "MAX": MAX, "OR": OR}
 
 
 def operation(made: Reduction) -> int:
-    """The runtime's number of what brings partial results together; 0 for what users have registered."""
+    """The runtime's number of the operation that combines partial results; 0 for reductions that users registered."""
     return _NUMBERS[made.runtime]
 
 
@@ -60,7 +60,7 @@ def operation(made: Reduction) -> int:
 
 
 def two(op: int, join: Callee) -> Callable[..., Any]:
-    """Two values."""
+    """Combines two values."""
     own = join is not None
 
     def bring(C, slot, a, b):
@@ -72,7 +72,7 @@ def two(op: int, join: Callee) -> Callable[..., Any]:
 
 
 def among_lanes(op: int, join: Callee) -> Callable[..., Any]:
-    """The values of each group of so many lanes (a power of two); right in the group's first."""
+    """Reduces each group of ``lanes`` lanes (a power of two); only the group's first lane gets the result."""
     own = join is not None
 
     def reduce(C, slot, value, lanes):
@@ -81,7 +81,7 @@ def among_lanes(op: int, join: Callee) -> Callable[..., Any]:
             d = np.int32(lanes >> 1)
             while d > np.int32(0):
                 other = shuffle_down(value, d)
-                if part < d:  # a user's function may raise: what nobody reads is not computed
+                if part < d:  # a user's function may raise, so it is not called for results that nobody reads
                     value = join(C, slot, value, other)
                 d = np.int32(d >> np.int32(1))
             return value
@@ -91,7 +91,7 @@ def among_lanes(op: int, join: Callee) -> Callable[..., Any]:
 
 
 def in_warp(op: int, join: Callee) -> Callable[..., Any]:
-    """The values of a warp's lanes; right in lane 0."""
+    """Reduces the lanes of a warp; only lane 0 gets the result."""
     own, lanes = join is not None, among_lanes(op, join)
 
     def reduce(C, slot, value):
@@ -103,7 +103,7 @@ def in_warp(op: int, join: Callee) -> Callable[..., Any]:
 
 
 def halves(op: int, join: Callee) -> Callable[..., Any]:
-    """A step of two reductions of a warp: its lower half goes on with the first."""
+    """One step of two reductions by a warp: its lower half goes on with the first, its upper half with the second."""
     own = join is not None
 
     def fold(C, slot, first, second):
@@ -118,7 +118,7 @@ def halves(op: int, join: Callee) -> Callable[..., Any]:
 
 
 def in_block(op: int, join: Callee) -> Callable[..., Any]:
-    """The values of a block's threads; right in thread 0."""
+    """Reduces the threads of a block; only thread 0 gets the result."""
     own = join is not None
     warp = in_warp(op, join)
 
@@ -140,7 +140,7 @@ def in_block(op: int, join: Callee) -> Callable[..., Any]:
 
 
 def keeping(op: int, join: Callee, real: bool) -> Callable[..., Any]:
-    """Leaves the block's result for the others, in the slot's row."""
+    """Stores the block's result where all blocks can read it: in the slot's row."""
     own = join is not None
     block = in_block(op, join)
 
@@ -163,7 +163,7 @@ def keeping(op: int, join: Callee, real: bool) -> Callable[..., Any]:
 
 
 def bringing(join: Callee, identity: float, real: bool) -> Callable[..., Any]:
-    """The first warp combines what the blocks have left in the slot ``before``, always in the same order."""
+    """The first warp combines the blocks' results in the slot ``before``, always in the same order."""
     warp = in_warp(0, join)
 
     def phase(p, C, slot, w, W, before, F):
@@ -190,14 +190,14 @@ def bringing(join: Callee, identity: float, real: bool) -> Callable[..., Any]:
 def reduce_by(
     b: CudaProgram, call: Call, made: Reduction, into: str, title: str, fn: Functor, constants: dict[str, Constant]
 ) -> None:
-    """Add a phase in which blocks keep results, and bring these together in their order, into a scalar."""
+    """Add a phase in which blocks keep results, and what combines these in their order into a scalar."""
     real = bool(constants["real"])
     if made.runtime:
         b.phase(call, combined(b, SLOT, made.name, into, real), title, [fn])
         return
     before = b.variable("before")
     b.phase(call, [Assign(before, SLOT)], title, [fn])
-    # A user's function may raise: in a phase the blocks learn of it, and leave together.
+    # A user's function may raise. If that happens in a phase, all blocks learn of it and end together.
     given: dict[str, Value] = {"before": before, "F": FLOATS if real else 0}
     parts = {name: constants[name] for name in ("join", "identity", "real")}
     joined = b.kernel(f"combine_{made.combine.__name__}", bringing, given, **parts)
@@ -208,7 +208,7 @@ def reduce_by(
 
 
 def combined(b: CudaProgram, slot: Var, op: str, into: str, real: bool) -> list[Node]:
-    """Nodes after a phase in which blocks kept results of a shipped reduction: these in their order, into a scalar."""
+    """Nodes after a phase in which blocks kept results of a shipped reduction: they combine these into a scalar."""
     dtype = b.layout.dtype(into)
     function, memory = ("combined_float", FLOATS) if real else ("combined_int", WORDS)
     result = b.local("result", "float64" if real else "int64", f"the {op} of the blocks' results")

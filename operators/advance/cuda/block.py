@@ -45,7 +45,7 @@ __all__ = ["collecting", "ending", "list_of", "lower", "own_items", "parts", "sh
 
 
 def own_items(t):
-    """The part of the block's scratch memory in which a warp collects what it takes."""
+    """The part of the block's scratch memory in which the thread's warp collects accepted items."""
     return ids_shared(FREE + (OFFSETS + IDS) * TILE + IDS * part_of_warp() * (t >> np.int32(5)))
 
 
@@ -62,7 +62,10 @@ def list_of(queue, everything, total, offsets, i, many, t):
 
 
 def collecting(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> Callable[..., Any]:
-    """Return a function, called by all lanes, that visits edge ``k`` of ``x`` in lanes that have one (``here``)."""
+    """Return a function that visits one edge per lane and collects what is accepted.
+
+    All lanes call it; those that have an edge, at place ``k`` of the list of ``x``, say so by ``here``.
+    """
 
     def collect(p, C, slot, lists, out, held, fill, here, x, k):
         ok = False
@@ -81,7 +84,7 @@ def collecting(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) 
 
 
 def ending(appends: bool, big: bool, mode: int) -> Callable[..., Any]:
-    """Return a function that appends what a warp has collected last."""
+    """Return a function that appends what a warp still holds at the end of a phase."""
 
     def end(C, slot, out, held, fill):
         if appends:
@@ -91,7 +94,10 @@ def ending(appends: bool, big: bool, mode: int) -> Callable[..., Any]:
 
 
 def walking(collect: Callee) -> Callable[..., Any]:
-    """Return a function that visits the edges of ``x`` from ``at`` to ``last`` in strides, beginning at ``number``."""
+    """Return a function that visits the edges of ``x`` from ``at`` to ``last``, by several warps together.
+
+    A warp begins at its own ``number`` among these edges, and takes 32 of them every ``stride``.
+    """
 
     def walk(p, C, slot, lists, out, held, fill, lane, x, at, last, number, stride):
         at += number
@@ -134,7 +140,10 @@ def sharing(collect: Callee, big: bool) -> Callable[..., Any]:
 
 
 def parts(edge: Edge, b: CudaProgram) -> tuple[Made, Made]:
-    """Return a function that visits an edge and collects, and one that appends the rest; they use scratch memory."""
+    """Return what a balance consists of that collects in warps: what :func:`collecting` and :func:`ending` make.
+
+    They use the block's scratch memory.
+    """
     b.scratch = True
     appends = {name: edge.appends[name] for name in ("appends", "big", "mode")}
     return Made(collecting, {"visit": edge.visit, **edge.appends}), Made(ending, appends)
@@ -144,7 +153,7 @@ def parts(edge: Edge, b: CudaProgram) -> tuple[Made, Made]:
 
 
 def pushing(share: Callee, end: Callee) -> Callable[..., Any]:
-    """Blocks take vertices, one a thread."""
+    """A block takes vertices, one per thread, and its threads share their edges."""
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, out):
         t = thread_index()

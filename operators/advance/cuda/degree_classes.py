@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: Degrees from which on a warp, a block, all blocks process a list.
+#: Degrees from which on a list is processed by a warp, by a block, by all blocks.
 WARP, BLOCK, GRID = 32, 256, 65536
 
 
@@ -39,7 +39,7 @@ WARP, BLOCK, GRID = 32, 256, 65536
 
 
 def classifying() -> Callable[..., Any]:
-    """Writes the queues."""
+    """Sorts the frontier into the queues."""
 
     def phase(p, C, slot, w, W, everything, queue, total, offsets, small, large, n):
         t = thread_index()
@@ -67,7 +67,7 @@ def classifying() -> Callable[..., Any]:
 
 
 def pushing(collect: Callee, walk: Callee, end: Callee) -> Callable[..., Any]:
-    """Works through the three classes of long lists, then through the short ones, a lane each."""
+    """Processes the three classes of long lists, the longest first, then the short ones, one per lane."""
 
     def phase(p, C, slot, w, W, small, large, n, many0, many1, many2, many3, lists, out):
         t = thread_index()
@@ -76,8 +76,8 @@ def pushing(collect: Callee, walk: Callee, end: Callee) -> Callable[..., Any]:
         fill = np.int32(0)
         examined = np.int64(0)
         for turn in (3, 2, 1):
-            # How far the class's queue goes, and what processes a list: grid, block or warp. One text for all, because
-            # it holds the functor.
+            # The class's queue, and what processes one of its lists: the grid, a block or a warp. One loop serves all
+            # three classes, so that the functor is compiled only once.
             if turn == 3:
                 many, q, step = many3, np.int64(0), np.int64(1)
                 number, stride = w - lane, np.int64(W)

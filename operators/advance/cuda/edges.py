@@ -45,25 +45,28 @@ def visiting(
     carries: bool,
     early: bool,
 ) -> Callable[..., Any]:
-    """Return a function that visits edge ``k`` of ``x``: whether an item is accepted, which, where its list begins.
+    """Return a function that visits the edge at place ``k`` in the list of ``x``.
 
-    A thread calls it for each of its edges, ``ok, item, begun = visit(p, C, slot, lists, out, x, k, far)``. The item is
-    for the kernel to append.
+    A thread calls it for each of its edges, ``ok, item, begun = visit(p, C, slot, lists, out, x, k, far)``. It returns
+    whether an item is accepted, the item, which the kernel is to append, and where the item's own list begins.
 
     Parameters
     ----------
     visit, where : function
         The functors, called with all that is known of an edge; ``where`` is None if there is no condition.
     take : function or None
-        Whether an accepted item is to be appended, or is a duplicate: see :func:`taking`. None if the step has no
+        Tells whether an accepted item is to be appended or is a duplicate: see :func:`taking`. None if the step has no
         output.
-    renumbered, weighted : bool
-        Whether the slot of an edge is looked up by its place ``k`` in the lists of in-edges; whether weights are read.
+    renumbered : bool
+        Whether edges are in-edges, whose slots are looked up by their places.
+    weighted : bool
+        Whether weights are read.
     edge : bool
         Whether the items are edges.
     carries, early : bool
-        Where queues carry first slots (``carries``, in programs for short lists only), that of the far end is read
-        beside the condition, and its list is fetched ahead. ``early``: its stamp is read beside the condition too.
+        ``carries``: whether queues carry first slots, as they do only in programs for short lists. Then the first slot
+        of the far end is read while the condition is evaluated, and its list is prefetched. ``early``: whether its
+        stamp is read at that time, too.
 
     Notes
     -----
@@ -75,7 +78,7 @@ def visiting(
     every, appends = where is None, take is not None
 
     def visit_edge(p, C, slot, lists, out, x, k, far):
-        # On its way while the functor waits for its own loads.
+        # These loads are under way while the functor waits for its own.
         stamped = out.stamps[far] if early else np.int32(0)
         begun = I(out.degrees[far]) if carries else I(0)
         e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
@@ -95,7 +98,10 @@ def visiting(
 
 
 def taking(how: str, early: bool) -> Callable[..., Any]:
-    """Whether an item is to be appended, as :func:`deduplication` says; its stamp has been read before if ``early``."""
+    """Return the test that removes duplicates in the way ``how``, one of those of :func:`deduplication`.
+
+    It tells whether an item is to be appended. If ``early``, it is given the item's stamp, which has been read already.
+    """
     stamps, bitmap, cull, mark = (how == each for each in ("stamp", "bitmap", "cull", "mark"))
 
     def take(out, item, stamped):
@@ -143,16 +149,16 @@ class Edge(NamedTuple):
     visit : Made
         What visits an edge, a constant for the balance's factory: the function that :func:`visiting` returns.
     take : Made or None
-        What says whether an item is to be appended. It is part of ``visit`` already; only for kernels with items that
-        are no far ends, as vertices that are held back.
+        Tells whether an item is to be appended. ``visit`` contains it already; it is for kernels with items that are no
+        far ends, such as vertices that are held back.
     lists, out : Call
-        What the kernel's parameters of these names are called with: the adjacency lists; the queue to append to.
+        The kernel's arguments of these names: the adjacency lists, and the queue to append to.
     next_scan : str
         Which prefix sum of degrees appends write beside the ids: ``"out"``, ``"in"`` or ``""``, for :func:`finish`.
     appends : dict
         Further constants for the factory. ``appends``: whether the phase appends anything. ``culls``: whether a warp's
         items need the last test of a cull, ``first_in_warp``. ``big`` and ``mode``: how appends count, and what they
-        write beside the ids, which ``append``, ``put`` and ``flush`` in ``backends/cuda/appends.py`` are called with.
+        write beside the ids (arguments of the functions in ``backends/cuda/appends.py``).
     """
 
     visit: Made
@@ -166,7 +172,7 @@ class Edge(NamedTuple):
     def of(cls, step: Advance, b: CudaProgram, target: FrontierState, after: str) -> Edge:
         """Make the parts for one step that writes to ``target``; ``after`` is the scan that the next step wants."""
         near = "src" if step.far == "dst" else "dst"
-        # loads: the constants renumbered and weighted of visiting, by what the functors ask for.
+        # loads: the constants renumbered and weighted of visiting, which depend on the functors' arguments.
         lists, loads = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
         how, next_scan, take = deduplication(step, b), "", None
         early = how == "stamp" and b.low_degree
@@ -201,7 +207,7 @@ def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
     if how in ("bitmap", "cull"):
         made["taken"] = b.array("taken", "bits", "uint32")
     if how == "cull":
-        # The call's argument is evaluated by all threads before the phase: it empties the history.
+        # All threads evaluate this argument before the phase, and so empty the history.
         b.scratch = True
         place = Var("FREE") + (Var("OFFSETS") + 2 * Var("IDS") + 4) * Var("TILE")
         made["history"] = Call("empty_history", Call("ids_shared", place))
@@ -211,8 +217,9 @@ def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
 def deduplication(step: Advance, b: CudaProgram) -> str:
     """Choose how duplicates are removed from the next queue.
 
-    ``""``: the functor sees to it. ``stamp``: an exchange. ``bitmap``: an atomic on a bit. ``cull``: cheap tests that
-    let some through twice, where only queues of the loop hold the frontier. ``mark``: the queue is made of marks.
+    ``""``: the functor accepts no vertex twice. ``stamp``: an atomic exchange of the vertex's stamp. ``bitmap``: an
+    atomic on its bit. ``cull``: cheap tests, which some duplicates pass; only where the frontier is seen by nothing but
+    the loop itself. ``mark``: accepted vertices are only stamped, and a second phase makes the queue of the stamps.
     """
     if step.output != "vertex":
         return ""
@@ -238,19 +245,19 @@ def finish(
     seen: Expr,
     how: int,
 ) -> None:
-    """Add the phase itself: before it what the tests for duplicates need, after it what it has produced.
+    """Add the phase itself: before it, what the tests for duplicates need; after it, what becomes of its results.
 
     Parameters
     ----------
     made : Call
         The kernel's call, as ``b.kernel`` returns it.
     source, target : FrontierState
-        The frontier that was read, and the one that becomes what the phase appended: its variables (queue, count,
-        number of edges, form) are set from the phase's counters after the barrier.
+        The frontier that was read, and the one to which the phase appended: after the barrier, the variables of the
+        latter (queue, count, number of edges, form) are set from the phase's counters.
     next_scan : str
-        That of :class:`Edge`.
+        As in :class:`Edge`.
     seen, how
-        For rows of a trace only: the number of edges visited, and the balance, one of the constants ``PUSH...`` of
+        For rows of a trace only: the number of edges visited, and the balance, one of the constants ``PUSH...`` in
         :mod:`frontier.lowering.frontier_state`.
     """
     kept = deduplication(step, b)
@@ -277,8 +284,9 @@ def finish(
 def scan_marks(b: CudaProgram, target: FrontierState, next_scan: str, large: Expr | None) -> None:
     """Make the next queue of the vertices that are stamped with the present epoch.
 
-    Warps go over the stamps side by side, which leaves the queue out of order; where ``large`` holds, each block has a
-    piece of them, so that it is in order, after a phase more that counts what each will find.
+    As a rule, warps go over the stamps side by side, which leaves the queue unordered. Where ``large`` holds, each
+    block goes over a contiguous piece of them, which leaves it in order; that takes another phase, in which blocks
+    count.
     """
     made, next_scan = queue_of(b, target, "vertex", next_scan)
     queue, scan, capacity, degrees, *_ = made.arguments

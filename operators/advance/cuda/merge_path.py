@@ -57,9 +57,9 @@ def tile_size(total):
 
 
 def tile_sources(scan, count, first, last):
-    """First and last (exclusive) of the queue's entries whose edges meet a tile. All threads call it.
+    """The range of the queue's entries (first, and one beyond the last) that have edges in a tile. All threads call it.
 
-    Two warps search, each for one end, 32 places at a time.
+    Two warps search, each for one end of it, comparing 32 places at a time.
     """
     t = thread_index()
     found = int64_shared(WORDS + 8)
@@ -83,7 +83,7 @@ def tile_sources(scan, count, first, last):
 
 
 def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> Callable[..., Any]:
-    """All edges of the queue of ``count`` vertices, which are ``total``; ``scan`` has the edges before each vertex.
+    """Visits all ``total`` edges of a queue of ``count`` vertices; ``scan[i]`` is the number of edges before vertex i.
 
     Parameters
     ----------
@@ -96,9 +96,10 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
     # p: the problem. C and slot: the counters, and where those of this phase begin. w of W: this thread's number.
     # everything: the frontier is all vertices, and queue is not read. lists, out: see visiting.
     def phase(p, C, slot, w, W, everything, queue, scan, count, total, lists, out):
-        # The block's scratch memory, from FREE on: four arrays of TILE entries. For each of the tile's sources: where
-        # its list begins, less its number of edges before it in the frontier (so that the sum with the number of an
-        # edge is the edge's place); its id; the number of its first edge within the tile. And the accepted items.
+        # The block's scratch memory, from FREE on, holds four arrays of TILE entries. Three have an entry for each of
+        # the tile's sources: bases (where its list begins minus the number of edges before it in the frontier, so that
+        # adding the number of an edge gives the edge's place), vertices (its id), and keys (the number of its first
+        # edge within the tile). The fourth is the buffer for accepted items.
         bases = offsets_shared(FREE)
         vertices = ids_shared(FREE + OFFSETS * TILE)
         buffer = ids_shared(FREE + (OFFSETS + IDS) * TILE)
@@ -108,11 +109,11 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
         tile = tile_size(total)
         first = block_index() * tile
         while first < total:
-            # Edges first to last are this tile's; the queue's entries low to high have them.
+            # This tile has the edges from first to last, which belong to the queue's entries from low to high.
             last = min(first + tile, total)
             low, high = tile_sources(scan, count, first, last)
             while low < high:
-                # The tile's sources; a tile that has more (they have no edges) takes several turns.
+                # Stage the tile's sources. If there are more than fit (some have no edges), take several turns.
                 many = min(high - low, TILE)
                 j = np.int64(t)
                 while j < many:
@@ -129,7 +130,7 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
                 at = max(first, np.int64(scan[low]))
                 sync()
                 while at < stop:
-                    # Every thread visits one edge: number position of the frontier's, place k in the lists.
+                    # Every thread visits one edge: its number in the frontier is position, its place in the lists k.
                     ok = False
                     item = np.int64(0)
                     position = I(at + t)
@@ -141,7 +142,7 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
                     if appends:
                         if culls:
                             ok = first_in_warp(ok, item)  # of equal items, one is enough
-                        put(buffer, ok, item)  # the buffer has room for a tile, of which each edge gives one item
+                        put(buffer, ok, item)  # which has room: each edge of a tile gives at most one item
                     at += block_size()
                 low += many
                 sync()
@@ -174,6 +175,6 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         "lists": edge.lists,
         "out": edge.out,
     }
-    # Called with these, made by pushing(visit=..., appends=..., ...) when the program is compiled.
+    # The kernel is pushing(visit=..., appends=..., ...), made when the program is compiled, and gets these arguments.
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, visit=edge.visit, **edge.appends)
     finish(step, b, made, source, target, edge.next_scan, source.edges, PUSH)

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: Edges of a list that its lane walks alone.
+#: How many edges of a list its lane visits alone.
 ALONE = 64
 
 #: Entries of a block's table of hubs: a power of two.
@@ -59,12 +59,12 @@ TABLE = 2048
 
 
 def is_hit(bits, near):
-    """Whether a vertex is in the frontier."""
+    """Whether the bitmap has a vertex."""
     return np.uint32(np.uint32(bits[near >> 5] >> np.uint32(near & 31)) & np.uint32(1)) != np.uint32(0)
 
 
 def hits_of(bits, near0, near1, near2, near3, real):
-    """Which of four neighbours, those that are real, are in the frontier: their bits."""
+    """Bits of those of four neighbours that are in the frontier; ``real`` has the bits of those that exist."""
     hits = np.uint32(0)
     hit0 = is_hit(bits, near0)
     hit1 = is_hit(bits, near1)
@@ -82,7 +82,10 @@ def hits_of(bits, near0, near1, near2, near3, real):
 
 
 def visiting(visit: Callee, where: Callee, renumbered: bool, weighted: bool) -> Callable[..., Any]:
-    """What visits the edge at place ``k`` from ``near`` to ``x``: whether it accepts, and whether ``x`` goes on."""
+    """Return a function that visits the edge at place ``k`` from ``near`` to ``x``.
+
+    It returns whether the functor accepted, and whether ``x`` goes on searching.
+    """
     asks = where is not None
 
     def visit_edge(p, C, slot, lists, near, x, k):
@@ -98,9 +101,10 @@ def visiting(visit: Callee, where: Callee, renumbered: bool, weighted: bool) -> 
 
 
 def searching(visit: Callee, where: Callee, cached: bool) -> Callable[..., Any]:
-    """What searches the lists of a warp's vertices ``x`` (n or more is none).
+    """Return a function by which a warp searches the lists of its lanes' vertices ``x`` (n or more means none).
 
-    Gives whether it accepted an edge from the frontier, where its list begins and ends, and how many edges were seen.
+    It returns, to each lane, whether the vertex accepted an edge from the frontier, where its list begins and ends, and
+    how many edges were examined.
     """
     every = where is None
 
@@ -197,10 +201,10 @@ def searching(visit: Callee, where: Callee, cached: bool) -> Callable[..., Any]:
 def sweeping(
     search: Callee, where: Callee, again: bool, notes: bool, cached: bool, appends: bool, big: bool
 ) -> Callable[..., Any]:
-    """A warp takes 32 vertices at a time, those of a word, or of the queue of those who wait (``again``).
+    """A warp takes 32 vertices at a time: those of a word of the bitmap, or (``again``) of the queue that waits.
 
-    The accepted ones go into the next bitmap ``made``: as a whole word, or bit by bit into a cleared one. ``notes``:
-    those who still wait are noted in ``waiting``.
+    Accepted vertices get their bits in the next bitmap ``made``: a whole word is stored, or (``again``) single bits are
+    set. If ``notes``, vertices that still wait are recorded in ``waiting``.
     """
     taken = TABLE if cached else 0
 
@@ -237,8 +241,8 @@ def sweeping(
                     count += 1
                     edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])
             if notes:
-                # Appends count in the word PILE_COUNT, in which no pull counts anything else: as if a slot began there.
-                sync_warp()  # other lanes may have visited x
+                # These appends count in the word PILE_COUNT, as if a slot began there: no pull uses it otherwise.
+                sync_warp()  # as other lanes may have visited x
                 waits = False
                 if begun < end:
                     waits = truth(where(p, C, slot, x))
@@ -260,7 +264,7 @@ def sweeping(
 
 
 def lower(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState) -> None:
-    """Add the phases: the frontier as a bitmap, then the sweep over all vertices, or over those who still wait."""
+    """Add the phases: make the frontier a bitmap, then sweep over all vertices, or over those that still wait."""
     make_bitmap(b, source, "uint32")
     queue = waiting(step, b)
     if queue is None:
@@ -282,7 +286,7 @@ def _search(
     queue: Waiting | None = None,
     again: bool = False,
 ) -> None:
-    """Add the phase in which vertices look for the frontier; ``queue`` notes who waits, ``again`` only these look."""
+    """Add the phase in which vertices search for the frontier: all, or (``again``) those recorded in ``queue``."""
     lists, loads = adjacency(b, "in" if step.edges == "out" else "out", arguments(step.fn, "edge"))
     given: dict[str, Value] = {
         "everything": b.everything(source),
@@ -321,4 +325,4 @@ def _search(
     if queue is not None:
         after += queue.after(again)
     made = b.kernel(f"pull_{'again_' * again}{step.fn.__name__}", sweeping, given, **constants)
-    b.phase(made, after, pulling(step) + ", only for those who still wait" * again, [step.fn, step.where])
+    b.phase(made, after, pulling(step) + ", only for those that still wait" * again, [step.fn, step.where])

@@ -28,7 +28,8 @@ __all__ = ["Waiting", "waiting"]
 def waiting(step: Advance, b: CudaProgram) -> Waiting | None:
     """The queue of a step whose pulls may use one, else None.
 
-    Where a loop keeps its frontiers, bitmaps are made queues between passes, so no two pulls are in a row.
+    It may not where a loop records its frontiers: bitmaps become queues after each pass, so pulls never follow directly
+    on one another.
     """
     able = b.schedule.queue == "scan" and not b.low_degree and not b.build.single
     repeated = len(b.loops) > 1 and not b.records and step.output == "vertex"
@@ -38,7 +39,8 @@ def waiting(step: Advance, b: CudaProgram) -> Waiting | None:
 def _lasting(step: Advance, layout: Layout) -> bool:
     """Whether ``where``, once false for a vertex, stays so while nothing but the step's pulls runs.
 
-    Then no edge of the vertex is visited any more; and other visits do not write what ``where`` reads of it.
+    Once it is false, no edge of the vertex is visited, and visits of other vertices' edges write nothing of what
+    ``where`` reads of this one.
     """
     if step.where is None:
         return False
@@ -61,9 +63,9 @@ class Waiting:
     Attributes
     ----------
     count, side : Var
-        How many wait, and in which queue.
+        How many vertices wait, and in which queue.
     since, swaps : Var
-        The numbers of phases begun, and of fields swapped, when they were noted; -1 if they are not to be used.
+        How many phases had begun, and how many fields been swapped, when they were recorded; -1 if the record is void.
     """
 
     def __init__(self, b: CudaProgram) -> None:
@@ -80,7 +82,7 @@ class Waiting:
         return both(equal(self.since, T), equal(self.swaps, self._swaps))
 
     def parameters(self, again: bool) -> dict[str, Value]:
-        """Parameters of the first pull of several, or of one ``again``."""
+        """Arguments of the first of several pulls, or (``again``) of a later one."""
         if not again:
             return {"waiting": pointer(self._ids, self._a)}
         return {
@@ -90,7 +92,7 @@ class Waiting:
         }
 
     def after(self, again: bool) -> list[Node]:
-        """Decisions after a pull: what it has noted may be used, unless the run pauses before the next pass."""
+        """Decisions after a pull: its record may be used, unless the run pauses before the next pass."""
         return [
             Assign(self.count, Counter("PILE_COUNT")),
             Assign(self.side, 1 - self.side if again else expression(0)),

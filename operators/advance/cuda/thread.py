@@ -51,9 +51,10 @@ def pushing(
     at_most: Any,
     fetch: Callee,
 ) -> Callable[..., Any]:
-    """The edges of every vertex from the one of number ``skipped`` on, ``at_most`` so many; ``lanes`` lanes for each.
+    """Visits the edges of every vertex by ``lanes`` lanes: at most ``at_most`` edges after the first ``skipped``.
 
-    Vertices for which ``hold`` is true go into the next frontier instead (``keep``), and are counted if ``counts``.
+    Vertices for which ``hold`` is true are not expanded but appended to the next frontier (by ``keep``), and counted
+    if ``counts``.
     """
     shift, vertices = lanes.bit_length() - 1, 32 // lanes
     holds, bounded, skips, fetches = hold is not None, at_most is not None, skipped > 0, fetch is not None
@@ -79,7 +80,7 @@ def pushing(
                     k = I(lists.offsets[x])
                 if skips:
                     k = I(k + I(skipped))
-                # The first far end is read before the end of the list is known.
+                # The first far end is read at once, before it is known where the list ends.
                 if I(k + I(part)) < slots:
                     ahead = np.int64(lists.ends[I(k + I(part))])
                 end = I(lists.offsets[x + 1])
@@ -90,8 +91,8 @@ def pushing(
                 k = I(k + I(part))
             stays = False
             if holds:
-                # One lane decides for all of a list: a field may change meanwhile, so lanes that asked by themselves
-                # might disagree, and edges be lost.
+                # One lane decides for all lanes of a list. If each asked by itself, they might disagree, as fields
+                # change meanwhile, and edges would be lost.
                 if part == 0 and i < total:
                     stays = truth(hold(p, C, slot, x))
                 if counts:
@@ -122,8 +123,8 @@ def pushing(
         if counts and kept != 0 and lane == 0:
             fetch_add(C, slot + PILE_COUNT, kept)
         if fetches:
-            # While the grid waits, data about targets for the next level is prefetched. A level of a search on
-            # a road network is a chain of loads, one of them from memory: of fields of vertices two edges away.
+            # While the grid waits, prefetch the fields that the next pass will read. On a road network, a pass is a
+            # chain of loads, of which only this one goes to memory: that of fields of vertices two edges away.
             arrive_packed(C, slot)
             if next_ >= I(0) and slots > 0:
                 last = np.int64(slots) - 1
@@ -150,7 +151,7 @@ def sampling(
     key_of: Callee,
     place_of: Callee,
 ) -> Callable[..., Any]:
-    """The same with ``drawn`` edges of every vertex, which follow from the seed: see :mod:`operators.sample`."""
+    """The same with a random sample of ``drawn`` edges of every vertex: see ``operators/advance/sample.py``."""
     shift, vertices = lanes.bit_length() - 1, 32 // lanes
     holds = hold is not None
 
@@ -212,7 +213,7 @@ def sampling(
 
 
 def putting(appends: bool, culls: bool, big: bool, mode: int, carries: bool, waits: bool) -> Callable[..., Any]:
-    """Return what appends the lanes' items; ``waits``: it counts held vertices in the word of the count."""
+    """Return what appends the lanes' items; if ``waits``, it counts held vertices in the same word as these."""
 
     def put(C, slot, out, ok, item, begun, stays):
         if appends:
@@ -229,7 +230,7 @@ def putting(appends: bool, culls: bool, big: bool, mode: int, carries: bool, wai
 
 
 def keeping(take: Callee, early: bool, carries: bool) -> Callable[..., Any]:
-    """Return a function that takes the vertex itself into the next queue; where its list begins."""
+    """Return what a held vertex is appended by: whether it is to be, and where its list begins."""
 
     def keep(out, x):
         ok = take(out, x, out.stamps[x] if early else np.int32(0))
@@ -239,7 +240,7 @@ def keeping(take: Callee, early: bool, carries: bool) -> Callable[..., Any]:
 
 
 def fetching(others: Callee) -> Callable[..., Any]:
-    """Return a function that brings a vertex's entries of several fields nearer, and last where its list begins."""
+    """Return a function that prefetches a vertex's entries in several fields, and its offset."""
     last = others is None
 
     def fetch(fields, degrees, far):
@@ -253,7 +254,7 @@ def fetching(others: Callee) -> Callable[..., Any]:
 
 
 def listing(big: bool, mode: int) -> Callable[..., Any]:
-    """The far ends of edges, each once."""
+    """Appends the far ends of a frontier of edges, each once."""
 
     def phase(p, C, slot, w, W, everything, queue, total, ends, out):
         lane = w & 31
@@ -311,7 +312,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
 
 
 def _ahead(step: Advance, b: CudaProgram) -> tuple[Made, Value]:
-    """Return a function that fetches what the functors will ask of far ends, and the fields."""
+    """Return a function that prefetches what the functors will read of far ends, and the fields that it is given."""
     found = [effects(fn) for fn in (step.fn, step.where) if fn is not None]
     touched = {name for each in found for some in (each.reads, each.writes) for name in some if step.far in some[name]}
     fields = [name for name, kind, _ in b.layout.fields if kind == "vertex" and name in touched]
@@ -324,7 +325,7 @@ def _ahead(step: Advance, b: CudaProgram) -> tuple[Made, Value]:
 
 
 def _lanes(step: Advance, b: CudaProgram) -> int:
-    """Lanes of a list: fewer where only a part of it is walked."""
+    """How many lanes share a list: fewer where only a part of it is visited."""
     if isinstance(step.part, Sample):
         length = step.part.size
     elif step.part is not None and step.part[1] is not None:

@@ -42,12 +42,12 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: A list of more edges is a warp's.
+#: A list of more edges is processed by a warp.
 WARP = 32
 
 
 def pushing(walk: Callee, share: Callee, end: Callee) -> Callable[..., Any]:
-    """Blocks take vertices, one a thread."""
+    """A block takes vertices, one per thread, and processes their lists by size: by ``walk`` and by ``share``."""
 
     def phase(p, C, slot, w, W, everything, queue, total, lists, out):
         t = thread_index()
@@ -63,7 +63,7 @@ def pushing(walk: Callee, share: Callee, end: Callee) -> Callable[..., Any]:
             mine, begin, stop = list_of(queue, everything, total, lists.offsets, first + t, many, t)
             examined += stop - begin
             while sync_or(I(stop - begin) >= I(block_size())):
-                # All threads process the longest lists; of the candidates for leader, the last one to write wins.
+                # Threads with the longest lists want to lead; the last of them to write here does.
                 if I(stop - begin) >= I(block_size()):
                     leader[0] = t
                 sync()
