@@ -11,11 +11,11 @@ These parameters mean the same in all functions:
 
 ================  ======================================================================================
 ``C``, ``slot``   the counters, and where those of this phase begin
-``big``           whether the count and the number of edges need a word each
+``big``           whether the numbers of elements and of edges do not fit into one word
 ``out``           the queue; ``capacity`` is its length
 ``out_scan``      the array beside it, written as ``mode`` says
 ``mode``          ``NOTHING``; ``PREFIX``: the edges before each item; ``START``: the first slot of its list
-``offsets``       of the graph's lists, which give the degrees for that
+``offsets``       of the graph's adjacency lists: they give the degrees that ``mode`` asks for
 ``ok``, ``item``  whether this lane has an item, and which
 ================  ======================================================================================
 """
@@ -62,7 +62,7 @@ int32_shared, int64_shared = SHARED["int32"], SHARED["int64"]
 
 @device
 def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item, strict):
-    """Append the items of the lanes that have one; if ``strict``, too many are an error. All lanes call it."""
+    """Append the items of the lanes that have one. All lanes call it. ``strict``: a full queue is an error."""
     votes = ballot(ok)
     if votes == u32(0):
         return
@@ -97,7 +97,7 @@ def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item, stric
 
 @device
 def write_start(C, slot, out, out_scan, capacity, ok, base, votes, item, start):
-    """Write the items of the lanes that have one from place ``base`` on, and the first slot of each one's list."""
+    """Write the items of the lanes that have one at place ``base`` and after, each with the first slot of its list."""
     at = i32(i32(base) + popcount(u32(votes & below(i32(thread_index() & i32(31))))))
     if ok:
         if at >= capacity:
@@ -124,7 +124,7 @@ def append_start(C, slot, out, out_scan, capacity, ok, item, start):
 
 @device
 def append_waiting(C, slot, out, out_scan, capacity, ok, item, start, stays):
-    """As append_start; the same atomic counts the lanes whose vertex stays. All lanes call it."""
+    """As :func:`append_start`; the same atomic counts the vertices held back (``stays``). All lanes call it."""
     votes = ballot(ok)
     waits = ballot(stays)
     if u32(votes | waits) == u32(0):
@@ -138,13 +138,13 @@ def append_waiting(C, slot, out, out_scan, capacity, ok, item, start, stays):
 
 @device
 def chunk(total, W):
-    """Elements of a lane between two appends: one while there are threads for all, so that no thread idles."""
+    """Elements that a lane takes between two appends: one if there are threads enough for all, 32 at most."""
     return i32(min(max((total + W - 1) // W, 1), 32))
 
 
 @device
 def marked(mask, u):
-    """A mask with the bit of an element."""
+    """A mask with bit ``u`` set."""
     return u32(mask | u32(u32(1) << u32(u)))
 
 
@@ -158,7 +158,7 @@ def element_at(queue, everything, i):
 
 @device
 def append_chunk(C, slot, big, out, out_scan, mode, offsets, queue, everything, first, accepted):
-    """Append the accepted elements of a warp's chunk: bit u of a lane is element ``first + 32 u + lane``."""
+    """Append the accepted elements of a warp's chunk: a lane's bit u stands for element ``first + 32 u + lane``."""
     if not any_lane(accepted != u32(0)):
         return
     lane = i32(thread_index() & i32(31))
@@ -197,7 +197,7 @@ def append_chunk(C, slot, big, out, out_scan, mode, offsets, queue, everything, 
 
 @device
 def append_pile(C, slot, pile, held, queue, everything, first, aside):
-    """Append elements of a warp's chunk to a pile that holds some already."""
+    """Append elements of a warp's chunk to a pile, behind the ``held`` elements that it has."""
     if not any_lane(aside != u32(0)):
         return
     lane = i32(thread_index() & i32(31))
@@ -221,7 +221,7 @@ def append_pile(C, slot, pile, held, queue, everything, first, aside):
 def put(buffer, ok, item):
     """Collect items in the block's buffer, in no particular order. All lanes of a warp call it.
 
-    Nothing tests for the end of the buffer, so the block flushes before it can be full.
+    Nothing checks whether the buffer is full, so the block must flush it in time.
     """
     votes = ballot(ok)
     if votes != u32(0):
@@ -238,7 +238,7 @@ def put(buffer, ok, item):
 
 @device
 def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer, strict):
-    """Append the block's buffer to the next queue, an atomic for as many items as there are threads. All call it.
+    """Append the block's buffer to the next queue: one atomic for as many items as there are threads. All call it.
 
     It begins and ends with a barrier of the block; afterwards the buffer is empty. ``strict`` is as in :func:`append`.
     """
@@ -286,13 +286,13 @@ def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer, strict):
                     out_scan[at] = base[1] + sums[t >> i32(5)] + upto - degree
         begun = i32(begun + T)
         sync()
-    if t == i32(0) and full > i32(0):  # an empty buffer may still be read by others: no barrier was met
+    if t == i32(0) and full > i32(0):  # other threads may still read that it is empty: there was no barrier
         fill[0] = 0
     sync()
 
 
 @device
 def empty_buffer():
-    """Before the first :func:`put` of a phase; a barrier of the block must follow."""
+    """Empty the block's buffer, before the first :func:`put` of a phase. A barrier of the block must follow."""
     if thread_index() == i32(0):
         int32_shared(WORDS)[0] = 0

@@ -24,7 +24,7 @@ _jit = cuda.jit(device=True)
 
 @_jit
 def _nothing():  # type: ignore[no-untyped-def]
-    """A lane that waits for a lock has nothing to give way to."""
+    """Where a thread on the CPU would yield to others, a lane that waits for a lock just tries again."""
 
 
 _operations = SimpleNamespace(**vars(intrinsics), yield_processor=_nothing)

@@ -72,20 +72,20 @@ __all__ = [
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int64_shared = SHARED["int64"]
 
-#: Words of scratch memory by which a leader tells its block which list to process: leader, vertex, first, last.
+#: Where in scratch memory a block reads which thread leads, and its list: vertex, beginning, end.
 LEADER, FOUND = WORDS + 4, WORDS + 24
 
 
 @device
 def share_of_block(total):
-    """Elements that a block takes at a time: one a thread, fewer while there are blocks for all."""
+    """Elements that a block takes at a time: one per thread, or fewer if the blocks are enough for all."""
     blocks = i64(num_blocks())
     return min(max((i64(total) + blocks - 1) // blocks, 1), i64(block_size()))
 
 
 @device
 def block_prefix(wide, value):
-    """Sum of the values of the threads before this one, and of all. All threads of the block call it."""
+    """Sum of the values of the block's threads before this one, and of all of them. All threads call it."""
     t = thread_index()
     lane = i32(t & i32(31))
     warps = i32(block_size() >> i32(5))
@@ -115,13 +115,13 @@ def block_prefix(wide, value):
 
 @device
 def part_of_warp():
-    """Items that a warp's part of the buffer holds."""
+    """How many items a warp's part of the buffer can hold."""
     return i32(i32(TILE) // i32(block_size() >> i32(5)))
 
 
 @device
 def warp_put(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill, ok, item):
-    """Collect the items of the lanes that have one; gives how many are held now. All lanes call it."""
+    """Collect the items of the lanes that have one; returns how many are collected now. All lanes call it."""
     votes = ballot(ok)
     if votes == u32(0):
         return fill
@@ -190,9 +190,10 @@ def warp_flush(C, slot, big, out, out_scan, mode, offsets, capacity, held, fill)
 
 @device
 def class_places(C, slot, kind):
-    """Where each thread's element goes in the queue of its class, 0 to 3, or none below 0. All threads call it.
+    """Reserve a place for each thread's element in the queue of its class, ``kind``. All threads call it.
 
-    The classes are counted in the words COUNT, EXAMINED and the two after it.
+    Classes are 0 to 3; a negative one stands for no element. They are counted in the words COUNT, EXAMINED and the two
+    after that.
     """
     t = thread_index()
     base = int64_shared(MORE)
@@ -218,7 +219,7 @@ def class_places(C, slot, kind):
 
 @device
 def fill_hubs(table, size, hubs, many, bits, everything):
-    """Put the frontier's hubs into the block's table, each at its id modulo the size. All threads call it."""
+    """Put the frontier's hubs into the block's table, each at its id modulo ``size``. All threads call it."""
     j = i64(thread_index())
     while j < size:
         table[j] = -1
@@ -238,7 +239,7 @@ def fill_hubs(table, size, hubs, many, bits, everything):
 
 @device
 def take_bit(bits, item):
-    """Set an item's bit; whether it was not set."""
+    """Set an item's bit; returns whether this lane was the first to do so."""
     bit = u32(u32(1) << u32(item & 31))
     if u32(u32(bits[item >> 5]) & bit) != u32(0):
         return False
@@ -247,7 +248,7 @@ def take_bit(bits, item):
 
 @device
 def empty_history(history):
-    """Forget what the block has taken. All threads call it; gives the same memory."""
+    """Empty the memory in which the block notes what it took lately; returns it. All threads call it."""
     j = i32(thread_index())
     while j < i32(HISTORY):
         history[j] = -1
@@ -260,8 +261,9 @@ def empty_history(history):
 def culled(taken, history, stamps, epoch, item):
     """Whether an item has been taken before in this phase, as far as three tests without atomics can tell.
 
-    A bit, which others may overwrite; what the block took lately; a stamp, which two may read before either writes.
-    A lane fails a test only because another lane has passed it, so one of the lanes passes the last test.
+    They look at its bit, which other lanes may overwrite; at what the block took lately; and at its stamp, which two
+    lanes may read before either writes it. A lane fails a test only if another lane has passed it, so of all lanes with
+    this item at least one passes the last.
     """
     bit = u32(u32(1) << u32(item & 31))
     word = u32(taken[item >> 5])
@@ -298,7 +300,7 @@ def first_in_warp(ok, item):
 
 @device
 def queue_of_marks(C, slot, big, w, W, stamps, epoch, n, out, out_scan, mode, offsets, capacity, held):
-    """Append all vertices with a stamp; warps go over the stamps side by side. ``held`` is as of :func:`warp_put`."""
+    """Append all stamped vertices; warps go over the stamps side by side. ``held`` as in :func:`warp_put`."""
     lane = i32(thread_index() & i32(31))
     fill = i32(0)
     first = i64(w) - lane
@@ -314,7 +316,7 @@ def queue_of_marks(C, slot, big, w, W, stamps, epoch, n, out, out_scan, mode, of
 
 @device
 def count_marks(C, slot, stamps, epoch, n, offsets):
-    """Leave the number of stamped vertices in the block's piece, and above bit 32 that of their edges."""
+    """Store how many stamped vertices the block's piece has, and how many edges these (the latter above bit 32)."""
     first, last = block_share(n)
     found = i64(0)
     v = first + thread_index()
@@ -327,7 +329,7 @@ def count_marks(C, slot, stamps, epoch, n, offsets):
 
 @device
 def write_marks(C, slot, before, stamps, epoch, n, out, out_scan, mode, offsets, capacity):
-    """Write the stamped vertices of the block's piece behind those of the blocks before it: the queue is in order."""
+    """Write the stamped vertices of the block's piece behind those of earlier blocks, so that the queue is in order."""
     t = thread_index()
     reached = combined(C, partials(before), block_index(), SUM, i64(0), int64_shared(WARPS))
     first, last = block_share(n)

@@ -114,7 +114,7 @@ def _machine_code(
 
 
 def _reason(error: Exception) -> str:
-    """What of numba-cuda's error matters, in one line, without its colours."""
+    """The part of numba-cuda's error that matters, in one line and without colours."""
     if isinstance(error, KeyError) and isinstance(error.args[0], np.ufunc):
         return f"there is no np.{error.args[0].__name__} on a GPU"
     lines = re.sub(r"\x1b\[[0-9;]*m", "", str(error)).strip().splitlines()
@@ -163,7 +163,7 @@ def _ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int
 
 
 def _numba(name: str) -> Any:
-    """A module of numba-cuda, which takes the place of numba's own and has more in it."""
+    """A module of numba-cuda; it stands in for numba's own module of this name, and has more in it."""
     return importlib.import_module(name)
 
 

@@ -22,9 +22,9 @@ _COMPILERS = ("numba", "numba-cuda", "llvmlite", *nvidia.NVVM, *nvidia.NVJITLINK
 
 
 def sources() -> list[Path]:
-    """Files that kernels, or what makes them, may be written in: more than there are, so that none is forgotten.
+    """All files that can affect machine code, and some that cannot, so that none is forgotten.
 
-    What lies in other folders, as operators and the lowering, makes the text of programs, which is looked at itself.
+    Operators and the lowering are not among them: they affect only the text of a program, which is part of the key.
     """
     package = Path(__file__).parents[2]
     folders = (path for name in ("backends", "functors") for path in (package / name).rglob("*.py"))
@@ -48,7 +48,7 @@ def environment() -> str:
 
 
 def _toolkits() -> list[tuple[str, int]]:
-    """Toolkits that pip knows nothing of: where each lies, and how old its part for NVVM is."""
+    """CUDA toolkits that pip did not install: where each lies, and when its libdevice was last changed."""
     roots = (os.environ.get("CUDA_HOME"), os.environ.get("CUDA_PATH"), sys.prefix, "/usr/local/cuda")
     found = []
     for root in filter(None, roots):

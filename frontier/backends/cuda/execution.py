@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 
 __all__ = ["CudaExecution"]
 
-#: With these constants of the rule, a low-degree variant need not support pulls.
+#: With the constants of this schedule, a low-degree variant need not support pulls.
 USUAL = Schedule().resolved()
 
 #: Largest degree up to which a few lanes may process any list.
 BOUNDED = 1024
 
-#: A cooperative grid wants the whole device.
+#: A lock for each device: a cooperative grid occupies it entirely.
 _running: dict[Memory, threading.Lock] = defaultdict(threading.Lock)
 
 
 def build_of(g: Graph, step: Step, schedule: Schedule) -> Build:
-    """Which build suits a graph, unless a schedule asks for what only the full one has."""
+    """The build that suits a graph; the full one, if the schedule asks for what only that has."""
     builds = step.__dict__.get("_builds")
     if builds is None:  # not setdefault: a mapping made for nothing takes 0.6 microseconds
         builds = step.__dict__.setdefault("_builds", weakref.WeakKeyDictionary())
@@ -95,7 +95,7 @@ def _begins_with_few(step: Step) -> bool:
 
 
 def program_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> CudaProgram:
-    """The program of a step on such problems and graphs."""
+    """The program of a step for problems and graphs of this kind."""
     build = build_of(p.graph, step, schedule)
     program = lower(step, Layout.of(p), schedule, given, lambda a, b: CudaProgram(a, b, build))
     assert isinstance(program, CudaProgram)
@@ -104,7 +104,7 @@ def program_of(step: Step, p: Problem, given: str | None, schedule: Schedule) ->
 
 @workspace.remembered
 def code_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Code:
-    """The compiled code for a step on such problems and graphs, made once."""
+    """The compiled code of a step for problems and graphs of this kind, made once."""
     known = step.__dict__.setdefault("_code", {})
     layout, build = Layout.of(p), build_of(p.graph, step, schedule)
     captures = step._captures  # looked at when the run began
@@ -159,13 +159,13 @@ class CudaExecution(LoopExecution):
             self._prepare()
 
     def _counters(self) -> Any:
-        """Counters go on from where the run before left them, which saves a launch to clear them."""
+        """The counters. They go on from where the last run left them, which saves a launch that would clear them."""
         return self._workspace.array("counters", "words", runtime_words.size(self._code.run.most_blocks))
 
     # ---- what a backend says -------------------------------------------------------------------------
 
     def _prepare_own(self) -> None:
-        """Fill in where the counters stand; scalars are passed by every call."""
+        """Fill in where the counters stand. Scalars are passed with every call."""
         assert self._workspace.clock is not None
         words, at = self._words, self._at
         words[at["t"]], words[at["arrivals"]] = self._workspace.clock

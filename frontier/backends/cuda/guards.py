@@ -31,7 +31,7 @@ def _intrinsic(guard: Guard) -> Any:
 
 
 def _calling(bits: dict[int, int]) -> Any:
-    """What makes ``call(p, C, slot, *ends)``, see :class:`frontier.lowering.kernels.FunctorCall`."""
+    """Return what makes ``call(p, C, slot, *ends)``, see :class:`frontier.lowering.kernels.FunctorCall`."""
 
     def calling(functor: Any, number: int, order: tuple[int, ...], value: bool, problem: bool = True) -> Any:
         guard = Guard(bits, value)
@@ -41,7 +41,7 @@ def _calling(bits: dict[int, int]) -> Any:
         @intrinsic
         def call(typingctx, p, C, slot, *ends):
             kinds = [types.unliteral(each) for each in ends]
-            # Integers reach functors 64 bits wide.
+            # Functors get integers as int64.
             taken = [types.int64 if isinstance(kinds[i], types.Integer) else kinds[i] for i in order]
             call = Call(typingctx, typingctx.resolve_value_type(functor), (p, *taken), value)
 
@@ -89,5 +89,5 @@ def _guards(bits: dict[int, int]) -> SimpleNamespace:
 
 _BITS = {ERROR: FUNCTOR_FAILED}
 
-#: Whether the word of the count says that other words are to be read -> the calls.
+#: Calls of functors by whether the word of the count also says that other words are to be read (``ATTENTION``).
 GUARDS = {False: _guards(_BITS), True: _guards({**_BITS, COUNT: ATTENTION})}

@@ -82,7 +82,7 @@ class _LockedModel(StructModel):  # type: ignore[misc]
 def _pointer_to(made: Any) -> Any:
     @intrinsic
     def pointer(typingctx: Any, address: Any) -> Any:
-        """The memory at an address as numbers of one type."""
+        """The memory at an address, as an array of one type without a length."""
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.inttoptr(args[0], context.get_value_type(signature.return_type))
@@ -95,7 +95,7 @@ def _pointer_to(made: Any) -> Any:
 def _shared(made: Any) -> Any:
     @intrinsic
     def shared(typingctx: Any, offset: Any) -> Any:
-        """The block's scratch memory from so many bytes on: the same memory for every phase."""
+        """The block's scratch memory from an offset on, in bytes. All phases share this memory."""
 
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             module = builder.module
@@ -107,7 +107,7 @@ def _shared(made: Any) -> Any:
             first = builder.bitcast(found, ir.PointerType(_I8, 3))
             there = builder.gep(first, [args[0]])
             kind = context.get_value_type(signature.return_type)
-            # Typed before the space is forgotten, so that NVVM still knows that this is shared memory.
+            # Cast to the type before the generic address space, so that NVVM still knows that this is shared memory.
             typed = builder.bitcast(there, ir.PointerType(kind.pointee, 3))
             return builder.addrspacecast(typed, kind)
 
@@ -121,7 +121,7 @@ _DTYPES = "bool int8 int16 int32 int64 uint8 uint16 uint32 uint64 float32 float6
 
 
 class _Pointers(dict[str, Any]):
-    """The types of fields that go along with others are many, and made when asked for."""
+    """Pointers to fields that go along with others have many types, so they are made when asked for."""
 
     def __missing__(self, name: str) -> Any:
         kind = pointer_type(name)
@@ -150,7 +150,7 @@ def _is_pointer(kind: Any) -> bool:
 
 
 def _add_float(builder: Any, number: Any, place: Any, value: Any) -> Any:
-    """LLVM 7, which older architectures are compiled by, has no atomicrmw fadd."""
+    """Add atomically. Older architectures are compiled by LLVM 7, which has no ``atomicrmw fadd``."""
     kind, letter = (ir.DoubleType(), "d") if number.bitwidth == 64 else (ir.FloatType(), "f")
     address = builder.ptrtoint(place, _I64)
     text = f"atom.global.add.f{number.bitwidth} $0, [$1], $2;"
@@ -184,7 +184,7 @@ def _extreme_float(builder: Any, number: Any, place: Any, value: Any, least: boo
 
 
 def _read_modify_write(name: str, integers: tuple[str, str], real: Any) -> Any:
-    """An intrinsic over LLVM's atomicrmw: (pointer, index, value) -> old value."""
+    """An intrinsic made of LLVM's ``atomicrmw``: (pointer, index, value) -> old value."""
 
     @intrinsic
     def operation(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
@@ -218,7 +218,7 @@ exchange = _read_modify_write("exchange", ("xchg", "xchg"), _no_float)
 
 @intrinsic
 def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, value: Any) -> Any:
-    """If the element is ``expected`` it becomes ``value``; gives the old value."""
+    """If the element is ``expected``, it becomes ``value``; returns the old value."""
     if not _is_pointer(pointer):
         return None
     number = pointer.dtype
@@ -306,7 +306,7 @@ def _load(instruction: str) -> Any:
     return load
 
 
-#: Read; what was written before the value was stored is visible after.
+#: Read with acquire semantics: what was written before the value was stored is visible afterwards.
 load_acquire = _load("ld.acquire.gpu.global.b64")
 #: Read what other blocks have written, bypassing the multiprocessor's own cache.
 load_relaxed = _load("ld.relaxed.gpu.global.b64")
@@ -391,7 +391,7 @@ def sync():
 
 @_device
 def sync_or(flag):
-    """All threads of the block meet; whether the flag of any is set."""
+    """All threads of the block meet; returns whether the flag of any is set."""
     return cuda.syncthreads_or(types.int32(flag)) != 0
 
 
@@ -421,13 +421,13 @@ def shuffle(value, lane):
 
 @_device
 def shuffle_up(value, delta):
-    """The value of the lane so many places before."""
+    """The value of the lane ``delta`` places before this one."""
     return cuda.shfl_up_sync(0xFFFFFFFF, value, delta)
 
 
 @_device
 def shuffle_down(value, delta):
-    """The value of the lane so many places after."""
+    """The value of the lane ``delta`` places after this one."""
     return cuda.shfl_down_sync(0xFFFFFFFF, value, delta)
 
 

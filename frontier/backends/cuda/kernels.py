@@ -8,22 +8,22 @@ from typing import Any
 
 __all__ = ["Kernels"]
 
-#: Functions in these are known to numba, or made for it.
+#: Functions of these modules are known to numba, or made for it.
 _KNOWN = ("frontier.backends.", "frontier.functors.functor")
 
 
 class Kernels:
-    """What makes functions of phases compilable, in one program.
+    """Makes the functions of one program's phases compilable.
 
-    A copy of a function sees what it has captured, its module's names, and those of the program's module (the
-    runtime). Plain functions among these are compiled too, and are inlined into their callers.
+    A function is copied. The copy sees what the function has captured, the names of its module, and those of the
+    program's module (the runtime). Plain functions among these are compiled too, and are inlined into their callers.
 
     Parameters
     ----------
     names : mapping
         Of the program's module.
     phase, device : callable
-        What makes a phase, and a function that it calls, compilable.
+        Decorators that make a phase, and a function that it calls, compilable.
     """
 
     def __init__(self, names: Mapping[str, Any], phase: Callable[[Any], Any], device: Callable[[Any], Any]) -> None:
@@ -31,7 +31,7 @@ class Kernels:
         self._made: dict[FunctionType, Any] = {}
 
     def __call__(self, function: FunctionType, name: str) -> Any:
-        """Make the function of a phase, which machine code has by this name."""
+        """Make the function of a phase compilable, under this name in machine code."""
         return self._phase(self._copy(function, name))
 
     def _copy(self, function: FunctionType, name: str) -> FunctionType:
@@ -48,7 +48,7 @@ class Kernels:
         return made
 
     def _seen(self, value: Any) -> Any:
-        """A value as compiled code sees it."""
+        """What compiled code sees in place of a value: of a plain function, its compilable copy."""
         if not isinstance(value, FunctionType) or (value.__module__ or "").startswith(_KNOWN):
             return value
         if value not in self._made:

@@ -28,7 +28,7 @@ __all__ = [
 FULL, LOW_OCCUPANCY, LOW_DEGREE, DENSE = (512, 3), (512, 2), (256, 1), (256, 6)
 
 
-#: Bytes of scratch memory that a kernel may have without asking, and what asks for more (from cuda.h).
+#: Bytes of scratch memory that a kernel may have by default, and the attribute that allows more (from cuda.h).
 _USUAL, _LARGEST = 48 * 1024, 8
 
 
@@ -49,7 +49,7 @@ class Exchange:
 
     def __init__(self, at: dict[str, int], scalars: list[np.ndarray]) -> None:
         length = len(at)
-        # What the kernel writes: why it returns, and the words after the scalars.
+        # The kernel writes why it returns, and the words after the scalars.
         self._codes, self._state = slice(at["code"], at["detail"] + 1), slice(at["pc"], length)
         if detection.simulated():
             self.written = np.zeros(length + len(scalars), np.int64)
@@ -60,7 +60,7 @@ class Exchange:
             self._pinned = cupy.cuda.alloc_pinned_memory(8 * (length + len(scalars)))
             self.written = np.frombuffer(self._pinned, np.int64, length + len(scalars))
             address = int(self._pinned.ptr)
-        # The address, then the table: each parameter is read from its own word.
+        # The parameters are an address, then the table: each is read from its own word.
         self._words = np.zeros(1 + length, np.int64)
         self._words[0] = address
         self.table = self._words[1:]
@@ -77,7 +77,7 @@ class Exchange:
         self.parameters = ctypes.addressof(self._pointers)
 
     def clear(self) -> None:
-        """Forget the state of the run before."""
+        """Forget the state of the previous run."""
         self.table[self._state] = 0
 
     def give(self, scalars: list[np.ndarray]) -> None:
@@ -116,7 +116,7 @@ class Kernel:
     Attributes
     ----------
     blocks : int
-        Blocks of its grid: all that the device can hold at once, since they meet at barriers.
+        Blocks of its grid. The device must hold all of them at once, since they meet at barriers.
     """
 
     def __init__(self, program: CudaProgram, blame: Callable[[], Any]) -> None:
@@ -143,7 +143,7 @@ class Kernel:
         # More than one block per multiprocessor only makes the barrier of a low-degree variant slower.
         self.blocks = processors * min(fit, least)
         if program.low_degree and not program.decides:
-            self.blocks = min(self.blocks, (1 << (63 - ARRIVALS)) - 1)  # which is how far they can be counted
+            self.blocks = min(self.blocks, (1 << (63 - ARRIVALS)) - 1)  # more could not be counted
         self.most_blocks = processors * 8
         self._launch, self._stream = driver.launchCooperativeKernel, _stream_of()
         self._pointer = self._function.ptr
@@ -162,14 +162,14 @@ class Kernel:
 
 
 def _capability(here: Any) -> tuple[int, int]:
-    """The compute capability of a device of CuPy's."""
+    """The compute capability of a CuPy device."""
     return int(here.compute_capability[:-1]), int(here.compute_capability[-1])
 
 
 class SimulatedKernel:
     """A loop kernel run by Python threads, see :mod:`frontier.backends.cuda.simulator`."""
 
-    #: Two warps, so that blocks have several; two blocks, so that there are several.
+    #: Two warps in each of two blocks: the fewest with which there are several of both.
     blocks, threads = 2, 64
     most_blocks = 2
 
@@ -215,14 +215,14 @@ def is_known(program: CudaProgram) -> bool:
 
 @cache
 def _stream_of() -> Callable[[], Any]:
-    """Return CuPy's function for the current stream; cached, since importing it takes a third of a microsecond."""
+    """Return CuPy's function for the current stream; cached, since importing it takes 0.3 microseconds each time."""
     from cupy.cuda import get_current_stream
 
     return cast(Callable[[], Any], get_current_stream)
 
 
 def current_stream() -> tuple[int, int]:
-    """CuPy's current stream; the default one of a thread has the same number in all of them."""
+    """CuPy's current stream, as a key; a thread's default stream has the same number in all threads."""
     if detection.simulated():
         return 0, 0
     number = int(_stream_of()().ptr)
@@ -252,6 +252,6 @@ def memory_at(address: int, dtype: np.dtype[Any], length: int) -> Any:
         return np.frombuffer((ctypes.c_char * size).from_address(address), dtype)  # type: ignore[call-overload]
     import cupy
 
-    here = cupy.cuda.runtime.getDevice()  # which spares CuPy to ask the driver where the address lies
+    here = cupy.cuda.runtime.getDevice()  # so that CuPy need not ask the driver where the address lies
     memory = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(address, size, None, here), 0)
     return cupy.ndarray(length, dtype, memory)

@@ -20,12 +20,12 @@ _UNSUPPORTED = 222
 
 
 def linked(code: str, capability: tuple[int, int]) -> bytes:
-    """Machine code of PTX for the current device.
+    """Make machine code for the current device from PTX.
 
     Raises
     ------
     BackendUnavailableError
-        The driver does not read this version of PTX, and nvJitLink is of no help.
+        The driver cannot read this version of PTX, and nvJitLink cannot be used.
     """
     try:
         return _by_driver(code)

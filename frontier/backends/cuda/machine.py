@@ -1,6 +1,6 @@
 """The operations that kernels consist of: those of the GPU or, with NUMBA_ENABLE_CUDASIM=1, of the simulator."""
 
-# What kernels' modules take from here has no list of its own: it is the simulator's or that of the intrinsics.
+# There is no list of names here: it is that of the simulator or of the intrinsics, which all modules of kernels import.
 # ruff: noqa: F401
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The names that are defined in the module of every loop kernel, for readers and checkers of the files of kernels.
+"""Names that the generated module of every loop kernel defines, declared for readers and type checkers.
 
 Nothing imports this module at run time: kernels find the names in the generated module.
 """
@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-#: The type of slots and of sums of degrees: int32, where these fit.
+#: The type of slots and of sums of degrees: int32 if these fit, else int64.
 I: Any  # noqa: E741
 
-#: Arrays in a block's scratch memory, from so many bytes on; those of ids and of offsets, and the bytes of each.
+#: Arrays in a block's scratch memory from an offset in bytes on; with those of ids and of offsets, the size of these.
 int32_shared: Any
 uint32_shared: Any
 int64_shared: Any

@@ -39,13 +39,13 @@ from frontier.backends.wrapping import wrapping
 
 __all__ = ["device_of"]
 
-#: Functions with another name in the library than in Python, or missing in Python.
+#: Functions that have another name in the mathematical library than in Python, or do not exist in Python.
 _LIBRARY = {np.rint: "rint", np.fmod: "fmod", np.exp2: "exp2", np.nextafter: "nextafter"}
 
-#: Of the table shared with the CPU, those that would call the CPU's library.
+#: Functions in the table shared with the CPU that would call the CPU's library.
 _NOT_THERE = (np.ldexp, np.spacing)
 
-#: What math serves.
+#: Functions that are taken from ``math``.
 _MATH = {np.exp: math.exp, np.expm1: math.expm1, np.log1p: math.log1p, np.sqrt: math.sqrt, np.fabs: math.fabs}
 
 
@@ -87,7 +87,7 @@ _Promotion = register_pass(mutates_CFG=True, analysis_only=False)(
 )
 _Wrapping = register_pass(mutates_CFG=True, analysis_only=False)(wrapping(CUDANativeLowering, CUDALower))
 
-#: Module of functions -> the passes that they get instead of others: functors, and what they compute with.
+#: Module -> passes that replace numba-cuda's for its functions: for functors, and for what they compute with.
 _PASSES = {
     "frontier.functors.functor": {NopythonTypeInference: _Promotion, CUDANativeLowering: _Wrapping},
     "frontier.backends.arithmetic": {CUDANativeLowering: _Wrapping},
@@ -95,7 +95,7 @@ _PASSES = {
 
 
 def _with_own_passes(pipelines: Callable[[Any], list[Any]]) -> Callable[[Any], list[Any]]:
-    """Use the passes above for these functions, and no others; dispatchers do not accept a compiler class."""
+    """Use the passes above for these functions only: numba-cuda takes no compiler class for single functions."""
 
     def define(compiler: Any) -> list[Any]:
         made = pipelines(compiler)
@@ -111,10 +111,10 @@ def _with_own_passes(pipelines: Callable[[Any], list[Any]]) -> Callable[[Any], l
 
 CUDACompiler.define_pipelines = _with_own_passes(CUDACompiler.define_pipelines)
 
-# np.round of a number: NVVM has no llvm.rint, the library has.
+# np.round of a number: NVVM has no llvm.rint, but the mathematical library has it.
 arraymath._np_round_intrinsic = lambda kind: "__nv_rintf" if kind.bitwidth == 32 else "__nv_rint"
 
-# A product and a sum are rounded one after the other, as NumPy does: numba-cuda has no option for it.
+# Products are rounded before they are added, as in NumPy: numba-cuda has no option for this.
 nvvm.compile_ir = partial(nvvm.compile_ir, fma=False)
 
 # Attributes of a problem take precedence over the overload for all tuples on this target.
@@ -123,7 +123,7 @@ NamedTupleAttribute.metadata = {"target": "cuda"}
 
 @contextmanager
 def device_of(capability: tuple[int, int]) -> Iterator[None]:
-    """numba-cuda asks for the current device while it compiles, which machines without a GPU do not have."""
+    """Tell numba-cuda, which asks for the current device while it compiles, that there is one of this capability."""
     before = dispatcher.get_current_device
     dispatcher.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
     try:

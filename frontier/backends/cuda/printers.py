@@ -1,9 +1,9 @@
 """Printers of loop kernels: one for control flow executed by all threads, one for control flow executed by a leader.
 
-Between two phases there is little to do. But if all 48 warps of a multiprocessor do it, it takes longer than the
+Between two phases there is little to do. But if all 48 warps of a multiprocessor do it, that takes longer than the
 barrier, and variables that all threads keep take registers from the phases. So in the general variant the variables are
-in shared memory, and the first thread of every block, its leader, executes the control flow up to the next phase, while
-the others wait. All threads then read what the phase needs from there. Low-degree variants have one block per
+in shared memory. The first thread of every block, its leader, executes the control flow up to the next phase, while the
+others wait; then all threads read what the phase needs from shared memory. Low-degree variants have one block per
 multiprocessor and are faster the other way: every thread keeps the variables and executes the control flow redundantly.
 """
 
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["LeaderPrinter", "ThreadPrinter"]
 
-#: Which phase is called next; 0 is none.
+#: The number of the phase that is called next; 0 means none.
 CALL = Var("call")
 
 
 def _signature(program: CudaProgram) -> str:
-    """The kernel's parameters are the words of the table, by value: so they take no registers."""
+    """The kernel's parameters: the words of the table, by value, so that they take no registers."""
     # These two are constants of the text, see Build.
     names = [f"given_{var.name}" if key in ("tracing", "single") else var.name for key, var in program.table().items()]
     assert names[0] == CONTROL[0]
@@ -48,12 +48,12 @@ _BEGIN = [
 
 
 def _counted(phase: Phase) -> set[str]:
-    """The words that are asked for after a phase."""
+    """The words of counters that are read after a phase."""
     return {part.word for node in phase.after for part in _expressions(node) if isinstance(part, Counter)}
 
 
 def _expressions(node: Node) -> Iterator[Expr]:
-    """All expressions of a node without phases."""
+    """All expressions in a node that contains no phase."""
     if isinstance(node, Branch):
         yield from walk(node.condition)
         for each in (*node.yes, *node.no):
@@ -63,7 +63,7 @@ def _expressions(node: Node) -> Iterator[Expr]:
 
 
 class ThreadPrinter(Printer):
-    """A kernel whose threads all keep the variables and decide alike."""
+    """Prints a kernel in which every thread keeps the variables and executes the control flow."""
 
     program: CudaProgram
 
@@ -76,7 +76,7 @@ class ThreadPrinter(Printer):
         return f"slot = begin(C, slot, t, w, deadline, {self.program.low_degree})"
 
     def barrier(self, phase: Phase) -> list[str]:
-        """The barrier; only where a phase counts more than its elements are the other words read."""
+        """The barrier. Other words than the count are read only if the phase counts more than its elements."""
         words = _counted(phase)
         whole = "True" if words & {"PILE_COUNT", "BUCKETS"} else "tracing" if "EXAMINED" in words else "False"
         met = [f"grid_barrier_packed(C, slot, {whole}, {phase.arrived}, {phase.waits})"]
@@ -96,7 +96,7 @@ class ThreadPrinter(Printer):
 
 
 class LeaderPrinter(Printer):
-    """A kernel in which the first thread of every block decides, and keeps the variables in shared memory."""
+    """Prints a kernel in which the first thread of every block executes the control flow, in shared memory."""
 
     program: CudaProgram
 
@@ -136,16 +136,16 @@ class LeaderPrinter(Printer):
         return self.place(var)
 
     def assigned(self, target: Var | Item, text: str) -> str:
-        """The line that gives a variable, or an element of an array, a value."""
+        """The line that assigns a value to a variable or to an element of an array."""
         bool_ = isinstance(target, Var) and target in self._places and target.dtype == "bool"
         return super().assigned(target, f"np.int64({text})" if bool_ else text)
 
     def counter(self, counter: Counter) -> str:
-        """Text for a counter of the phase that has just ended; those of buckets are there too."""
+        """Text for a counter of the phase that has just ended, those of buckets included."""
         return f"K[{self.word(counter)}]"
 
     def _by_thread(self, made: Expr) -> str:
-        """Text of an expression that all threads compute; the present slot each has by itself."""
+        """Text of an expression that all threads compute; each has its own copy of the present slot."""
         self._of_thread = True
         try:
             return self.value(made)
@@ -155,7 +155,7 @@ class LeaderPrinter(Printer):
     # ---- blocks --------------------------------------------------------------------------------------------
 
     def phase(self, flow: Flow, node: Phase) -> None:
-        """Leave the leader's decisions for a phase; they go on after its barrier."""
+        """End the leader's decisions before a phase; they go on after its barrier."""
         self._phases += 1
         if not flow.left_out:
             self._calls[self._phases] = node
@@ -206,7 +206,7 @@ class LeaderPrinter(Printer):
         ]
 
     def _beginning(self) -> list[str]:
-        """The leader puts the variables into shared memory."""
+        """Lines by which the leader puts the variables into shared memory."""
         return [
             *_BEGIN,
             "V = int64_shared(VARIABLES)",
@@ -225,14 +225,14 @@ class LeaderPrinter(Printer):
         ]
 
     def _work(self) -> list[str]:
-        """The phase that the leader has chosen."""
+        """Lines by which all threads carry out the phase that the leader has chosen."""
         lines = []
         for i, (number, phase) in enumerate(self._calls.items()):
             lines += [f"{'elif' if i else 'if'} call == {number}:", f"    {self._by_thread(phase.call)}"]
         return lines
 
     def _together(self) -> list[str]:
-        """What all threads of a block compute after a phase's barrier."""
+        """Lines for what all threads of a block compute together after a phase's barrier."""
         lines = []
         for number, phase in self._calls.items():
             nodes = [node for node in phase.after if isinstance(node, Together)]

@@ -1,4 +1,4 @@
-"""The source text of a loop kernel. What differs from the cpu backend is here and in ``operators/*/cuda``.
+"""A program for the GPU and the source text of its kernel: what differs from the cpu backend.
 
 The low-degree variant of a program (``low_degree``) is for graphs whose largest degree is small (roads, grids, meshes):
 a few lanes share a vertex's list, frontiers carry the first slot of every list instead of the prefix sum of degrees,
@@ -56,7 +56,7 @@ from frontier.backends.cuda.collectives import *
 
 @dataclass(frozen=True)
 class Build:
-    """What of a graph's shape the text depends on.
+    """The properties of a graph and a run on which a kernel's text depends.
 
     Attributes
     ----------
@@ -65,13 +65,13 @@ class Build:
     lanes : int
         Lanes that share a vertex's list where the balance is ``thread``: a power of two.
     bounded : bool
-        Whether no list is so long that a few lanes would hold up the others.
+        Whether no list is so long that the few lanes which share it would hold up the others.
     dense : bool
-        Whether the program mostly goes over all vertices or edges: then the memory's bandwidth decides, not the
-        length of the chain of loads in a pass.
+        Whether the program mostly goes over all vertices or edges. Then its time depends on the memory's bandwidth, not
+        on the length of the chain of loads in a pass.
     traced, single : bool
-        Whether rows of a trace are written, and whether the kernel ends after every step. Constants of the text: all
-        warps run the decisions between two phases, so what is not wanted there must not be there.
+        Whether rows of a trace are written, and whether the kernel ends after every step. They are constants of the
+        text, so that code for what is not wanted does not exist: all warps would run it between phases.
     packs : bool
         Whether the graph is so small that two counts of a phase may share a word.
     """
@@ -96,11 +96,11 @@ class CudaProgram(Program):
 
     def __init__(self, layout: Layout, schedule: ResolvedSchedule, build: Build) -> None:
         self.build, self.low_degree = build, build.low_degree
-        #: Whether the phase in the making says by itself that its block has arrived.
+        #: Whether the phase in the making announces by itself that its block has arrived at the barrier.
         self.arrived = False
-        #: Whether it counts held vertices in the word that counts appended ones.
+        #: Whether it counts the vertices that it holds back in the same word as those that it appends.
         self.holds = False
-        #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.leader`.
+        #: Whether one thread of a block decides what comes next, see :mod:`frontier.backends.cuda.printers`.
         self.decides = not build.low_degree or build.dense
         #: Whether a phase has so many loads per thread in flight that more registers help more than more warps.
         self.low_occupancy = False
@@ -119,7 +119,7 @@ class CudaProgram(Program):
 
     @property
     def big(self) -> bool:
-        """Whether counts and edges do not fit into one word; low-degree builds count no edges."""
+        """Whether the numbers of elements and of edges do not fit into one word; low-degree builds count no edges."""
         return self.layout.offsets == "int64" and not self.low_degree
 
     def mode(self, next_scan: str) -> Var:
@@ -148,7 +148,7 @@ class CudaProgram(Program):
         return made
 
     def scanned(self, current: FrontierState, next_scan: str) -> None:
-        """Make it all, or a queue with the scan of its degrees; low-degree builds need no scan."""
+        """Make a frontier a queue with the prefix sum of its degrees, which low-degree builds do not need."""
         if self.low_degree:
             self.sparse(current)
         else:
@@ -164,7 +164,7 @@ class CudaProgram(Program):
         self.phase(call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap")
 
     def single(self, current: FrontierState, vertex: Expr) -> None:
-        """One vertex, with its scan: every block writes the same, so no barrier of the grid is needed."""
+        """Make a frontier one vertex, with its scan. All blocks write the same, so no barrier of the grid is needed."""
         queue, scan = self.target(current, "vertex")
         put = "write_single" if self.decides else "put_single"
         ids, offsets = pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan)
@@ -174,21 +174,21 @@ class CudaProgram(Program):
         self.set(current.form, form(OUT))
 
     def swap(self, first: str, second: str) -> None:
-        """Exchange two fields, and count that, for a swap is no phase."""
+        """Exchange two fields, and count the swaps: since they are no phases, nothing else would tell of them."""
         super().swap(first, second)
         swaps = self.keep("swaps", "swaps")
         self.set(swaps, swaps + 1)
 
     def carried(self, current: FrontierState, edges: str) -> Expr:
-        """Whether a queue carries the first slots of its lists."""
+        """Whether a frontier's queue carries the first slots of its vertices' lists."""
         return equal(current.form, form(OUT if edges == "out" else IN)) if self.low_degree else expression(False)
 
 
 def scratch_of(program: CudaProgram) -> int:
     """Bytes of a block's scratch memory.
 
-    Where no phase lays anything there, all of it is left to the first-level cache: an iteration of PageRank on R-MAT 24
-    takes 5.1 ms instead of 5.4.
+    If no phase uses any, it is left to the first-level cache: then an iteration of PageRank on R-MAT 24 takes 5.1 ms
+    instead of 5.4.
     """
     if not program.scratch:
         return FREE

@@ -1,4 +1,4 @@
-"""Device functions on whole queues and bitmaps: the source of an edge by its number, scans, copies, conversions."""
+"""Device functions on whole queues and bitmaps: prefix sums of degrees, copies, conversions, the source of an edge."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ int64_shared = SHARED["int64"]
 
 @device
 def source_in(keys, count, position):
-    """Which of a block's ``count`` sources the edge of a number belongs to, by binary search.
+    """Which of a block's ``count`` sources has the edge of number ``position``, by binary search.
 
-    It is the last whose first edge, ``keys[source]``, has that number or a lower one.
+    ``keys`` holds the number of each source's first edge; the last source that begins at or before the edge has it.
     """
     low = i32(0)
     high = i32(count)
@@ -57,7 +57,7 @@ def source_in(keys, count, position):
 
 @device
 def block_share(count):
-    """Return the block's equal, contiguous share of a range."""
+    """The block's contiguous share of a range; all blocks have equal ones."""
     b = i64(block_index())
     blocks = i64(num_blocks())
     return count * b // blocks, count * (b + 1) // blocks
@@ -65,7 +65,7 @@ def block_share(count):
 
 @device
 def scan_sums(C, slot, w, W, queue, count, offsets):
-    """First half of the scan of a queue: every block's sum of degrees."""
+    """First half of the scan of a queue: each block adds up the degrees of its share."""
     first, last = block_share(count)
     total = i64(0)
     i = first + thread_index()
@@ -78,7 +78,7 @@ def scan_sums(C, slot, w, W, queue, count, offsets):
 
 @device
 def scan_write(C, before, w, W, queue, scan, count, offsets):
-    """Second half: the edges before every entry. ``before`` is the slot of the first half."""
+    """Second half: write the number of edges before each entry. ``before`` is the slot of the first half."""
     t = thread_index()
     lane = i32(t & i32(31))
     sums = int64_shared(MORE)
@@ -109,13 +109,13 @@ def scan_write(C, before, w, W, queue, scan, count, offsets):
 
 @device
 def partial_total(C, slot, W):
-    """Sum of all blocks' partial sums, for every thread."""
+    """Sum of all blocks' partial sums. All threads call it, and get it."""
     return combined_int(C, slot, SUM, 0)
 
 
 @device
 def copy_queue(w, W, source, everything, target, at, count):
-    """Copy a queue, or all ids, to a position of another."""
+    """Copy a queue, or all ids, to another queue, from place ``at`` on."""
     i = i64(w)
     while i < count:
         target[at + i] = element_at(source, everything, i)
@@ -124,7 +124,7 @@ def copy_queue(w, W, source, everything, target, at, count):
 
 @device
 def write_single(queue, scan, mode, offsets, v):
-    """A frontier of one vertex, written alike by one thread of every block; gives the number of its edges."""
+    """Write a frontier of one vertex and return the number of its edges. One thread of every block calls it."""
     start = i64(offsets[v])
     queue[0] = v
     if mode == START:
@@ -145,7 +145,7 @@ def put_single(queue, scan, mode, offsets, v):
 
 @device
 def fill_bits(w, W, bits, length):
-    """All bits 0."""
+    """Clear a bitmap."""
     i = i64(w)
     while i < (length + 31) >> 5:
         bits[i] = u32(0)
@@ -154,7 +154,7 @@ def fill_bits(w, W, bits, length):
 
 @device
 def set_bits(w, W, bits, queue, count):
-    """The bits of a queue's elements."""
+    """Set the bits of a queue's elements."""
     i = i64(w)
     while i < count:
         v = i64(queue[i])
@@ -164,7 +164,7 @@ def set_bits(w, W, bits, queue, count):
 
 @device
 def queue_of_bits(C, slot, big, w, W, bits, length, out, out_scan, mode, offsets):
-    """The queue, with its scan, of a bitmap: a word a lane, appended by the warp."""
+    """Append a bitmap's elements to a queue with its scan; a lane takes a word, and the warp appends as a unit."""
     total = (length + 31) >> 5
     lane = i32(thread_index() & i32(31))
     first = i64(w) - lane

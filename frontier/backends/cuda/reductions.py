@@ -38,7 +38,7 @@ def below(lane):
 
 @device
 def inclusive_scan(value, lane):
-    """Sum over the lanes up to and with this one (32 bits)."""
+    """Sum over the lanes up to and including this one (32 bits)."""
     value = i32(value)
     for d in (1, 2, 4, 8, 16):
         other = i32(shuffle_up(value, d))
@@ -49,7 +49,7 @@ def inclusive_scan(value, lane):
 
 @device
 def inclusive_scan64(value, lane):
-    """The same of 64-bit numbers."""
+    """The same for 64-bit numbers."""
     value = i64(value)
     for d in (1, 2, 4, 8, 16):
         other = i64(shuffle_up(value, d))
@@ -60,7 +60,7 @@ def inclusive_scan64(value, lane):
 
 @device
 def combine(op, a, b):
-    """Two values brought together; a NaN met later neither wins nor sticks."""
+    """Combine two values. As minimum or maximum, a NaN in ``b`` is ignored."""
     if op == SUM:
         return a + b
     if op == MIN:
@@ -72,7 +72,7 @@ def combine(op, a, b):
 
 @device
 def warp_reduce(op, value):
-    """The reduction over a warp's lanes; right in lane 0."""
+    """Reduce the lanes of a warp; only lane 0 gets the result."""
     for d in (16, 8, 4, 2, 1):
         value = combine(op, value, shuffle_down(value, d))
     return value
@@ -80,7 +80,7 @@ def warp_reduce(op, value):
 
 @device
 def lanes_reduce(op, value, lanes):
-    """The reduction over each group of so many lanes (a power of two); right in the group's first."""
+    """Reduce each group of ``lanes`` lanes (a power of two); only the group's first lane gets the result."""
     d = i32(lanes >> 1)
     while d > i32(0):
         value = combine(op, value, shuffle_down(value, d))
@@ -90,7 +90,7 @@ def lanes_reduce(op, value, lanes):
 
 @device
 def block_reduce(op, value, memory):
-    """The reduction over a block's threads; right in thread 0. All threads of the block call it."""
+    """Reduce the threads of a block; only thread 0 gets the result. All threads call it."""
     t = thread_index()
     value = warp_reduce(op, value)
     sync()
@@ -108,13 +108,13 @@ def block_reduce(op, value, memory):
 
 @device
 def partials(slot):
-    """Word of C where the row of blocks' partial results of a slot begins."""
+    """The word of C at which the row of the blocks' partial results for a slot begins."""
     return FIRST + 3 * SLOT + ((slot - FIRST) // SLOT) * i64(num_blocks())
 
 
 @device
 def keep_int(C, slot, op, value):
-    """Leave the block's partial result for the others. All threads call it."""
+    """Store the block's partial result in the slot's row. All threads call it."""
     value = block_reduce(op, i64(value), int64_shared(WARPS))
     if thread_index() == i32(0):
         C[partials(slot) + block_index()] = value
@@ -130,7 +130,7 @@ def keep_float(F, slot, op, value):
 
 @device
 def combined(row, start, count, op, value, memory):
-    """All blocks' partial results brought together, in the same order always; for every thread of the block."""
+    """Combine ``count`` partial results, always in the same order. All threads call it, and get the result."""
     t = thread_index()
     if t < i32(32):
         i = t
@@ -148,7 +148,7 @@ def combined(row, start, count, op, value, memory):
 
 @device
 def combined_int(C, slot, op, value):
-    """The reduction of what :func:`keep_int` left; ``value`` is the identity. All threads call it."""
+    """Combine what all blocks have stored by :func:`keep_int`; ``value`` is the identity. All threads call it."""
     return combined(C, partials(slot), num_blocks(), op, i64(value), int64_shared(WARPS))
 
 
@@ -160,7 +160,7 @@ def combined_float(F, slot, op, value):
 
 @device
 def kept(row, slot, memory):
-    """The first of a slot's row of results, for every thread of the block."""
+    """The first entry of a slot's row of results, for all threads of the block."""
     sync()
     if thread_index() == i32(0):
         memory[0] = row[partials(slot)]
@@ -172,7 +172,7 @@ def kept(row, slot, memory):
 
 @device
 def kept_int(C, slot):
-    """What a phase has made of all blocks' results. All threads call it."""
+    """What a phase has combined all blocks' results to. All threads call it."""
     return kept(C, slot, int64_shared(WARPS))
 
 
@@ -184,7 +184,7 @@ def kept_float(F, slot):
 
 @device
 def add_up(C, slot, word, value):
-    """Add a value of every thread to a counter: one atomic a block. All threads call it."""
+    """Add the values of all threads to a counter, with one atomic per block. All threads call it."""
     value = block_reduce(SUM, i64(value), int64_shared(WARPS))
     if thread_index() == i32(0) and value != 0:
         fetch_add(C, slot + word, value)
@@ -192,7 +192,7 @@ def add_up(C, slot, word, value):
 
 @device
 def add_found(C, slot, big, count, edges):
-    """Add every thread's number of elements and edges: one atomic a block. All threads call it."""
+    """Add the threads' numbers of elements and edges, with one atomic per block. All threads call it."""
     count = block_reduce(SUM, i64(count), int64_shared(WARPS))
     edges = block_reduce(SUM, i64(edges), int64_shared(MORE))
     if thread_index() == i32(0) and count != 0:

@@ -86,7 +86,7 @@ HELD = PILE_COUNT
 
 @device
 def worker():
-    """Number of this thread: warps are dealt round the blocks, so that little work spreads over all processors."""
+    """Number of this thread. Warps are numbered across blocks, so that a little work spreads over all processors."""
     t = thread_index()
     return i64(i32(i32(i32(t >> i32(5)) * num_blocks() + block_index()) * i32(32)) + i32(t & i32(31)))
 
@@ -111,7 +111,7 @@ def following(slot):
 
 @device
 def clear_next(C, slot, t, w, deadline):
-    """At the beginning of phase t: the first warp clears the next slot, and looks at the clock."""
+    """At the beginning of phase t, the first warp clears the next slot; now and then it looks at the clock."""
     if w < SLOT:
         C[following(slot) + w] = 0
     if w == 0 and (t & 31) == 0 and clock() > deadline:
@@ -120,7 +120,7 @@ def clear_next(C, slot, t, w, deadline):
 
 @device
 def grid_barrier(C, slot, arrivals, big):
-    """Leave a phase: wait until all blocks have. Then its counters are in K, for the block's first thread alone."""
+    """End a phase: wait for all blocks. Afterwards, the block's first thread, and no other, may read K."""
     t = thread_index()
     sync()
     if t < i32(32):
@@ -144,7 +144,7 @@ def grid_barrier(C, slot, arrivals, big):
 
 @device
 def begin(C, slot, t, w, deadline, packed):
-    """Enter phase t after the one of ``slot``: its slot. The first warp clears the next one, and looks at the clock."""
+    """Begin phase t; returns its slot, the one after ``slot``. The first warp does what :func:`clear_next` says."""
     slot = following(slot)
     if w < SLOT:
         C[following(slot) + w] = 0
@@ -155,15 +155,16 @@ def begin(C, slot, t, w, deadline, packed):
     return slot
 
 
-#: In low-degree builds the word of the count also holds the arrivals, and whether other words are to be read. In phases
-#: that hold vertices back and count them, the count has the lower half of what is left, and theirs the upper.
+#: In low-degree builds, the word of the count also has the number of arrived blocks (from bit ``ARRIVALS`` on), and a
+#: bit that says whether other words are to be read (``ATTENTION``). A phase that holds vertices back counts them in the
+#: upper half of the remaining bits, and its elements in the lower half.
 COUNTED = (1 << 32) - 1
 HALF_COUNTED = (1 << HALF) - 1
 
 
 @device
 def arrive_packed(C, slot):
-    """Leave a phase of a low-degree build, but for the wait: the block's last warp, which has least to do, says so."""
+    """Announce that the block has ended a phase of a low-degree build. Its last warp does it, having least to do."""
     sync()
     if thread_index() == i32(block_size() - i32(32)):
         release_add(C, slot + COUNT, i64(1) << i64(ARRIVALS))
@@ -171,10 +172,10 @@ def arrive_packed(C, slot):
 
 @device
 def grid_barrier_packed(C, slot, whole, arrived, holds):
-    """Leave a phase of a low-degree build: its last look at the arrivals already holds the size of the next frontier.
+    """End a phase of a low-degree build. The word that shows all blocks' arrival also has the next frontier's size.
 
-    ``whole`` says that the phase uses more words than the count, ``arrived`` that the block has said it is here,
-    ``holds`` that the phase has counted two things in that word.
+    ``whole``: the phase uses more words than the count. ``arrived``: the block has announced its arrival already.
+    ``holds``: the phase has counted held vertices in that word, too.
     """
     if not arrived:
         arrive_packed(C, slot)
@@ -194,7 +195,7 @@ def grid_barrier_packed(C, slot, whole, arrived, holds):
             K[ERROR] = 0
         word = i64(shuffle(word, 0))
         if whole or (word & ATTENTION) != 0:
-            sync_warp()  # the first thread's zeros come first
+            sync_warp()  # after the zeros that the first lane has written
             if lane >= i32(2) and lane < i32(8) and not (holds and lane == i32(HELD)):
                 K[lane] = load_relaxed(C, slot + lane)
     sync()
@@ -205,7 +206,7 @@ def grid_barrier_packed(C, slot, whole, arrived, holds):
 
 @device
 def reserve(C, slot, big, count, edges):
-    """Take room for so many elements with so many edges: the position, and the edges before it. One lane calls it."""
+    """Reserve room for elements with so many edges; returns their place, and the edges before it. One lane calls it."""
     if not big:
         old = fetch_add(C, slot + COUNT, i64(count) | (i64(edges) << 32))
         return old & 0xFFFFFFFF, old >> 32
@@ -221,7 +222,7 @@ def reserve(C, slot, big, count, edges):
 
 @device
 def counted(C, slot, big, count, edges):
-    """Add to the number of elements and edges, where no room is taken."""
+    """Add to the numbers of elements and edges, without reserving room."""
     if big:
         fetch_add(C, slot + COUNT, i64(count))
         fetch_add(C, slot + EDGES, i64(edges))
@@ -234,7 +235,7 @@ def counted(C, slot, big, count, edges):
 
 @device
 def trace_row(R, steps, rows, step, number, direction, before, after, edges, since):
-    """One thread writes a row into the ring; gives the time now."""
+    """Write a row of the trace into the ring, by one thread; returns the time."""
     now = clock()
     took = now - since
     R[1 + SUMS * step] += 1

@@ -14,10 +14,10 @@ FIRST, SLOT = 16, 16
 #: Words of a slot, and of its copy K in a block's scratch memory.
 COUNT, EDGES, LOCK, STOP, ERROR, EXAMINED, PILE_COUNT, CURSOR = range(8)
 
-#: Where in a block's scratch memory, in bytes, lie two values of each warp and a few words (K lies at 0).
+#: Offsets in a block's scratch memory, in bytes: two arrays of a value per warp, then a few words. K is at 0.
 WARPS, MORE, WORDS = 128, 384, 640
 
-#: Where the variables of a loop lie there, how many there may be, and where the memory of a phase begins.
+#: The offset of a loop's variables, how many there may be, and the offset of the memory that phases use.
 VARIABLES, MOST = 704, 384
 FREE = VARIABLES + 8 * MOST
 
@@ -27,17 +27,17 @@ NOTHING, PREFIX, START = range(3)
 #: Reductions.
 SUM, MIN, MAX, OR = range(4)
 
-#: Edges of a tile, and vertices that one may hold.
+#: How many edges, and how many vertices, a tile has at most.
 TILE = 2048
 
-#: Vertices that a block remembers while it culls; a power of two.
+#: How many vertices a block remembers while it culls; a power of two.
 HISTORY = 512
 
 
-#: In low-degree builds, the bit of the word of the count from which on that of the blocks that have arrived stands.
+#: In low-degree builds, the bit of the word of the count at which the number of arrived blocks begins.
 ARRIVALS = 55
 
-#: In low-degree builds, the bit of that word which says that other words are to be read.
+#: In low-degree builds, the bit of that word that says whether other words are to be read.
 ATTENTION = 1 << 54
 
 #: Bits of a count that shares a word with another, see :mod:`frontier.backends.cuda.runtime`.
@@ -50,5 +50,5 @@ def size(blocks: int) -> int:
 
 
 def scratch(ids: int, offsets: int) -> int:
-    """Bytes of a block's scratch memory, for so many bytes an id and an offset."""
+    """Bytes of a block's scratch memory, if ids and offsets have these sizes in bytes."""
     return FREE + (offsets + 2 * ids + 4) * TILE + ids * HISTORY

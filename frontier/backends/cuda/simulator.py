@@ -57,7 +57,7 @@ __all__ = [
 
 
 def device(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of the device is a function."""
+    """In the simulator, a device function is a plain function."""
     return fn
 
 
@@ -79,7 +79,7 @@ _CTYPES: dict[str, Any] = {
 
 
 class Pointer:
-    """Memory at an address as numbers of one type."""
+    """The memory at an address, as an array of one type without a length."""
 
     __slots__ = ("address", "companion", "dtype", "kind", "number", "size")
 
@@ -113,7 +113,7 @@ class Pointer:
 
 
 class Outside(IndexError):
-    """A note of a wrong access to a checked field: why it is wrong, the field's number, the index, the value."""
+    """A wrong access to a checked field: why it is wrong, the field's number, the index, the value."""
 
 
 class Checked:
@@ -140,7 +140,7 @@ class Checked:
 
 
 def checked(number: int) -> Callable[[Pointer, int], Checked]:
-    """What makes the checked field of a number."""
+    """Return what makes the checked field of this number."""
     return lambda pointer, length: Checked(pointer, length, number)
 
 
@@ -160,7 +160,7 @@ def _half(key: str, other: str = "") -> Callable[[int], Pointer]:
 
 
 def _locked(key: str, other: str) -> Callable[[int, int, int], Pointer]:
-    """Threads take turns of their own accord, so that locks are not needed."""
+    """Two fields under a lock, which the simulator does not need, since its threads run in turns."""
     return lambda address, of_other, locks: Pointer(address, key, 0, Pointer(of_other, other))
 
 
@@ -182,42 +182,42 @@ SHARED = {name: _shared(name) for name in ("int32", "uint32", "int64", "float64"
 
 
 def fetch_add(pointer: Any, index: Any, value: Any) -> Any:
-    """Add; gives the old value."""
+    """Add; returns the old value."""
     old = pointer[index]
     pointer[index] = old + value
     return old
 
 
 def fetch_min(pointer: Any, index: Any, value: Any) -> Any:
-    """Minimum; gives the old value."""
+    """Minimum; returns the old value."""
     old = pointer[index]
     pointer[index] = np.fmin(old, value)
     return old
 
 
 def fetch_max(pointer: Any, index: Any, value: Any) -> Any:
-    """Maximum; gives the old value."""
+    """Maximum; returns the old value."""
     old = pointer[index]
     pointer[index] = np.fmax(old, value)
     return old
 
 
 def fetch_or(pointer: Any, index: Any, value: Any) -> Any:
-    """Bitwise or; gives the old value."""
+    """Bitwise or; returns the old value."""
     old = pointer[index]
     pointer[index] = int(old) | int(value)
     return old
 
 
 def exchange(pointer: Any, index: Any, value: Any) -> Any:
-    """Store; gives the old value."""
+    """Store; returns the old value."""
     old = pointer[index]
     pointer[index] = value
     return old
 
 
 def compare_exchange(pointer: Any, index: Any, expected: Any, value: Any) -> Any:
-    """If the element is ``expected`` it becomes ``value``; gives the old value."""
+    """If the element is ``expected`` it becomes ``value``; returns the old value."""
     old = pointer[index]
     if old == expected:
         pointer[index] = value
@@ -285,7 +285,7 @@ def sync() -> None:
 
 
 def sync_or(flag: Any) -> bool:
-    """All threads of the block meet; whether the flag of any is set."""
+    """All threads of the block meet; returns whether the flag of any is set."""
     block = me.block
     block.flags[me.thread] = bool(flag)
     block.barrier.wait()
@@ -325,13 +325,13 @@ def shuffle(value: Any, lane: Any) -> Any:
 
 
 def shuffle_up(value: Any, delta: Any) -> Any:
-    """The value of the lane so many places before."""
+    """The value of the lane ``delta`` places before this one."""
     lane = me.thread % WARP
     return _exchanged(value)[lane - delta if lane >= delta else lane]
 
 
 def shuffle_down(value: Any, delta: Any) -> Any:
-    """The value of the lane so many places after."""
+    """The value of the lane ``delta`` places after this one."""
     lane = me.thread % WARP
     return _exchanged(value)[lane + delta if lane + delta < WARP else lane]
 

@@ -21,7 +21,7 @@ __all__ = ["GUARDS", "Refused"]
 
 
 class Refused(Exception):
-    """A functor does what a compiler would, as a rule, have refused; its number."""
+    """A functor, given by its number, does what a compiler would usually have refused."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -51,7 +51,7 @@ def _called(fn: Callable[..., Any], C: Any, number: int, args: tuple[Any, ...], 
 
 
 def _wide(value: Any) -> Any:
-    """Integers reach functors 64 bits wide."""
+    """Functors get integers as int64."""
     return np.int64(value) if isinstance(value, (int, np.integer)) and not isinstance(value, bool) else value
 
 

@@ -18,7 +18,7 @@ __all__ = ["WARP", "launch", "me"]
 
 WARP = 32
 
-#: The thread that asks: its block, its number in the block, the lock that it sleeps on.
+#: What belongs to the running thread: its block, its number in the block, the lock that it sleeps on.
 me = threading.local()
 
 
@@ -32,7 +32,7 @@ class _Grid:
         self.waiting: dict[threading.Lock, None] = {}
 
     def next(self) -> bool:
-        """Let the next thread run; whether there is one."""
+        """Let the next thread run; returns whether there is one."""
         if not self.ready and self.waiting:
             self.fail(RuntimeError("threads wait for others that will not come"))
         if self.ready:

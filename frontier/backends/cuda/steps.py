@@ -42,7 +42,7 @@ __all__ = [
 i32, u32, i64 = np.int32, np.uint32, np.int64
 int64_shared = SHARED["int64"]
 
-#: Words of a slot, and of K, from here on count what went to each of up to eight piles.
+#: From this word of a slot, and of K, on are the counts of up to eight piles.
 BUCKETS = 8
 
 
@@ -51,7 +51,7 @@ BUCKETS = 8
 
 @device
 def read_buckets(C, slot):
-    """After a phase: the counters of its piles in K. All threads call it."""
+    """After a phase, copy the counters of its piles to K. All threads call it."""
     t = thread_index()
     if t >= i32(BUCKETS) and t < i32(SLOT):
         int64_shared(0)[t] = load_relaxed(C, slot + t)
@@ -63,7 +63,7 @@ def read_buckets(C, slot):
 
 @device
 def next_elements(C, slot, W):
-    """Return the position of the next 32 unclaimed elements; the first W chunks are assigned. All lanes call it."""
+    """The position of the next 32 elements that no warp has taken; the first W are assigned. All lanes call it."""
     taken = i64(0)
     if i32(thread_index() & i32(31)) == i32(0):
         taken = fetch_add(C, slot + CURSOR, i64(32))
@@ -86,7 +86,7 @@ def owner(begun, at):
 
 @device
 def next_lane(pending, otherwise):
-    """The first lane in a ballot, and the ballot without it; ``otherwise`` if it is empty."""
+    """The first lane in a ballot (``otherwise``, if that is empty), and the ballot without it."""
     if pending == u32(0):
         return i32(otherwise), pending
     return find_first(pending), u32(pending & u32(pending - u32(1)))
@@ -94,7 +94,10 @@ def next_lane(pending, otherwise):
 
 @device
 def folded(op, first, second):
-    """A step of two reductions: the lower half of a warp goes on with the first. All lanes call it."""
+    """One step of two reductions by a warp: its lower half goes on with the first, its upper half with the second.
+
+    All lanes call it.
+    """
     lane = i32(thread_index() & i32(31))
     upper = lane >= i32(16)
     return combine(op, second if upper else first, shuffle(first if upper else second, i32(lane ^ i32(16))))
@@ -102,7 +105,7 @@ def folded(op, first, second):
 
 @device
 def lanes_least(best, result, lanes):
-    """Of each group of so many lanes the result with the least key, the least of several; right in the first."""
+    """In each group of ``lanes`` lanes, the least result among those with the least key; the first lane gets it."""
     lane = i32(thread_index() & i32(31))
     least = i64(shuffle(lanes_reduce(MIN, best, lanes), i32(lane & ~i32(lanes - 1))))
     return lanes_reduce(MIN, result if best == least else i64(LAST), lanes)
@@ -110,14 +113,14 @@ def lanes_least(best, result, lanes):
 
 @device
 def warp_least(best, result):
-    """The same of a warp; right in lane 0."""
+    """The same in a warp; lane 0 gets it."""
     least = i64(shuffle(warp_reduce(MIN, best), i32(0)))
     return warp_reduce(MIN, result if best == least else i64(LAST))
 
 
 @device
 def block_least(best, result, memory):
-    """The same of a block; right in thread 0. All threads of the block call it."""
+    """The same in a block; thread 0 gets it. All threads call it."""
     least = block_reduce(MIN, best, memory)
     sync()
     if thread_index() == i32(0):
@@ -132,7 +135,7 @@ def block_least(best, result, memory):
 
 @device
 def part_of(first, last, q):
-    """The q-th of as many equal parts of a block's share as it has warps."""
+    """The q-th part of a block's share, which is divided equally among its warps."""
     warps = i32(block_size() >> i32(5))
     length = i32(last - first)
     return first + i32(i32(length * q) // warps), first + i32(i32(length * i32(q + i32(1))) // warps)
@@ -140,14 +143,14 @@ def part_of(first, last, q):
 
 @device
 def warp_share(count):
-    """A warp's contiguous share of a range; those of a block's warps lie side by side."""
+    """A warp's contiguous share of a range; the shares of a block's warps are adjacent."""
     first, last = block_share(count)
     return part_of(first, last, i32(thread_index() >> i32(5)))
 
 
 @device
 def word_at(bits, everything, n, i, last):
-    """A word of a frontier of n ids as a bitmap; none of its bits from ``last`` on."""
+    """Word ``i`` of the bitmap of a frontier of ids below ``n``; 0 from word ``last`` on."""
     if i >= last:
         return u32(0)
     if not everything:
@@ -160,7 +163,7 @@ def word_at(bits, everything, n, i, last):
 
 @device
 def running_sum(value, lane):
-    """Sum over the lanes up to and with this one, in the value's own type."""
+    """Sum over the lanes up to and including this one, in the value's own type."""
     for d in (1, 2, 4, 8, 16):
         other = shuffle_up(value, d)
         if lane >= i32(d):
@@ -170,9 +173,9 @@ def running_sum(value, lane):
 
 @device
 def keep_sum(sums, first, last, count, value):
-    """Leave a warp's sum over its share of ``count`` words for the warps after it. All lanes call it.
+    """Store a warp's sum over its share of ``count`` words, for the warps after it. All lanes call it.
 
-    Its place is that of the word before the next share, so there are fewer sums than words.
+    It is stored at the place of the share's last word, so there are fewer sums than words.
     """
     value = warp_reduce(SUM, value)
     if i32(thread_index() & i32(31)) == i32(0) and first < last and last < count:
@@ -183,7 +186,7 @@ def keep_sum(sums, first, last, count, value):
 def sum_before(row, before, sums, count, zero, memory):
     """Sum over all words before this warp's share. All threads call it.
 
-    It is made of what :func:`keep_sum` has left and of the blocks' partial results in slot ``before``.
+    It adds up what :func:`keep_sum` has stored and the blocks' partial results in slot ``before``.
     """
     t = thread_index()
     lane = i32(t & i32(31))
