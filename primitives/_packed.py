@@ -23,28 +23,28 @@ __all__ = ["distance", "may_pack", "relax", "stands_still", "unpack"]
 UNREACHED = (0x7F800000 << 32) | 0xFFFFFFFF
 
 
-def distance_of(word):  # type: ignore[no-untyped-def]
+def distance_of(word):
     """The float32 in the upper half."""
     return np.int32(word >> 32).view(np.float32)
 
 
-def packed(far, vertex):  # type: ignore[no-untyped-def]
+def packed(far, vertex):
     """A distance and a vertex in one word."""
     return (np.int64(np.float32(far).view(np.int32)) << 32) | vertex
 
 
-def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
+def relax(p, src, dst, weight):
     """Offer dst a shorter way through src."""
     new = packed(distance_of(p.best[src]) + weight, src)
     return new >> 32 < p.best[dst] >> 32 and new >> 32 < fr.atomic_min(p.best, dst, new) >> 32
 
 
-def distance(p, v):  # type: ignore[no-untyped-def]
+def distance(p, v):
     """The distance of the vertex."""
     return distance_of(p.best[v])
 
 
-def unpack(p, v):  # type: ignore[no-untyped-def]
+def unpack(p, v):
     """Distance and parent apart; returns the distance of a vertex that is reached."""
     far = distance_of(p.best[v])
     p.distance[v] = far

@@ -13,39 +13,39 @@ import frontier as fr
 __all__ = ["Parents", "PushedParents"]
 
 
-def nearer(p, src, dst, weight):  # type: ignore[no-untyped-def]
+def nearer(p, src, dst, weight):
     """Whether an edge from a strictly nearer vertex is tight; one of infinite weight leads nowhere."""
     there = p.distance[dst]
     return p.distance[src] < there and p.distance[src] + weight == there and there < p.unreached
 
 
-def parent(p, src, dst, weight):  # type: ignore[no-untyped-def]
+def parent(p, src, dst, weight):
     """The source of the edge, if it may be the parent."""
     return src if nearer(p, src, dst, weight) else -1
 
 
-def adopt(p, src, dst, weight):  # type: ignore[no-untyped-def]
+def adopt(p, src, dst, weight):
     """A strictly nearer vertex whose edge is tight becomes the parent."""
     if nearer(p, src, dst, weight):
         fr.atomic_cas(p.parent, dst, -1, src)
 
 
-def orphan(p, dst):  # type: ignore[no-untyped-def]
+def orphan(p, dst):
     """Reached, but without a parent."""
     return p.parent[dst] == -1 and p.distance[dst] < p.unreached
 
 
-def placed(p, v):  # type: ignore[no-untyped-def]
+def placed(p, v):
     """Has a parent."""
     return p.parent[v] != -1
 
 
-def follow(p, src, dst, weight):  # type: ignore[no-untyped-def]
+def follow(p, src, dst, weight):
     """Along a tight edge of weight zero: a vertex with a parent claims one without."""
     return p.distance[src] + weight == p.distance[dst] and fr.atomic_cas(p.parent, dst, -1, src) == -1
 
 
-def waits(p, v):  # type: ignore[no-untyped-def]
+def waits(p, v):
     """1 for a reached vertex without a parent; what a gather gives without in-edges is no parent."""
     if v == p.source:
         p.parent[v] = v
@@ -54,7 +54,7 @@ def waits(p, v):  # type: ignore[no-untyped-def]
     return 1 if p.parent[v] == -1 and p.distance[v] < p.unreached else 0
 
 
-def some(p):  # type: ignore[no-untyped-def]
+def some(p):
     """Once, if any vertex waits."""
     return 1 if p.orphans > 0 else 0
 
