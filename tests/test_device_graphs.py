@@ -152,6 +152,27 @@ def test_reordered(xp: Any, directed: bool) -> None:
         there.reordered(xp.asarray([2, 4, 3, 2]))
 
 
+@pytest.mark.parametrize("method", ["edges", "vertices", "hubs", "2d"])
+@pytest.mark.parametrize("placement", ["cuda", "cuda:1"])
+def test_partition(xp: Any, method: str, placement: str) -> None:
+    graph = fr.rmat(6, 4, directed=True, seed=2)
+    try:
+        moved = graph.to(placement)
+    except fr.BackendUnavailableError as error:
+        pytest.skip(f"there is no second GPU: {error}")
+    here, there = (fr.partition(g, 6, method=method) for g in (graph, moved))
+    assert there.graph.backend == placement
+    np.testing.assert_array_equal(there.starts, here.starts)
+    np.testing.assert_array_equal(there.slots, here.slots)
+    same(there.owner(there.graph.targets), here.owner(here.graph.targets))
+    for mine, other in zip(there.blocks(), here.blocks(), strict=True):
+        np.testing.assert_array_equal(mine.slots, other.slots)
+        np.testing.assert_array_equal(mine.sources, other.sources)
+        np.testing.assert_array_equal(mine.targets, other.targets)
+    level = np.arange(64) % 3
+    assert here.exchanged(level).total == there.exchanged(there.graph.placement.memory.moved(level)).total > 0
+
+
 def test_values_by_label(xp: Any) -> None:
     graph = rich_graph().to("cuda")
     assert graph.by_label(xp.arange(4)) == {"a": 0, "b": 1, "c": 2, "d": 3}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import strategies
@@ -11,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import frontier as fr
+from frontier.partitions.cuts import most_square
 
 PARTS = st.integers(1, 20)
-METHODS = ("edges", "vertices")
+METHODS = ("edges", "vertices", "hubs", "2d")
 
 
 def parts_of(p: fr.Partition) -> list[int]:
@@ -45,8 +48,7 @@ def test_every_vertex_has_one_owner(g: fr.Graph, parts: int, method: str) -> Non
 @given(strategies.graphs(), PARTS, st.sampled_from(METHODS))
 def test_slots_are_counted(g: fr.Graph, parts: int, method: str) -> None:
     p = fr.partition(g, parts, method=method)
-    expected = np.zeros(parts, np.int64)
-    np.add.at(expected, p.owner(g.sources), 1)
+    expected = np.array([len(block.slots) for block in p.blocks()])
     equal(p.slots, expected)
     if g.num_slots:
         assert p.imbalance == pytest.approx(expected.max() / expected.mean())
@@ -73,12 +75,22 @@ def test_owner_of_a_float() -> None:
 # -- balance -----------------------------------------------------------------------------------------------------
 
 
+def weights(p: fr.Partition) -> Any:
+    """What each part has to balance: the edge slots of its vertices, and 1 for each vertex."""
+    return np.diff(p.graph.offsets[p.starts]) + np.diff(p.starts)
+
+
 @given(strategies.graphs(max_vertices=40, max_edges=120), PARTS)
 def test_edges_are_balanced_within_the_heaviest_vertex(g: fr.Graph, parts: int) -> None:
-    p = fr.partition(g, parts)
-    weight = p.slots + np.diff(p.starts)
     share = (g.num_slots + g.num_vertices) / parts
-    assert (np.abs(weight - share) <= g.max_degree + 2).all()
+    for method in ("edges", "2d"):
+        assert (np.abs(weights(fr.partition(g, parts, method=method)) - share) <= g.max_degree + 2).all()
+
+
+@given(strategies.graphs(max_vertices=40, max_edges=120), PARTS)
+def test_dealt_hubs_are_balanced(g: fr.Graph, parts: int) -> None:
+    share = (g.num_slots + g.num_vertices) / parts
+    assert (weights(fr.partition(g, parts, method="hubs")) - share <= 2 * g.max_degree + 4).all()
 
 
 @given(strategies.graphs(), PARTS)
@@ -106,12 +118,91 @@ def test_star_and_more_parts_than_vertices() -> None:
     assert fr.partition(fr.from_edges([], [], num_vertices=0), 3).starts.tolist() == [0, 0, 0, 0]
 
 
-def test_on_every_backend(backend: Backend) -> None:
+@pytest.mark.parametrize("method", METHODS)
+def test_on_every_backend(backend: Backend, method: str) -> None:
     g = fr.rmat(6, 4, seed=2)
-    there, here = fr.partition(backend(g), 5), fr.partition(g, 5)
+    there, here = fr.partition(backend(g), 6, method=method), fr.partition(g, 6, method=method)
     equal(there.starts, here.starts)
     equal(there.slots, here.slots)
-    equal(there.owner(there.graph.targets), here.owner(g.targets))
+    equal(there.owner(there.graph.targets), here.owner(here.graph.targets))
+    equal(there.block(3).sources, here.block(3).sources)
+    equal(there.block(3).targets, here.block(3).targets)
+    level = fr.bfs(there.graph, 0).level
+    assert there.exchanged(level).total == here.exchanged(fr.bfs(here.graph, 0).level).total
+
+
+# -- hubs --------------------------------------------------------------------------------------------------------
+
+
+@given(strategies.graphs(weights=None), PARTS)
+def test_hubs_renumber_the_graph(g: fr.Graph, parts: int) -> None:
+    p = fr.partition(g, parts, method="hubs")
+    assert p.order is not None
+    equal(np.sort(p.order), np.arange(g.num_vertices))
+    equal(p.graph.out_degree, g.out_degree[p.order])
+    equal(p.graph.vertices["original"], p.order)
+
+
+@given(strategies.graphs(max_vertices=40), PARTS)
+def test_isolated_vertices_are_last_in_each_part(g: fr.Graph, parts: int) -> None:
+    p = fr.partition(g, parts, method="hubs")
+    isolated = p.graph.out_degree + p.graph.in_degree == 0
+    numbers = []
+    for ids in p.ranges:
+        mine = isolated[ids.start : ids.stop]
+        assert (np.diff(mine.astype(int)) >= 0).all()
+        numbers.append(mine.sum())
+    assert max(numbers) - min(numbers) <= 1
+
+
+def test_hubs_are_shared_out() -> None:
+    g = fr.rmat(12, 8, seed=5).reordered()  # all hubs come first
+    hubs = np.flatnonzero(g.out_degree > 8 * g.num_slots / (g.out_degree > 0).sum())
+    p = fr.partition(g, 8, method="hubs")
+    assert np.bincount(p.owner(np.flatnonzero(np.isin(p.order, hubs)))).tolist() == pytest.approx(
+        [len(hubs) / 8] * 8, abs=1
+    )
+    assert np.bincount(fr.partition(g, 8).owner(hubs)).max() > len(hubs) / 4
+    assert p.imbalance < 1.1
+
+
+# -- blocks ------------------------------------------------------------------------------------------------------
+
+
+@given(strategies.graphs(), PARTS, st.sampled_from(METHODS), st.data())
+def test_every_edge_is_in_exactly_one_block(g: fr.Graph, parts: int, method: str, data: st.DataObject) -> None:
+    rows = data.draw(st.sampled_from([None, *(r for r in range(1, parts + 1) if parts % r == 0)]))
+    p = fr.partition(g, parts, method=method, rows=rows)
+    blocks = list(p.blocks())
+    equal(np.sort(np.concatenate([block.slots for block in blocks])), np.arange(g.num_slots))
+    for part, block in enumerate(blocks):
+        assert block.part == part == block.column * p.rows + block.row
+        equal(block.sources, p.graph.sources[block.slots])
+        equal(block.targets, p.graph.targets[block.slots])
+        assert (p.owner(block.sources) // p.rows == block.column).all()
+        assert (p.owner(block.targets) % p.rows == block.row).all()
+
+
+@pytest.mark.parametrize(("parts", "rows"), [(1, 1), (2, 1), (7, 1), (8, 2), (12, 3), (16, 4), (1024, 32)])
+def test_grid_is_as_square_as_possible(parts: int, rows: int) -> None:
+    assert most_square(parts) == rows
+    p = fr.partition(fr.karate(), parts, method="2d")
+    assert (p.rows, p.columns) == (rows, parts // rows)
+
+
+def test_grid_of_two_rows() -> None:
+    p = fr.partition(fr.karate(), 10, method="2d", rows=2)
+    assert repr(p).startswith("Partition('2d', rows=2, columns=5, vertices=34, slots=156, imbalance=")
+    assert repr(p.block(3)) == f"Block(part=3, row=1, column=1, edges={p.slots[3]})"
+
+
+def test_wrong_rows_and_parts() -> None:
+    with pytest.raises(fr.GraphError, match="8 parts cannot be in 3 rows"):
+        fr.partition(fr.karate(), 8, method="2d", rows=3)
+    with pytest.raises(fr.GraphError, match="rows must be an integer of at least 1, not 0"):
+        fr.partition(fr.karate(), 8, rows=0)
+    with pytest.raises(fr.GraphError, match="part 8: parts are 0 to 7"):
+        fr.partition(fr.karate(), 8).block(8)
 
 
 # -- as a value --------------------------------------------------------------------------------------------------

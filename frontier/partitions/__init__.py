@@ -1,5 +1,6 @@
-"""Graphs divided among several machines: who owns which vertex, and who holds which edge.
+"""Graphs divided among several machines: who owns which vertex, who holds which edge, and what they must exchange.
 
-``partition`` has the class that users hold, and the function that makes one; ``cuts`` says where ranges of vertices
-begin.
+``partition`` has the class that users hold, and the function that makes one. ``cuts`` says where ranges of vertices
+begin, and deals out hubs; ``blocks`` finds the edges of a part, and ``dcsc`` stores a block that is mostly empty.
+``exchange`` counts the bytes that a search moves, and ``projection`` computes the time that many GPUs would take.
 """

@@ -1,4 +1,4 @@
-"""Where the ranges of a partition begin: vertices cut into pieces of equal number, or of equal weight."""
+"""Where the ranges of a partition begin: vertices cut into pieces of equal number or weight, and hubs dealt out."""
 
 from __future__ import annotations
 
@@ -8,10 +8,18 @@ from frontier.graph.graph import Graph
 from frontier.graph.topology import Array
 from frontier.memory.arrays import to_host
 
-__all__ = ["PER_VERTEX", "by_slots", "by_vertices"]
+__all__ = ["HUB", "PER_VERTEX", "by_hubs", "by_slots", "by_vertices", "most_square"]
 
 #: What a vertex weighs, as a number of edge slots: its fields take memory and time even if it has no edges.
 PER_VERTEX = 1
+
+#: A hub has more than this many times the mean degree of the vertices that have edges.
+HUB = 8
+
+
+def most_square(parts: int) -> int:
+    """Number of rows of the grid of so many parts that is nearest to a square, and no higher than wide."""
+    return max(rows for rows in range(1, int(parts**0.5) + 1) if parts % rows == 0)
 
 
 def by_vertices(graph: Graph, parts: int) -> Array:
@@ -44,3 +52,41 @@ def by_slots(graph: Graph, parts: int) -> Array:
     previous = np.maximum(low - 1, 0)
     nearer = share - before(previous) < before(low) - share
     return np.where(nearer, previous, low)
+
+
+def by_hubs(graph: Graph, parts: int) -> tuple[Array, Array]:
+    """An order of the vertices, and where each part begins in it.
+
+    A part has, in this order: its hubs, which are dealt out by falling degree, forwards and backwards in turn; a range
+    of the other vertices that have edges, as they were numbered, which fills the part up to its share; and its share of
+    the isolated vertices.
+    """
+    degree = to_host(graph.out_degree).astype(np.int64)
+    linked = degree > 0 if graph.symmetric else (degree > 0) | (to_host(graph.in_degree) > 0)
+    hub = degree * max(int(linked.sum()), 1) > HUB * graph.num_slots
+    hubs, rest, isolated = np.flatnonzero(hub), np.flatnonzero(linked & ~hub), np.flatnonzero(~linked)
+    hubs = hubs[np.argsort(-degree[hubs], kind="stable")]
+
+    turn, seat = np.divmod(np.arange(len(hubs)), parts)
+    dealt = np.where(turn % 2 == 0, seat, parts - 1 - seat)
+    weight = degree + PER_VERTEX
+    taken = np.bincount(dealt, weight[hubs], parts).astype(np.int64)
+    owner = np.empty(len(degree), np.int64)
+    owner[hubs] = dealt
+    owner[rest] = _filled(taken, weight[rest])
+    owner[isolated] = np.arange(len(isolated)) * parts // max(len(isolated), 1)
+
+    listed = np.concatenate((hubs, rest, isolated))
+    order = listed[np.argsort(owner[listed], kind="stable")]
+    starts = np.zeros(parts + 1, np.int64)
+    np.cumsum(np.bincount(owner, minlength=parts), out=starts[1:])
+    return order, starts
+
+
+def _filled(taken: Array, weight: Array) -> Array:
+    """The part of each vertex of a row, so that all parts come to the same weight with what they already have."""
+    parts, total = len(taken), int(taken.sum() + weight.sum())
+    room = np.maximum(total // parts + 1 - taken, 0)
+    ends = np.cumsum(room) / room.sum() * weight.sum()
+    middle = np.cumsum(weight) - weight / 2  # a vertex goes where its middle lies
+    return np.minimum(np.searchsorted(ends, middle, side="left"), parts - 1)
