@@ -227,6 +227,11 @@ def test_wrong_number_of_parts(parts: object) -> None:
         fr.partition(fr.karate(), parts)  # type: ignore[arg-type]
 
 
+def test_no_graph() -> None:
+    with pytest.raises(fr.GraphError, match="partition takes a Graph, not list"):
+        fr.partition([(0, 1)], 2)  # type: ignore[arg-type]
+
+
 def test_unknown_method() -> None:
     with pytest.raises(fr.GraphError, match=r"method must be one of 'edges', .*, not 'metis'"):
         fr.partition(fr.karate(), 2, method="metis")

@@ -239,7 +239,7 @@ def partition(g: Graph, parts: int, *, method: str = "edges", rows: int | None =
     Raises
     ------
     GraphError
-        If there is no such method, ``parts`` is not a positive integer, or ``rows`` does not divide it.
+        If ``g`` is no graph, there is no such method, ``parts`` is not a positive integer, or ``rows`` does not divide it.
 
     Examples
     --------
@@ -249,6 +249,8 @@ def partition(g: Graph, parts: int, *, method: str = "edges", rows: int | None =
     >>> p.owner([0, 33])
     array([0, 3])
     """
+    if not isinstance(g, Graph):
+        raise GraphError(f"partition takes a Graph, not {type(g).__name__}")
     if method not in METHODS:
         raise GraphError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}")
     count = _positive(parts, "parts")
