@@ -239,7 +239,7 @@ def partition(g: Graph, parts: int, *, method: str = "edges", rows: int | None =
     Raises
     ------
     GraphError
-        If ``g`` is no graph, there is no such method, or ``parts`` or ``rows`` cannot be.
+        If ``g`` is no graph, there is no such method, ``parts`` is less than 1, or ``rows`` does not divide it.
 
     Examples
     --------
