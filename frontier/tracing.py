@@ -37,6 +37,9 @@ class Row:
     compile_seconds : float
         In a row ``compile``: the time to compile a step or loop.
     backend : str
+    rank, sent, waited : int, int, float
+        In a row ``exchange`` of the ranks backend: which part it is, the bytes that it gave to each of the others, and
+        the seconds until all had given theirs.
     """
 
     number: int
@@ -49,6 +52,9 @@ class Row:
     seconds: float = 0.0
     compile_seconds: float = 0.0
     backend: str = ""
+    rank: int = 0
+    sent: int = 0
+    waited: float = 0.0
 
     @property
     def gteps(self) -> float:

@@ -230,7 +230,10 @@ def _fields(g: Graph, own: Any = 0) -> dict[str, Field]:
     }
 
 
-def _afforest(g: Graph) -> type[fr.Enactor]:
+def _program(g: Graph, method: str = "afforest") -> type[fr.Enactor]:
+    # Trees that parts have linked apart cannot be merged: one of two links of a root would be lost.
+    if method == "hooking" or g.placement.divides:
+        return Hooking
     return Afforest if g.symmetric else AfforestDirected
 
 
@@ -244,7 +247,7 @@ def connected_components(
     ----------
     g : Graph
     method : {"afforest", "hooking"}
-        Both give the same labels. ``hooking`` works on a frontier of all edges.
+        Both give the same labels. ``hooking`` works on a frontier of all edges. The ``ranks`` backend always uses it.
     schedule : Schedule, optional
 
     Returns
@@ -259,8 +262,7 @@ def connected_components(
         raise GraphError(f"method={method!r}: choose from {', '.join(METHODS)}")
     p = components_problem(g)
     if g.num_vertices:
-        enactor = Hooking if method == "hooking" else _afforest(g)
-        enactor(p, schedule).run()
+        _program(g, method)(p, schedule).run()
     return ComponentsResult(p.label, int(p.count))
 
 
@@ -270,7 +272,7 @@ def _facts(g: Graph, result: ComponentsResult) -> dict[str, Any]:
 
 
 def _plan(g: Graph) -> Plan:
-    return Plan(_fields(g), [_afforest(g)], beside=g.num_vertices * g.targets.itemsize)  # the first labels
+    return Plan(_fields(g), [_program(g)], beside=g.num_vertices * g.targets.itemsize)  # the first labels
 
 
 register_primitive(

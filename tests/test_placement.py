@@ -81,7 +81,7 @@ def test_names_of_gpus(xp: Any) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "gpu", "CPU", "cpu:1", "python:0", "cuda:", "cuda:x", "cuda:-1", "cuda:all", "ranks", ":", "auto:1", 3, None],
+    ["", "gpu", "CPU", "cpu:1", "python:0", "cuda:", "cuda:x", "cuda:-1", "cuda:all", "ranks:", ":", "auto:1", 3, None],
 )
 def test_what_names_no_placement(text: Any) -> None:
     with pytest.raises(fr.GraphError, match=re.escape(f"there is no backend {text!r}: choose 'cpu', 'python', 'cuda'")):
@@ -233,7 +233,7 @@ def test_a_backend_from_outside_on_the_command_line(counting: Counting, capsys: 
     assert "counting" in capsys.readouterr().out
     assert counting.started
     assert main(["bfs", "karate", "--backend", "nothing"]) != 0
-    assert "expected auto, cuda:N, cuda, cpu, python or counting, not 'nothing'" in capsys.readouterr().err
+    assert "expected auto, cuda:N, cuda, cpu, python, ranks or counting, not 'nothing'" in capsys.readouterr().err
 
 
 def test_one_of_the_same_name_replaces_it(counting: Counting) -> None:

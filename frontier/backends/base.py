@@ -48,6 +48,10 @@ class Backend(ABC):
         Other kinds of memory (``"host"``, ``"disk"``), besides its own, from which it can read edges.
     keeps_pairs : bool
         Whether two fields of which one goes along with the other share words; see :mod:`frontier.program.pairs`.
+    takes_order : bool
+        Whether it takes loops with an order as they are; if not, they are expanded to steps for it.
+    divides : bool
+        See :attr:`frontier.Placement.divides`.
     """
 
     name: str
@@ -55,6 +59,8 @@ class Backend(ABC):
     massively_parallel: bool = False
     reads_edges_from: tuple[str, ...] = ()
     keeps_pairs: bool = False
+    takes_order: bool = False
+    divides: bool = False
 
     @abstractmethod
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Execution:
@@ -116,6 +122,10 @@ class Backend(ABC):
     def describe(self, placement: Placement) -> str:
         """Describe in words what computes: the name of a GPU, the number of threads. May be empty."""
         return ""
+
+    def speaks(self) -> bool:
+        """Whether this process prints what the command line prints: one of several that all have the same."""
+        return True
 
     def may_pull(self, g: Graph) -> bool:
         """Whether a search on a graph with ``direction="auto"`` may pull, for which it needs in-edges."""

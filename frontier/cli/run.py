@@ -6,6 +6,8 @@ import argparse
 import contextlib
 import inspect
 import json
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -164,6 +166,8 @@ def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
     set_threads(arguments)
     graph = graph.to(arguments.backend)
     there = graph.placement
+    if not there.backend.speaks():
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
     words = ", ".join(filter(None, (there.name, there.backend.describe(there))))
     if arguments.backend == "auto":
         words += " (auto)"

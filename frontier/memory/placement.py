@@ -31,6 +31,8 @@ class Computing(Protocol):
     massively_parallel: bool
     reads_edges_from: tuple[str, ...]
     keeps_pairs: bool
+    takes_order: bool
+    divides: bool
 
     def start(self, step: Any, p: Any, f: Any, schedule: Any) -> Any:
         """Begin to run a step."""
@@ -46,6 +48,9 @@ class Computing(Protocol):
 
     def describe(self, placement: Placement) -> str:
         """Describe in words what computes."""
+
+    def speaks(self) -> bool:
+        """Whether this process prints."""
 
     def may_pull(self, g: Any) -> bool:
         """Whether searches may pull."""
@@ -155,6 +160,15 @@ class Placement:
         """
         return self.backend.massively_parallel
 
+    @property
+    def divides(self) -> bool:
+        """Whether several parts run each step, on copies of the fields that are merged afterwards.
+
+        Then an update is seen by other parts only in the next step. Programs that need it earlier choose another
+        variant by this.
+        """
+        return self.backend.divides
+
     def shares_arrays_with(self, other: Placement) -> bool:
         """Whether a graph can be at both placements with the same arrays."""
         return self.memory is other.memory and self.edges is other.edges
@@ -178,13 +192,14 @@ def _placed(backend: Computing, memory: Memory, edges: Memory | None) -> Placeme
 
 def _again(name: str, memory: Memory, edges: Memory | None) -> Placement:
     """Restore the placement from a pickle; its backend must be registered in this process, too."""
-    return placed(backend_named(name), memory, edges)
+    backend = backend_named(name) if name.isidentifier() else Placement.parse(name).backend
+    return placed(backend, memory, edges)
 
 
 # -- backends by name -------------------------------------------------------------------------------
 
 #: Shipped backends. Each is ``BACKEND`` in the module of its name, which is imported when it is first needed.
-SHIPPED = ("cuda", "cpu", "python")
+SHIPPED = ("cuda", "cpu", "python", "ranks")
 
 #: Backends imported so far, and those of users, which :func:`frontier.backends.base.register_backend` adds.
 BACKENDS: dict[str, Computing] = {}

@@ -132,6 +132,7 @@ class Reader:
             where.setdefault(made[1], set()).add(self.index(index))
         else:  # of several fields, perhaps
             self.made.exact = False
+            self.made.writes_known = self.made.writes_known and not write
 
     def several(self, index: Any) -> bool:
         """Whether an index is a slice or a tuple."""
@@ -258,7 +259,7 @@ class Reader:
         else:
             for var in arguments:
                 if self.meaning(var) == "problem":
-                    self.made.exact = False
+                    self.made.exact = self.made.writes_known = False
                 self.plain(var)
 
     def atomic(self, operation: str, arguments: list[Any]) -> None:
@@ -270,7 +271,7 @@ class Reader:
             if operation in ("min", "max") and len(arguments) > 3:
                 self.made.carried.setdefault(made[1], set()).add(operation)
         else:
-            self.made.exact = False
+            self.made.exact = self.made.writes_known = False
 
 
 def _made_of(var: Any, definitions: Mapping[str, Any]) -> Iterator[Any]:

@@ -50,6 +50,8 @@ class Effects:
         Operands of arithmetic between two bools: names of fields, separated by blanks, that all hold bools.
     exact : bool
         False if the problem is passed to code that the analysis cannot follow.
+    writes_known : bool
+        False if it may write fields, or places in them, that are not in ``writes``.
     """
 
     reads: dict[str, set[Index]] = field(default_factory=dict)
@@ -60,6 +62,7 @@ class Effects:
     carried: dict[str, set[str]] = field(default_factory=dict, repr=False)
     sums: set[str] = field(default_factory=set, repr=False)
     exact: bool = True
+    writes_known: bool = True
 
     @property
     def fields(self) -> set[str]:
@@ -142,6 +145,7 @@ def _loaded(path: Path) -> Effects | None:
             for kind in ("reads", "writes", "atomics", "updates", "carried")
         )
         topology, sums = set(given["topology"]), set(given["sums"])
-        return Effects(reads, writes, atomic, topology, updates, carried, sums, exact=given["exact"])
+        known = {name: given[name] for name in ("exact", "writes_known")}
+        return Effects(reads, writes, atomic, topology, updates, carried, sums, **known)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -73,7 +73,7 @@ def start(
         raise _no_schedule(schedule)
     given = _DEFAULT if schedule is None else schedule.resolved()
     backend = p.graph.placement.backend
-    if not backend.interprets and _has_order(step):
+    if not backend.takes_order and _has_order(step):
         step = expansion[0](step, p, given)
     _check(step, p)
     begun: Execution = backend.start(step, p, f, given)

@@ -65,6 +65,10 @@ class Step:
     once_each = False
     #: Whether it can write the next frontier at the place where a loop records it.
     fills_record = False
+    #: Whether several parts can run it, each on some of the elements; if not, each runs it as a whole.
+    divides = False
+    #: The parameter of its functors that is the element itself, so that no other part writes there.
+    near = "v"
 
     _key: tuple[Any, ...] | None = None
     #: What its functors took from outside when a run began last, see :mod:`frontier.functors.captures`.
@@ -133,6 +137,18 @@ class Step:
     def combining(self) -> Iterator[Functor]:
         """Functions of two numbers, registered by users, by which it reduces."""
         return iter(())
+
+    def stands_on(self, f: Frontier) -> Frontier:
+        """The elements that are divided among parts, for a step that divides."""
+        return f
+
+    def partial(self) -> Iterator[tuple[str, Any]]:
+        """Return (scalar, reduction) for the scalars it writes: what parts got is reduced again."""
+        return iter(())
+
+    def fills(self) -> tuple[str, ...]:
+        """Names of piles that it adds to."""
+        return ()
 
     def inner(self) -> tuple[Step, ...]:
         """The steps inside this one."""

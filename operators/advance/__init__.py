@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
 from frontier.operators.advance.sample import Sample
+from frontier.operators.shared.reductions import REDUCTIONS
 from frontier.program.frontiers import Frontier
 from frontier.program.step import Functor, Operator, Over
 
@@ -62,6 +63,7 @@ class Advance(Operator):
 
     name = "advance"
     fills_record = True
+    divides = True
 
     #: What holds vertices back, and the scalar that counts them; see :mod:`frontier.operators.advance.holding`.
     hold: Functor | None = None
@@ -86,7 +88,7 @@ class Advance(Operator):
         self.part = _checked_part(part)
         self.passes_through = output is None
         arguments(fn, "edge")
-        self.far = "dst" if edges == "out" else "src"
+        self.near, self.far = ("src", "dst") if edges == "out" else ("dst", "src")
         if where is not None:
             arguments(where, self.far)
 
@@ -94,6 +96,15 @@ class Advance(Operator):
         yield self.fn, "edge"
         if self.where is not None:
             yield self.where, self.far
+
+    def stands_on(self, f: Frontier) -> Frontier:
+        from frontier.operators.advance.python import standing
+
+        return f if f.kind == "vertex" else Frontier(f.graph, standing(self, f))
+
+    def partial(self) -> Iterator[tuple[str, Any]]:
+        if self.held is not None:
+            yield self.held, REDUCTIONS["sum"]
 
     def check(self, p: Problem) -> None:
         super().check(p)

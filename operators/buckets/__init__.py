@@ -49,6 +49,7 @@ class Buckets(Operator):
 
     name = "buckets"
     once_each = True
+    divides = True
 
     def __init__(
         self, fn: Functor, piles: Sequence[str], over: Over = None, schedule: Schedule | None = None
@@ -58,6 +59,9 @@ class Buckets(Operator):
             raise FrontierError(f"Buckets(piles={piles!r}): names of 1 to {MOST} different piles, as ['soon', 'late']")
         self.fn, self.piles = fn, tuple(piles)
         arguments(fn, "element")
+
+    def fills(self) -> tuple[str, ...]:
+        return self.piles
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "element"

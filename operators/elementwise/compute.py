@@ -33,6 +33,7 @@ class Compute(Operator):
 
     name = "compute"
     once_each = True
+    divides = True
     passes_through = True
     takes_count = True
 

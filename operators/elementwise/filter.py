@@ -32,6 +32,7 @@ class Filter(Operator):
 
     name = "filter"
     once_each = True
+    divides = True
 
     def __init__(self, fn: Functor, over: Over = None, schedule: Schedule | None = None) -> None:
         super().__init__(over, schedule)

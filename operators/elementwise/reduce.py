@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frontier.functors.functor import arguments, constant, location
 from frontier.operators.shared.kernels import kernels
@@ -40,6 +40,7 @@ class Reduce(Operator):
     once_each = True
     passes_through = True
     takes_count = True
+    divides = True
 
     def __init__(
         self, fn: Functor, op: str, into: str, over: Over = None, schedule: Schedule | None = None
@@ -54,6 +55,9 @@ class Reduce(Operator):
 
     def valued(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "Reduce"
+
+    def partial(self) -> Iterator[tuple[str, Any]]:
+        yield self.into, self.reduction
 
     def combining(self) -> Iterator[Functor]:
         yield from registered(self.reduction)

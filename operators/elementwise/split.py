@@ -40,6 +40,7 @@ class Split(Operator):
 
     name = "split"
     once_each = True
+    divides = True
 
     def __init__(
         self, fn: Functor, rest: str, over: Over = None, schedule: Schedule | None = None
@@ -47,6 +48,9 @@ class Split(Operator):
         super().__init__(over, schedule)
         self.fn, self.rest = fn, rest
         arguments(fn, "element")
+
+    def fills(self) -> tuple[str, ...]:
+        return (self.rest,)
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, "element"

@@ -59,6 +59,7 @@ class Gather(Operator):
 
     name = "gather"
     passes_through = True
+    divides = True
 
     def __init__(
         self,

@@ -50,6 +50,7 @@ class Intersect(Operator):
 
     name = "intersect"
     passes_through = True
+    divides = True
 
     def __init__(
         self,
@@ -72,6 +73,10 @@ class Intersect(Operator):
     def valued(self) -> Iterator[tuple[Functor, str]]:
         if self.op is not None:
             yield self.fn, "Intersect"
+
+    def partial(self) -> Iterator[tuple[str, Any]]:
+        if self.into is not None:
+            yield self.into, self.reduction
 
     def combining(self) -> Iterator[Functor]:
         yield from registered(self.reduction)

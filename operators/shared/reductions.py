@@ -83,6 +83,13 @@ class Reduction:
         found = identity(self, dtype)
         return np.float64(found) if self.real(dtype) else integer(int(found))
 
+    def merged(self, parts: Iterable[Any], dtype: DType, plain: Callable[[Functor], Callable[..., Any]]) -> Any:
+        """Reduce what several parts got, in their order, to a value of this dtype."""
+        combine, total = combination(self, dtype, plain), self.start(dtype)
+        for part in parts:
+            total = combine(total, self.value(part, dtype, self.name))
+        return np.asarray(self.finish(total, dtype)).astype(dtype)
+
     def finish(self, total: Any, dtype: DType) -> Any:
         """What the field gets: of what has accumulated in int64 an unsigned field takes the bits."""
         if dtype.kind == "u" and self.takes == "bits":

@@ -157,6 +157,8 @@ def problem(g: fr.Graph, names: tuple[str, ...], seed: int, wild: bool = False) 
                 values = rng.integers(0, g.num_vertices, g.num_vertices).astype(np.int32)
             combine = {"first": "min", "last": "max"}.get(field.way)
             with_ = next((key for key, other in PAIRS.items() if name == other), None)
+            if name == "x" and "claim" in names:  # written by whoever has claimed the vertex
+                with_ = "claim"
             made[name] = (fr.vertex if field.kind == "vertex" else fr.edge)(field.dtype, values, combine, with_)
     p = fr.Problem(g, **made)
     p.n, p.source = g.num_vertices, int(rng.integers(g.num_vertices))

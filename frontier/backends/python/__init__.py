@@ -27,6 +27,7 @@ class PythonBackend(Backend):
 
     name = "python"
     interprets = True
+    takes_order = True
 
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Interpretation:
         """Begin to run a step."""

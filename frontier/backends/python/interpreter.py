@@ -284,10 +284,12 @@ class Interpretation:
     done: bool
     frontier: Frontier | None
 
-    def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> None:
+    def __init__(
+        self, step: Step, p: Problem, f: Frontier | None, schedule: Schedule, context: Context | None = None
+    ) -> None:
         self.done = False
         self.frontier = f
-        self._context = Context(p, schedule)
+        self._context = Context(p, schedule) if context is None else context
         self._given = f
         self._step = step
         self._run = self._context.run(step, f)

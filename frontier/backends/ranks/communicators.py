@@ -1,0 +1,152 @@
+"""How the parts of a run talk: processes by MPI, or threads of one process, which need nothing installed.
+
+All that a run needs is one collective: everybody gives an object and gets those of all, in the order of ranks.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import sys
+import threading
+from abc import ABC, abstractmethod
+from functools import cache
+from types import TracebackType
+from typing import Any
+
+from frontier.errors import FrontierError
+from frontier.native import threads
+
+__all__ = ["Communicator", "Member", "Mpi", "Threads", "world"]
+
+
+class Communicator(ABC):
+    """One part's access to the others.
+
+    Attributes
+    ----------
+    rank, size : int
+        The number of this part, and how many parts there are.
+    sent : int
+        Bytes that this part has given to each of the others so far.
+    """
+
+    rank: int
+    size: int
+    sent: int = 0
+
+    @abstractmethod
+    def gather(self, given: Any) -> list[Any]:
+        """Return what every part gives, in the order of ranks; every part calls this equally often."""
+
+    @abstractmethod
+    def leave(self) -> None:
+        """Let no other part wait for this one, which cannot go on."""
+
+
+class Member(Communicator):
+    """A part that is a thread of this process; see :class:`Threads`."""
+
+    def __init__(self, rank: int, group: Threads) -> None:
+        self.rank, self.size, self._group = rank, group.size, group
+
+    def gather(self, given: Any) -> list[Any]:
+        """Return what every part gives."""
+        data = pickle.dumps(given, 5)  # as between processes: nobody sees the others' arrays
+        self.sent += len(data)
+        return [pickle.loads(each) for each in self._group.meet(self.rank, data)]
+
+    def leave(self) -> None:
+        """Let no other part wait for this one."""
+        self._group.end()
+
+
+class Threads:
+    """Parts that are threads of this process, for tests and for trying out what a program does on several parts."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._turn = threading.Condition()
+        self._slots: list[bytes] = [b""] * size
+        self._came = self._meetings = 0
+        self._told: list[bytes] = []
+        self._ended = False
+        self.members = [Member(rank, self) for rank in range(size)]
+
+    def meet(self, rank: int, data: bytes) -> list[bytes]:
+        """Exchange the bytes of all members."""
+        with self._turn:
+            self._slots[rank] = data
+            self._came += 1
+            meeting = self._meetings
+            if self._came == self.size:
+                self._told, self._came, self._meetings = list(self._slots), 0, meeting + 1
+                self._turn.notify_all()
+            self._turn.wait_for(lambda: self._meetings > meeting or self._ended)
+            if self._meetings == meeting:
+                raise FrontierError("another part of the run has ended")
+            return self._told  # the next meeting needs this member too, so it has not begun
+
+    def end(self) -> None:
+        """Let nobody wait for a member that has left."""
+        with self._turn:
+            self._ended = True
+            self._turn.notify_all()
+
+
+class Mpi(Communicator):
+    """The processes that ``mpirun`` has started, by mpi4py."""
+
+    def __init__(self, mpi: Any) -> None:
+        self._mpi = mpi
+        self._comm = mpi.COMM_WORLD
+        self.rank, self.size = self._comm.rank, self._comm.size
+        shared = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
+        #: Processes on this host, which share its processor.
+        self.neighbours = shared.size
+        if self.size > 1:
+            sys.excepthook = self._ended
+
+    def gather(self, given: Any) -> list[Any]:
+        """Return what every process gives."""
+        if self.size == 1:
+            return [given]
+        data = pickle.dumps(given, 5)
+        self.sent += len(data)
+        counts = self._comm.allgather(len(data))
+        starts = [sum(counts[:rank]) for rank in range(self.size)]
+        found = bytearray(sum(counts))
+        self._comm.Allgatherv(data, [found, counts, starts, self._mpi.BYTE])
+        view = memoryview(found)
+        parts = (view[start : start + count] for start, count in zip(starts, counts, strict=True))
+        return [pickle.loads(part) for part in parts]
+
+    def leave(self) -> None:
+        """Nothing: a process that cannot go on ends, and MPI ends the others."""
+
+    def _ended(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """An exception that nobody handles ends the whole run; one that all parts have is printed once."""
+        if getattr(error, "of_all_ranks", False):
+            if self.rank == 0:
+                sys.__excepthook__(kind, error, trace)
+            return  # all end alike
+        print(f"rank {self.rank} of {self.size}:", file=sys.stderr)
+        sys.__excepthook__(kind, error, trace)
+        sys.stderr.flush()
+        self._comm.Abort(1)
+
+
+@cache
+def world() -> Mpi:
+    """Return the processes of this run: just this one if it was not started by mpirun.
+
+    Raises
+    ------
+    ImportError
+        Without mpi4py, or without an MPI that it finds.
+    """
+    made = Mpi(importlib.import_module("mpi4py.MPI"))
+    if "FRONTIER_NUM_THREADS" not in os.environ:
+        threads.set_num_threads(max(1, threads.num_threads() // made.neighbours))
+    return made

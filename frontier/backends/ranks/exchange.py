@@ -1,0 +1,176 @@
+"""What the parts of a run tell each other after a step, and how they merge what they were told.
+
+Every part holds all fields and frontiers, and has run the step on its own elements. What has changed goes to all the
+others. An element that only its owner may write simply takes the owner's value. The rest is merged by the field's
+``combine``, in the order of ranks, so that all parts come to the same values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frontier.program.frontiers import Frontier
+    from frontier.program.problem import Problem
+
+__all__ = ["Change", "Message", "Written", "changes", "merge", "packed", "unpacked", "values_of"]
+
+
+@dataclass(frozen=True)
+class Written:
+    """A field that a step writes.
+
+    Attributes
+    ----------
+    name : str
+    combine : str
+        How changes of several parts are merged; ``""`` if only the owner of an element writes it.
+    with_ : str
+        The field whose chosen part decides; ``""`` if there is none.
+    """
+
+    name: str
+    combine: str
+    with_: str = ""
+
+
+#: Elements of a field that a part has changed, in ascending order, and their values.
+Change = tuple["NDArray[Any]", "NDArray[Any]"]
+
+
+@dataclass
+class Message:
+    """What a part says after a step."""
+
+    step: int
+    error: BaseException | None = None
+    frontier: Any = None
+    piles: dict[str, Any] = field(default_factory=dict)
+    scalars: dict[str, Any] = field(default_factory=dict)
+    fields: dict[str, Change] = field(default_factory=dict)
+
+
+# ---- frontiers -------------------------------------------------------------------------------------------
+
+
+def packed(f: Frontier) -> Any:
+    """Convert a frontier for sending: a list of ids or a bitmap, whatever takes fewer bytes; None for all elements."""
+    if f.is_all:
+        return None
+    ids = f.ids
+    if ids.nbytes > f.capacity // 8:
+        return np.packbits(f.mask)
+    return np.array(ids)
+
+
+def unpacked(given: Any, f: Frontier) -> NDArray[Any]:
+    """Return the ids of a frontier of the kind of ``f`` that another part has packed."""
+    if given is None:
+        return np.arange(f.capacity, dtype=f.id_dtype)
+    if given.dtype == np.uint8:
+        return np.flatnonzero(np.unpackbits(given, count=f.capacity)).astype(f.id_dtype)
+    ids: NDArray[Any] = given
+    return ids
+
+
+# ---- fields ----------------------------------------------------------------------------------------------
+
+
+def values_of(p: Problem, fields: Iterable[Written]) -> dict[str, NDArray[Any]]:
+    """Copy the fields that a step is going to write."""
+    return {each.name: p.arrays[each.name].copy() for each in fields}
+
+
+def changes(p: Problem, before: dict[str, NDArray[Any]]) -> dict[str, Change]:
+    """Find what has changed since ``before``, and put the old values back, with which all parts merge."""
+    found = {}
+    for name, old in before.items():
+        array = p.arrays[name]
+        differ = array != old
+        if array.dtype.kind == "f":  # NaN differs from itself, and -0 equals 0
+            bits = f"u{array.dtype.itemsize}"
+            differ = np.ascontiguousarray(array).view(bits) != old.view(bits)
+        ids = np.flatnonzero(differ)
+        found[name] = ids, array[ids]
+        array[ids] = old[ids]
+    return found
+
+
+def merge(p: Problem, fields: Iterable[Written], told: list[dict[str, Change]]) -> None:
+    """Bring the changes of all parts into the fields."""
+    chosen: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
+    leaders = {each.with_ for each in fields}
+    for each in sorted(fields, key=lambda each: bool(each.with_)):
+        parts = [part[each.name] for part in told]
+        array = p.arrays[each.name]
+        if each.with_ in chosen:
+            _follow(array, parts, chosen[each.with_])
+            continue
+        _apply(array, each.combine, parts)
+        if each.name in leaders:
+            chosen[each.name] = _winners(array, each.combine, parts)
+
+
+def _apply(array: NDArray[Any], combine: str, parts: list[Change]) -> None:
+    if combine != "sum":  # of changed copies alone: -1 may stand for no value yet, where the least one counts
+        for ids, values in reversed(parts):
+            array[ids] = values
+    if combine in ("", "claim"):  # the first part has it
+        return
+    for ids, values in parts if combine != "sum" else _increments(array, parts):
+        _COMBINED[combine](array, ids, values)
+
+
+def _increments(array: NDArray[Any], parts: list[Change]) -> list[Change]:
+    """How much each part has added."""
+    with np.errstate(all="ignore"):
+        if array.dtype.kind == "b":
+            return parts
+        return [(ids, values - array[ids]) for ids, values in parts]
+
+
+def _stored(function: Any) -> Any:
+    def store(array: NDArray[Any], ids: NDArray[Any], values: NDArray[Any]) -> None:
+        with np.errstate(all="ignore"):
+            array[ids] = function(array[ids], values)
+
+    return store
+
+
+#: ids of one part are distinct, so that no ufunc.at is needed.
+_COMBINED = {
+    "min": _stored(np.fmin),
+    "max": _stored(np.fmax),
+    "sum": _stored(np.add),
+    "or": _stored(np.bitwise_or),
+    "and": _stored(np.bitwise_and),
+}
+
+
+def _winners(array: NDArray[Any], combine: str, parts: list[Change]) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Changed elements, ascending, and for each the first part whose value it has got."""
+    ids = np.concatenate([ids for ids, _ in parts])
+    ranks = np.repeat(np.arange(len(parts)), [len(ids) for ids, _ in parts])
+    if combine not in ("", "claim"):
+        has = np.concatenate([values for _, values in parts]) == array[ids]
+        ids, ranks = ids[has], ranks[has]
+    found, first = np.unique(ids, return_index=True)  # of equal ids the first, so the lowest rank
+    return found, ranks[first]
+
+
+def _follow(array: NDArray[Any], parts: list[Change], chosen: tuple[NDArray[Any], NDArray[Any]]) -> None:
+    """Take each element from the part that was chosen for it; from the first that changed it if none was."""
+    leading, winners = chosen
+    for rank, (ids, values) in reversed(list(enumerate(parts))):
+        if not len(leading):
+            array[ids] = values
+            continue
+        at = np.minimum(np.searchsorted(leading, ids), len(leading) - 1)
+        taken = (leading[at] != ids) | (winners[at] == rank)
+        array[ids[taken]] = values[taken]

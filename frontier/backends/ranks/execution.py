@@ -1,0 +1,212 @@
+"""One part's run of a program: the interpreter's loops, with every step divided among the parts.
+
+Loops, conditions and scalars are the same on all parts, so that all decide alike. A step that may be divided runs on
+the part's own elements, compiled by another backend; then the parts exchange what it has changed. Other steps (Set,
+Swap, Take, Scan, counts) are run by every part as a whole.
+"""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import time
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier import tracing
+from frontier.backends.python.interpreter import Context, Interpretation
+from frontier.backends.ranks.exchange import Message, Written, changes, merge, packed, unpacked, values_of
+from frontier.backends.ranks.writes import check_writes, written
+from frontier.errors import FrontierError, FunctorError, GraphError
+from frontier.memory.placement import backend_named
+from frontier.partitions.partition import partition
+from frontier.program.frontiers import Frontier
+from frontier.program.step import captures_of
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frontier.backends.ranks.communicators import Communicator
+    from frontier.graph.graph import Graph
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Operator, Step
+
+__all__ = ["Part"]
+
+
+class _Walk(Context):
+    """The interpreter's walk through a program, with steps divided among parts."""
+
+    def __init__(self, p: Problem, schedule: ResolvedSchedule, comm: Communicator, inner: str) -> None:
+        super().__init__(p, schedule)
+        self._comm, self._backend = comm, backend_named(inner)
+        self._starts = _starts(p.graph, comm.size)
+        self._steps_run = 0
+        self._waited = 0.0
+
+    def _one(self, step: Operator, f: Any) -> Any:
+        return self._divided(step, f) if step.divides and isinstance(f, Frontier) else self._whole(step, f)
+
+    def _whole(self, step: Operator, f: Any) -> Any:
+        """Every part does the same."""
+        if all(place == "scalars" for _, place in step.functors()):
+            return step.interpret(self, f)
+        current = f if isinstance(f, Frontier) else None
+        return self._run_inner(step if isinstance(f, int) else _alone(step), current)
+
+    def _divided(self, step: Operator, f: Frontier) -> Frontier:
+        p = self.problem
+        fields = written(step, p)
+        message = Message(self._steps_run)
+        before = values_of(p, fields)
+        mine = _own(step.stands_on(f), self._starts, self._comm.rank)
+        after = f
+        try:
+            after = self._run_inner(_alone(step), mine)
+        except Exception as error:
+            message.error = _sendable(error)
+        begun, sent = time.perf_counter(), self._comm.sent
+        message.fields = changes(p, before)
+        message.scalars = {name: p.scalars[name].copy() for name, _ in step.partial()}
+        message.piles = {name: packed(p.piles[name]) for name in step.fills()}
+        if not step.passes_through:
+            message.frontier = packed(after), after.kind
+        next_ = self._merged(step, f, fields, self._tell(message))
+        if tracing.active():
+            tracing.add(
+                backend="ranks", step="exchange", number=self.passes, seconds=time.perf_counter() - begun,
+                size_in=len(f), size_out=len(next_), rank=self._comm.rank, sent=self._comm.sent - sent,
+                waited=self._waited,
+            )  # fmt: skip
+        return next_
+
+    def _merged(self, step: Operator, f: Frontier, fields: list[Written], told: list[Message]) -> Frontier:
+        p = self.problem
+        merge(p, fields, [each.fields for each in told])
+        for name, reduction in step.partial():
+            scalar = p.scalars[name]
+            parts = [each.scalars[name][0] for each in told]
+            scalar[0] = reduction.merged(parts, scalar.dtype, self.plain)
+        for name in step.fills():
+            p.piles[name] = _union(p.piles[name], [each.piles[name] for each in told])
+        if step.passes_through:
+            return f
+        return _union(Frontier(p.graph, (), told[0].frontier[1]), [each.frontier[0] for each in told])
+
+    def _run_inner(self, step: Step, f: Frontier | None) -> Any:
+        """Run one step on this part's elements, compiled."""
+        captures_of(step)  # which backends that compile expect to be known
+        execution = self._backend.start(step, self.problem, f, self.schedule)
+        while not execution.done:
+            execution.proceed()
+        return execution.frontier
+
+    def _tell(self, message: Message) -> list[Message]:
+        begun = time.perf_counter()
+        told: list[Message] = self._comm.gather(message)
+        self._waited = time.perf_counter() - begun
+        self._steps_run += 1
+        for rank, each in enumerate(told):
+            if each.error is not None:
+                each.error.add_note(f"(rank {rank} of {self._comm.size})")
+                each.error.of_all_ranks = True  # type: ignore[attr-defined]
+                raise each.error
+        if len({each.step for each in told}) > 1:
+            raise _common(FrontierError("the ranks are at different steps: they must run the same program"))
+        return told
+
+
+def _starts(g: Graph, parts: int) -> NDArray[np.int64]:
+    """First vertex of every part, and the number of vertices."""
+    starts: NDArray[np.int64] = g.cached(f"starts of {parts} parts", lambda: partition(g, parts).starts)
+    return starts
+
+
+def _own(f: Frontier, starts: NDArray[np.int64], rank: int) -> Frontier:
+    """The elements of a frontier that a part owns; an edge belongs to the owner of its source."""
+    bounds = starts if f.kind == "vertex" else f.graph.offsets[starts]
+    first, end = int(bounds[rank]), int(bounds[rank + 1])
+    if f.is_all:
+        ids = np.arange(first, end, dtype=f.id_dtype)
+    else:
+        ids = f.ids[(f.ids >= first) & (f.ids < end)]
+    return Frontier._of(f.graph, f.kind, ids=ids)
+
+
+def _union(like: Frontier, parts: list[Any]) -> Frontier:
+    if any(part is None for part in parts):
+        return Frontier.all(like.graph, like.kind)
+    ids = np.unique(np.concatenate([unpacked(part, like) for part in parts]))
+    return Frontier._of(like.graph, like.kind, ids=ids.astype(like.id_dtype, copy=False))
+
+
+def _alone(step: Any) -> Any:
+    """The step without a frontier of its own, for it gets a part of that."""
+    if step.over is None:
+        return step
+    made = step.__dict__.get("_alone")
+    if made is None:
+        made = copy.copy(step)
+        made.over = None
+        step.__dict__["_alone"] = made
+    return made
+
+
+def _sendable(error: Exception) -> Exception:
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:  # whatever pickling may raise: then its text is sent
+        return FrontierError(f"{type(error).__name__}: {error}")
+    return error
+
+
+def _common(error: FrontierError) -> FrontierError:
+    """Mark an error that all parts raise, so that it is printed once."""
+    error.of_all_ranks = True  # type: ignore[attr-defined]
+    return error
+
+
+class Part(Interpretation):
+    """The run of one part; the only one of its process under MPI."""
+
+    def __init__(
+        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str
+    ) -> None:
+        check_writes(step, p)
+        super().__init__(step, p, f, schedule, _Walk(p, schedule, comm, inner))
+
+    @classmethod
+    def agreed(
+        cls, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str
+    ) -> Part:
+        """The same, once all ranks have begun with the same graph, program and values."""
+        mine = _description(step, p, f)
+        told = comm.gather(mine)
+        for rank, other in enumerate(told):
+            for name, value in told[0].items():
+                if other.get(name) != value:
+                    raise _common(GraphError(
+                        f"rank {rank} has not the same {name} as rank 0: all ranks must begin a run with the same "
+                        "graph, program and values"
+                    ))  # fmt: skip
+        try:
+            return cls(step, p, f, schedule, comm, inner)
+        except FunctorError as error:  # what the check refuses, it refuses on all ranks
+            raise _common(error) from None
+
+
+def _description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
+    g = p.graph
+    made = {"graph": g.cached("checksum", lambda: _checksum(g.offsets, g.targets, g.weights)), "program": repr(step)}
+    made |= {f"p.{name}": (str(value.dtype), value.tobytes()) for name, value in p.scalars.items()}
+    made |= {f"p.{name}": _checksum(array) for name, array in p.arrays.items()}
+    made |= {f"p.{name}": _checksum(np.sort(pile.ids)) for name, pile in p.piles.items()}
+    return made | {"frontier": None if f is None else len(f) if f.is_all else _checksum(np.sort(f.ids))}
+
+
+def _checksum(*arrays: Any) -> tuple[Any, ...]:
+    there = [np.ascontiguousarray(array) for array in arrays if array is not None]
+    return tuple((len(array), str(array.dtype), zlib.crc32(array.data)) for array in there)

@@ -1,0 +1,81 @@
+"""Which fields a divided step writes, and how changes of several parts are merged; refused is what cannot be merged.
+
+An element that only the part that owns it writes needs no merging. Anything else needs the field's ``combine``, or
+atomics of one kind, which say as much.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.backends.ranks.exchange import Written
+from frontier.errors import FunctorError
+from frontier.functors.functor import location
+from frontier.program.effects import effects
+from frontier.program.step import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from frontier.program.problem import Problem
+    from frontier.program.step import Step
+
+__all__ = ["check_writes", "written"]
+
+#: Atomic -> the combine of a field that is changed by no other means.
+_IMPLIED = {"add": "sum", "min": "min", "max": "max", "or": "or", "cas": "claim"}
+
+
+def check_writes(step: Step, p: Problem) -> None:
+    """Raise FunctorError if a step changes elements of several parts, and nothing says how changes are merged."""
+    for each in walk(step):
+        if each.divides and not each.counted:
+            written(each, p)
+
+
+def written(step: Step, p: Problem) -> list[Written]:
+    """The fields that a divided step writes, and how changes are merged."""
+    found: dict[str, Written] = {}
+    for fn, _ in step.functors():
+        touched = effects(fn)
+        if not touched.writes_known:
+            raise FunctorError(f"{location(fn)}: it is not known what it writes, so parts cannot merge its changes")
+        for name, indices in touched.writes.items():
+            for field in (name, *_companions(p, name, name in touched.carried)):
+                alone = indices <= {"v", "edge", step.near}
+                operations = touched.atomics.get(field, set())
+                if "any" in indices and operations & {"cas", "exch"}:
+                    raise FunctorError(
+                        f"{location(fn)} exchanges p.{field} at an index of its own making: what it finds there is the "
+                        "state of one part only, so the ranks backend cannot merge what several parts decide"
+                    )
+                combine = "" if alone else _combine(p, field, operations)
+                if combine is None:
+                    raise FunctorError(
+                        f"{location(fn)} writes p.{field} at {_worded(indices)}, which other parts may write too: "
+                        "declare the field with combine=, which says how their changes are merged"
+                    )
+                if field not in found or combine:
+                    found[field] = Written(field, combine, p.fields[field].with_ or "")
+    for _, name in step.into_fields():
+        if name in p.arrays and name not in found:
+            found[name] = Written(name, "")
+    return [each for each in found.values() if each.name in p.arrays]
+
+
+def _companions(p: Problem, key: str, carried: bool) -> Iterator[str]:
+    if carried:
+        yield from (pair.other for pair in p._pairs if pair.key == key)
+
+
+def _combine(p: Problem, name: str, operations: set[str]) -> str | None:
+    field = p.fields[name]
+    if field.combine is not None:
+        return field.combine
+    if field.with_ is not None:
+        return "claim"
+    return _IMPLIED.get(min(operations)) if len(operations) == 1 else None
+
+
+def _worded(indices: set[str]) -> str:
+    return " and ".join("an index of its own making" if each == "any" else each for each in sorted(indices))

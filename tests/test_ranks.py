@@ -1,0 +1,273 @@
+"""Programs on several parts: the same as on one, or a clear error."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pickle
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import graphs_with_vertex
+from test_fuzz_programs import _fuzz
+
+import frontier as fr
+from frontier.backends.ranks import execution
+from frontier.backends.ranks.communicators import Threads
+from frontier.backends.ranks.exchange import Written, merge, packed, unpacked
+from frontier.memory import detection
+from frontier.program.execution import start
+
+ROOT = Path(__file__).resolve().parent.parent
+PARTS = (1, 2, 3, 4)
+
+pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+
+
+def relax(p, src, dst, weight):
+    new = p.distance[src] + weight
+    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
+
+
+class Paths(fr.Enactor):
+    loop = fr.Loop(fr.Advance(relax), over="source")
+
+
+@pytest.mark.parametrize("parts", PARTS)
+@pytest.mark.parametrize("g", [fr.rmat(7, 8, seed=3, weights=(1, 9)), fr.grid(9, 12, weights=(1, 9))], ids=repr)
+def test_primitives_are_the_same(parts, g):
+    there = g.to(f"ranks:{parts}")
+    one, several = fr.bfs(g, 5), fr.bfs(there, 5)
+    assert np.array_equal(several.level, one.level)
+    fr.verify.bfs(g, several)
+    fr.verify.sssp(g, fr.sssp(there, 5))
+    fr.verify.sssp(g, fr.sssp(there, 5, schedule=fr.Schedule(order="near_far")))
+    assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
+    np.testing.assert_allclose(fr.pagerank(there).rank, fr.pagerank(g).rank, rtol=1e-9)
+    np.testing.assert_allclose(
+        fr.betweenness(there, [5, 9]).centrality, fr.betweenness(g, [5, 9]).centrality, rtol=1e-9, atol=1e-12
+    )
+
+
+@given(graphs_with_vertex(weights="int32"), st.sampled_from(PARTS), st.data())
+@settings(max_examples=15)
+def test_any_partition_gives_the_same(graph_and_source, parts, data):
+    g, source = graph_and_source
+    cuts = sorted(data.draw(st.lists(st.integers(0, g.num_vertices), min_size=parts - 1, max_size=parts - 1)))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(execution, "_starts", lambda g, parts: np.array([0, *cuts, g.num_vertices]))
+        there = g.to(f"ranks:{parts},python")
+        p = fr.Problem(there, distance=fr.vertex("float64", np.inf), source=fr.scalar("int64", source))
+        p.distance[source] = 0
+        Paths(p).run()
+    expected = fr.sssp(g, source, parents=False).distance.astype(float)
+    expected[expected >= np.iinfo(np.int64).max] = np.inf
+    assert np.array_equal(p.distance, expected)
+
+
+@pytest.mark.parametrize("parts", [2, 3])
+def test_random_programs_leave_the_same_on_python_and_several_parts(parts):
+    said = _fuzz("--programs", "8", "--graphs", "3", "--seed", "40", "--backend", f"ranks:{parts}")
+    assert "8 programs" in said
+    assert "0 refused on python, 0 differences" in said
+
+
+def test_a_run_stops_at_pass_boundaries_on_all_parts():
+    g = fr.path(9).to("ranks:3")
+    p = fr.Problem(g, distance=fr.vertex("int64", 99), source=fr.scalar("int64", 0))
+    p.distance[0] = 0
+    step = fr.Loop(fr.Advance(hop), over="source")
+    begun = start(step, p)
+    assert begun.proceed(3) == 3
+    assert not begun.done
+    assert p.distance.tolist() == [0, 1, 2, 3, 99, 99, 99, 99, 99]
+    begun.proceed()
+    assert begun.done
+    assert p.distance.tolist() == list(range(9))
+
+
+def hop(p, src, dst):
+    new = p.distance[src] + 1
+    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
+
+
+# ---- what cannot be merged is refused ------------------------------------------------------------------------
+
+
+def overwrite(p, src, dst):
+    p.seen[dst] = src
+    return True
+
+
+def chase(p, src, dst):
+    return fr.atomic_cas(p.seen, p.seen[dst], dst, src) == dst
+
+
+def everywhere(p, v):
+    p.seen[v // 2] = 1
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (fr.Advance(overwrite, over="vertices"), r"writes p\.seen at dst.*declare the field with combine="),
+        (fr.Compute(everywhere, over="vertices"), r"writes p\.seen at an index of its own making"),
+        (fr.Advance(chase, over="vertices"), "exchanges p.seen at an index of its own making"),
+    ],
+)
+def test_what_cannot_be_merged_is_refused_before_anything_runs(step, message):
+    p = fr.Problem(fr.path(4).to("ranks:2"), seen=fr.vertex("int64", -1))
+    with pytest.raises(fr.FunctorError, match=message):
+        step(p)
+    assert (p.seen == -1).all()
+    combined = fr.Problem(fr.path(4).to("ranks:2"), seen=fr.vertex("int64", -1, combine="max"))
+    if step.fn is not chase:
+        step(combined)
+        assert (combined.seen >= 0).any()
+
+
+def raises(p, v):
+    return (1, 2)[p.seen[v]] > 1
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_a_functor_that_raises_on_one_part_ends_all(parts):
+    p = fr.Problem(fr.path(8).to(f"ranks:{parts}"), seen=fr.vertex("int64", 0))
+    p.seen[7] = 9
+    with pytest.raises(fr.FunctorError, match=r"raises \(.*IndexError"):
+        fr.Filter(raises, over="vertices")(p)
+
+
+@pytest.mark.parametrize("name", ["ranks:0", "ranks:x", "ranks:2,cuda"])
+def test_names(name):
+    with pytest.raises(fr.GraphError, match="there is no backend"):
+        fr.karate().to(name)
+    there = fr.karate().to("ranks:2").placement
+    assert str(there) == "ranks:2"
+    assert pickle.loads(pickle.dumps(there)) == there
+
+
+# ---- merging ------------------------------------------------------------------------------------------------
+
+
+COMBINED = {
+    "min": lambda news, old: min(news),
+    "max": lambda news, old: max(news),
+    "sum": lambda news, old: old + sum(value - old for value in news),
+    "or": lambda news, old: np.bitwise_or.reduce(news),
+    "and": lambda news, old: np.bitwise_and.reduce(news),
+    "claim": lambda news, old: news[0],
+}
+
+
+@given(st.integers(1, 4), st.data())
+def test_merging_is_the_combine_of_what_has_changed(parts, data):
+    combine = data.draw(st.sampled_from(["min", "max", "sum", "or", "and", "claim"]))
+    old = np.array(data.draw(st.lists(st.integers(-5, 9), min_size=6, max_size=6)))
+    values = [np.array(data.draw(st.lists(st.integers(0, 9), min_size=6, max_size=6))) for _ in range(parts)]
+    changed = [np.flatnonzero(data.draw(st.lists(st.booleans(), min_size=6, max_size=6))) for _ in range(parts)]
+    p = fr.Problem(fr.path(6), x=fr.vertex("int64", old), y=fr.vertex("int64", -1))
+    fields = [Written("y", "claim", "x"), Written("x", combine)]
+    told = [
+        {"x": (ids, each[ids]), "y": (ids, np.full(len(ids), rank))}
+        for rank, (ids, each) in enumerate(zip(changed, values, strict=True))
+    ]
+    merge(p, fields, told)
+    for v in range(6):
+        found = [(rank, each[v]) for rank, (ids, each) in enumerate(zip(changed, values, strict=True)) if v in ids]
+        news = [value for _, value in found]
+        assert p.x[v] == (COMBINED[combine](news, old[v]) if news else old[v])
+        if combine in ("min", "max", "claim"):
+            assert p.y[v] == (next(rank for rank, value in found if value == p.x[v]) if news else -1)
+
+
+def test_frontiers_travel_as_lists_or_bitmaps():
+    g = fr.path(1000)
+    few, many = fr.Frontier(g, [7, 3]), fr.Frontier(g, np.arange(0, 1000, 2))
+    assert packed(few).nbytes == 8
+    assert packed(many).nbytes == 125
+    for each in (few, many, fr.Frontier.all(g)):
+        assert sorted(unpacked(packed(each), each).tolist()) == sorted(each.ids.tolist())
+
+
+def test_members_that_leave_let_the_others_go():
+    first, second = Threads(2).members
+    second.leave()
+    with pytest.raises(fr.FrontierError, match="another part of the run has ended"):
+        first.gather(1)
+
+
+# ---- processes ----------------------------------------------------------------------------------------------
+
+MPIRUN = shutil.which("mpirun", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
+processes = pytest.mark.skipif(
+    MPIRUN is None or importlib.util.find_spec("mpi4py") is None, reason="no mpi4py and mpirun: pip install .[ranks]"
+)
+
+
+def mpirun(count, tmp_path, program):
+    file = tmp_path / "program.py"
+    file.write_text(textwrap.dedent(program))
+    where = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    command = [MPIRUN, "-n", str(count), sys.executable, str(file)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=200, env=where, cwd=tmp_path)
+
+
+@processes
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_processes_have_the_same_results(count, tmp_path):
+    made = mpirun(count, tmp_path, """
+        import numpy as np, frontier as fr
+        g = fr.rmat(9, 8, seed=5, weights=(1, 9))
+        there = g.to("ranks")
+        assert np.array_equal(np.asarray(fr.bfs(there, 3).level), fr.bfs(g, 3).level)
+        fr.verify.sssp(g, fr.sssp(there, 3))
+        assert np.allclose(fr.pagerank(there).rank, fr.pagerank(g).rank)
+
+        def smallest(p, src, dst):
+            return p.label[src] < fr.atomic_min(p.label, dst, p.label[src])
+
+        p = fr.Problem(there, label=fr.vertex("int64", np.arange(g.num_vertices), combine="min"))
+        fr.Loop(fr.Advance(smallest), over="vertices")(p)
+        assert np.array_equal(p.label, fr.connected_components(g).label)
+        print("right")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == count
+
+
+@processes
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ('fr.bfs(fr.rmat(6, 8, seed=rank).to("ranks"), 0)', "rank 1 has not the same graph as rank 0"),
+        ("fr.bfs(g, 0) if rank else fr.pagerank(g)", "rank 1 has not the same program as rank 0"),
+        ("if rank == 1: os.kill(os.getpid(), 9)\nfr.bfs(g, 0)", "BAD TERMINATION|signal 9|Killed"),
+        ("if rank == 1: raise ValueError('mine')\nfr.bfs(g, 0)", "rank 1 of 3"),
+        ("fr.Filter(raises, over='vertices')(p)", "IndexError"),
+    ],
+)
+def test_a_rank_that_fails_ends_all(what, message, tmp_path):
+    head = """\
+import os
+import numpy as np, frontier as fr
+from mpi4py import MPI
+rank = MPI.COMM_WORLD.rank
+g = fr.rmat(6, 8, seed=1).to("ranks")
+def raises(p, v):
+    return (1, 2)[p.seen[v]] > 1
+p = fr.Problem(g, seen=fr.vertex("int64", 0))
+p.seen[60] = 9
+"""
+    made = mpirun(3, tmp_path, f"{head}{what}\nprint('end')\n")
+    assert made.returncode != 0
+    assert "end" not in made.stdout.split()
+    assert re.search(message, made.stdout + made.stderr), made.stdout + made.stderr
