@@ -69,6 +69,8 @@ class Step:
     divides = False
     #: The parameter of its functors that is the element itself, so that no other part writes there.
     near = "v"
+    #: The parameter that is the other end of an edge; empty if it does not walk along edges.
+    far = ""
 
     _key: tuple[Any, ...] | None = None
     #: What its functors took from outside when a run began last, see :mod:`frontier.functors.captures`.

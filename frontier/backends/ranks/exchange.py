@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
+    from frontier.program.step import Step
 
-__all__ = ["Change", "Message", "Written", "changes", "merge", "packed", "unpacked", "values_of"]
+__all__ = ["Change", "Message", "Written", "changes", "merge", "packed", "places", "unpacked", "values_of"]
 
 
 @dataclass(frozen=True)
@@ -33,11 +34,14 @@ class Written:
         How changes of several parts are merged; ``""`` if only the owner of an element writes it.
     with_ : str
         The field whose chosen part decides; ``""`` if there is none.
+    indices : frozenset of str
+        Where functors write: their parameters, or ``"any"``.
     """
 
     name: str
     combine: str
     with_: str = ""
+    indices: frozenset[str] = frozenset({"any"})
 
 
 #: Elements of a field that a part has changed, in ascending order, and their values.
@@ -82,23 +86,46 @@ def unpacked(given: Any, f: Frontier) -> NDArray[Any]:
 # ---- fields ----------------------------------------------------------------------------------------------
 
 
-def values_of(p: Problem, fields: Iterable[Written]) -> dict[str, NDArray[Any]]:
-    """Copy the fields that a step is going to write."""
-    return {each.name: p.arrays[each.name].copy() for each in fields}
+def places(step: Step, each: Written, mine: Frontier) -> NDArray[Any] | None:
+    """The elements of a field that a step may write when it runs on ``mine``; None: any, or too many to list."""
+    if each.indices <= ({"v", step.near} if mine.kind == "vertex" else {"edge"}):
+        return mine.ids
+    if mine.kind == "vertex" and step.far and each.indices <= {step.near, step.far}:
+        g = mine.graph
+        offsets, ends = (g.offsets, g.targets) if step.far == "dst" else (g.in_offsets, g.in_sources)
+        first = offsets[mine.ids]
+        counts = offsets[mine.ids + 1] - first
+        total = int(counts.sum())
+        if total < g.num_vertices // 8:
+            slots = np.arange(total) + np.repeat(first - np.cumsum(counts) + counts, counts)
+            return np.union1d(mine.ids, ends[slots])
+    return None
 
 
-def changes(p: Problem, before: dict[str, NDArray[Any]]) -> dict[str, Change]:
+def values_of(p: Problem, step: Step, fields: Iterable[Written], mine: Frontier) -> dict[str, Any]:
+    """Copy what a step is going to write: for each field the places, None for all, and their values."""
+    found = {}
+    for each in fields:
+        ids = places(step, each, mine)
+        array = p.arrays[each.name]
+        found[each.name] = ids, array.copy() if ids is None else array[ids]
+    return found
+
+
+def changes(p: Problem, before: dict[str, Any]) -> dict[str, Change]:
     """Find what has changed since ``before``, and put the old values back, with which all parts merge."""
     found = {}
-    for name, old in before.items():
+    for name, (ids, old) in before.items():
         array = p.arrays[name]
-        differ = array != old
+        new = array if ids is None else array[ids]
+        differ = new != old
         if array.dtype.kind == "f":  # NaN differs from itself, and -0 equals 0
             bits = f"u{array.dtype.itemsize}"
-            differ = np.ascontiguousarray(array).view(bits) != old.view(bits)
-        ids = np.flatnonzero(differ)
-        found[name] = ids, array[ids]
-        array[ids] = old[ids]
+            differ = np.ascontiguousarray(new).view(bits) != old.view(bits)
+        changed = np.flatnonzero(differ)
+        at = changed if ids is None else ids[changed]
+        found[name] = at, new[changed]
+        array[at] = old[changed]
     return found
 
 

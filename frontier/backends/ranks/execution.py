@@ -44,6 +44,7 @@ class _Walk(Context):
         super().__init__(p, schedule)
         self._comm, self._backend = comm, backend_named(inner)
         self._starts = _starts(p.graph, comm.size)
+        self._written: dict[Step, list[Written]] = {}
         self._steps_run = 0
         self._waited = 0.0
 
@@ -59,10 +60,12 @@ class _Walk(Context):
 
     def _divided(self, step: Operator, f: Frontier) -> Frontier:
         p = self.problem
-        fields = written(step, p)
+        if step not in self._written:  # once in a run: it takes longer than an exchange
+            self._written[step] = written(step, p)
+        fields = self._written[step]
         message = Message(self._steps_run)
-        before = values_of(p, fields)
         mine = _own(step.stands_on(f), self._starts, self._comm.rank)
+        before = values_of(p, step, fields, mine)
         after = f
         try:
             after = self._run_inner(_alone(step), mine)

@@ -55,11 +55,12 @@ def written(step: Step, p: Problem) -> list[Written]:
                         f"{location(fn)} writes p.{field} at {_worded(indices)}, which other parts may write too: "
                         "declare the field with combine=, which says how their changes are merged"
                     )
-                if field not in found or combine:
-                    found[field] = Written(field, combine, p.fields[field].with_ or "")
+                if field not in found or combine or not indices <= found[field].indices:
+                    before = found[field].indices if field in found else frozenset()
+                    found[field] = Written(field, combine, p.fields[field].with_ or "", before | indices)
     for _, name in step.into_fields():
         if name in p.arrays and name not in found:
-            found[name] = Written(name, "")
+            found[name] = Written(name, "", "", frozenset({"v"}))
     return [each for each in found.values() if each.name in p.arrays]
 
 
