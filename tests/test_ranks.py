@@ -271,3 +271,16 @@ p.seen[60] = 9
     assert made.returncode != 0
     assert "end" not in made.stdout.split()
     assert re.search(message, made.stdout + made.stderr), made.stdout + made.stderr
+
+
+@processes
+def test_one_process_prints_what_all_have(tmp_path):
+    where = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"}
+    for arguments, wanted in (
+        (["bfs", "karate", "--backend", "ranks", "--verify"], "2 processes"),
+        (["graph500", "--scale", "6", "--roots", "2", "--backend", "ranks"], "num_mpi_processes:              2"),
+    ):
+        command = [MPIRUN, "-n", "2", sys.executable, "-m", "frontier", *arguments]
+        made = subprocess.run(command, capture_output=True, text=True, timeout=200, env=where, cwd=tmp_path)
+        assert made.returncode == 0, made.stdout + made.stderr
+        assert made.stdout.count(wanted) == 1, made.stdout

@@ -127,6 +127,10 @@ class Backend(ABC):
         """Whether this process prints what the command line prints: one of several that all have the same."""
         return True
 
+    def processes(self) -> int:
+        """Return how many processes run each program together."""
+        return 1
+
     def may_pull(self, g: Graph) -> bool:
         """Whether a search on a graph with ``direction="auto"`` may pull, for which it needs in-edges."""
         return g.num_slots >= SMALL

@@ -13,7 +13,8 @@ import sys
 
 from frontier.cli.common import Commands, check_folder, plain
 from frontier.cli.graphs import seed_of
-from frontier.cli.run import add_running_arguments, set_threads
+from frontier.cli.run import add_running_arguments, hush, set_threads
+from frontier.memory.placement import Placement
 
 __all__ = ["add"]
 
@@ -42,17 +43,20 @@ def graph500(arguments: argparse.Namespace) -> int:
     if arguments.json:
         check_folder(arguments.json)
     set_threads(arguments)
+    speaks = Placement.parse(arguments.backend).backend.speaks()
+    if not speaks:
+        hush()
     outcome = benchmark(
         arguments.scale,
         arguments.edgefactor,
         roots=arguments.roots,
         backend=arguments.backend,
         seed=arguments.seed,
-        say=_say,
+        say=_say if speaks else lambda line: None,
     )
     for line in outcome.lines():
         print(line)
-    if arguments.json:
+    if arguments.json and speaks:
         with replacing(arguments.json) as file:
             file.write(json.dumps(plain(outcome.as_json()), indent=2).encode() + b"\n")
     return 0

@@ -167,11 +167,16 @@ def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
     graph = graph.to(arguments.backend)
     there = graph.placement
     if not there.backend.speaks():
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
+        hush()
     words = ", ".join(filter(None, (there.name, there.backend.describe(there))))
     if arguments.backend == "auto":
         words += " (auto)"
     return graph, words
+
+
+def hush() -> None:
+    """Print nothing any more: another process prints the same."""
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - for the rest of the process
 
 
 def set_threads(arguments: argparse.Namespace) -> None:

@@ -94,7 +94,8 @@ def benchmark(
     if not keys:
         raise GraphError("no vertex has a neighbour: there is nothing to search")
     searches = {kernel: _search(kernel, edges, graph, keys, say) for kernel in KERNELS}
-    return Outcome(scale, edgefactor, seed, str(place), generation, construction, searches)
+    together = place.backend.processes()
+    return Outcome(scale, edgefactor, seed, str(place), generation, construction, searches, together)
 
 
 def construct(edges: EdgeList, place: Placement) -> Graph:

@@ -52,6 +52,9 @@ class Computing(Protocol):
     def speaks(self) -> bool:
         """Whether this process prints."""
 
+    def processes(self) -> int:
+        """Return how many processes run each program together."""
+
     def may_pull(self, g: Any) -> bool:
         """Whether searches may pull."""
 

@@ -97,6 +97,12 @@ class RanksBackend(Backend):
 
         return self.parts > 0 or world().rank == 0
 
+    def processes(self) -> int:
+        """Return how many processes mpirun has started."""
+        from frontier.backends.ranks.communicators import world
+
+        return 1 if self.parts else world().size
+
 
 BACKEND = RanksBackend()
 
