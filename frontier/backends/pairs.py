@@ -1,8 +1,8 @@
 """Pairs of fields that functors change at the same time, on any target: see :mod:`frontier.program.pairs`.
 
-Two fields of 32 bits share words of 64 bits, so that one atomic changes both. A word's upper half holds the element of
-one field, the key, and the lower half that of the field declared ``with_=`` it. So words are in the order of their
-keys. Functors, and the host, see each as an array whose elements lie eight bytes apart.
+Two fields of 32 bits share words of 64 bits, so that atomics on a word change both. A word's upper half holds the
+element of one field, the key, and the lower half that of the field declared ``with_=`` it. So words are in the order of
+their keys. Functors, and the host, see each as an array whose elements lie eight bytes apart.
 
 Wider fields are arrays as others are. Whoever has a better value takes a lock, of which there are a few thousand. The
 key still changes by an atomic, for other atomics on it take no lock.

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import frontier as fr
 from frontier.errors import GraphError
 from frontier.generators.random_numbers import whole
 from frontier.graph.build import from_edges
@@ -22,9 +23,6 @@ from frontier.graph500.validation import validate_bfs, validate_sssp
 from frontier.memory.arrays import to_host
 from frontier.memory.placement import Placement
 from frontier.native import notice
-from frontier.operators.order.loops import first_delta
-from frontier.primitives.bfs import bfs
-from frontier.primitives.sssp import sssp
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -111,19 +109,18 @@ def construct(edges: EdgeList, place: Placement) -> Graph:
     graph = from_edges(src, dst, weight, num_vertices=n, duplicates="min", self_loops="drop").to(place)
     for fact in FACTS:
         getattr(graph, fact)
-    first_delta(graph)
     memory.synchronize()
     return graph
 
 
 def _bfs(graph: Graph, root: int) -> Any:
     """Kernel 2."""
-    return bfs(graph, root)
+    return fr.bfs(graph, root)
 
 
 def _sssp(graph: Graph, root: int) -> Any:
     """Kernel 3."""
-    return sssp(graph, root, dtype="float32")
+    return fr.sssp(graph, root, dtype="float32")
 
 
 def _valid_bfs(edges: EdgeList, root: int, result: Any) -> int:

@@ -1,7 +1,7 @@
 """Pairs of fields: one of keys that only fall (or rise), and one that goes along with it, ``with_=`` the first.
 
 A functor gives both in one call, ``fr.atomic_min(p.distance, dst, new, src)``, and whoever reads them later finds two
-values that belong together. Backends that compile do this by one atomic on a word of 64 bits if both fields have 32
+values that belong together. Backends that compile do this by atomics on a word of 64 bits if both fields have 32
 bits; there their arrays lie in each other's gaps. Wider ones are changed under a lock.
 """
 
