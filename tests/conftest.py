@@ -35,6 +35,9 @@ settings.load_profile("simulator" if detection.simulated() else "ci" if os.envir
 #: The backend cuda as a parameter: on a GPU, or with NUMBA_ENABLE_CUDASIM=1 in the simulator of kernels.
 CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
 
+#: Backends to take instead of the usual ones: FRONTIER_TEST_BACKENDS="ranks:2 ranks:3,python".
+CHOSEN = os.environ.get("FRONTIER_TEST_BACKENDS", "").split()
+
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "error::frontier.FrontierWarning")
@@ -79,14 +82,14 @@ class Backend:
         return graph.to(self.name)
 
 
-@pytest.fixture(params=["python", "cpu", CUDA], scope="module")  # not per test, for hypothesis
+@pytest.fixture(params=CHOSEN or ["python", "cpu", CUDA], scope="module")  # not per test, for hypothesis
 def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
     """Each backend in turn: ``backend(graph)`` gives the graph there, ``backend.name`` its name."""
     with _there(request.param):
         yield Backend(request.param)
 
 
-@pytest.fixture(params=["cpu", CUDA], scope="module")
+@pytest.fixture(params=CHOSEN or ["cpu", CUDA], scope="module")
 def compiled(request: pytest.FixtureRequest) -> Iterator[Backend]:
     """Each backend that compiles, in turn; as ``backend``."""
     with _there(request.param):

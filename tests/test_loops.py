@@ -210,8 +210,8 @@ EDGES = fr.Sequence(
 def record_problem(g, source):
     p = fr.Problem(
         g,
-        parent=fr.vertex("int32", -1),
-        level=fr.vertex("int32", -1),
+        parent=fr.vertex("int32", -1, combine="claim"),
+        level=fr.vertex("int32", -1, combine="min"),
         at=fr.vertex("int64", -1),
         old=fr.edge("int32", 9),
         depth=fr.scalar("int32"),

@@ -41,6 +41,10 @@ class Paths(fr.Enactor):
     loop = fr.Loop(fr.Advance(relax), over="source")
 
 
+class Near(fr.Enactor):
+    loop = fr.Loop(fr.Advance(relax), over="source", order=fr.by("distance", delta="auto"))
+
+
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("g", [fr.rmat(7, 8, seed=3, weights=(1, 9)), fr.grid(9, 12, weights=(1, 9))], ids=repr)
 def test_primitives_are_the_same(parts, g):
@@ -71,6 +75,28 @@ def test_any_partition_gives_the_same(graph_and_source, parts, data):
     expected = fr.sssp(g, source, parents=False).distance.astype(float)
     expected[expected >= np.iinfo(np.int64).max] = np.inf
     assert np.array_equal(p.distance, expected)
+
+
+def visited(there, enactor, order):
+    """Edges that the advances of a search look at, and the distances it finds."""
+    p = fr.Problem(there, distance=fr.vertex("float64", np.inf), source=fr.scalar("int64", 5))
+    p.distance[5] = 0
+    with fr.trace() as seen:
+        enactor(p, fr.Schedule(order=order)).run()
+    return sum(total.edges for step, total in seen.totals.items() if "relax" in step), p.distance
+
+
+@pytest.mark.parametrize("order", ["near_far", "buckets"])
+@pytest.mark.parametrize("parts", [2, 3])
+@pytest.mark.parametrize("g", [fr.rmat(10, 8, seed=4, weights=(1, 64)), fr.grid(60, 60, weights=(1, 64))], ids=repr)
+def test_an_order_saves_as_much_work_as_on_one_part(g, parts, order):
+    one, several, unordered = (
+        visited(g.to(where), enactor, order)
+        for where, enactor in (("cpu", Near), (f"ranks:{parts}", Near), (f"ranks:{parts}", Paths))
+    )
+    assert several[0] < 1.25 * one[0]
+    assert several[0] < unordered[0]
+    assert np.array_equal(several[1], one[1])
 
 
 @pytest.mark.parametrize("parts", [2, 3])

@@ -41,7 +41,6 @@ class RanksBackend(Backend):
     """
 
     keeps_pairs = True
-    takes_order = True
     divides = True
 
     def __init__(self, parts: int = 0, inner: str = "") -> None:
