@@ -11,7 +11,7 @@ own :class:`frontier.lowering.builder.Builder`. The operators' phases for each b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError, GraphError
 from frontier.lowering.frontier_state import SMALL
@@ -20,6 +20,7 @@ from frontier.memory.placement import BACKENDS, SHIPPED, Placement, backend_name
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
+    from frontier.graph.shares import Shares
     from frontier.lowering.loops import Program
     from frontier.program.execution import Execution
     from frontier.program.frontiers import Frontier
@@ -130,6 +131,10 @@ class Backend(ABC):
     def processes(self) -> int:
         """Return how many processes run each program together."""
         return 1
+
+    def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
+        """Build a graph of which each process has a part, where :attr:`divides`; options as of ``fr.from_edges``."""
+        raise FrontierError(f"the {self.name} backend does not divide graphs")
 
     def may_pull(self, g: Graph) -> bool:
         """Whether a search on a graph with ``direction="auto"`` may pull, for which it needs in-edges."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from frontier.errors import GraphError
+from frontier.generators.arrays import later
 from frontier.generators.random_numbers import (
     check_room,
     draws,
@@ -20,7 +22,9 @@ from frontier.generators.random_numbers import (
 )
 from frontier.graph.build import from_edges
 from frontier.graph.graph import Graph
+from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array, id_dtype
+from frontier.memory.placement import Placement
 from frontier.memory.shortage import telling
 
 __all__ = [
@@ -50,6 +54,7 @@ def rmat(
     directed: bool = False,
     weights: Weights = None,
     seed: int | None = None,
+    placement: Placement | str | None = None,
 ) -> Graph:
     """Make a random graph with a skewed degree distribution: R-MAT, a Kronecker graph.
 
@@ -74,6 +79,9 @@ def rmat(
         both included; otherwise floats from low up to, but not including, high.
     seed : int, optional
         The same seed gives the same graph, on any number of threads. None: another graph each time.
+    placement : Placement or str, optional
+        Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: it is made in parts, of which every
+        process makes and keeps one.
 
     Returns
     -------
@@ -97,18 +105,24 @@ def rmat(
     if min(a, b, c) < 0 or a + b + c > 1 + 1e-9:
         raise GraphError(f"a, b and c must be probabilities that add up to at most 1, not {a}, {b} and {c}")
     n, count = 1 << scale, _edge_count(scale, edge_factor)
-    check_room(n, count)
-    state = keys(seed)
-    kernels = generating(count)
-    src, dst = np.empty(count, id_dtype(n)), np.empty(count, id_dtype(n))
+    state = _keys(seed, placement, n, count)
     thresholds = [np.uint64(min(p, 1.0) * 2**32) for p in (a, a + b, a + b + c)]
-    on_threads(lambda lo, hi: kernels.rmat(state[0], lo, hi, scale, *thresholds, src, dst), count)
+    names = np.arange(n if permute else 0, dtype=id_dtype(n))
     if permute:
-        names = np.arange(n, dtype=src.dtype)
-        kernels.shuffle(state[1], names)
-        on_threads(lambda lo, hi: kernels.relabel(src, names, lo, hi), count)
-        on_threads(lambda lo, hi: kernels.relabel(dst, names, lo, hi), count)
-    return _made(src, dst, n, weights, state, directed=directed, self_loops="drop")
+        generating(count).shuffle(state[1], names)
+    draws_each = (scale + 1) // 2
+
+    def ends(first: int, number: int) -> tuple[Array, Array]:
+        kernels = generating(number)
+        start = later(state[0], first * draws_each)
+        src, dst = np.empty(number, id_dtype(n)), np.empty(number, id_dtype(n))
+        on_threads(lambda lo, hi: kernels.rmat(start, lo, hi, scale, *thresholds, src, dst), number)
+        if permute:
+            on_threads(lambda lo, hi: kernels.relabel(src, names, lo, hi), number)
+            on_threads(lambda lo, hi: kernels.relabel(dst, names, lo, hi), number)
+        return src, dst
+
+    return _placed(ends, n, count, weights, state, placement, directed)
 
 
 @telling("making a graph")
@@ -119,6 +133,7 @@ def urand(
     directed: bool = False,
     weights: Weights = None,
     seed: int | None = None,
+    placement: Placement | str | None = None,
 ) -> Graph:
     """Make a uniform random graph: each edge joins two vertices chosen at random.
 
@@ -130,7 +145,7 @@ def urand(
         The graph has 2**scale vertices; at most 40.
     edge_factor : float
         Edges made for each vertex, before self-loops and duplicates are dropped.
-    directed, weights, seed
+    directed, weights, seed, placement
         As for :func:`rmat`.
 
     Raises
@@ -144,10 +159,14 @@ def urand(
     """
     scale = whole("scale", scale, 0, 40)
     n, count = 1 << scale, _edge_count(scale, edge_factor)
-    check_room(n, count)
-    state = keys(seed)
-    src, dst = ((draws(key, count) & np.uint64(n - 1)).astype(id_dtype(n)) for key in state[:2])
-    return _made(src, dst, n, weights, state, directed=directed, self_loops="drop")
+    state = _keys(seed, placement, n, count)
+
+    def ends(first: int, number: int) -> tuple[Array, Array]:
+        drawn = (draws(later(key, first), number) & np.uint64(n - 1) for key in state[:2])
+        src, dst = (end.astype(id_dtype(n)) for end in drawn)
+        return src, dst
+
+    return _placed(ends, n, count, weights, state, placement, directed)
 
 
 @telling("making a graph")
@@ -363,6 +382,33 @@ _KARATE = {
 def _made(src: Array, dst: Array, n: int, weights: Weights, state: Array, **options: Any) -> Graph:
     values = None if weights is None else weights_in(weights, len(src), state[2])
     return from_edges(src, dst, values, num_vertices=n, **options)
+
+
+def _keys(seed: Any, placement: Placement | str | None, n: int, count: int) -> Array:
+    """The seeds of a graph that may be made in parts, once there is room for it."""
+    divides = placement is not None and Placement.parse(placement).divides
+    check_room(n, 0 if divides else count)
+    if divides and seed is None:
+        raise GraphError("a graph that several processes make together needs seed=, the same on all")
+    return keys(seed)
+
+
+def _placed(
+    ends: Callable[[int, int], tuple[Array, Array]], n: int, count: int, weights: Weights, state: Array,
+    placement: Placement | str | None, directed: bool,
+) -> Graph:  # fmt: skip
+    """A graph without self-loops of edges of which any range can be made: as a whole, or in parts."""
+    place = Placement.parse("cpu" if placement is None else placement)
+    if not place.divides:
+        return _made(*ends(0, count), n, weights, state, directed=directed, self_loops="drop").to(place)
+
+    def make(lo: int, hi: int) -> Piece:
+        drawn = None if weights is None else weights_in(weights, hi - lo, later(state[2], lo))
+        return Piece(*ends(lo, hi - lo), drawn)
+
+    shares = Shares(count, make, n)
+    made: Graph = place.backend.build(shares, place, directed=directed, duplicates="first", self_loops="drop")
+    return made
 
 
 def _edge_count(scale: int, edge_factor: Any) -> int:

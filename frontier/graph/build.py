@@ -13,6 +13,7 @@ from frontier.graph.build_arrays import Rows
 from frontier.graph.build_sort import DUPLICATES, take
 from frontier.graph.graph import Graph
 from frontier.graph.row_makers import row_maker
+from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import OF_ROWS, OF_WEIGHTS, Array, id_dtype, offset_dtype
 from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
@@ -33,6 +34,8 @@ def from_edges(
     labels: Any = None,
     vertices: Mapping[str, Any] | None = None,
     edges: Mapping[str, Any] | None = None,
+    placement: Placement | str | None = None,
+    parts: bool = False,
 ) -> Graph:
     """Make a graph from the endpoints of its edges.
 
@@ -62,6 +65,12 @@ def from_edges(
         there are still ids. True: integers in ``src`` and ``dst`` are labels, too, however large.
     vertices, edges : mapping of str to array_like, optional
         Columns of vertex data, shape (n,), and of edge data, shape (k,), which follow the edges.
+    placement : Placement or str, optional
+        Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: every process keeps the edges of its
+        own vertices only; all processes call this together, with integers for ``src`` and ``dst``.
+    parts : bool
+        With ``placement="ranks"``: whether each process gives edges of its own, which together are those of the graph,
+        in the order of ranks. If not, all give the same.
 
     Returns
     -------
@@ -88,6 +97,44 @@ def from_edges(
     _check_choice("self_loops", self_loops, ("keep", "drop", "error"))
     if dst is None:
         src, dst, weights = given.pairs(src, weights)
+    there = None if placement is None else Placement.parse(placement)
+    if there is not None and there.divides:
+        options: dict[str, Any] = {"directed": directed, "duplicates": duplicates, "self_loops": self_loops}
+        return _in_parts(there, src, dst, weights, num_vertices, labels, vertices, edges, parts, options)
+    if parts:
+        raise GraphError('parts=True goes with placement="ranks", of which each process may have a part of the edges')
+    made = _whole(
+        src, dst, weights, num_vertices, directed, duplicates, self_loops, labels, vertices, edges
+    )
+    return made if there is None else made.to(there)
+
+
+def _in_parts(
+    place: Placement, src: Any, dst: Any, weights: Any, num_vertices: Any, labels: Any, vertices: Any, edges: Any,
+    parts: bool, options: dict[str, Any],
+) -> Graph:  # fmt: skip
+    """The graph in parts, one for each of several processes."""
+    src_ids, dst_ids, names = given.end_points(src, dst, labels)
+    if names is not None and (labels is None or labels is True):
+        raise GraphError("where several processes build a graph together, vertices are integers from 0")
+    n = given.vertex_count({"src": src_ids, "dst": dst_ids}, num_vertices, names)
+    count = len(src_ids)
+    weight_array = None if weights is None else given.weights_of(weights, count)
+    edge_columns = given.columns(edges, count, "edge")
+    agreed = num_vertices is not None or names is not None
+    if vertices and parts and not agreed:
+        raise GraphError("with columns of vertices, say num_vertices=")
+    vertex_columns = given.columns(vertices, n, "vertex", copy=True)
+    shares = Shares.of(Piece(src_ids, dst_ids, weight_array, edge_columns), n if agreed or not parts else None, parts)
+    made: Graph = place.backend.build(shares, place, labels=names, vertices=vertex_columns, **options)
+    return made
+
+
+def _whole(
+    src: Any, dst: Any, weights: Any, num_vertices: Any, directed: bool, duplicates: str, self_loops: str,
+    labels: Any, vertices: Any, edges: Any,
+) -> Graph:  # fmt: skip
+    """The graph where its edges are."""
     place = Placement.of(src, dst)
     memory = place.memory
     with memory.using("building the graph"):

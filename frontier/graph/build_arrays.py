@@ -49,8 +49,10 @@ def sorted_rows(
     drop_loops: bool = False,
     weights: Array | None = None,
     need_order: bool = False,
+    num_sources: int | None = None,
 ) -> Rows:
     """Sort edges by source and target, and resolve duplicates; as ``_build_sort.sorted_rows``."""
+    num_sources = num_vertices if num_sources is None else num_sources
     bits = max(1, (num_vertices - 1).bit_length())
     if 2 * bits > 63:
         raise GraphError(
@@ -59,13 +61,13 @@ def sorted_rows(
         )
     if weights is None and not need_order:
         keys = _plain_keys(xp, src, dst, bits, duplicates, both, drop_loops)
-        return Rows(*_rows(xp, keys, bits, num_vertices))
+        return Rows(*_rows(xp, keys, bits, num_vertices, num_sources))
     keys, order, carried = _resolved(xp, src, dst, bits, duplicates, both, drop_loops, weights)
     if both:
         keys, places = _with_reverse(xp, keys, bits)
         order, carried = order[places], None if carried is None else carried[places]
         del places
-    return Rows(*_rows(xp, keys, bits, num_vertices), carried, order)
+    return Rows(*_rows(xp, keys, bits, num_vertices, num_sources), carried, order)
 
 
 def _keys(src: Array, dst: Array, bits: int) -> Array:
@@ -195,11 +197,11 @@ def _add_up(xp: Any, values: Array, heads: Array) -> Array:
     return values
 
 
-def _rows(xp: Any, keys: Array, bits: int, num_vertices: int) -> tuple[Array, Array]:
+def _rows(xp: Any, keys: Array, bits: int, num_vertices: int, num_sources: int) -> tuple[Array, Array]:
     """Offsets and targets of sorted keys, which are used up."""
     if len(keys) == 0:
-        return xp.zeros(num_vertices + 1, np.int32), xp.empty(0, id_dtype(num_vertices))
-    firsts = xp.arange(num_vertices + 1, dtype=np.int64)
+        return xp.zeros(num_sources + 1, np.int32), xp.empty(0, id_dtype(num_vertices))
+    firsts = xp.arange(num_sources + 1, dtype=np.int64)
     firsts <<= bits
     offsets = xp.searchsorted(keys, firsts).astype(offset_dtype(len(keys)))
     keys &= (1 << bits) - 1

@@ -39,6 +39,7 @@ def sorted_rows(
     weights: Array | None = None,
     need_order: bool = False,
     targets_sorted: bool = False,
+    num_sources: int | None = None,
 ) -> Rows:
     """Sort edges by source and target, and resolve duplicates.
 
@@ -61,11 +62,15 @@ def sorted_rows(
         Give ``order`` too.
     targets_sorted : bool
         The edges come in ascending order of ``dst``.
+    num_sources : int, optional
+        Make rows of so many vertices only, with sources that are numbered within them.
     """
+    num_sources = num_vertices if num_sources is None else num_sources
     # sums of floats are rounded in another order there
-    if duplicates != "sum" and sparing(num_vertices + len(src), "frontier.graph.build_kernels"):
+    if duplicates != "sum" and sparing(num_sources + len(src), "frontier.graph.build_kernels"):
         options: dict[str, Any] = {"duplicates": duplicates, "both": both, "drop_loops": drop_loops}
-        rows = _build_arrays.sorted_rows(np, src, dst, num_vertices, weights=weights, need_order=need_order, **options)
+        options |= {"weights": weights, "need_order": need_order, "num_sources": num_sources}
+        rows = _build_arrays.sorted_rows(np, src, dst, num_vertices, **options)
         if rows.order is not None:
             rows.order = rows.order.astype(offset_dtype(len(src)))
         return rows
@@ -79,7 +84,7 @@ def sorted_rows(
         values = np.arange(len(src), dtype=offset_dtype(len(src)))
     else:
         values = np.empty(0, np.int32)
-    buckets = _Buckets(num_vertices, len(src) * (2 if both else 1), values.dtype)
+    buckets = _Buckets(num_vertices, num_sources, len(src) * (2 if both else 1), values.dtype)
     buckets.deal(src, dst, both, drop_loops, values)
     wide = widened(weights) if by_weight else None
     offsets, sums = buckets.sort(duplicates, wide, targets_sorted)
@@ -103,20 +108,22 @@ def sorted_rows(
 class Layout:
     """How many buckets there are, and which bits of a source choose one."""
 
-    def __init__(self, num_vertices: int, num_edges: int) -> None:
+    def __init__(self, num_vertices: int, num_edges: int, num_sources: int | None = None) -> None:
+        num_sources = num_vertices if num_sources is None else num_sources
         self.bits = max(1, (num_vertices - 1).bit_length())  # of a vertex id
-        wanted = min(max(0, num_edges.bit_length() - _BUCKET_BITS), _MAX_BUCKET_BITS, self.bits)
+        source_bits = max(1, (num_sources - 1).bit_length())
+        wanted = min(max(0, num_edges.bit_length() - _BUCKET_BITS), _MAX_BUCKET_BITS, source_bits)
         # a key, the low bits of the source and all of the target, has 63 bits
-        self.shift = min(self.bits - wanted, 63 - self.bits)
-        self.count = (max(num_vertices, 1) - 1 >> self.shift) + 1
+        self.shift = min(source_bits - wanted, 63 - self.bits)
+        self.count = (max(num_sources, 1) - 1 >> self.shift) + 1
 
 
 class _Buckets(Layout):
     """Edges as keys, in buckets by the high bits of their source."""
 
-    def __init__(self, num_vertices: int, num_edges: int, payload_dtype: Any) -> None:
-        super().__init__(num_vertices, num_edges)
-        self.num_vertices = num_vertices
+    def __init__(self, num_vertices: int, num_sources: int, num_edges: int, payload_dtype: Any) -> None:
+        super().__init__(num_vertices, num_edges, num_sources)
+        self.num_vertices, self.num_sources = num_vertices, num_sources
         self.workers = workers_for(num_edges)
         self.starts = np.zeros(self.count + 1, np.int64)
         self.keys = np.empty(0, np.uint64)
@@ -169,7 +176,7 @@ class _Buckets(Layout):
             how = kernels.FIRST if duplicates in ("min", "max", "sum") else how
         sums = np.empty(len(self.keys) if summing else 0, weights.dtype)
         weights = read_only(weights)
-        offsets = np.zeros(self.num_vertices + 1, np.int64)
+        offsets = np.zeros(self.num_sources + 1, np.int64)
         low_bit = self.bits if targets_sorted else 0
         shift, bits = np.uint64(self.shift), np.uint64(self.bits)
 
@@ -229,7 +236,7 @@ class _Buckets(Layout):
         targets = np.empty(m, id_dtype(self.num_vertices))
         values = np.empty(m if len(payload) else 0, payload.dtype)
         heads = np.arange(self.count + 1) << self.shift
-        out = offsets[np.minimum(heads, self.num_vertices)].astype(np.int64)
+        out = offsets[np.minimum(heads, self.num_sources)].astype(np.int64)
 
         def work(buckets: Iterator[int]) -> None:
             for b in buckets:

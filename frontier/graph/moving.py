@@ -30,6 +30,9 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
     there = Placement.parse(asked)
     if there is here or there == here:
         return graph
+    divided = graph._topology.divided
+    if divided is not None:  # all ranks do this together
+        return moved(graph._once("whole", divided.gathered), there)
     if there.shares_arrays_with(here):
         return graph._wrap(graph._topology, there)
     if _lies_on_host(there):

@@ -9,6 +9,8 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from frontier.errors import GraphError
+
 __all__ = ["OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "offset_dtype", "read_only"]
 
 Array = NDArray[Any]
@@ -65,6 +67,7 @@ class Topology:
         self.edges = {name: read_only(column) for name, column in edges.items()}
         self.derived: dict[str, Any] = {}
         self.recipes: dict[str, Callable[[], Any]] = {}  # by name, for graphs made of others
+        self.divided: Any = None  # what a graph in parts is made of, see frontier.backends.ranks.parts
         self.lock = threading.RLock()  # making one derived value may ask for another
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
@@ -118,9 +121,11 @@ class Topology:
         return made
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "derived": {}, "recipes": {}, "lock": None}
+        if self.divided is not None:
+            raise GraphError('a graph in parts cannot be copied: g.to("cpu") brings the whole graph to every rank')
+        return {**self.__dict__, "derived": {}, "recipes": {}, "divided": None, "lock": None}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # through __init__, because NumPy's pickles come back writeable
-        del state["derived"], state["recipes"], state["lock"]
+        del state["derived"], state["recipes"], state["divided"], state["lock"]
         self.__init__(**state)  # type: ignore[misc]

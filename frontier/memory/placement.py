@@ -55,6 +55,9 @@ class Computing(Protocol):
     def processes(self) -> int:
         """Return how many processes run each program together."""
 
+    def build(self, shares: Any, placement: Placement, **options: Any) -> Any:
+        """Build a graph of which each process has a part."""
+
     def may_pull(self, g: Any) -> bool:
         """Whether searches may pull."""
 

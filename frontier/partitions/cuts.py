@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Array
 from frontier.memory.arrays import to_host
 
-__all__ = ["HUB", "PER_VERTEX", "by_hubs", "by_slots", "by_vertices", "most_square"]
+__all__ = ["HUB", "PER_VERTEX", "at_equal_weights", "by_hubs", "by_slots", "by_vertices", "most_square"]
 
 #: What a vertex weighs, as a number of edge slots: its fields take memory and time even if it has no edges.
 PER_VERTEX = 1
@@ -33,15 +36,19 @@ def by_slots(graph: Graph, parts: int) -> Array:
     Each cut is made where the weight before it is nearest to its share of the whole. So a part has at most its share
     and the weight of one vertex. A cut is found by bisection, with few reads even if the offsets lie on a GPU.
     """
-    offsets, n = graph.offsets, graph.num_vertices
+    return at_equal_weights(graph.offsets, parts, graph.placement.memory.moved)
+
+
+def at_equal_weights(offsets: Any, parts: int, moved: Callable[[Array], Any] = lambda ids: ids) -> Array:
+    """The same from offsets alone; ``moved`` brings indices to where they lie."""
+    n = len(offsets) - 1
 
     def before(vertex: Array) -> Array:
         """Weight of all vertices that precede the given ones."""
-        where = vertex if isinstance(offsets, np.ndarray) else graph.placement.memory.moved(vertex)
-        weight: Array = to_host(offsets[where]).astype(np.int64) + PER_VERTEX * vertex
+        weight: Array = to_host(offsets[moved(vertex)]).astype(np.int64) + PER_VERTEX * vertex
         return weight
 
-    total = graph.num_slots + PER_VERTEX * n
+    total = int(offsets[-1]) + PER_VERTEX * n
     share = np.arange(parts + 1, dtype=np.int64) * total // parts
     low, high = np.zeros_like(share), np.full_like(share, n)
     while (low < high).any():  # the first vertex with at least the share before it

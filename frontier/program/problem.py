@@ -229,6 +229,8 @@ class Problem:
             if isinstance(made, Field) and made.dtype is not None and made.kind in lengths
         ]
         needed, memory = sum(sizes), self.graph.placement.memory
+        if self.graph._topology.divided is not None:
+            return  # a part of them only is there
         if needed >= memory.small:
             memory.check_room(needed, f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
 
@@ -251,7 +253,10 @@ class Problem:
             self.scalars[name] = value = np.empty(1, made.dtype)
             value[0] = _plain(made.init)
             return
-        memory = self.graph.placement.memory
+        memory, divided = self.graph.placement.memory, self.graph._topology.divided
+        if divided is not None and made.kind == "edge":
+            self.arrays[name] = self._edges_of(divided, name, made)
+            return
         if made.plain:
             self.arrays[name] = memory.full(lengths[made.kind], made.init, made.dtype)
             return
@@ -266,6 +271,13 @@ class Problem:
             self.arrays[name] = memory.moved(made.init).astype(made.dtype, order="C")
         else:
             self.arrays[name] = memory.moved(np.array(made.init, made.dtype))
+
+    def _edges_of(self, divided: Any, name: str, made: Field) -> NDArray[Any]:
+        """A field of edges of a graph in parts: as long as all edge slots, but only a rank's own are there."""
+        if not made.plain and len(np.shape(made.init)) and not hasattr(made.init, "gather"):
+            _fits(made.init, made.dtype, name, self.graph.num_slots, "edges")  # type: ignore[arg-type]
+        own: NDArray[Any] = divided.full(made.init, made.dtype)
+        return own
 
     if TYPE_CHECKING:
         graph: Graph

@@ -51,6 +51,7 @@ class Intersect(Operator):
     name = "intersect"
     passes_through = True
     divides = True
+    reads_lists = True
 
     def __init__(
         self,

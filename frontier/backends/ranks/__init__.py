@@ -20,6 +20,8 @@ from frontier.memory.host import HOST
 from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.graph.shares import Shares
     from frontier.lowering.loops import Program
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
@@ -56,6 +58,13 @@ class RanksBackend(Backend):
         if self.parts:
             return Group(step, p, f, schedule, Threads(self.parts).members, self.inner)
         return Part.agreed(step, p, f, schedule, world(), self.inner)
+
+    def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
+        """Build a graph in parts; all ranks call this together."""
+        from frontier.backends.ranks.communicators import Threads, world
+        from frontier.backends.ranks.parts import divided_graph
+
+        return divided_graph(shares, Threads(self.parts).members if self.parts else [world()], placement, **options)
 
     def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
         """Lower a step as the cpu backend does: here each step of it is a program of its own."""

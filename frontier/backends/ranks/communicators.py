@@ -1,11 +1,13 @@
 """How the parts of a run talk: processes by MPI, or threads of one process, which need nothing installed.
 
-All that a run needs is one collective: everybody gives an object and gets those of all, in the order of ranks.
+A run needs one collective: everybody gives an object and gets those of all, in the order of ranks. Building a graph in
+parts needs two more: an object for each of the others, and the sum of arrays.
 """
 
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import pickle
 import sys
@@ -15,10 +17,15 @@ from functools import cache
 from types import TracebackType
 from typing import Any
 
+import numpy as np
+
 from frontier.errors import FrontierError
 from frontier.native import threads
 
 __all__ = ["Communicator", "Member", "Mpi", "Threads", "world"]
+
+#: Elements that are added at a time, for MPI needs as much memory again.
+PIECE = 1 << 18
 
 
 class Communicator(ABC):
@@ -41,6 +48,14 @@ class Communicator(ABC):
         """Return what every part gives, in the order of ranks; every part calls this equally often."""
 
     @abstractmethod
+    def deal(self, given: list[Any]) -> list[Any]:
+        """Give each part an object of its own, and return what every part has for this one, in the order of ranks."""
+
+    @abstractmethod
+    def add(self, array: Any) -> None:
+        """Replace an array by the sum of those of all parts."""
+
+    @abstractmethod
     def leave(self) -> None:
         """Let no other part wait for this one, which cannot go on."""
 
@@ -57,6 +72,15 @@ class Member(Communicator):
         self.sent += len(data)
         return [pickle.loads(each) for each in self._group.meet(self.rank, data)]
 
+    def deal(self, given: list[Any]) -> list[Any]:
+        """Give each part an object of its own."""
+        data = [pickle.dumps(each, 5) for each in given]
+        return [pickle.loads(each[self.rank]) for each in self._group.meet(self.rank, data)]
+
+    def add(self, array: Any) -> None:
+        """Replace an array by the sum of those of all parts."""
+        array[...] = np.sum([pickle.loads(each) for each in self._group.meet(self.rank, pickle.dumps(array, 5))], 0)
+
     def leave(self) -> None:
         """Let no other part wait for this one."""
         self._group.end()
@@ -68,14 +92,14 @@ class Threads:
     def __init__(self, size: int) -> None:
         self.size = size
         self._turn = threading.Condition()
-        self._slots: list[bytes] = [b""] * size
+        self._slots: list[Any] = [b""] * size
         self._came = self._meetings = 0
-        self._told: list[bytes] = []
+        self._told: list[Any] = []
         self._ended = False
         self.members = [Member(rank, self) for rank in range(size)]
 
-    def meet(self, rank: int, data: bytes) -> list[bytes]:
-        """Exchange the bytes of all members."""
+    def meet(self, rank: int, data: Any) -> list[Any]:
+        """Exchange what all members bring."""
         with self._turn:
             self._slots[rank] = data
             self._came += 1
@@ -115,12 +139,30 @@ class Mpi(Communicator):
         data = pickle.dumps(given, 5)
         self.sent += len(data)
         counts = self._comm.allgather(len(data))
-        starts = [sum(counts[:rank]) for rank in range(self.size)]
+        starts = _starts(counts)
         found = bytearray(sum(counts))
         self._comm.Allgatherv(data, [found, counts, starts, self._mpi.BYTE])
         view = memoryview(found)
         parts = (view[start : start + count] for start, count in zip(starts, counts, strict=True))
         return [pickle.loads(part) for part in parts]
+
+    def deal(self, given: list[Any]) -> list[Any]:
+        """Give each process an object of its own."""
+        if self.size == 1:
+            return given
+        data = [pickle.dumps(each, 5) for each in given]
+        counts = [len(each) for each in data]
+        theirs = self._comm.alltoall(counts)
+        found = bytearray(sum(theirs))
+        byte = self._mpi.BYTE
+        self._comm.Alltoallv([b"".join(data), counts, _starts(counts), byte], [found, theirs, _starts(theirs), byte])
+        view = memoryview(found)
+        return [pickle.loads(view[at : at + n]) for at, n in zip(_starts(theirs), theirs, strict=True)]
+
+    def add(self, array: Any) -> None:
+        """Replace an array by the sum of those of all processes."""
+        for at in range(0, len(array), PIECE):
+            self._comm.Allreduce(self._mpi.IN_PLACE, array[at : at + PIECE])
 
     def leave(self) -> None:
         """Nothing: a process that cannot go on ends, and MPI ends the others."""
@@ -135,6 +177,10 @@ class Mpi(Communicator):
         sys.__excepthook__(kind, error, trace)
         sys.stderr.flush()
         self._comm.Abort(1)
+
+
+def _starts(counts: list[int]) -> list[int]:
+    return [0, *itertools.accumulate(counts[:-1])]
 
 
 @cache

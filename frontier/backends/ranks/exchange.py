@@ -102,10 +102,17 @@ def places(step: Step, each: Written, mine: Frontier) -> NDArray[Any] | None:
     return None
 
 
+def stays(p: Problem, name: str) -> bool:
+    """Whether each part keeps its own elements of a field for itself: those of edges, if the graph is in parts."""
+    return p.graph._topology.divided is not None and p.fields[name].kind == "edge"
+
+
 def values_of(p: Problem, step: Step, fields: Iterable[Written], mine: Frontier) -> dict[str, Any]:
     """Copy what a step is going to write: for each field the places, None for all, and their values."""
     found = {}
     for each in fields:
+        if stays(p, each.name):
+            continue
         ids = places(step, each, mine)
         array = p.arrays[each.name]
         found[each.name] = ids, array.copy() if ids is None else array[ids]
@@ -134,6 +141,8 @@ def merge(p: Problem, fields: Iterable[Written], told: list[dict[str, Change]]) 
     chosen: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
     leaders = {each.with_ for each in fields}
     for each in sorted(fields, key=lambda each: bool(each.with_)):
+        if stays(p, each.name):
+            continue
         parts = [part[each.name] for part in told]
         array = p.arrays[each.name]
         if each.with_ in chosen:

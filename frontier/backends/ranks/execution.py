@@ -18,6 +18,7 @@ import numpy as np
 from frontier import tracing
 from frontier.backends.python.interpreter import Context, Interpretation
 from frontier.backends.ranks.exchange import Message, Written, changes, merge, packed, unpacked, values_of
+from frontier.backends.ranks.own_part import in_parts, own_part, part_for, push_only, pushing
 from frontier.backends.ranks.writes import check_writes, written
 from frontier.errors import FrontierError, FunctorError, GraphError
 from frontier.memory.placement import backend_named
@@ -41,7 +42,7 @@ class _Walk(Context):
     """The interpreter's walk through a program, with steps divided among parts."""
 
     def __init__(self, p: Problem, schedule: ResolvedSchedule, comm: Communicator, inner: str) -> None:
-        super().__init__(p, schedule)
+        super().__init__(p, push_only(schedule) if in_parts(p) else schedule)
         self._comm, self._backend = comm, backend_named(inner)
         self._starts = _starts(p.graph, comm.size)
         self._written: dict[Step, list[Written]] = {}
@@ -60,6 +61,7 @@ class _Walk(Context):
 
     def _divided(self, step: Operator, f: Frontier) -> Frontier:
         p = self.problem
+        there = part_for(step, p, self._comm, self._backend.interprets) if in_parts(p) else p
         if step not in self._written:  # once in a run: it takes longer than an exchange
             self._written[step] = written(step, p)
         fields = self._written[step]
@@ -68,7 +70,7 @@ class _Walk(Context):
         before = values_of(p, step, fields, mine)
         after = f
         try:
-            after = self._run_inner(_alone(step), mine)
+            after = self._run_inner(_alone(step), mine, there)
         except Exception as error:
             message.error = _sendable(error)
         begun, sent = time.perf_counter(), self._comm.sent
@@ -99,10 +101,12 @@ class _Walk(Context):
             return f
         return _union(Frontier(p.graph, (), told[0].frontier[1]), [each.frontier[0] for each in told])
 
-    def _run_inner(self, step: Step, f: Frontier | None) -> Any:
+    def _run_inner(self, step: Step, f: Frontier | None, p: Problem | None = None) -> Any:
         """Run one step on this part's elements, compiled."""
+        if in_parts(self.problem):
+            step = pushing(step)
         captures_of(step)  # which backends that compile expect to be known
-        execution = self._backend.start(step, self.problem, f, self.schedule)
+        execution = self._backend.start(step, self.problem if p is None else p, f, self.schedule)
         while not execution.done:
             execution.proceed()
         return execution.frontier
@@ -178,6 +182,7 @@ class Part(Interpretation):
     def __init__(
         self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str
     ) -> None:
+        p = own_part(step, p, comm)
         check_writes(step, p)
         super().__init__(step, p, f, schedule, _Walk(p, schedule, comm, inner))
 
@@ -205,7 +210,8 @@ def _description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
     g = p.graph
     made = {"graph": g.cached("checksum", lambda: _checksum(g.offsets, g.targets, g.weights)), "program": repr(step)}
     made |= {f"p.{name}": (str(value.dtype), value.tobytes()) for name, value in p.scalars.items()}
-    made |= {f"p.{name}": _checksum(array) for name, array in p.arrays.items()}
+    whole = (name for name in p.arrays if not (in_parts(p) and p.fields[name].kind == "edge"))
+    made |= {f"p.{name}": _checksum(p.arrays[name]) for name in whole}
     made |= {f"p.{name}": _checksum(np.sort(pile.ids)) for name, pile in p.piles.items()}
     return made | {"frontier": None if f is None else len(f) if f.is_all else _checksum(np.sort(f.ids))}
 

@@ -6,6 +6,7 @@ import copy
 import threading
 from typing import TYPE_CHECKING, Any
 
+from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.execution import Part
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ class Group:
 
 
 def _copied(p: Problem) -> Problem:
-    """A problem with arrays of its own on the same graph."""
+    """A problem with arrays of its own on the same graph; of those that stay in parts, each part writes its own."""
     made = copy.copy(p)
     vars(made).update(
-        arrays={name: array.copy() for name, array in p.arrays.items()},
+        arrays={name: array if stays(p, name) else array.copy() for name, array in p.arrays.items()},
         scalars={name: value.copy() for name, value in p.scalars.items()},
         piles=dict(p.piles), workspace={},
     )  # fmt: skip

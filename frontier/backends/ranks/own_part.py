@@ -1,0 +1,120 @@
+"""A rank's part of a problem whose graph is in parts, and what a program must not do there.
+
+The rank computes on a graph of which it has the out-edges of its own vertices, and, once a step walks them, their
+in-edges. So steps push; a pull would look for the edges of others.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from frontier.backends.ranks.transposing import in_graph, turned
+from frontier.errors import FrontierError, FunctorError
+from frontier.functors.functor import arguments, location
+from frontier.program.effects import effects
+from frontier.program.step import walk
+
+if TYPE_CHECKING:
+    from frontier.backends.ranks.communicators import Communicator
+    from frontier.graph.graph import Graph
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Operator, Step
+
+__all__ = ["in_parts", "own_part", "part_for", "push_only", "pushing"]
+
+
+def in_parts(p: Problem) -> bool:
+    """Whether each rank holds the edges of its own vertices only."""
+    return p.graph._topology.divided is not None
+
+
+def own_part(step: Step, p: Problem, comm: Communicator) -> Problem:
+    """The problem on a rank's part of the graph, with the same fields; ``p`` itself if every rank has the whole graph.
+
+    Raises
+    ------
+    FrontierError
+        If a step needs edges that other ranks have.
+    """
+    divided = p.graph._topology.divided
+    if divided is None:
+        return p
+    for each in walk(step):
+        _check(each, p)
+    made: Problem | None = p.workspace.get("part")
+    if made is None or made.graph is not divided.part(comm.rank):
+        made = copy.copy(p)  # with the same dicts of arrays, scalars and piles
+        vars(made)["graph"] = divided.part(comm.rank)
+        p.workspace["part"] = made
+    return made
+
+
+def _check(step: Step, p: Problem) -> None:
+    if step.reads_lists:
+        raise FrontierError(f"{step!r} reads the edges of vertices that other ranks have: {_HELP}")
+    inwards = step.far == "src"
+    for fn, place in step.functors():
+        touched = effects(fn)
+        if inwards and place == "edge" and "edge" in arguments(fn, place):
+            raise FunctorError(f"{location(fn)} takes the slots of in-edges, which other ranks have: {_HELP}")
+        if touched.topology - {"offsets"} or (touched.topology and inwards and p.graph.directed):
+            raise FunctorError(f"{location(fn)} looks up edges, which may be those of other ranks: {_HELP}")
+        for name, indices in (*touched.writes.items(), *touched.reads.items()):
+            if name in p.fields and p.fields[name].kind == "edge" and not indices <= {"edge", ""}:
+                raise FunctorError(
+                    f"{location(fn)} uses p.{name}, a field of edges, at another index than its own edge, which may be "
+                    f"that of another rank: {_HELP}"
+                )
+
+
+_HELP = 'the graph is in parts; g.to("cpu").to("ranks") has the whole graph on every rank'
+
+
+def push_only(schedule: ResolvedSchedule) -> ResolvedSchedule:
+    """The schedule without pulls."""
+    return replace(schedule, direction="push")
+
+
+def pushing(step: Any) -> Any:
+    """The step without a schedule of its own that pulls."""
+    if step.schedule is None or step.schedule.direction in (None, "push"):
+        return step
+    made = step.__dict__.get("_pushing")
+    if made is None:
+        made = copy.copy(step)
+        made.schedule = step.schedule.replace(direction="push")
+        step.__dict__["_pushing"] = made
+    return made
+
+
+def part_for(step: Operator, p: Problem, comm: Communicator, interprets: bool) -> Problem:
+    """The problem on which a rank runs a step: if it walks in-edges, on a graph that has those of its vertices.
+
+    All ranks call this together, before the step.
+    """
+    if step.far != "src" or (p.graph.symmetric and not interprets):
+        return p
+    weighted = "weight" in _names(step)
+    made: Problem | None = p.workspace.get("in part")
+    if made is None or (weighted and made.graph.weights is None):
+        made = copy.copy(p)
+        vars(made)["graph"] = _in_graph(p.graph, comm, weighted, interprets)
+        p.workspace["in part"] = made
+    return made
+
+
+def _in_graph(g: Graph, comm: Communicator, weighted: bool, interprets: bool) -> Graph:
+    whole, starts = g, g._topology.divided.starts
+    if not whole.symmetric:
+        g = whole.cached(f"in-edges, weighted {weighted}", lambda: in_graph(whole, comm, weighted))
+    if not interprets:
+        return g
+    return turned(g, *starts[comm.rank : comm.rank + 2].tolist())
+
+
+def _names(step: Step) -> set[str]:
+    """What its functors take of edges."""
+    return {name for fn, place in step.functors() if place == "edge" for name in arguments(fn, place)}

@@ -1,0 +1,75 @@
+"""Edges that several processes make, or have, together: what graphs in parts are built from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from frontier.errors import GraphError
+from frontier.graph.topology import Array
+
+__all__ = ["Piece", "Shares"]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some edges: their ends, and the values that go with them."""
+
+    src: Array
+    dst: Array
+    weights: Array | None = None
+    columns: Mapping[str, Array] | None = None
+
+    @property
+    def values(self) -> dict[str, Array]:
+        """Weights, under the name ``""``, and columns."""
+        found = dict(self.columns or {})
+        return found if self.weights is None else {"": self.weights, **found}
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Edges of a graph, of which every process can make some.
+
+    Attributes
+    ----------
+    count : int
+        Number of edges.
+    make : callable
+        ``make(lo, hi)`` returns the :class:`Piece` of edges lo to hi - 1.
+    num_vertices : int or None
+        None: the largest id plus one.
+    alone : bool
+        Whether these are the edges of one process, and the others have others. If not, every process could make all.
+    """
+
+    count: int
+    make: Callable[[int, int], Piece]
+    num_vertices: int | None = None
+    alone: bool = False
+
+    @classmethod
+    def of(cls, whole: Piece, num_vertices: int | None, alone: bool) -> Shares:
+        """Edges that are there already."""
+
+        def make(lo: int, hi: int) -> Piece:
+            cut = slice(lo, hi)
+            columns = {name: column[cut] for name, column in (whole.columns or {}).items()}
+            weights = None if whole.weights is None else whole.weights[cut]
+            return Piece(whole.src[cut], whole.dst[cut], weights, columns)
+
+        return cls(len(whole.src), make, num_vertices, alone)
+
+    def checked(self, piece: Piece, self_loops: str) -> Piece:
+        """Refuse self-loops or leave them out, if that is asked for."""
+        if self_loops == "keep":
+            return piece
+        proper = piece.src != piece.dst
+        if proper.all():
+            return piece
+        if self_loops == "error":
+            raise GraphError(f"there is a self-loop of vertex {piece.src[np.argmin(proper)]}")
+        values = {name: value[proper] for name, value in piece.values.items()}
+        return Piece(piece.src[proper], piece.dst[proper], values.pop("", None), values)

@@ -1,0 +1,260 @@
+"""Graphs of which each rank holds only its part: the same as whole ones, with the same results, and less memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_ranks import Near, Paths, mpirun, processes
+
+import frontier as fr
+from frontier.memory import detection
+from frontier.memory.reserved import reserved
+
+pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+
+PLACES = ("ranks:1", "ranks:2", "ranks:3", "ranks:4", "ranks:3,python")
+
+
+def same(divided, whole):
+    """Two graphs have equal arrays."""
+    found = divided.to("cpu")
+    assert (found.num_vertices, found.directed) == (whole.num_vertices, whole.directed)
+    assert (divided.num_edges, divided.max_degree) == (whole.num_edges, whole.max_degree)
+    assert (divided.min_weight, divided.max_weight) == (whole.min_weight, whole.max_weight)
+    pairs = [(found.offsets, whole.offsets), (found.targets, whole.targets)]
+    assert (found.weights is None) == (whole.weights is None)
+    if whole.weights is not None:
+        pairs.append((found.weights, whole.weights))
+    pairs += [(found.edges[name], column) for name, column in whole.edges.items()]
+    for one, other in pairs:
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+
+
+# ---- making ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weights", [None, (1, 9), (0.5, 2.0)])
+@pytest.mark.parametrize("make", [fr.rmat, fr.urand])
+def test_a_graph_made_in_parts_is_that_made_whole(place, directed, weights, make):
+    options = {"directed": directed, "weights": weights, "seed": 5}
+    same(make(7, 6, placement=place, **options), make(7, 6, **options))
+
+
+@pytest.mark.parametrize("weights", [None, (0.5, 2.0)])
+def test_compiled_kernels_make_the_same(weights):
+    same(fr.rmat(14, 8, seed=3, weights=weights, placement="ranks:3"), fr.rmat(14, 8, seed=3, weights=weights))
+
+
+@pytest.mark.parametrize("place", ["ranks:1", "ranks:3"])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("self_loops", ["keep", "drop"])
+@pytest.mark.parametrize("duplicates", ["keep", "first", "last", "min", "max", "sum"])
+def test_duplicates_and_loops_are_resolved_alike(place, directed, self_loops, duplicates):
+    draw = np.random.default_rng(1)
+    src, dst = draw.integers(0, 9, (2, 400))
+    options = {
+        "weights": draw.random(400), "edges": {"number": np.arange(400)}, "num_vertices": 12, "directed": directed,
+        "duplicates": duplicates, "self_loops": self_loops,
+    }  # fmt: skip
+    same(fr.from_edges(src, dst, placement=place, **options), fr.from_edges(src, dst, **options))
+
+
+def test_what_cannot_be_built_in_parts_is_refused():
+    with pytest.raises(fr.GraphError, match="needs seed="):
+        fr.rmat(4, 4, placement="ranks:2")
+    with pytest.raises(fr.GraphError, match="vertices are integers from 0"):
+        fr.from_edges(["a"], ["b"], placement="ranks:2")
+    with pytest.raises(fr.GraphError, match='goes with placement="ranks"'):
+        fr.from_edges([0], [1], parts=True)
+    with pytest.raises(fr.GraphError, match=r"the edge .* is given more than once"):
+        fr.from_edges([0, 1, 2], [1, 2, 1], placement="ranks:2", duplicates="error")
+    with pytest.raises(fr.GraphError, match="self-loop of vertex 1"):
+        fr.from_edges([0, 1], [1, 1], placement="ranks:2", self_loops="error")
+
+
+def test_an_empty_graph_has_parts():
+    g = fr.from_edges([], [], num_vertices=5, placement="ranks:3")
+    assert (g.num_vertices, g.num_edges, g.num_slots) == (5, 0, 0)
+    assert fr.bfs(g, 2).level.tolist() == [-1, -1, 0, -1, -1]
+    assert fr.from_edges([], [], placement="ranks:2").num_vertices == 0
+
+
+# ---- a part ---------------------------------------------------------------------------------------------------
+
+
+def test_a_part_has_its_own_rows_only():
+    whole = fr.rmat(9, 8, seed=2, weights=(1, 9))
+    g = fr.rmat(9, 8, seed=2, weights=(1, 9), placement="ranks:3")
+    divided = g._topology.divided
+    assert len(divided.parts) == 3
+    for index, part in enumerate(divided.parts):
+        own = divided.slots(index)
+        for array, expected in ((part.targets, whole.targets), (part.weights, whole.weights)):
+            assert len(array) == g.num_slots
+            assert np.array_equal(array[own.start : own.stop], expected[own.start : own.stop])
+            assert not array[: own.start].any()
+            assert not array[own.stop :].any()
+
+
+def test_an_array_of_edges_is_gathered_when_asked():
+    whole, g = (fr.rmat(6, 8, seed=2, placement=place) for place in ("cpu", "ranks:3"))
+    assert np.array_equal(np.asarray(g.targets), whole.targets)
+    assert np.array_equal(g.targets[5:300:7], whole.targets[5:300:7])
+    assert np.array_equal(g.targets[::-1], whole.targets[::-1])
+    assert np.array_equal(g.targets.own, whole.targets)  # of all ranks, as they are one process
+    assert (len(g.targets), g.targets.dtype, g.targets.nbytes) == (g.num_slots, np.int32, whole.targets.nbytes)
+    assert "in 3 parts" in repr(g.targets)
+    with pytest.raises(fr.GraphError, match="each rank has the edges of its own vertices only"):
+        g.targets[3]
+    with pytest.raises(fr.GraphError, match="no rank has the sources of the whole"):
+        g.sources  # noqa: B018
+    with pytest.raises(fr.GraphError, match="cannot be copied"):
+        __import__("pickle").dumps(g)
+
+
+def test_memory_is_taken_by_what_is_written():
+    far = reserved(1 << 40, np.int32)  # 4 TiB
+    far[1 << 39] = 7
+    assert far[1 << 39] == 7
+    assert far[5] == 0
+
+
+# ---- running --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("directed", [False, True])
+def test_primitives_are_the_same(place, directed):
+    options = {"seed": 3, "weights": (1, 9), "directed": directed}
+    g, there = fr.rmat(7, 8, **options), fr.rmat(7, 8, placement=place, **options)
+    found = fr.bfs(there, 5)
+    assert np.array_equal(found.level, fr.bfs(g, 5).level)
+    fr.verify.bfs(g, found)
+    fr.verify.sssp(g, fr.sssp(there, 5))
+    for weighted in (False, True):
+        one, several = fr.pagerank(g, weighted=weighted), fr.pagerank(there, weighted=weighted)
+        np.testing.assert_allclose(several.rank, one.rank, rtol=1e-9)
+    np.testing.assert_allclose(
+        fr.betweenness(there, [5, 9]).centrality, fr.betweenness(g, [5, 9]).centrality, rtol=1e-9, atol=1e-12
+    )
+    if not directed:
+        assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
+    assert np.array_equal(there.in_degree, g.in_degree)
+    np.testing.assert_allclose(there.out_weight, g.out_weight)
+
+
+@pytest.mark.parametrize("enactor", [Paths, Near])
+@pytest.mark.parametrize("direction", ["push", "pull", "auto"])
+def test_schedules_are_the_same(enactor, direction):
+    g = fr.rmat(8, 8, seed=3, weights=(1, 9), placement="ranks:3")
+    p = fr.Problem(g, distance=fr.vertex("float64", np.inf), source=fr.scalar("int64", 5))
+    p.distance[5] = 0
+    enactor(p, fr.Schedule(direction=direction)).run()
+    expected = fr.sssp(fr.rmat(8, 8, seed=3, weights=(1, 9)), 5, parents=False).distance
+    reached = expected < np.iinfo(np.int64).max
+    assert np.array_equal(p.distance[reached], expected[reached])
+    assert np.isinf(p.distance[~reached]).all()
+
+
+def mark(p, src, dst, edge, weight):
+    p.length[edge] = weight + src
+
+
+def add(p, src, dst, edge):
+    fr.atomic_add(p.total, dst, p.length[edge])
+
+
+def through(p, src, dst, edge):
+    p.length[edge + 1] = 1
+
+
+@pytest.mark.parametrize("place", ["cpu", "ranks:3", "ranks:2,python"])
+def test_fields_of_edges_stay_with_their_ranks(place):
+    g = fr.rmat(6, 6, seed=3, weights=(1, 9), placement=place)
+    p = fr.Problem(g, length=fr.edge("int64", 7), first=fr.edge("int32", g.weights), total=fr.vertex("int64", 0))
+    fr.Compute(mark, over="edges")(p)
+    fr.Advance(add, over="vertices")(p)
+    whole = fr.rmat(6, 6, seed=3, weights=(1, 9))
+    expected = np.zeros(64, np.int64)
+    np.add.at(expected, whole.targets, whole.weights + whole.sources)
+    assert np.array_equal(p.total, expected)
+    assert np.array_equal(p.first, whole.weights)
+
+
+def near(p, v):
+    best = -1
+    for e in fr.neighbours(p, v):
+        best = max(best, fr.target(p, e))
+    p.total[v] = best
+
+
+def slot_of(p, src, edge):
+    return edge
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        (fr.Compute(near, over="vertices"), r"near .* looks up edges, which may be those of other ranks"),
+        (fr.Compute(through, over="edges"), r"uses p\.length, a field of edges, at another index"),
+        (fr.Gather(slot_of, "max", into="total", over="vertices"), "takes the slots of in-edges"),
+    ],
+)
+def test_what_needs_edges_of_others_is_refused(step, message):
+    g = fr.rmat(5, 4, seed=3, placement="ranks:2")
+    p = fr.Problem(g, length=fr.edge("int64", 0), total=fr.vertex("int64", 0))
+    with pytest.raises(fr.FrontierError, match=message):
+        step(p)
+
+
+# ---- processes ------------------------------------------------------------------------------------------------
+
+
+@processes
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_processes_have_their_own_parts(count, tmp_path):
+    made = mpirun(count, tmp_path, """
+        import numpy as np, frontier as fr
+        from mpi4py import MPI
+        rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+        for directed in (False, True):
+            options = dict(seed=5, weights=(1, 9), directed=directed)
+            whole, g = fr.rmat(9, 8, **options), fr.rmat(9, 8, placement="ranks", **options)
+            first, own = g.targets.first, g.targets.own
+            assert len(own) < whole.num_slots
+            assert np.array_equal(own, whole.targets[first : first + len(own)])
+            assert np.array_equal(fr.bfs(g, 3).level, fr.bfs(whole, 3).level)
+            fr.verify.sssp(whole, fr.sssp(g, 3))
+            assert np.allclose(fr.pagerank(g, weighted=True).rank, fr.pagerank(whole, weighted=True).rank)
+            edges = len(whole.targets) * rank // size, len(whole.targets) * (rank + 1) // size
+            mine = slice(*edges)
+            h = fr.from_edges(whole.sources[mine], whole.targets[mine], whole.weights[mine], directed=directed,
+                              num_vertices=512, placement="ranks", parts=True)
+            assert np.array_equal(h.to("cpu").targets, whole.targets)
+            assert np.array_equal(h.to("cpu").weights, whole.weights)
+        print("right")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == count
+
+
+@processes
+def test_a_rank_takes_the_memory_of_its_part(tmp_path):
+    made = mpirun(2, tmp_path, """
+        import numpy as np, frontier as fr
+        def kilobytes(name):
+            return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+        warm = fr.rmat(15, 16, seed=1, placement="ranks")
+        fr.bfs(warm, 1)
+        before = kilobytes("VmRSS")
+        g = fr.rmat(19, 16, seed=5, placement="ranks")
+        part = (g.targets.own.nbytes + g.offsets.nbytes) / 1024
+        taken = kilobytes("VmHWM") - before
+        assert taken < 1.5 * part + 4096, (taken, part)
+        print("right")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 2
