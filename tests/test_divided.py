@@ -7,7 +7,14 @@ import pytest
 from test_ranks import Near, Paths, mpirun, processes
 
 import frontier as fr
+from frontier.backends.ranks.communicators import Threads
+from frontier.backends.ranks.parts import on_all
+from frontier.graph500.generator import generate
+from frontier.graph500.others import Others
+from frontier.graph500.run import benchmark, construct
+from frontier.graph500.validation import bfs_tree, check_edges, check_joined
 from frontier.memory import detection
+from frontier.memory.placement import Placement
 from frontier.memory.reserved import reserved
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
@@ -258,3 +265,52 @@ def test_a_rank_takes_the_memory_of_its_part(tmp_path):
     """)  # fmt: skip
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stdout.count("right") == 2
+
+
+# ---- Graph500 -------------------------------------------------------------------------------------------------
+
+
+def test_graph500_in_parts_searches_the_same_graph():
+    one, several = (benchmark(8, roots=3, backend=place) for place in ("cpu", "ranks:3"))
+    for kernel in ("bfs", "sssp"):
+        found = [[(s.root, s.edges) for s in each.searches[kernel]] for each in (one, several)]
+        assert found[0] == found[1]
+
+
+def test_an_edge_that_breaks_a_rule_is_reported_by_all():
+    edges = generate(6)
+    g = construct(edges, Placement.parse("cpu"))
+    root = int(edges.src[0])
+    tree = bfs_tree(root, fr.bfs(g, root).parent)
+    wrong = bfs_tree(root, np.where(np.arange(g.num_vertices) == root, root, -1))
+    halves = [(0, 512), (512, 1024)]
+
+    def validated(comm, trees):
+        lo, hi = halves[comm.rank]
+        mine = generate(6, lo=lo, hi=hi)
+        return Others(comm).evidence(lambda: check_edges(mine, trees[comm.rank]))
+
+    found = on_all(Threads(2).members, lambda comm: validated(comm, (tree, tree)))
+    for each in found:
+        assert check_joined(tree, each) == check_joined(tree, check_edges(edges, tree))
+
+    def refused(comm):
+        with pytest.raises(fr.VerificationError, match="joins a vertex of the tree with one outside"):
+            validated(comm, (tree, wrong))
+
+    on_all(Threads(2).members, refused)
+
+
+@processes
+@pytest.mark.parametrize("count", [2, 3])
+def test_graph500_on_processes(count, tmp_path):
+    made = mpirun(count, tmp_path, """
+        from frontier.graph500.run import benchmark
+        one, several = (benchmark(8, roots=3, backend=place) for place in ("cpu", "ranks"))
+        for kernel in ("bfs", "sssp"):
+            found = [[(s.root, s.edges) for s in each.searches[kernel]] for each in (one, several)]
+            assert found[0] == found[1]
+        print("right", several.processes)
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count(f"right {count}") == count

@@ -2,6 +2,7 @@
 
 - ``run``: the benchmark from the first step to the last: which steps there are, and what is timed
 - ``edges``: the list of edge tuples, in memory and in order
+- ``others``: what the processes that run the benchmark together tell each other
 - ``generator``: makes the list, or any range of it
 - ``roots``: the search keys, drawn from the vertices that have a neighbour
 - ``validation``: the specification's rules for a BFS or SSSP tree, checked against the list, or a range of it

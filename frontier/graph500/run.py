@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import frontier as fr
@@ -17,9 +18,10 @@ from frontier.generators.random_numbers import whole
 from frontier.graph.build import from_edges
 from frontier.graph.topology import id_dtype
 from frontier.graph500.generator import MOST, generate
+from frontier.graph500.others import Others
 from frontier.graph500.report import Outcome, Search
 from frontier.graph500.roots import draw_roots, with_neighbor
-from frontier.graph500.validation import validate_bfs, validate_sssp
+from frontier.graph500.validation import Tree, bfs_tree, check_edges, check_joined, sssp_tree
 from frontier.memory.arrays import to_host
 from frontier.memory.placement import Placement
 from frontier.native import notice
@@ -80,18 +82,20 @@ def benchmark(
     """
     scale, edgefactor = whole("scale", scale, 1, MOST), whole("edgefactor", edgefactor, 1)
     roots, place = whole("roots", roots, 1), Placement.parse(backend)
+    others, total = Others.of(place), edgefactor << scale
     clock = Clock()
-    edges = generate(scale, edgefactor, seed=seed)
-    generation = clock.seconds
-    say(f"generated {len(edges):,} edges in {generation:.3f} s")
+    lo, hi = (total * share // others.size for share in (others.rank, others.rank + 1))
+    edges = generate(scale, edgefactor, seed=seed, lo=lo, hi=hi)
+    generation = others.slowest(clock.seconds)
+    say(f"generated {total:,} edges in {generation:.3f} s")
     clock = Clock()
     graph = construct(edges, place)
-    construction = clock.seconds
+    construction = others.slowest(clock.seconds)
     say(f"constructed the graph on {place} in {construction:.3f} s: {graph.num_edges:,} different edges")
-    keys = draw_roots(with_neighbor(edges, graph.num_vertices), roots, seed).tolist()
+    keys = draw_roots(others.any(with_neighbor(edges, graph.num_vertices)), roots, seed).tolist()
     if not keys:
         raise GraphError("no vertex has a neighbour: there is nothing to search")
-    searches = {kernel: _search(kernel, edges, graph, keys, say) for kernel in KERNELS}
+    searches = {kernel: _search(kernel, edges, graph, keys, say, others) for kernel in KERNELS}
     together = place.backend.processes()
     return Outcome(scale, edgefactor, seed, str(place), generation, construction, searches, together)
 
@@ -100,16 +104,21 @@ def construct(edges: EdgeList, place: Placement) -> Graph:
     """Kernel 1: build the graph from the list of edges, which is all that it is given.
 
     Of several edges between two vertices the one of least weight is kept, and self-loops are dropped. No level or
-    distance depends on the others.
+    distance depends on the others. Where several processes run the benchmark, each gives its part of the list, and gets
+    its part of the graph.
     """
-    n = edges.num_vertices
-    ids, memory = id_dtype(n), place.memory
-    src, dst = (memory.moved(end.astype(ids, copy=False)) for end in (edges.src, edges.dst))
-    weight = memory.moved(edges.weight)
-    graph = from_edges(src, dst, weight, num_vertices=n, duplicates="min", self_loops="drop").to(place)
+    options: dict[str, Any] = {"duplicates": "min", "self_loops": "drop"}
+    if place.divides:
+        graph = from_edges(edges.src, edges.dst, edges.weight, placement=place, parts=True, **options)
+    else:
+        n = edges.num_vertices
+        ids, memory = id_dtype(n), place.memory
+        src, dst = (memory.moved(end.astype(ids, copy=False)) for end in (edges.src, edges.dst))
+        weight = memory.moved(edges.weight)
+        graph = from_edges(src, dst, weight, num_vertices=n, **options).to(place)
     for fact in FACTS:
         getattr(graph, fact)
-    memory.synchronize()
+    place.memory.synchronize()
     return graph
 
 
@@ -123,35 +132,39 @@ def _sssp(graph: Graph, root: int) -> Any:
     return fr.sssp(graph, root, dtype="float32")
 
 
-def _valid_bfs(edges: EdgeList, root: int, result: Any) -> int:
-    return validate_bfs(edges, root, to_host(result.parent))
+def _bfs_tree(root: int, result: Any) -> Tree:
+    return bfs_tree(root, to_host(result.parent))
 
 
-def _valid_sssp(edges: EdgeList, root: int, result: Any) -> int:
-    return validate_sssp(edges, root, to_host(result.parent), to_host(result.distance))
+def _sssp_tree(root: int, result: Any) -> Tree:
+    return sssp_tree(root, to_host(result.parent), to_host(result.distance))
 
 
-#: The kernels that search, and the check of each.
-KERNELS: dict[str, tuple[Callable[..., Any], Callable[..., int]]] = {
-    "bfs": (_bfs, _valid_bfs),
-    "sssp": (_sssp, _valid_sssp),
+#: The kernels that search, and what checks the rules on vertices for each.
+KERNELS: dict[str, tuple[Callable[..., Any], Callable[..., Tree]]] = {
+    "bfs": (_bfs, _bfs_tree),
+    "sssp": (_sssp, _sssp_tree),
 }
 
 
-def _search(kernel: str, edges: EdgeList, graph: Graph, roots: list[int], say: Callable[[str], None]) -> list[Search]:
+def _search(
+    kernel: str, edges: EdgeList, graph: Graph, roots: list[int], say: Callable[[str], None], others: Others
+) -> list[Search]:
     """Search from all roots, and validate each result before the next search."""
-    search, validate = KERNELS[kernel]
+    search, tree_of = KERNELS[kernel]
     search(graph, roots[0])
     made = []
     for number, root in enumerate(roots, 1):
         graph.placement.memory.synchronize()
+        others.wait()
         clock = Clock()
         result = search(graph, root)
         graph.placement.memory.synchronize()
-        seconds = clock.seconds
+        seconds = others.slowest(clock.seconds)
         clock = Clock()
-        count = validate(edges, root, result)
-        made.append(Search(root, seconds, count, clock.seconds))
+        tree = tree_of(root, result)
+        count = check_joined(tree, others.evidence(partial(check_edges, edges, tree)))
+        made.append(Search(root, seconds, count, others.slowest(clock.seconds)))
         say(
             f"{kernel} {number} of {len(roots)}: root {root}, {seconds:.6f} s, {made[-1].teps:.4g} TEPS; "
             f"validated in {made[-1].validation_seconds:.3f} s"

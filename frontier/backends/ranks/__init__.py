@@ -11,6 +11,7 @@ mpirun has started, ``g.to("ranks:3")`` three parts of this process.
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from frontier.memory.host import HOST
 from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
+    from frontier.backends.ranks.communicators import Communicator
     from frontier.graph.graph import Graph
     from frontier.graph.shares import Shares
     from frontier.lowering.loops import Program
@@ -64,7 +66,16 @@ class RanksBackend(Backend):
         from frontier.backends.ranks.communicators import Threads, world
         from frontier.backends.ranks.parts import divided_graph
 
-        return divided_graph(shares, Threads(self.parts).members if self.parts else [world()], placement, **options)
+        if not self.parts:
+            return divided_graph(shares, [world()], placement, **options)
+        shares = replace(shares, alone=False)  # there is one process, which gives all
+        return divided_graph(shares, Threads(self.parts).members, placement, **options)
+
+    def communicator(self) -> Communicator:
+        """Return how this process talks to the others that run the same program."""
+        from frontier.backends.ranks.communicators import Threads, world
+
+        return Threads(1).members[0] if self.parts else world()
 
     def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
         """Lower a step as the cpu backend does: here each step of it is a program of its own."""
