@@ -15,6 +15,7 @@ from unittest import mock
 
 import compare
 import numpy as np
+import on_parts
 import pytest
 import strict_cupy
 from hypothesis import HealthCheck, Phase, settings
@@ -30,13 +31,18 @@ settings.register_profile("dev", deadline=None, max_examples=30, suppress_health
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
 # The simulator takes up to a second for an example.
 settings.register_profile("simulator", settings.get_profile("ci"), max_examples=3, phases=[Phase.generate])
-settings.load_profile("simulator" if detection.simulated() else "ci" if os.environ.get("CI") else "dev")
+# Parts are tested beside backends that have had all examples.
+settings.register_profile("parts", settings.get_profile("ci"), max_examples=6, phases=[Phase.explicit, Phase.generate])
+
+#: Backends to take instead of the usual ones: FRONTIER_TEST_BACKENDS="ranks:2 ranks:3,python"; see on_parts.
+CHOSEN = os.environ.get("FRONTIER_TEST_BACKENDS", "").split()
+
+settings.load_profile(
+    "simulator" if detection.simulated() else "parts" if CHOSEN else "ci" if os.environ.get("CI") else "dev"
+)
 
 #: The backend cuda as a parameter: on a GPU, or with NUMBA_ENABLE_CUDASIM=1 in the simulator of kernels.
 CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
-
-#: Backends to take instead of the usual ones: FRONTIER_TEST_BACKENDS="ranks:2 ranks:3,python".
-CHOSEN = os.environ.get("FRONTIER_TEST_BACKENDS", "").split()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -45,9 +51,21 @@ def pytest_configure(config: pytest.Config) -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """With chosen backends: only the modules for these."""
+    name = collection_path.name
+    left_out = CHOSEN and name.startswith("test_") and name[5:].removesuffix(".py") not in on_parts.MODULES
+    return True if left_out else None
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what this machine cannot run, and say why."""
     problem = detection.missing()
+    if CHOSEN:
+        items[:] = [item for item in items if any(each in item.name for each in CHOSEN)]
+        for item in items:
+            if why := on_parts.reason(item.nodeid):
+                item.add_marker(pytest.mark.skip(reason=why))
     for item in items:
         if not item.get_closest_marker("gpu"):
             continue
@@ -64,6 +82,14 @@ def registries() -> Iterator[None]:
     with ExitStack() as stack:
         for table in tables:
             stack.enter_context(mock.patch.dict(table))
+        yield
+
+
+@pytest.fixture(autouse=bool(CHOSEN))
+def parts(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Parts of random sizes that come late, for some tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        on_parts.disturbed(request.node.nodeid, patch)
         yield
 
 
@@ -89,7 +115,7 @@ def backend(request: pytest.FixtureRequest) -> Iterator[Backend]:
         yield Backend(request.param)
 
 
-@pytest.fixture(params=CHOSEN or ["cpu", CUDA], scope="module")
+@pytest.fixture(params=[each for each in CHOSEN if "python" not in each] or ["cpu", CUDA], scope="module")
 def compiled(request: pytest.FixtureRequest) -> Iterator[Backend]:
     """Each backend that compiles, in turn; as ``backend``."""
     with _there(request.param):

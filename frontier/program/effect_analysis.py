@@ -61,7 +61,7 @@ class Reader:
             raise FunctorError(f"{location(fn)}: functors cannot do this: {reason}") from None
         self.definitions = self.ir._definitions
         self.named: set[str] = set()
-        self.line = 0  # of the statement at hand
+        self.line, self.target = 0, ""  # of the statement at hand
 
     def meaning(self, var: Any, depth: int = 0) -> Any:
         """"problem", ("index", name), ("field", name), ("value", object), or None."""
@@ -107,6 +107,7 @@ class Reader:
                         "write an error code to a field, or use the python backend"
                     )
                 if isinstance(statement, ir.Assign) and isinstance(statement.value, ir.Expr):
+                    self.target = statement.target.name
                     self.expression(statement.value)
                 elif isinstance(statement, (ir.SetItem, ir.StaticSetItem)):
                     self.access(statement.target, statement.index, True)
@@ -268,10 +269,45 @@ class Reader:
         if isinstance(made, tuple) and made[0] == "field":
             self.access(arguments[0], arguments[1] if len(arguments) > 1 else None, True)
             self.made.atomics.setdefault(made[1], set()).add(operation)
+            how = self.used(self.target)
+            if how:
+                self.made.answers.setdefault(made[1], set()).add(operation if how == "used" else f"{operation} {how}")
             if operation in ("min", "max") and len(arguments) > 3:
                 self.made.carried.setdefault(made[1], set()).add(operation)
         else:
             self.made.exact = self.made.writes_known = False
+
+
+    def used(self, name: str) -> str:
+        """Whether a variable is ``"used"``, only ``"returned"`` by the functor, or neither."""
+        from numba.core import ir
+
+        found = ""
+        for block in self.ir.blocks.values():
+            for statement in block.body:
+                if all(var.name != name for var in _reads(statement)):
+                    continue
+                value = getattr(statement, "value", None)
+                if isinstance(statement, ir.Assign) and isinstance(value, ir.Expr) and value.op == "cast":
+                    how = self.used(statement.target.name)
+                else:
+                    how = "returned" if isinstance(statement, ir.Return) and len(self.stack) == 1 else "used"
+                if how == "used":
+                    return how
+                found = found or how
+        return found
+
+
+def _reads(statement: Any) -> list[Any]:
+    """The variables that a statement reads."""
+    from numba.core import ir
+
+    if isinstance(statement, ir.Del):
+        return []
+    found = statement.list_vars()
+    if isinstance(statement, ir.Assign):
+        found = [var for var in found if var is not statement.target]
+    return list(found)
 
 
 def _made_of(var: Any, definitions: Mapping[str, Any]) -> Iterator[Any]:

@@ -37,6 +37,8 @@ class Effects:
         ``""``. Atomics are included in the writes.
     atomics : dict of str to set of str
         From names of fields to operations: ``add``, ``min``, ``max``, ``or``, ``exch``, ``cas``.
+    answers : dict of str to set of str
+        Those atomics of which the functor uses what they return; ``add returned`` if it returns that.
     topology : set of str
         Arrays of the graph that it reads by ``fr.neighbours``, ``fr.target`` and so on: ``offsets``, ``targets``,
         ``sources``, ``weights``.
@@ -61,6 +63,7 @@ class Effects:
     updates: dict[str, set[str]] = field(default_factory=dict)
     carried: dict[str, set[str]] = field(default_factory=dict, repr=False)
     sums: set[str] = field(default_factory=set, repr=False)
+    answers: dict[str, set[str]] = field(default_factory=dict, repr=False)
     exact: bool = True
     writes_known: bool = True
 
@@ -140,12 +143,12 @@ def _loaded(path: Path) -> Effects | None:
     """Read a result from its file; None if there is none, or it is damaged."""
     try:
         given = json.loads(kept(path) or "")
-        reads, writes, atomic, updates, carried = (
+        reads, writes, atomic, updates, carried, answers = (
             {name: set(values) for name, values in given[kind].items()}
-            for kind in ("reads", "writes", "atomics", "updates", "carried")
+            for kind in ("reads", "writes", "atomics", "updates", "carried", "answers")
         )
         topology, sums = set(given["topology"]), set(given["sums"])
         known = {name: given[name] for name in ("exact", "writes_known")}
-        return Effects(reads, writes, atomic, topology, updates, carried, sums, **known)
+        return Effects(reads, writes, atomic, topology, updates, carried, sums, answers, **known)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

@@ -306,7 +306,7 @@ class Interpretation:
         with deferred() as pending, np.errstate(all="ignore"):
             while not self.done:
                 if self._at_boundary:
-                    pending.check()
+                    self._look(pending)
                     if begun == passes:
                         break
                     begun += 1
@@ -323,7 +323,12 @@ class Interpretation:
                 self._at_boundary = refusal is None
                 if refusal is not None:
                     raise refusal
+            self._look(pending)
         return begun
+
+    def _look(self, pending: deferred) -> None:
+        """Raise KeyboardInterrupt, at a pass boundary or the end, if Ctrl-C was pressed."""
+        pending.check()
 
 
 def start(step: Step, p: Problem, f: Frontier | None, schedule: Schedule) -> Interpretation:

@@ -12,20 +12,30 @@ import os
 import pickle
 import sys
 import threading
+import time
 from abc import ABC, abstractmethod
+from contextlib import nullcontext
 from functools import cache
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from frontier.backends.ranks.watch import Watch, missing_ranks, patience
 from frontier.errors import FrontierError
 from frontier.native import threads
 
-__all__ = ["Communicator", "Member", "Mpi", "Threads", "world"]
+__all__ = ["Communicator", "Ended", "Member", "Mpi", "Threads", "world"]
 
 #: Elements that are added at a time, for MPI needs as much memory again.
 PIECE = 1 << 18
+
+#: Seconds for rank 0 to speak first.
+PAUSE = 0.5
+
+
+class Ended(FrontierError):
+    """Another part cannot go on, and says itself why."""
 
 
 class Communicator(ABC):
@@ -93,7 +103,8 @@ class Threads:
         self.size = size
         self._turn = threading.Condition()
         self._slots: list[Any] = [b""] * size
-        self._came = self._meetings = 0
+        self._came: set[int] = set()
+        self._meetings = 0
         self._told: list[Any] = []
         self._ended = False
         self.members = [Member(rank, self) for rank in range(size)]
@@ -102,14 +113,18 @@ class Threads:
         """Exchange what all members bring."""
         with self._turn:
             self._slots[rank] = data
-            self._came += 1
+            self._came.add(rank)
             meeting = self._meetings
-            if self._came == self.size:
-                self._told, self._came, self._meetings = list(self._slots), 0, meeting + 1
+            if len(self._came) == self.size:
+                self._told, self._came, self._meetings = list(self._slots), set(), meeting + 1
                 self._turn.notify_all()
-            self._turn.wait_for(lambda: self._meetings > meeting or self._ended)
+            came = self._turn.wait_for(lambda: self._meetings > meeting or self._ended, patience())
             if self._meetings == meeting:
-                raise FrontierError("another part of the run has ended")
+                if not came:
+                    self._ended = True
+                    self._turn.notify_all()
+                    raise FrontierError(missing_ranks(set(range(self.size)) - self._came, self.size))
+                raise Ended("another part of the run has ended")
             return self._told  # the next meeting needs this member too, so it has not begun
 
     def end(self) -> None:
@@ -129,8 +144,13 @@ class Mpi(Communicator):
         shared = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
         #: Processes on this host, which share its processor.
         self.neighbours = shared.size
+        #: Within it the process waits for others.
+        self.waiting: Any = nullcontext()
         if self.size > 1:
             sys.excepthook = self._ended
+            limit = patience()
+            if limit is not None:
+                self.waiting = Watch(mpi, self._comm, limit)
 
     def gather(self, given: Any) -> list[Any]:
         """Return what every process gives."""
@@ -138,10 +158,12 @@ class Mpi(Communicator):
             return [given]
         data = pickle.dumps(given, 5)
         self.sent += len(data)
-        counts = self._comm.allgather(len(data))
+        with self.waiting:
+            counts = self._comm.allgather(len(data))
         starts = _starts(counts)
         found = bytearray(sum(counts))
-        self._comm.Allgatherv(data, [found, counts, starts, self._mpi.BYTE])
+        with self.waiting:
+            self._comm.Allgatherv(data, [found, counts, starts, self._mpi.BYTE])
         view = memoryview(found)
         parts = (view[start : start + count] for start, count in zip(starts, counts, strict=True))
         return [pickle.loads(part) for part in parts]
@@ -152,17 +174,21 @@ class Mpi(Communicator):
             return given
         data = [pickle.dumps(each, 5) for each in given]
         counts = [len(each) for each in data]
-        theirs = self._comm.alltoall(counts)
+        with self.waiting:
+            theirs = self._comm.alltoall(counts)
         found = bytearray(sum(theirs))
         byte = self._mpi.BYTE
-        self._comm.Alltoallv([b"".join(data), counts, _starts(counts), byte], [found, theirs, _starts(theirs), byte])
+        mine, others = [b"".join(data), counts, _starts(counts), byte], [found, theirs, _starts(theirs), byte]
+        with self.waiting:
+            self._comm.Alltoallv(mine, others)
         view = memoryview(found)
         return [pickle.loads(view[at : at + n]) for at, n in zip(_starts(theirs), theirs, strict=True)]
 
     def add(self, array: Any) -> None:
         """Replace an array by the sum of those of all processes."""
         for at in range(0, len(array), PIECE):
-            self._comm.Allreduce(self._mpi.IN_PLACE, array[at : at + PIECE])
+            with self.waiting:
+                self._comm.Allreduce(self._mpi.IN_PLACE, array[at : at + PIECE])
 
     def leave(self) -> None:
         """Nothing: a process that cannot go on ends, and MPI ends the others."""
@@ -173,6 +199,8 @@ class Mpi(Communicator):
             if self.rank == 0:
                 sys.__excepthook__(kind, error, trace)
             return  # all end alike
+        if issubclass(kind, KeyboardInterrupt) and self.rank:
+            time.sleep(PAUSE)  # mpirun interrupts all, and rank 0 says so and ends the others
         print(f"rank {self.rank} of {self.size}:", file=sys.stderr)
         sys.__excepthook__(kind, error, trace)
         sys.stderr.flush()

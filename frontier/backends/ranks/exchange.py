@@ -54,6 +54,7 @@ class Message:
 
     step: int
     error: BaseException | None = None
+    stop: bool = False
     frontier: Any = None
     piles: dict[str, Any] = field(default_factory=dict)
     scalars: dict[str, Any] = field(default_factory=dict)

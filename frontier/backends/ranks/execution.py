@@ -16,12 +16,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier import tracing
+from frontier.backends.interrupts import deferred
 from frontier.backends.python.interpreter import Context, Interpretation
 from frontier.backends.ranks.exchange import Message, Written, changes, merge, packed, unpacked, values_of
 from frontier.backends.ranks.own_part import in_parts, own_part, part_for, push_only, pushing
 from frontier.backends.ranks.writes import check_writes, written
-from frontier.errors import FrontierError, FunctorError, GraphError
+from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
+from frontier.functors.functor import location
 from frontier.memory.placement import backend_named
+from frontier.memory.shortage import explained
 from frontier.partitions.partition import partition
 from frontier.program.frontiers import Frontier
 from frontier.program.step import captures_of
@@ -46,8 +49,11 @@ class _Walk(Context):
         self._comm, self._backend = comm, backend_named(inner)
         self._starts = _starts(p.graph, comm.size)
         self._written: dict[Step, list[Written]] = {}
-        self._steps_run = 0
+        self.exchanges = 0
         self._waited = 0.0
+        #: Ctrl-C as this part has noted it, and whether some part has told all of it.
+        self.pending: deferred | None = None
+        self.stop = False
 
     def _one(self, step: Operator, f: Any) -> Any:
         return self._divided(step, f) if step.divides and isinstance(f, Frontier) else self._whole(step, f)
@@ -65,20 +71,24 @@ class _Walk(Context):
         if step not in self._written:  # once in a run: it takes longer than an exchange
             self._written[step] = written(step, p)
         fields = self._written[step]
-        message = Message(self._steps_run)
-        mine = _own(step.stands_on(f), self._starts, self._comm.rank)
-        before = values_of(p, step, fields, mine)
-        after = f
-        try:
-            after = self._run_inner(_alone(step), mine, there)
-        except Exception as error:
-            message.error = _sendable(error)
+        message = Message(self.exchanges)
+        before: dict[str, Any] = {}
         begun, sent = time.perf_counter(), self._comm.sent
-        message.fields = changes(p, before)
-        message.scalars = {name: p.scalars[name].copy() for name, _ in step.partial()}
-        message.piles = {name: packed(p.piles[name]) for name in step.fills()}
-        if not step.passes_through:
-            message.frontier = packed(after), after.kind
+        try:
+            mine = _own(step.stands_on(f), self._starts, self._comm.rank)
+            before = values_of(p, step, fields, mine)
+            after = self._run_inner(_alone(step), mine, there)
+            begun = time.perf_counter()
+            message.fields = changes(p, before)
+            message.scalars = {name: p.scalars[name].copy() for name, _ in step.partial()}
+            message.piles = {name: packed(p.piles[name]) for name in step.fills()}
+            if not step.passes_through:
+                message.frontier = packed(after), after.kind
+        except Exception as error:  # whatever it is, all parts raise it
+            changes(p, before)
+            if isinstance(error, MemoryError):  # here, where memory is short
+                error = explained(error, f"running {step!r} on rank {self._comm.rank} of {self._comm.size}")
+            message = Message(self.exchanges, _sendable(error))
         next_ = self._merged(step, f, fields, self._tell(message))
         if tracing.active():
             tracing.add(
@@ -94,12 +104,29 @@ class _Walk(Context):
         for name, reduction in step.partial():
             scalar = p.scalars[name]
             parts = [each.scalars[name][0] for each in told]
-            scalar[0] = reduction.merged(parts, scalar.dtype, self.plain)
+            scalar[0] = reduction.merged(parts, scalar.dtype, self._combining)
         for name in step.fills():
             p.piles[name] = _union(p.piles[name], [each.piles[name] for each in told])
         if step.passes_through:
             return f
         return _union(Frontier(p.graph, (), told[0].frontier[1]), [each.frontier[0] for each in told])
+
+    def _combining(self, fn: Any) -> Any:
+        """A user's reduction, as functors are called; where parts are compiled, its errors are as of compiled code."""
+        call = self.plain(fn)
+        if self._backend.interprets:
+            return call
+
+        def combine(total: Any, value: Any) -> Any:
+            try:
+                return call(total, value)
+            except FrontierError:
+                raise
+            except Exception as error:  # whatever a user's function raises; all parts have the same
+                kind = type(error).__name__
+                raise _common(FunctorError(f"{location(fn)} raised {kind}, of {total} and {value}")) from error
+
+        return combine
 
     def _run_inner(self, step: Step, f: Frontier | None, p: Problem | None = None) -> Any:
         """Run one step on this part's elements, compiled."""
@@ -111,16 +138,21 @@ class _Walk(Context):
             execution.proceed()
         return execution.frontier
 
+    def tell_of_ctrl_c(self) -> None:
+        """An exchange of nothing else, after a pass without one."""
+        self._tell(Message(self.exchanges))
+
     def _tell(self, message: Message) -> list[Message]:
+        message.stop = self.pending is not None and self.pending.pressed
         begun = time.perf_counter()
         told: list[Message] = self._comm.gather(message)
         self._waited = time.perf_counter() - begun
-        self._steps_run += 1
+        self.exchanges += 1
+        self.stop = any(each.stop for each in told)
         for rank, each in enumerate(told):
             if each.error is not None:
                 each.error.add_note(f"(rank {rank} of {self._comm.size})")
-                each.error.of_all_ranks = True  # type: ignore[attr-defined]
-                raise each.error
+                raise _common(each.error)
         if len({each.step for each in told}) > 1:
             raise _common(FrontierError("the ranks are at different steps: they must run the same program"))
         return told
@@ -170,9 +202,9 @@ def _sendable(error: Exception) -> Exception:
     return error
 
 
-def _common(error: FrontierError) -> FrontierError:
+def _common(error: Any) -> Any:
     """Mark an error that all parts raise, so that it is printed once."""
-    error.of_all_ranks = True  # type: ignore[attr-defined]
+    error.of_all_ranks = True
     return error
 
 
@@ -184,7 +216,10 @@ class Part(Interpretation):
     ) -> None:
         p = own_part(step, p, comm)
         check_writes(step, p)
-        super().__init__(step, p, f, schedule, _Walk(p, schedule, comm, inner))
+        self.problem = p
+        self._walk = _Walk(p, schedule, comm, inner)
+        self._exchanges = self._passes = -1
+        super().__init__(step, p, f, schedule, self._walk)
 
     @classmethod
     def agreed(
@@ -204,6 +239,24 @@ class Part(Interpretation):
             return cls(step, p, f, schedule, comm, inner)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
             raise _common(error) from None
+
+    def proceed(self, passes: int | None = None) -> int:
+        """Go on for at most so many passes; how many were begun."""
+        try:
+            return super().proceed(passes)
+        except NotConvergedError as error:  # all parts count alike
+            raise _common(error) from None
+
+    def _look(self, pending: deferred) -> None:
+        """Stop where all parts stop: one has told the others of Ctrl-C in an exchange."""
+        walk = self._walk
+        walk.pending = pending
+        if walk.exchanges == self._exchanges and walk.passes != self._passes and not self.done:
+            walk.tell_of_ctrl_c()  # the pass has exchanged nothing
+        self._exchanges, self._passes = walk.exchanges, walk.passes
+        if walk.stop:
+            walk.stop = pending.pressed = False
+            raise _common(KeyboardInterrupt())
 
 
 def _description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:

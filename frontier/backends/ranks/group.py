@@ -6,6 +6,7 @@ import copy
 import threading
 from typing import TYPE_CHECKING, Any
 
+from frontier.backends.ranks.communicators import Ended
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.execution import Part
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Group"]
 
+#: Seconds that parts have to end when one has failed.
+GRACE = 5.0
+
 
 class Group:
     """A run on several parts that are threads of this process, each with its own copy of the problem."""
@@ -26,7 +30,7 @@ class Group:
         self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, members: Any, inner: str
     ) -> None:
         problems = [p, *(_copied(p) for _ in members[1:])]
-        self._members = members
+        self._members, self._begun = members, False
         self._parts = [Part(step, each, f, schedule, m, inner) for each, m in zip(problems, members, strict=True)]
 
     @property
@@ -46,30 +50,41 @@ class Group:
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun."""
-        failed: list[BaseException] = []
+        failed: dict[int, BaseException] = {}
 
-        def others(part: Part, member: Communicator) -> None:
+        def run(part: Part, member: Communicator) -> int:
             try:
-                part.proceed(passes)
-            except BaseException as error:  # all parts that fail say so; the first one's is raised
-                failed.append(error)
-                member.leave()
+                return part.proceed(passes)
+            except BaseException as error:
+                if part.done and not getattr(error, "of_all_ranks", False):  # else it can go on, as all can
+                    member.leave()
+                failed[member.rank] = error
+                return 0
 
-        pairs = list(zip(self._parts[1:], self._members[1:], strict=True))
-        threads = [threading.Thread(target=others, args=pair, daemon=True) for pair in pairs]
+        if self._begun:
+            for part in self._parts[1:]:
+                _copy(self._parts[0].problem, part.problem)
+        self._begun = True
+        pairs = list(zip(self._parts, self._members, strict=True))
+        threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in pairs[1:]]
         for thread in threads:
             thread.start()
-        try:
-            begun = self._parts[0].proceed(passes)
-        except BaseException:
-            self._members[0].leave()
-            raise
-        finally:
-            for thread in threads:
-                thread.join()
-        if failed:
-            raise failed[0]
+        begun = run(*pairs[0])
+        for thread in threads:
+            thread.join(GRACE if failed else None)  # one that hangs cannot be ended
+        for rank in sorted(failed, key=lambda rank: (isinstance(failed[rank], Ended), rank)):
+            raise failed[rank]
         return begun
+
+
+def _copy(p: Problem, other: Problem) -> None:
+    """Bring what the host has changed between two passes to another part."""
+    for name, array in p.arrays.items():
+        if other.arrays[name] is not array:  # of those that stay in parts, there is one
+            other.arrays[name][...] = array
+    for name, value in p.scalars.items():
+        other.scalars[name][...] = value
+    other.piles.update(p.piles)
 
 
 def _copied(p: Problem) -> Problem:

@@ -36,6 +36,8 @@ def check_writes(step: Step, p: Problem) -> None:
 def written(step: Step, p: Problem) -> list[Written]:
     """The fields that a divided step writes, and how changes are merged."""
     found: dict[str, Written] = {}
+    ignores = step.passes_through and not any(step.partial())  # what functors return
+    answers = {"add"} if ignores else {"add", "add returned"}
     for fn, _ in step.functors():
         touched = effects(fn)
         if not touched.writes_known:
@@ -48,6 +50,11 @@ def written(step: Step, p: Problem) -> list[Written]:
                     raise FunctorError(
                         f"{location(fn)} exchanges p.{field} at an index of its own making: what it finds there is the "
                         "state of one part only, so the ranks backend cannot merge what several parts decide"
+                    )
+                if not alone and touched.answers.get(field, set()) & answers:
+                    raise FunctorError(
+                        f"{location(fn)} uses what atomic_add(p.{field}, ...) returns: other parts add there too, and "
+                        "the sum is known when the step has ended: let the next step read it"
                     )
                 combine = "" if alone else _combine(p, field, operations)
                 if combine is None:

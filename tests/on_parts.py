@@ -1,0 +1,61 @@
+"""The operators' tests on several parts: ``FRONTIER_TEST_BACKENDS="ranks:2 ranks:3,python" python -m pytest``.
+
+Then only the modules below are collected, and of them the tests that take a backend. Half of the tests get parts of
+random sizes, some of them empty, and members that come late to an exchange; both follow from the test's name.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+import zlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from frontier.backends.ranks import communicators, execution
+
+__all__ = ["EXCLUDED", "MODULES", "disturbed", "reason"]
+
+MODULES = (
+    "advance", "atomics", "buckets", "compute_reduce_set", "enactor", "filter_split_take", "gather", "hold",
+    "intersect", "loops", "order", "pairs", "programs", "reductions", "registered_reductions", "sample", "scan",
+)  # fmt: skip
+
+_ANSWER = "it uses what atomic_add returns at an element of other parts, which is refused (test_ranks.py)"
+
+#: Tests by a pattern that their names match, and why they are not for parts.
+EXCLUDED = {
+    r"test_programs.*kcore": _ANSWER,
+    r"test_old_values|test_nothing_is_lost|swapped_at_half": "it exchanges at indices of its own, which is refused",
+    r"test_larger_graphs": "they take a minute; test_ranks.py has primitives on several parts",
+    r"test_a_trace_does_not_count": "the trace has rows of every part",
+}
+
+
+def reason(name: str) -> str:
+    """Why a test is not for parts; empty if it is."""
+    return next((why for pattern, why in EXCLUDED.items() if re.search(pattern, name)), "")
+
+
+def disturbed(name: str, patch: pytest.MonkeyPatch) -> None:
+    """Parts of random sizes, and members that come late, for every second name."""
+    seed = zlib.crc32(name.encode())
+    if seed % 2:
+        return
+
+    def starts(g: Any, parts: int) -> Any:
+        cuts = np.random.default_rng([seed, g.num_vertices, parts]).integers(0, g.num_vertices + 1, parts - 1)
+        return np.array([0, *sorted(cuts), g.num_vertices])
+
+    draws = np.random.default_rng(seed)
+    gather = communicators.Member.gather
+
+    def late(self: Any, given: Any) -> Any:
+        if draws.random() < 0.2:
+            time.sleep(draws.random() * 1e-3)
+        return gather(self, given)
+
+    patch.setattr(execution, "_starts", starts)
+    patch.setattr(communicators.Member, "gather", late)

@@ -1,0 +1,208 @@
+"""What goes wrong on one of several parts: one message, nothing left behind, and a session that goes on."""
+
+from __future__ import annotations
+
+import re
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from mpi import begun, mpirun, processes
+
+import frontier as fr
+from frontier.backends.ranks import execution, group
+from frontier.backends.ranks.communicators import Member
+from frontier.memory import detection
+
+pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+
+
+def hop(p, src, dst):
+    new = p.distance[src] + 1
+    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
+
+
+class Hops(fr.Enactor):
+    loop = fr.Loop(fr.Advance(hop), over="source")
+
+
+def turned(p):
+    return p.turn + 1
+
+
+def enough(p):
+    return p.turn >= 10**7
+
+
+class Idle(fr.Enactor):
+    loop = fr.Loop(fr.Set(turn=turned), until=enough)
+
+
+def waits_problem(parts=3):
+    g = fr.path(40).to(f"ranks:{parts}")
+    p = fr.Problem(g, distance=fr.vertex("int64", 99), source=fr.scalar("int64", 0))
+    p.distance[0] = 0
+    return p
+
+
+def test_a_part_that_hangs_does_not_keep_the_others(monkeypatch):
+    released = threading.Event()
+    gather = Member.gather
+
+    def hang(self, given):
+        if self.rank == 2 and given.step == 3:
+            released.wait(60)
+        return gather(self, given)
+
+    monkeypatch.setenv("FRONTIER_RANKS_TIMEOUT", "0.3")
+    monkeypatch.setattr(group, "GRACE", 0.1)
+    monkeypatch.setattr(Member, "gather", hang)
+    with pytest.raises(fr.FrontierError, match=r"^rank 2 of 3 has not come to an exchange .* 0.3 s \(FRONTIER_RANKS"):
+        Hops(waits_problem()).run()
+    released.set()
+    monkeypatch.undo()
+    p = waits_problem()
+    Hops(p).run()
+    assert p.distance.tolist() == list(range(40))
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "nan", "inf"])
+def test_patience_is_a_number_of_seconds(text, monkeypatch):
+    monkeypatch.setenv("FRONTIER_RANKS_TIMEOUT", text)
+    with pytest.raises(fr.FrontierError, match=r"FRONTIER_RANKS_TIMEOUT=.*: a number of seconds, or 0 to wait"):
+        fr.bfs(fr.path(3).to("ranks:2"), 0)
+    monkeypatch.setenv("FRONTIER_RANKS_TIMEOUT", "0")
+    assert fr.bfs(fr.path(3).to("ranks:2"), 0).level.tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize("kind", [Hops, Idle], ids=["steps with exchanges", "none"])
+def test_ctrl_c_stops_all_parts_at_the_same_boundary(kind, monkeypatch):
+    gather, seen = Member.gather, []
+
+    def press(self, given):
+        seen.append(self.rank)
+        if self.rank == 0 and seen.count(0) == 6:
+            signal.raise_signal(signal.SIGINT)
+        return gather(self, given)
+
+    p = waits_problem() if kind is Hops else fr.Problem(fr.path(3).to("ranks:3"), turn=fr.scalar("int64"))
+    enactor = kind(p)
+    with monkeypatch.context() as patch:
+        patch.setattr(Member, "gather", press)
+        with pytest.raises(KeyboardInterrupt):
+            enactor.run()
+    assert enactor.paused
+    if kind is Idle:
+        before = int(p.turn)
+        enactor.resume(on_step=lambda e: True)
+        assert p.turn == before + 1
+        return
+    assert sorted(p.distance[p.distance < 99]) == list(range(enactor.passes + 1))
+    enactor.resume()
+    assert p.distance.tolist() == list(range(40))
+
+
+def test_a_part_without_memory_ends_the_run_and_changes_nothing(monkeypatch):
+    run_inner = execution._Walk._run_inner
+
+    def scarce(self, step, *given):
+        found = run_inner(self, step, *given)
+        if self._comm.rank == 1 and self.exchanges == 4:
+            raise MemoryError("no more")
+        return found
+
+    p = waits_problem()
+    with monkeypatch.context() as patch:
+        patch.setattr(execution._Walk, "_run_inner", scarce)
+        with pytest.raises(MemoryError, match=r"^running Advance\(hop\) on rank 1 of 3: memory ran out"):
+            Hops(p).run()
+    assert sorted(p.distance[p.distance < 99]) == [0, 1, 2, 3, 4]  # as before the step
+    p = waits_problem()
+    Hops(p).run()
+    assert p.distance.tolist() == list(range(40))
+
+
+@processes
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ('fr.bfs(fr.rmat(6, 8, seed=rank).to("ranks"), 0)', "rank 1 has not the same graph as rank 0"),
+        ("fr.bfs(g, 0) if rank else fr.pagerank(g)", "rank 1 has not the same program as rank 0"),
+        ("if rank == 1: os.kill(os.getpid(), 9)\nfr.bfs(g, 0)", "BAD TERMINATION|signal 9|Killed"),
+        ("if rank == 1: raise ValueError('mine')\nfr.bfs(g, 0)", "rank 1 of 3"),
+        ("fr.Filter(raises, over='vertices')(p)", "IndexError"),
+        ("if rank == 1: scarce()\nfr.bfs(g, 0)", r"MemoryError: running .* on rank 1 of 3: memory ran out"),
+        ("if rank == 1: time.sleep(1000)\nfr.bfs(g, 0)", "frontier: rank 1 of 3 has not come to an exchange .* 2 s"),
+    ],
+)
+def test_a_rank_that_fails_ends_all(what, message, tmp_path):
+    head = """\
+import os, pathlib, time
+import numpy as np, frontier as fr
+from mpi4py import MPI
+rank = MPI.COMM_WORLD.rank
+g = fr.rmat(6, 8, seed=1).to("ranks")
+def raises(p, v):
+    return (1, 2)[p.seen[v]] > 1
+def scarce():
+    from frontier.backends.ranks import execution
+    def fails(*_):
+        raise MemoryError("no more")
+    execution.values_of = fails
+p = fr.Problem(g, seen=fr.vertex("int64", 0))
+p.seen[60] = 9
+pathlib.Path(f"pid{rank}").write_text(str(os.getpid()))
+MPI.COMM_WORLD.Barrier()
+"""
+    made = mpirun(3, tmp_path, f"{head}{what}\nprint('end')\n", FRONTIER_RANKS_TIMEOUT="2")
+    assert made.returncode != 0
+    assert "end" not in made.stdout.split()
+    assert re.search(message, made.stdout + made.stderr), made.stdout + made.stderr
+    assert len(re.findall(r"^\w*(?:Error|frontier): ", made.stderr, re.MULTILINE)) <= 1, made.stderr
+    assert_gone(tmp_path, 3)
+
+
+def assert_gone(folder, count):
+    """No process of a run is left, within seconds."""
+    pids = [int((folder / f"pid{rank}").read_text()) for rank in range(count)]
+    until = time.monotonic() + 10
+    while any(Path(f"/proc/{pid}").exists() for pid in pids) and time.monotonic() < until:
+        time.sleep(0.1)
+    assert not any(Path(f"/proc/{pid}").exists() for pid in pids)
+
+
+@processes
+@pytest.mark.parametrize("caught", [True, False])
+def test_ctrl_c_reaches_all_ranks(caught, tmp_path):
+    program = f"""
+        import os, pathlib, time
+        import frontier as fr
+        from mpi4py import MPI
+        rank = MPI.COMM_WORLD.rank
+        long, short = fr.path(10**6).to("ranks"), fr.path(5).to("ranks")
+        fr.bfs(short, 0)
+        pathlib.Path(f"pid{{rank}}.made").write_text(str(os.getpid()))
+        os.rename(f"pid{{rank}}.made", f"pid{{rank}}")
+        try:
+            fr.bfs(long, 0)
+        except KeyboardInterrupt:
+            if not {caught}:
+                raise
+        pathlib.Path(f"found{{rank}}").write_text(str(fr.bfs(short, 0).level.sum()))
+    """
+    run = begun(3, tmp_path, program)
+    until = time.monotonic() + 100
+    while not all((tmp_path / f"pid{rank}").exists() for rank in range(3)) and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(1)  # into the search, of minutes
+    run.send_signal(signal.SIGINT)
+    _, err = run.communicate(timeout=60)
+    if caught:
+        assert run.returncode == 0, err
+        assert [(tmp_path / f"found{rank}").read_text() for rank in range(3)] == ["10"] * 3
+    else:
+        assert run.returncode != 0
+        assert err.count("Traceback") == 1, err
+    assert_gone(tmp_path, 3)
