@@ -7,15 +7,26 @@ one, and sums over all of them.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+import threading
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from frontier.atomic_write import replacing
 
-__all__ = ["Row", "Trace", "active", "add", "add_compile", "add_lost", "add_row", "add_totals", "trace"]
+__all__ = [
+    "RankTotal", "Row", "Trace", "acting_as", "active", "add", "add_compile", "add_lost", "add_ranks", "add_row",
+    "add_totals", "trace",
+]  # fmt: skip
 
 _open: list[Trace] = []
+
+#: For which rank this thread works, and in which pass: facts of all its rows.
+_acting = threading.local()
+#: Parts that are threads of one process add to the same sums.
+_adding = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -37,9 +48,11 @@ class Row:
     compile_seconds : float
         In a row ``compile``: the time to compile a step or loop.
     backend : str
-    rank, sent, waited : int, int, float
-        In a row ``exchange`` of the ranks backend: which part it is, the bytes that it gave to each of the others, and
-        the seconds until all had given theirs.
+    rank : int
+        Which of several ranks ran it.
+    sent, waited : int, float
+        In a row ``exchange`` of the ranks backend: the bytes that the rank gave to each of the others, and the seconds
+        until all had given theirs.
     """
 
     number: int
@@ -72,6 +85,35 @@ class Total:
     seconds: float = 0.0
 
 
+@dataclass
+class RankTotal:
+    """What one of several ranks did in all runs.
+
+    Parameters
+    ----------
+    rank : int
+    exchanges : int
+    preparing : float
+        Seconds until a step's code is ready: in the first run it is compiled, or read from disk.
+    computing : float
+        Seconds in steps.
+    merging : float
+        Seconds for finding what has changed, and for bringing in what the others have told.
+    waiting : float
+        Seconds from giving what it has to tell until all have given theirs: the others' steps, and the transport.
+    sent : int
+        Bytes that it gave to each of the others.
+    """
+
+    rank: int
+    exchanges: int = 0
+    preparing: float = 0.0
+    computing: float = 0.0
+    merging: float = 0.0
+    waiting: float = 0.0
+    sent: int = 0
+
+
 class Trace:
     """The steps that ran while the trace was active; see :func:`trace`.
 
@@ -80,10 +122,13 @@ class Trace:
     rows : list of Row
     totals : dict of str to Total
         For every step: calls, edges and seconds.
+    ranks : dict of int to RankTotal
+        For every rank of the ranks backend, on each of them: the sums over all runs that came to their end.
     """
 
     def __init__(self) -> None:
         self.rows: list[Row] = []
+        self.ranks: dict[int, RankTotal] = {}
         self.totals: dict[str, Total] = {}
         self.lost = 0  # rows that did not fit into the ring of a fused loop
 
@@ -107,21 +152,22 @@ class Trace:
     def to_json(self, path: str | Path | None = None, indent: int | None = None) -> str:
         """Return all rows and totals as JSON text, and write it to ``path`` if given."""
         rows = [{**asdict(row), "milliseconds": row.seconds * 1e3, "gteps": row.gteps} for row in self.rows]
-        made = {"rows": rows, "totals": [asdict(total) for total in self.totals.values()], "lost": self.lost}
+        made: dict[str, Any] = {"rows": rows, "totals": [asdict(total) for total in self.totals.values()]}
+        made |= {"ranks": [asdict(total) for total in self.ranks.values()], "lost": self.lost}
         return _written(json.dumps(made, indent=indent), path)
 
     def to_chrome(self, path: str | Path | None = None) -> str:
         """The rows one after another in Chrome's trace format (chrome://tracing, Perfetto)."""
         events: list[dict[str, Any]] = []
-        now = 0.0
+        now: dict[int, float] = {}
         for row in self.rows:
             duration = (row.seconds + row.compile_seconds) * 1e6
             details = {"pass": row.number, "in": row.size_in, "out": row.size_out, "edges": row.edges}
             events.append(
-                {"name": row.step, "cat": row.direction or "step", "ph": "X", "ts": now, "dur": duration,
-                 "pid": 0, "tid": 0, "args": details}
+                {"name": row.step, "cat": row.direction or "step", "ph": "X", "ts": now.get(row.rank, 0.0),
+                 "dur": duration, "pid": 0, "tid": row.rank, "args": details}
             )  # fmt: skip
-            now += duration
+            now[row.rank] = now.get(row.rank, 0.0) + duration
         return _written(json.dumps({"traceEvents": events}), path)
 
     def plot(self, ax: Any = None) -> Any:
@@ -157,18 +203,41 @@ def active() -> bool:
     return bool(_open)
 
 
+@contextmanager
+def acting_as(rank: int, number: int) -> Iterator[None]:
+    """Within it this thread works for a rank, in a pass of a program, which its rows name."""
+    _acting.facts = {"rank": rank, "number": number}
+    try:
+        yield
+    finally:
+        _acting.facts = {}
+
+
 def add(*, seconds: float, step: str, **facts: Any) -> None:
     """Add one row, and to its step's totals, in every open trace."""
-    row = Row(step=step, seconds=seconds, **facts)
+    row = _row(step=step, seconds=seconds, **facts)
     for each in _open:
         each.rows.append(row)
     add_totals(step, 1, row.edges, seconds)
 
 
+def _row(**facts: Any) -> Row:
+    return Row(**{**facts, **getattr(_acting, "facts", {})})
+
+
+def add_ranks(totals: Iterable[RankTotal]) -> None:
+    """Add to the sums of ranks in every open trace."""
+    for total in totals:
+        for each in _open:
+            known = each.ranks.setdefault(total.rank, RankTotal(total.rank))
+            for field in fields(RankTotal)[1:]:
+                setattr(known, field.name, getattr(known, field.name) + getattr(total, field.name))
+
+
 def add_row(**facts: Any) -> None:
     """Add one row whose sums come by :func:`add_totals`."""
     for each in _open:
-        each.rows.append(Row(**facts))
+        each.rows.append(_row(**facts))
 
 
 def add_lost(count: int) -> None:
@@ -180,10 +249,11 @@ def add_lost(count: int) -> None:
 def add_totals(step: str, calls: int, edges: int, seconds: float) -> None:
     """Add to the sums of a step in every open trace."""
     for each in _open:
-        total = each.totals.setdefault(step, Total(step))
-        total.calls += calls
-        total.edges += edges
-        total.seconds += seconds
+        with _adding:
+            total = each.totals.setdefault(step, Total(step))
+            total.calls += calls
+            total.edges += edges
+            total.seconds += seconds
 
 
 def add_compile(step: str, seconds: float, backend: str) -> None:
@@ -200,18 +270,41 @@ def _written(text: str, path: str | Path | None) -> str:
 
 
 def _table(made: Trace) -> str:
-    head = ("pass", "step", "direction", "balance", "in", "out", "edges", "ms", "GTEPS", "backend")
-    lines = [head]
+    head = ["pass", "step", "direction", "balance", "in", "out", "edges", "ms", "GTEPS", "backend"]
+    lines = [head + ["rank", "sent", "waited ms"] * bool(made.ranks)]
     for row in made.rows:
         seconds = row.seconds + row.compile_seconds
-        lines.append(
-            (
-                str(row.number), row.step, row.direction, row.balance, _count(row.size_in), _count(row.size_out),
-                f"{row.edges:,}", f"{seconds * 1e3:.3f}", f"{row.gteps:.3f}", row.backend,
-            )
-        )  # fmt: skip
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    left = {1, 2, 3, 9}
+        line = [
+            str(row.number), row.step, row.direction, row.balance, _count(row.size_in), _count(row.size_out),
+            f"{row.edges:,}", f"{seconds * 1e3:.3f}", f"{row.gteps:.3f}", row.backend,
+        ]  # fmt: skip
+        if made.ranks:
+            exchange = [f"{row.sent:,}", f"{row.waited * 1e3:.3f}"] if row.step == "exchange" else ["", ""]
+            line += [str(row.rank), *exchange]
+        lines.append(line)
+    text = _aligned(lines, {1, 2, 3, 9})
+    compiling = f", and {made.compile_seconds:.3f} s of compiling" if made.compile_seconds else ""
+    text.append(f"{made.seconds * 1e3:.3f} ms in {sum(t.calls for t in made.totals.values()):,} steps{compiling}")
+    if made.lost:
+        text.append(f"{made.lost:,} earlier rows are only in the sums")
+    if made.ranks:
+        text += ["", *_rank_table(made)]
+    return "\n".join(text)
+
+
+def _rank_table(made: Trace) -> list[str]:
+    kinds = ("preparing", "computing", "merging", "waiting")
+    lines = [["rank", "exchanges", *(f"{kind} ms" for kind in kinds), "sent"]]
+    totals = [made.ranks[rank] for rank in sorted(made.ranks)]
+    for name, some in (*((str(total.rank), [total]) for total in totals), ("all", totals)):
+        times = [f"{sum(getattr(x, kind) for x in some) * 1e3:.3f}" for kind in kinds]
+        lines.append([name, f"{sum(x.exchanges for x in some):,}", *times, f"{sum(x.sent for x in some):,}"])
+    return _aligned(lines, {0})
+
+
+def _aligned(lines: list[list[str]], left: set[int]) -> list[str]:
+    """Columns of text, with a rule below the first line."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     text = [
         "  ".join(
             cell.ljust(width) if i in left else cell.rjust(width)
@@ -220,11 +313,7 @@ def _table(made: Trace) -> str:
         for line in lines
     ]
     text.insert(1, "  ".join("-" * width for width in widths))
-    compiling = f", and {made.compile_seconds:.3f} s of compiling" if made.compile_seconds else ""
-    text.append(f"{made.seconds * 1e3:.3f} ms in {sum(t.calls for t in made.totals.values()):,} steps{compiling}")
-    if made.lost:
-        text.append(f"{made.lost:,} earlier rows are only in the sums")
-    return "\n".join(text)
+    return text
 
 
 def _count(size: int) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 
 import numpy as np
@@ -260,6 +261,52 @@ def test_members_that_leave_let_the_others_go():
         first.gather(1)
 
 
+# ---- where the time goes ---------------------------------------------------------------------------------
+
+
+def test_a_trace_says_what_each_rank_did():
+    g = fr.rmat(8, 8, seed=2).to("ranks:3")
+    with fr.trace() as t:
+        result = fr.bfs(g, 3)
+        fr.bfs(g, 3)
+    assert sorted(t.ranks) == [0, 1, 2]
+    exchanges = [row for row in t.rows if row.step == "exchange"]
+    for rank, total in t.ranks.items():
+        own = [row for row in exchanges if row.rank == rank]
+        assert total.exchanges == len(own) == len(exchanges) / 3
+        assert total.sent == sum(row.sent for row in own) > 0
+        assert total.waiting == pytest.approx(sum(row.waited for row in own))
+        assert min(total.preparing, total.computing, total.merging) > 0
+    visits = [row for row in t.rows if row.step.startswith("Advance")]
+    assert {row.rank for row in visits} == {0, 1, 2}
+    assert {row.number for row in visits} == set(range(1, result.level.max() + 2))
+    *_, head, _, first, _, _, last = str(t).splitlines()
+    assert head.split()[:3] == ["rank", "exchanges", "preparing"]
+    assert (first.split()[0], last.split()[0]) == ("0", "all")
+    assert last.split()[-1] == f"{sum(total.sent for total in t.ranks.values()):,}"
+    assert [each["rank"] for each in json.loads(t.to_json())["ranks"]] == [0, 1, 2]
+    assert {event["tid"] for event in json.loads(t.to_chrome())["traceEvents"]} == {0, 1, 2}
+
+
+@processes
+def test_one_rank_may_trace_alone(tmp_path):
+    made = mpirun(3, tmp_path, """
+        import frontier as fr
+        from mpi4py import MPI
+        g = fr.karate().to("ranks")
+        if MPI.COMM_WORLD.rank == 1:
+            with fr.trace() as t:
+                fr.bfs(g, 0)
+            assert sorted(t.ranks) == [0, 1, 2]
+            assert len({total.exchanges for total in t.ranks.values()}) == 1
+            print("right")
+        else:
+            fr.bfs(g, 0)
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout == "right\n"
+
+
 # ---- processes ----------------------------------------------------------------------------------------------
 
 
@@ -291,6 +338,7 @@ def test_processes_have_the_same_results(count, tmp_path):
 def test_one_process_prints_what_all_have(tmp_path):
     for arguments, wanted in (
         (["bfs", "karate", "--backend", "ranks", "--verify"], "2 processes"),
+        (["bfs", "karate", "--backend", "ranks", "--trace"], "preparing ms  computing ms  merging ms  waiting ms"),
         (["graph500", "--scale", "6", "--roots", "2", "--backend", "ranks"], "num_mpi_processes:              2"),
     ):
         made = mpirun(2, tmp_path, ["-m", "frontier", *arguments])

@@ -47,11 +47,14 @@ class Communicator(ABC):
         The number of this part, and how many parts there are.
     sent : int
         Bytes that this part has given to each of the others so far.
+    together : bool
+        Whether all parts are in this process.
     """
 
     rank: int
     size: int
     sent: int = 0
+    together: bool = False
 
     @abstractmethod
     def gather(self, given: Any) -> list[Any]:
@@ -72,6 +75,8 @@ class Communicator(ABC):
 
 class Member(Communicator):
     """A part that is a thread of this process; see :class:`Threads`."""
+
+    together = True
 
     def __init__(self, rank: int, group: Threads) -> None:
         self.rank, self.size, self._group = rank, group.size, group

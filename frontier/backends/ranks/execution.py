@@ -11,6 +11,7 @@ import copy
 import pickle
 import time
 import zlib
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,7 +51,8 @@ class _Walk(Context):
         self._starts = _starts(p.graph, comm.size)
         self._written: dict[Step, list[Written]] = {}
         self.exchanges = 0
-        self._waited = 0.0
+        #: Where the time of this run goes.
+        self.total = tracing.RankTotal(comm.rank)
         #: Ctrl-C as this part has noted it, and whether some part has told all of it.
         self.pending: deferred | None = None
         self.stop = False
@@ -73,12 +75,12 @@ class _Walk(Context):
         fields = self._written[step]
         message = Message(self.exchanges)
         before: dict[str, Any] = {}
-        begun, sent = time.perf_counter(), self._comm.sent
+        begun, sent, total = time.perf_counter(), self._comm.sent, self.total
+        ran, waited = total.preparing + total.computing, total.waiting
         try:
             mine = _own(step.stands_on(f), self._starts, self._comm.rank)
             before = values_of(p, step, fields, mine)
             after = self._run_inner(_alone(step), mine, there)
-            begun = time.perf_counter()
             message.fields = changes(p, before)
             message.scalars = {name: p.scalars[name].copy() for name, _ in step.partial()}
             message.piles = {name: packed(p.piles[name]) for name in step.fills()}
@@ -90,11 +92,14 @@ class _Walk(Context):
                 error = explained(error, f"running {step!r} on rank {self._comm.rank} of {self._comm.size}")
             message = Message(self.exchanges, _sendable(error))
         next_ = self._merged(step, f, fields, self._tell(message))
+        seconds = time.perf_counter() - begun - (total.preparing + total.computing - ran)
+        total.exchanges += 1
+        total.merging += seconds - (total.waiting - waited)
+        total.sent += self._comm.sent - sent
         if tracing.active():
             tracing.add(
-                backend="ranks", step="exchange", number=self.passes, seconds=time.perf_counter() - begun,
-                size_in=len(f), size_out=len(next_), rank=self._comm.rank, sent=self._comm.sent - sent,
-                waited=self._waited,
+                backend="ranks", step="exchange", number=self.passes, seconds=seconds, size_in=len(f),
+                size_out=len(next_), rank=self._comm.rank, sent=self._comm.sent - sent, waited=total.waiting - waited,
             )  # fmt: skip
         return next_
 
@@ -133,9 +138,15 @@ class _Walk(Context):
         if in_parts(self.problem):
             step = pushing(step)
         captures_of(step)  # which backends that compile expect to be known
-        execution = self._backend.start(step, self.problem if p is None else p, f, self.schedule)
-        while not execution.done:
-            execution.proceed()
+        begun = time.perf_counter()
+        traced = tracing.acting_as(self._comm.rank, self.passes) if tracing.active() else nullcontext()
+        with traced:
+            execution = self._backend.start(step, self.problem if p is None else p, f, self.schedule)
+            ready = time.perf_counter()
+            while not execution.done:
+                execution.proceed()
+        self.total.preparing += ready - begun
+        self.total.computing += time.perf_counter() - ready
         return execution.frontier
 
     def tell_of_ctrl_c(self) -> None:
@@ -146,7 +157,7 @@ class _Walk(Context):
         message.stop = self.pending is not None and self.pending.pressed
         begun = time.perf_counter()
         told: list[Message] = self._comm.gather(message)
-        self._waited = time.perf_counter() - begun
+        self.total.waiting += time.perf_counter() - begun
         self.exchanges += 1
         self.stop = any(each.stop for each in told)
         for rank, each in enumerate(told):
@@ -212,11 +223,12 @@ class Part(Interpretation):
     """The run of one part; the only one of its process under MPI."""
 
     def __init__(
-        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str
-    ) -> None:
+        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str,
+        traced: bool,
+    ) -> None:  # fmt: skip
         p = own_part(step, p, comm)
         check_writes(step, p)
-        self.problem = p
+        self.problem, self._comm, self._traced = p, comm, traced
         self._walk = _Walk(p, schedule, comm, inner)
         self._exchanges = self._passes = -1
         super().__init__(step, p, f, schedule, self._walk)
@@ -227,25 +239,31 @@ class Part(Interpretation):
     ) -> Part:
         """The same, once all ranks have begun with the same graph, program and values."""
         mine = _description(step, p, f)
-        told = comm.gather(mine)
-        for rank, other in enumerate(told):
-            for name, value in told[0].items():
+        told = comm.gather((tracing.active(), mine))
+        for rank, (_, other) in enumerate(told):
+            for name, value in told[0][1].items():
                 if other.get(name) != value:
                     raise _common(GraphError(
                         f"rank {rank} has not the same {name} as rank 0: all ranks must begin a run with the same "
                         "graph, program and values"
                     ))  # fmt: skip
         try:
-            return cls(step, p, f, schedule, comm, inner)
+            return cls(step, p, f, schedule, comm, inner, any(traced for traced, _ in told))
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
             raise _common(error) from None
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun."""
         try:
-            return super().proceed(passes)
+            begun = super().proceed(passes)
         except NotConvergedError as error:  # all parts count alike
             raise _common(error) from None
+        if self.done and self._traced:  # by some rank at least, as all know
+            self._traced = False
+            totals = self._comm.gather(self._walk.total)
+            if self._comm.rank == 0 or not self._comm.together:
+                tracing.add_ranks(totals)
+        return begun
 
     def _look(self, pending: deferred) -> None:
         """Stop where all parts stop: one has told the others of Ctrl-C in an exchange."""

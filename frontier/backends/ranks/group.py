@@ -6,6 +6,7 @@ import copy
 import threading
 from typing import TYPE_CHECKING, Any
 
+from frontier import tracing
 from frontier.backends.ranks.communicators import Ended
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.execution import Part
@@ -31,7 +32,11 @@ class Group:
     ) -> None:
         problems = [p, *(_copied(p) for _ in members[1:])]
         self._members, self._begun = members, False
-        self._parts = [Part(step, each, f, schedule, m, inner) for each, m in zip(problems, members, strict=True)]
+        traced = tracing.active()
+        self._parts = [
+            Part(step, each, f, schedule, member, inner, traced)
+            for each, member in zip(problems, members, strict=True)
+        ]
 
     @property
     def done(self) -> bool:
