@@ -310,7 +310,75 @@ def test_graph500_on_processes(count, tmp_path):
         for kernel in ("bfs", "sssp"):
             found = [[(s.root, s.edges) for s in each.searches[kernel]] for each in (one, several)]
             assert found[0] == found[1]
-        print("right", several.processes)
+        print(f"right {several.processes}")
     """)  # fmt: skip
     assert made.returncode == 0, made.stdout + made.stderr
-    assert made.stdout.count("right") == count, made.stdout
+    assert made.stdout.count(f"right {count}") == count, made.stdout
+
+
+# ---- reading --------------------------------------------------------------------------------------------------
+
+
+SUFFIXES = ("el", "wel", "csv", "tsv", "txt", "csv.gz", "mtx", "gr", "npz")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "directed"), [("graph", False), *((suffix, way) for suffix in SUFFIXES for way in (False, True))]
+)
+def test_a_file_is_read_in_parts_as_it_is_read_whole(suffix, directed, tmp_path):
+    weights = None if suffix == "el" else (1, 9) if suffix == "graph" else (0.5, 2.0)
+    path = tmp_path / f"graph.{suffix}"
+    fr.write(fr.rmat(8, 8, seed=5, directed=directed, weights=weights), path)
+    for place in ("ranks:1", "ranks:3"):
+        same(fr.read(path, placement=place), fr.read(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1\n2 3\n", "0 1 5\n1 2 2.5\n7 1 3", "# a\n\n0 1\n# b\n3 0\n\n", "u,v\n0,1\n",
+        "source\ttarget\tweight\n5\t1\t2",
+    ],
+)
+@pytest.mark.parametrize("place", ["ranks:1", "ranks:2", "ranks:4"])
+def test_small_files_are_read_alike(text, place, tmp_path):
+    path = tmp_path / ("graph.csv" if "," in text else "graph.txt")
+    path.write_text(text)
+    same(fr.read(path, placement=place), fr.read(path))
+
+
+def test_an_error_in_a_file_names_its_line(tmp_path):
+    path = tmp_path / "graph.el"
+    path.write_text("# comment\n" + "0 1\n" * 40000 + "0 x\n" + "1 2\n" * 30000)
+    for place in (None, "ranks:3"):
+        with pytest.raises(fr.GraphError, match=r"graph\.el:40002: expected a vertex id"):
+            fr.read(path, placement=place)
+    with pytest.raises(fr.GraphError, match="goes with placement="):
+        fr.read(path, parts=True)
+
+
+@processes
+def test_processes_read_a_file_together_or_one_each(tmp_path):
+    whole = fr.rmat(9, 8, seed=5, weights=(0.5, 2.0), directed=True)
+    fr.write(whole, tmp_path / "graph.wel")
+    thirds = np.array_split(np.arange(whole.num_slots), 3)
+    for rank, mine in enumerate(thirds):
+        part = fr.from_edges(
+            whole.sources[mine], whole.targets[mine], whole.weights[mine], directed=True, num_vertices=512
+        )
+        fr.write(part, tmp_path / f"part{rank}.wel")
+    made = mpirun(3, tmp_path, """
+        import numpy as np, frontier as fr
+        from mpi4py import MPI
+        whole = fr.read("graph.wel")
+        for g in (fr.read("graph.wel", placement="ranks"),
+                  fr.read(f"part{MPI.COMM_WORLD.rank}.wel", placement="ranks", parts=True)):
+            first, own = g.targets.first, g.targets.own
+            assert len(own) < whole.num_slots
+            assert np.array_equal(own, whole.targets[first : first + len(own)])
+            assert np.array_equal(g.weights.own, whole.weights[first : first + len(own)])
+            assert np.array_equal(fr.bfs(g, 3).level, fr.bfs(whole, 3).level)
+        print("right")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 3

@@ -36,11 +36,13 @@ class Shares:
     Attributes
     ----------
     count : int
-        Number of edges.
+        Number of edges, or of bytes in which they are written.
     make : callable
-        ``make(lo, hi)`` returns the :class:`Piece` of edges lo to hi - 1.
+        ``make(lo, hi)`` returns the :class:`Piece` of edges lo to hi - 1, or of those that begin in these bytes.
     num_vertices : int or None
         None: the largest id plus one.
+    least : int
+        Where ``num_vertices`` is None: the least number of vertices.
     alone : bool
         Whether these are the edges of one process, and the others have others. If not, every process could make all.
     """
@@ -49,6 +51,7 @@ class Shares:
     make: Callable[[int, int], Piece]
     num_vertices: int | None = None
     alone: bool = False
+    least: int = 0
 
     @classmethod
     def of(cls, whole: Piece, num_vertices: int | None, alone: bool) -> Shares:

@@ -82,6 +82,8 @@ class Source:
         if zipped:
             self._stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
         self._held: bytes | None = None
+        self._back = 0  # bytes of the line that was put back
+        self._before = 0  # bytes of the file before these
         self._size = os.fstat(file.fileno()).st_size if _regular(file) else None
         self._read = 0  # bytes that came out of blocks
         self._bar = Bar(path, self._size, progress)
@@ -90,6 +92,9 @@ class Source:
         """Refuse the file."""
         self._bar.finish()
         at = self.line if line is None else line
+        if self._before:
+            with open(self.path, "rb") as file:
+                at += file.read(self._before).count(b"\n")
         raise GraphError(f"{self.path}:{max(at, 1)}: expected {expected}, found {found}") from None
 
     def readline(self) -> bytes | None:
@@ -100,6 +105,7 @@ class Source:
                 line = self._stream.readline()
             if not line:
                 return None
+            self._back = len(line)
             if self.line == 0:
                 line = line.removeprefix(b"\xef\xbb\xbf")
         self.line += 1
@@ -127,6 +133,28 @@ class Source:
             self._read += len(block)
             self._bar.show(self._read if self._size is None else self._file.tell())
         self._bar.finish()
+
+    def range_of_lines(self) -> tuple[int, int]:
+        """Where in the file the rest begins, and how many bytes it has; for a file that is not gzipped."""
+        assert self._size is not None
+        begin = self._file.tell() - self._back
+        return begin, self._size - begin
+
+    @classmethod
+    def of_lines(cls, path: str, file: BufferedReader, lo: int, hi: int, first: int) -> Source:
+        """The lines that begin at the bytes lo to hi - 1 of a file; ``first`` is where one begins."""
+        def line_from(at: int) -> int:
+            if at <= first:
+                return first
+            file.seek(at - 1)  # which may end a line
+            file.readline()
+            return file.tell()
+
+        begin, end = line_from(lo), line_from(hi)
+        file.seek(begin)
+        made = cls(path, BufferedReader(BytesIO(file.read(max(end - begin, 0)))), zipped=False, progress=False)
+        made._before = begin
+        return made
 
     def left(self) -> int | None:
         """Bytes that are still to be read, where that is known."""

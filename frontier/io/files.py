@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
@@ -12,11 +14,13 @@ import numpy as np
 from frontier.atomic_write import replacing
 from frontier.errors import GraphError
 from frontier.graph.build import from_csr, from_edges
+from frontier.graph.build_input import label_array
 from frontier.graph.graph import Graph
 from frontier.graph.moving import on_host
 from frontier.io._edges import Edges
 from frontier.io._source import Source, opened
-from frontier.io.formats import FORMATS, Options, format_of
+from frontier.io.formats import FORMATS, Format, Options, format_of
+from frontier.memory.placement import Placement
 from frontier.memory.shortage import explained, telling
 
 __all__ = ["read", "write"]
@@ -32,6 +36,8 @@ def read(
     labels: Any = None,
     header: bool | None = None,
     progress: bool | None = None,
+    placement: Placement | str | None = None,
+    parts: bool = False,
 ) -> Graph:
     """Read a graph from a file.
 
@@ -67,12 +73,18 @@ def read(
     progress : bool, optional
         Show a progress bar on stderr. Default: if stderr is a terminal and the file is larger
         than 50 MiB.
+    placement : Placement or str, optional
+        Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: all processes read the file together,
+        and each keeps the edges of its own vertices only. Of an edge list that is not gzipped, with no columns but
+        weights, each process reads a part; of other files, the whole.
+    parts : bool
+        With ``placement="ranks"``: whether each process reads a file of its own, which together are the graph.
 
     Returns
     -------
     Graph
-        On the cpu backend. Integer weights of text files are int64, others float64, each the
-        float nearest to the decimal number.
+        On the cpu backend, if ``placement`` does not say otherwise. Integer weights of text files are int64, others
+        float64, each the float nearest to the decimal number.
 
     Raises
     ------
@@ -119,23 +131,77 @@ def read(
     if labels is True and not known.lists_edges:
         raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
     options = Options(directed, duplicates or "first", self_loops, num_vertices, labels, header)
-    try:
+    there = Placement.parse("cpu" if placement is None else placement)
+    if parts and not there.divides:
+        raise GraphError('parts=True goes with placement="ranks", of which each process may have a file of its own')
+    with _naming(name):
+        if there.divides and known.shares is not None and not zipped and given is None and os.path.isfile(name):
+            divided = _shared(name, known, suffix, options, there, parts)
+            if divided is not None:
+                return divided
         with opened(name, given) as file:
             source = Source(name, file, zipped, progress)
-            found = known.read(source, suffix, options)
-        if isinstance(found, Edges):
-            return _graph(source, found, options)
-        keep = duplicates is None
-        if isinstance(found, Graph):
-            if keep and self_loops == "keep" and directed in (None, found.directed) and labels is None:
-                return on_host(found)
-            found = _arrays(on_host(found))
-        return _stored_graph(found, options, keep)
+            whole = _read(source, known, suffix, options, duplicates is None)
+        return divided_of(whole, there, parts, options.duplicates) if there.divides else whole.to(there)
+
+
+@contextlib.contextmanager
+def _naming(name: str) -> Iterator[None]:
+    """Let errors say which file it is."""
+    try:
+        yield
     except MemoryError as error:
         raise explained(error, f"reading {name}") from None
     except GraphError as error:
         text = str(error)
         raise GraphError(text if text.startswith(name) else f"{name}: {text}") from None
+
+
+def _shared(
+    name: str, known: Format, suffix: str, options: Options, there: Placement, parts: bool
+) -> Graph | None:
+    """The graph of a file of which each process reads a part; None if that is not possible."""
+    assert known.shares is not None
+    with opened(name) as file:
+        found = known.shares(Source(name, file, zipped=False, progress=False), suffix, options)
+    if found is None:
+        return None
+    shares, directed = found
+    if options.directed and not directed:
+        return None  # each line says two edges
+    directed = directed if options.directed is None else options.directed
+    names = None if options.labels is None else label_array(options.labels)
+    count = shares.num_vertices if options.num_vertices is None else options.num_vertices
+    shares = replace(shares, num_vertices=count if names is None else len(names), alone=parts)
+    made: Graph = there.backend.build(
+        shares, there, directed=directed, duplicates=options.duplicates, self_loops=options.self_loops, labels=names
+    )
+    return made
+
+
+def divided_of(graph: Graph, there: Placement, parts: bool = False, duplicates: str = "keep") -> Graph:
+    """A graph that every process has as a whole in parts; or one of the parts of each."""
+    kept = slice(None) if graph.directed else graph.sources <= graph.targets
+    return from_edges(
+        graph.sources[kept], graph.targets[kept], None if graph.weights is None else graph.weights[kept],
+        num_vertices=None if parts else graph.num_vertices, directed=graph.directed,
+        duplicates=duplicates if parts else "keep", labels=graph.labels, vertices=graph.vertices,
+        edges={name: column[kept] for name, column in graph.edges.items()}, placement=there, parts=parts,
+    )  # fmt: skip
+
+
+def _read(source: Source, known: Format, suffix: str, options: Options, keep: bool) -> Graph:
+    """The graph of a file as a whole; ``keep``: duplicates in an archive."""
+    assert known.read is not None
+    found = known.read(source, suffix, options)
+    if isinstance(found, Edges):
+        return _graph(source, found, options)
+    if isinstance(found, Graph):
+        directed = options.directed in (None, found.directed)
+        if keep and options.self_loops == "keep" and directed and options.labels is None:
+            return on_host(found)
+        found = _arrays(on_host(found))
+    return _stored_graph(found, options, keep)
 
 
 def _name(path: Any) -> str:

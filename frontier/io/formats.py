@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from frontier.errors import FrontierError, GraphError
 from frontier.graph.graph import Graph
+from frontier.graph.shares import Shares
 from frontier.io import dimacs, edge_list, matrix_market, metis, npz
 from frontier.io._edges import Edges
 from frontier.io._source import Source
@@ -56,6 +57,9 @@ class Format:
         refuses before, when the file (perhaps a pipe) is not yet open.
     lists_edges : bool
         Whether it knows ``num_vertices=``, ``labels=True`` and ``header=``.
+    shares : callable, optional
+        ``shares(source, suffix, options)`` gives how several processes can read a file together, and whether the graph
+        is directed; None if they cannot.
     """
 
     name: str
@@ -63,6 +67,7 @@ class Format:
     read: Callable[[Source, str, Options], Found] | None
     write: Callable[[Graph, str, str], Callable[[Any], None]] | None
     lists_edges: bool = False
+    shares: Callable[[Source, str, Options], tuple[Shares, bool] | None] | None = None
 
 
 #: Suffix of a file's name -> the format.
@@ -198,6 +203,10 @@ def _read_list(source: Source, suffix: str, options: Options) -> Edges:
     return edge_list.read(source, suffix, options.labels is True, options.header)
 
 
+def _share_list(source: Source, suffix: str, options: Options) -> tuple[Shares, bool] | None:
+    return None if options.labels is True else edge_list.shares(source, suffix, options.header)
+
+
 def _write_list(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
     return _pieces(edge_list.write(graph, name, suffix))
 
@@ -212,9 +221,9 @@ def _write_archive(graph: Graph, name: str, suffix: str) -> Callable[[Any], None
 
 
 _add(Format("Matrix Market", ("mtx",), **_text(matrix_market.read, matrix_market.write)))
-_add(Format("edge list", ("el",), _read_list, _write_list, lists_edges=True))
-_add(Format("weighted edge list", ("wel",), _read_list, _write_list, lists_edges=True))
-_add(Format("edge list", ("txt", "tsv", "csv", "edges"), _read_list, _write_list, lists_edges=True))
+_add(Format("edge list", ("el",), _read_list, _write_list, lists_edges=True, shares=_share_list))
+_add(Format("weighted edge list", ("wel",), _read_list, _write_list, lists_edges=True, shares=_share_list))
+_add(Format("edge list", ("txt", "tsv", "csv", "edges"), _read_list, _write_list, lists_edges=True, shares=_share_list))
 _add(Format("DIMACS", ("gr",), **_text(dimacs.read, dimacs.write)))
 _add(Format("METIS", ("graph", "metis"), **_text(metis.read, metis.write)))
 _add(Format("NumPy archive", ("npz",), _read_archive, _write_archive))

@@ -63,7 +63,7 @@ class OwnRows:
 def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str, self_loops: str) -> OwnRows:
     """Build the rows that a rank owns; all ranks call this together."""
     work = _Pieces(shares, comm, both=not directed, self_loops=self_loops)
-    degree = work.degrees()
+    degree = work.survey()
     begins = np.zeros(len(degree) + 1, np.int64)
     np.cumsum(degree, out=begins[1:])
     del degree
@@ -87,9 +87,9 @@ class _Pieces:
         elif len(set(counts)) > 1:
             raise GraphError(f"all ranks must give the same edges, but they give {', '.join(map(str, counts))}")
         self._turns = max(1, min(PIECES, self._total // (comm.size * LEAST)))
-        self.num_vertices = self._agreed_vertices()
-        self.ids = id_dtype(self.num_vertices)
-        self.dtypes = self._agreed_dtypes()
+        #: What :meth:`survey` finds out.
+        self.num_vertices, self.ids = 0, np.dtype(np.int32)
+        self.dtypes: dict[str, np.dtype[Any]] = {}
 
     def _made(self) -> Iterator[Piece]:
         """Make the share of this rank, piece by piece."""
@@ -103,39 +103,36 @@ class _Pieces:
                 begin, stop = (lo + (hi - lo) * share // size for share in (rank, rank + 1))
             yield self._shares.checked(self._shares.make(begin, stop), self._self_loops)
 
-    def _agreed_vertices(self) -> int:
-        asked = set(self._comm.gather(self._shares.num_vertices))
-        if len(asked) > 1:
+    def survey(self) -> Array:
+        """Find out how many vertices there are, and how many edges each has before duplicates are dropped."""
+        asked = self._comm.gather(self._shares.num_vertices)
+        if len(set(asked)) > 1:
             raise GraphError("all ranks must say the same num_vertices=")
-        if asked != {None}:
-            return int(asked.pop())
-        ends = (end for piece in self._made() for end in (piece.src, piece.dst) if len(end))
-        largest: list[int] = self._comm.gather(max((int(end.max()) for end in ends), default=-1))
-        return 1 + max(largest)
-
-    def _agreed_dtypes(self) -> dict[str, Any]:
-        mine = {name: value.dtype for name, value in self._shares.make(0, 0).values.items()}
-        all_ = self._comm.gather(mine)
-        if len({frozenset(each) for each in all_}) > 1:
-            raise GraphError("either all ranks give weights, and the same columns, or none does")
-        return {name: np.result_type(*(each[name] for each in all_)) for name in mine}
-
-    def degrees(self) -> Array:
-        """How many edges each vertex has, before duplicates are dropped."""
-        found = np.zeros(self.num_vertices, offset_dtype(2 * self._total))
+        known = asked[0]
+        found = np.zeros(self._shares.least if known is None else known, offset_dtype(2 * self._total))
+        empty: dict[str, Any] = {}  # dtypes of weights and columns
+        full: dict[str, set[Any]] = {}
         for piece in self._made():
-            self._check_range(piece)
-            np.add.at(found, piece.src, 1)
-            if self._both:
-                np.add.at(found, piece.dst[piece.src != piece.dst], 1)
+            found = _counted(found, piece, self._both, known)
+            for name, value in piece.values.items():
+                empty.setdefault(name, value.dtype)
+                if len(value):
+                    full.setdefault(name, set()).add(value.dtype)
+        self.num_vertices = max(self._comm.gather(len(found)))
+        self.ids = id_dtype(self.num_vertices)
+        self._agree_dtypes(empty, full)
+        found = _lengthened(found, self.num_vertices)
         self._comm.add(found)
         return found
 
-    def _check_range(self, piece: Piece) -> None:
-        for name, end in (("src", piece.src), ("dst", piece.dst)):
-            wrong = (end < 0) | (end >= self.num_vertices)
-            if wrong.any():
-                raise GraphError(f"{name} has the vertex {end[wrong.argmax()]}, but there are {self.num_vertices}")
+    def _agree_dtypes(self, empty: dict[str, Any], full: dict[str, set[Any]]) -> None:
+        """Find dtypes that hold the values of all; what is empty counts only where nothing has values."""
+        told = self._comm.gather((empty, full))
+        if any(set(each) != set(told[0][0]) for each, _ in told):
+            raise GraphError("either all ranks give weights, and the same columns, or none does")
+        for name in told[0][0]:
+            dtypes = {dtype for _, each in told for dtype in each.get(name, ())}
+            self.dtypes[name] = np.result_type(*(dtypes or {told[0][0][name]}))
 
     def received(self, starts: Array) -> Iterator[tuple[Array, ...]]:
         """Of each piece the edges that begin at this rank's vertices: sources, targets and values."""
@@ -149,6 +146,27 @@ class _Pieces:
             told = self._comm.deal([[array[at] for array in arrays] for at in there])
             del made, ends, arrays, owner
             yield tuple(np.concatenate(parts) for parts in zip(*told, strict=True))
+
+
+def _counted(found: Array, piece: Piece, both: bool, known: int | None) -> Array:
+    """Add the edges of a piece to those of each vertex."""
+    for name, end in (("src", piece.src), ("dst", piece.dst)):
+        if len(end) == 0:
+            continue
+        if end.min() < 0 or (known is not None and end.max() >= known):
+            wrong = end[(end < 0) | (end >= len(found))][0]
+            raise GraphError(f"{name} has the vertex {wrong}, but there are {len(found)}, from 0")
+        found = _lengthened(found, int(end.max()) + 1)
+    np.add.at(found, piece.src, 1)
+    if both:
+        np.add.at(found, piece.dst[piece.src != piece.dst], 1)
+    return found
+
+
+def _lengthened(array: Array, length: int) -> Array:
+    if len(array) >= length:
+        return array
+    return np.concatenate((array, np.zeros(length - len(array), array.dtype)))
 
 
 def _both_ways(src: Array, dst: Array, *values: Array) -> list[Array]:
