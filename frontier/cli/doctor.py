@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 
+from frontier.cli import several
 from frontier.cli.common import Commands, Stopwatch, dump_json, print_table
 from frontier.memory import nvidia
 from frontier.memory.placement import backend_named, backend_names
@@ -45,7 +46,7 @@ def add(commands: Commands) -> None:
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Print the report; the exit status is 1 if something that is needed does not work."""
-    findings = [*_basics(), *_optional(), *_cuda(), *_backends()]
+    findings = [*_basics(), *_optional(), *_cuda(), *(Finding(*line) for line in several.mpi()), *_backends()]
     if arguments.json:
         dump_json(findings)
     else:
@@ -97,6 +98,8 @@ def _cuda() -> Iterator[Finding]:
     for gpu in driver.gpus:
         size = f"{gpu.memory / 2**30:.0f} GiB, compute capability {'.'.join(map(str, gpu.capability))}"
         yield Finding("gpu", gpu.name, size + ": too old" * bool(nvidia.too_old(gpu)))
+    for line in several.reach(len(driver.gpus)):
+        yield Finding(*line)
     if driver.problem:
         yield Finding("gpu", "none", driver.problem)
     hint = _install(driver.extra) if driver.gpus else "only of use with a GPU"
