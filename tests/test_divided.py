@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from test_fuzz_programs import _fuzz
 from test_ranks import Near, Paths, mpirun, processes
 
 import frontier as fr
@@ -202,12 +203,31 @@ def slot_of(p, src, edge):
     return edge
 
 
+def accepted(p, src, dst):
+    return (src + dst) % 3 == 0
+
+
+@pytest.mark.parametrize("place", ["ranks:3", "ranks:2,python"])
+@pytest.mark.parametrize("edges", ["out", "in"])
+@pytest.mark.parametrize("given", [False, True])
+def test_an_advance_over_edges_stands_on_their_ends(place, edges, given):
+    graphs = [fr.rmat(6, 3, seed=4, directed=True, placement=where) for where in ("cpu", place)]
+    step = fr.Advance(accepted, edges=edges, over=None if given else "edges")
+    found = []
+    for g in graphs:
+        f = fr.Frontier(g, np.arange(0, g.num_slots, 3), "edge") if given else None
+        found.append(sorted(step(fr.Problem(g), f)))
+    assert found[0] == found[1]
+
+
 @pytest.mark.parametrize(
     ("step", "message"),
     [
         (fr.Compute(near, over="vertices"), r"near .* looks up edges, which may be those of other ranks"),
         (fr.Compute(through, over="edges"), r"uses p\.length, a field of edges, at another index"),
         (fr.Gather(slot_of, "max", into="total", over="vertices"), "takes the slots of in-edges"),
+        (fr.Advance(slot_of, edges="in", output="edge", over="vertices"), "takes the slots of in-edges"),
+        (fr.Scan(slot_of, "length", over="edges"), "goes through the edges of all ranks in order"),
     ],
 )
 def test_what_needs_edges_of_others_is_refused(step, message):
@@ -215,6 +235,12 @@ def test_what_needs_edges_of_others_is_refused(step, message):
     p = fr.Problem(g, length=fr.edge("int64", 0), total=fr.vertex("int64", 0))
     with pytest.raises(fr.FrontierError, match=message):
         step(p)
+
+
+@pytest.mark.parametrize("backend", ["divided:3", "divided:2,python"])
+def test_random_programs_leave_the_same(backend):
+    said = _fuzz("--programs", "12", "--graphs", "3", "--seed", "110", "--backend", backend)
+    assert "0 differences" in said
 
 
 # ---- processes ------------------------------------------------------------------------------------------------

@@ -28,7 +28,10 @@ def main() -> int:
     parser.add_argument("--programs", type=int, default=20, help="how many, unless --minutes says otherwise")
     parser.add_argument("--seed", type=int, default=0, help="of the first program; the next has the next seed")
     parser.add_argument("--graphs", type=int, default=6, help="graphs for each program")
-    parser.add_argument("--backend", default="cpu", help="cpu, cuda, or ranks:3 for three parts on threads")
+    parser.add_argument(
+        "--backend", default="cpu",
+        help="cpu, cuda, ranks:3 for three parts on threads, or divided:3, each with its part of the graph",
+    )  # fmt: skip
     parser.add_argument("--tame", action="store_true", help="only numbers of which no operation is special")
     parser.add_argument("--shrink", type=float, default=60, help="seconds to make a program that differs smaller")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")

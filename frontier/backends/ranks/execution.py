@@ -20,7 +20,7 @@ from frontier import tracing
 from frontier.backends.interrupts import deferred
 from frontier.backends.python.interpreter import Context, Interpretation
 from frontier.backends.ranks.exchange import Message, Written, changes, merge, packed, unpacked, values_of
-from frontier.backends.ranks.own_part import in_parts, own_part, part_for, push_only, pushing
+from frontier.backends.ranks.own_part import check_whole, in_parts, own_part, part_for, push_only, pushing
 from frontier.backends.ranks.writes import check_writes, written
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.functors.functor import location
@@ -62,6 +62,7 @@ class _Walk(Context):
 
     def _whole(self, step: Operator, f: Any) -> Any:
         """Every part does the same."""
+        check_whole(step, self.problem, f)
         if all(place == "scalars" for _, place in step.functors()):
             return step.interpret(self, f)
         current = f if isinstance(f, Frontier) else None
@@ -78,7 +79,8 @@ class _Walk(Context):
         begun, sent, total = time.perf_counter(), self._comm.sent, self.total
         ran, waited = total.preparing + total.computing, total.waiting
         try:
-            mine = _own(step.stands_on(f), self._starts, self._comm.rank)
+            mine = self._mine(step, f)
+            mine = Frontier._of(there.graph, mine.kind, ids=mine.ids)  # with the edges that are here
             before = values_of(p, step, fields, mine)
             after = self._run_inner(_alone(step), mine, there)
             message.fields = changes(p, before)
@@ -102,6 +104,19 @@ class _Walk(Context):
                 size_out=len(next_), rank=self._comm.rank, sent=self._comm.sent - sent, waited=total.waiting - waited,
             )  # fmt: skip
         return next_
+
+    def _mine(self, step: Operator, f: Frontier) -> Frontier:
+        """The elements of a frontier on which this part runs a step."""
+        rank = self._comm.rank
+        if not in_parts(self.problem) or f.kind == "vertex":
+            return _own(step.stands_on(f), self._starts, rank)
+        g = self.problem.graph  # f may be of the graph of all
+        own = _own(Frontier.all(g, "edge") if f.is_all else Frontier._of(g, "edge", ids=f.ids), self._starts, rank)
+        ends = step.stands_on(own)
+        if ends.kind == f.kind:
+            return own
+        told = self._comm.gather(packed(ends))  # who has an edge knows its ends
+        return _own(_union(ends, told), self._starts, rank)
 
     def _merged(self, step: Operator, f: Frontier, fields: list[Written], told: list[Message]) -> Frontier:
         p = self.problem

@@ -14,6 +14,7 @@ from frontier.backends.ranks.transposing import in_graph, turned
 from frontier.errors import FrontierError, FunctorError
 from frontier.functors.functor import arguments, location
 from frontier.program.effects import effects
+from frontier.program.frontiers import Frontier
 from frontier.program.step import walk
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Operator, Step
 
-__all__ = ["in_parts", "own_part", "part_for", "push_only", "pushing"]
+__all__ = ["check_whole", "in_parts", "own_part", "part_for", "push_only", "pushing"]
 
 
 def in_parts(p: Problem) -> bool:
@@ -56,10 +57,10 @@ def _check(step: Step, p: Problem) -> None:
     if step.reads_lists:
         raise FrontierError(f"{step!r} reads the edges of vertices that other ranks have: {_HELP}")
     inwards = step.far == "src"
-    for fn, place in step.functors():
+    if inwards and ("edge" in _names(step) or getattr(step, "output", None) == "edge"):
+        raise FrontierError(f"{step!r} takes the slots of in-edges, which other ranks have: {_HELP}")
+    for fn, _ in step.functors():
         touched = effects(fn)
-        if inwards and place == "edge" and "edge" in arguments(fn, place):
-            raise FunctorError(f"{location(fn)} takes the slots of in-edges, which other ranks have: {_HELP}")
         if touched.topology - {"offsets"} or (touched.topology and inwards and p.graph.directed):
             raise FunctorError(f"{location(fn)} looks up edges, which may be those of other ranks: {_HELP}")
         for name, indices in (*touched.writes.items(), *touched.reads.items()):
@@ -68,6 +69,14 @@ def _check(step: Step, p: Problem) -> None:
                     f"{location(fn)} uses p.{name}, a field of edges, at another index than its own edge, which may be "
                     f"that of another rank: {_HELP}"
                 )
+
+
+def check_whole(step: Step, p: Problem, f: Any) -> None:
+    """Raise FrontierError if a step that each rank runs as a whole calls a functor for edges, which others have."""
+    if in_parts(p) and isinstance(f, Frontier) and f.kind == "edge" and any(step.functors()):
+        error: Any = FrontierError(f"{step!r} goes through the edges of all ranks in order: {_HELP}")
+        error.of_all_ranks = True
+        raise error
 
 
 _HELP = 'the graph is in parts; g.to("cpu").to("ranks") has the whole graph on every rank'

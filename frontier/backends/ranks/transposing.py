@@ -61,8 +61,8 @@ def turned(g: Graph, first: int, end: int) -> Graph:
     near, slots = reserved(g.num_slots, g.targets.dtype), reserved(g.num_slots, g.offsets.dtype)
     near[lo:hi] = np.repeat(np.arange(first, end, dtype=near.dtype), np.diff(g.offsets[first : end + 1]))
     slots[lo:hi] = np.arange(lo, hi, dtype=slots.dtype)
-    made = Graph(g.offsets, near, g.weights, directed=False, placement=g.placement)
-    made._topology.derived.update(sources=g.targets, in_edges=slots)
+    made = Graph(g.offsets, near, g.weights, directed=True, placement=g.placement)
+    made._topology.derived.update(sources=g.targets, in_lists=(g.offsets, g.targets), in_edges=slots)
     return made
 
 
