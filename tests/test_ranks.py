@@ -118,6 +118,25 @@ def hop(p, src, dst):
     return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
 
 
+def corners(p, u, v, w, uv):
+    fr.atomic_add(p.first, u, 1)
+    fr.atomic_add(p.second, v, 1)
+    fr.atomic_add(p.third, w, 1)
+    p.of_edge[uv] = u + v
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_only_the_first_end_of_an_intersected_edge_is_a_parts_own(parts):
+    g = fr.rmat(6, 8, seed=1)
+    found = []
+    for where in ("cpu", f"ranks:{parts}"):
+        names = ("first", "second", "third")
+        p = fr.Problem(g.to(where), of_edge=fr.edge("int64"), **{name: fr.vertex("int64") for name in names})
+        fr.Intersect(corners, over="edges")(p)
+        found.append([p.arrays[name].tolist() for name in (*names, "of_edge")])
+    assert found[0] == found[1]
+
+
 # ---- what cannot be merged is refused ------------------------------------------------------------------------
 
 

@@ -51,6 +51,7 @@ class Intersect(Operator):
     name = "intersect"
     passes_through = True
     divides = True
+    near = "u"  # an edge belongs to the owner of its source
     reads_lists = True
 
     def __init__(

@@ -38,13 +38,14 @@ def written(step: Step, p: Problem) -> list[Written]:
     found: dict[str, Written] = {}
     ignores = step.passes_through and not any(step.partial())  # what functors return
     answers = {"add"} if ignores else {"add", "add returned"}
+    own = {"u", "uv"} if step.near == "u" else {"v", "edge", step.near}  # v of Intersect is the other end
     for fn, _ in step.functors():
         touched = effects(fn)
         if not touched.writes_known:
             raise FunctorError(f"{location(fn)}: it is not known what it writes, so parts cannot merge its changes")
         for name, indices in touched.writes.items():
             for field in (name, *_companions(p, name, name in touched.carried)):
-                alone = indices <= {"v", "edge", step.near}
+                alone = indices <= own
                 operations = touched.atomics.get(field, set())
                 if "any" in indices and operations & {"cas", "exch"}:
                     raise FunctorError(
