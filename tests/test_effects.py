@@ -187,3 +187,54 @@ def sets_a_scalar(p, v):
 def test_what_functors_may_not_do(fn):
     with pytest.raises(fr.FunctorError, match=fn.__name__):
         fr.effects(fn)
+
+
+# -- what is stored -----------------------------------------------------------------------------------------
+
+
+def put(p, element, value):
+    p.x[element] = value
+
+
+STORES = {
+    "a constant": (lambda p, dst: put(p, dst, 3), {"alike"}),
+    "what a helper cannot know": (lambda p, dst: put(p, dst, p.depth + 1), {"own"}),
+    "the id": (lambda p, dst: put(p, dst, dst), {"alike"}),
+    "another id": (lambda p, src, dst: put(p, dst, src), {"own"}),
+    "an element": (lambda p, src, dst: put(p, dst, p.y[src]), {"own"}),
+    "an element by a helper": (lambda p, src, dst: put(p, dst, p.y[src] + 1), {"own"}),
+    "a weight": (lambda p, dst, weight: put(p, dst, weight), {"own"}),
+    "the id elsewhere": (lambda p, dst: put(p, p.y[dst], dst), {"own"}),
+}
+
+
+def by_depth(p, src, dst):
+    if p.y[src]:
+        p.x[dst] = 2 * p.depth + dst
+
+
+def either(p, src, dst):
+    p.x[dst] = 1 if p.y[src] else 2
+
+
+def one_of_two(p, src, dst):
+    if p.y[src]:
+        p.x[dst] = 1
+    else:
+        p.x[dst] = 2
+
+
+def one_more(p, dst):
+    p.x[dst] += 1
+
+
+STORES |= {
+    "sometimes": (by_depth, {"alike"}), "either": (either, {"own"}),
+    "one of two": (one_of_two, {"alike", "several"}), "one more": (one_more, {"own"}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("what", STORES)
+def test_whether_all_calls_store_the_same_in_an_element(what):
+    fn, expected = STORES[what]
+    assert analysis.effects(fn).stored["x"] == expected

@@ -150,7 +150,36 @@ def chase(p, src, dst):
 
 
 def everywhere(p, v):
-    p.seen[v // 2] = 1
+    p.seen[v // 2] = v
+
+
+def note(p, src, dst):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        p.level[dst] = p.depth
+        return True
+    return False
+
+
+def mark_half(p, v):
+    if p.level[v] > 1:
+        p.half[v // 2] = 7
+
+
+@pytest.mark.parametrize("parts", PARTS)
+def test_what_all_store_alike_needs_no_combine(parts):
+    """The search of the tutorial, unchanged."""
+    g, levels = fr.rmat(7, 8, seed=3), fr.bfs(fr.rmat(7, 8, seed=3), 5).level
+    p = fr.Problem(
+        g.to(f"ranks:{parts}"), parent=fr.vertex("int32", -1), level=fr.vertex("int32", -1), depth=fr.scalar("int32"),
+        half=fr.vertex("int32"),
+    )  # fmt: skip
+    p.parent[5], p.level[5] = 5, 0
+    fr.Loop(fr.Advance(note), count="depth")(p, [5])
+    assert np.array_equal(p.level, levels)
+    fr.Compute(mark_half, over="vertices")(p)
+    expected = np.zeros(g.num_vertices, int)
+    expected[np.flatnonzero(levels > 1) // 2] = 7
+    assert np.array_equal(p.half, expected)
 
 
 @pytest.mark.parametrize(

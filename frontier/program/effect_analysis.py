@@ -112,6 +112,7 @@ class Reader:
                 elif isinstance(statement, (ir.SetItem, ir.StaticSetItem)):
                     self.access(statement.target, statement.index, True)
                     self.update(statement)
+                    self.store(statement)
                 elif isinstance(statement, ir.SetAttr) and self.meaning(statement.target) == "problem":
                     where = location(self.fn, statement.loc.line)
                     raise FunctorError(
@@ -160,6 +161,31 @@ class Reader:
             if reads and _key(expr.index, self.definitions) == index:
                 base = self.base(statement.index)
                 self.made.updates.setdefault(made[1], set()).add(base)
+
+    def store(self, statement: Any) -> None:
+        """Note whether all calls that write an element store the same value there."""
+        name = self.field(statement.target)
+        if name:
+            known = self.made.stored.setdefault(name, set())
+            known.add("several" if known else "alike" if self.alike(statement) else "own")
+
+    def alike(self, statement: Any) -> bool:
+        """Whether a value is made of scalars, constants and the element's id alone."""
+        from numba.core import ir
+
+        parts = [statement.value, *_made_of(statement.value, self.definitions)]
+        for part in parts:
+            if isinstance(part, ir.Expr):
+                scalar = part.op == "getattr" and self.meaning(part.value) == "problem"
+                if not scalar and part.op not in ("binop", "unary", "cast"):
+                    return False
+            elif isinstance(part, ir.Var):
+                found, made = self.definitions.get(part.name, ()), self.meaning(part)
+                unknown = len(found) != 1 or (isinstance(found[0], ir.Arg) and made is None)
+                argument = isinstance(made, tuple) and made[0] == "index"
+                if unknown or (argument and made[1] != self.index(statement.index)):
+                    return False
+        return True
 
     def base(self, var: Any) -> str:
         """The arguments that an index is made of, if calls with others do not meet there; else ``"any"``."""

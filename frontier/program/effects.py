@@ -39,6 +39,9 @@ class Effects:
         From names of fields to operations: ``add``, ``min``, ``max``, ``or``, ``exch``, ``cas``.
     answers : dict of str to set of str
         Those atomics of which the functor uses what they return; ``add returned`` if it returns that.
+    stored : dict of str to set of str
+        From names of fields that are written without an atomic: ``{"alike"}`` if all calls that write an element store
+        the same there, since the one value that is stored is made of scalars, constants and the element's id.
     topology : set of str
         Arrays of the graph that it reads by ``fr.neighbours``, ``fr.target`` and so on: ``offsets``, ``targets``,
         ``sources``, ``weights``.
@@ -64,6 +67,7 @@ class Effects:
     carried: dict[str, set[str]] = field(default_factory=dict, repr=False)
     sums: set[str] = field(default_factory=set, repr=False)
     answers: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    stored: dict[str, set[str]] = field(default_factory=dict, repr=False)
     exact: bool = True
     writes_known: bool = True
 
@@ -143,12 +147,12 @@ def _loaded(path: Path) -> Effects | None:
     """Read a result from its file; None if there is none, or it is damaged."""
     try:
         given = json.loads(kept(path) or "")
-        reads, writes, atomic, updates, carried, answers = (
+        reads, writes, atomic, updates, carried, answers, stored = (
             {name: set(values) for name, values in given[kind].items()}
-            for kind in ("reads", "writes", "atomics", "updates", "carried", "answers")
+            for kind in ("reads", "writes", "atomics", "updates", "carried", "answers", "stored")
         )
         topology, sums = set(given["topology"]), set(given["sums"])
         known = {name: given[name] for name in ("exact", "writes_known")}
-        return Effects(reads, writes, atomic, topology, updates, carried, sums, answers, **known)
+        return Effects(reads, writes, atomic, topology, updates, carried, sums, answers, stored, **known)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

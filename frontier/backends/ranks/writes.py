@@ -57,7 +57,8 @@ def written(step: Step, p: Problem) -> list[Written]:
                         f"{location(fn)} uses what atomic_add(p.{field}, ...) returns: other parts add there too, and "
                         "the sum is known when the step has ended: let the next step read it"
                     )
-                combine = "" if alone else _combine(p, field, operations)
+                alike = touched.stored.get(field) == {"alike"}
+                combine = "" if alone else _combine(p, field, operations, alike)
                 if combine is None:
                     raise FunctorError(
                         f"{location(fn)} writes p.{field} at {_worded(indices)}, which other parts may write too: "
@@ -77,12 +78,14 @@ def _companions(p: Problem, key: str, carried: bool) -> Iterator[str]:
         yield from (pair.other for pair in p._pairs if pair.key == key)
 
 
-def _combine(p: Problem, name: str, operations: set[str]) -> str | None:
+def _combine(p: Problem, name: str, operations: set[str], alike: bool) -> str | None:
     field = p.fields[name]
     if field.combine is not None:
         return field.combine
     if field.with_ is not None:
         return "claim"
+    if not operations:
+        return "claim" if alike else None
     return _IMPLIED.get(min(operations)) if len(operations) == 1 else None
 
 
