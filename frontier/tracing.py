@@ -51,7 +51,7 @@ class Row:
     rank : int
         Which of several ranks ran it.
     sent, waited : int, float
-        In a row ``exchange`` of the ranks backend: the bytes that the rank gave to each of the others, and the seconds
+        In a row ``exchange`` of the ranks backend: the bytes that the rank gave to the others together, and the seconds
         until all had given theirs.
     """
 
@@ -102,7 +102,7 @@ class RankTotal:
     waiting : float
         Seconds from giving what it has to tell until all have given theirs: the others' steps, and the transport.
     sent : int
-        Bytes that it gave to each of the others.
+        Bytes that it gave to the others together.
     """
 
     rank: int

@@ -50,12 +50,12 @@ def disturbed(name: str, patch: pytest.MonkeyPatch) -> None:
         return np.array([0, *sorted(cuts), g.num_vertices])
 
     draws = np.random.default_rng(seed)
-    gather = communicators.Member.gather
+    meet = communicators.Threads.meet
 
-    def late(self: Any, given: Any) -> Any:
+    def late(self: Any, rank: int, given: Any) -> Any:
         if draws.random() < 0.2:
             time.sleep(draws.random() * 1e-3)
-        return gather(self, given)
+        return meet(self, rank, given)
 
     patch.setattr(execution, "_starts", starts)
-    patch.setattr(communicators.Member, "gather", late)
+    patch.setattr(communicators.Threads, "meet", late)

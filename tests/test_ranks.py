@@ -16,7 +16,8 @@ from test_fuzz_programs import _fuzz
 import frontier as fr
 from frontier.backends.ranks import execution
 from frontier.backends.ranks.communicators import Threads
-from frontier.backends.ranks.exchange import Written, merge, packed, unpacked
+from frontier.backends.ranks.exchange import Written, merge
+from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.memory import detection
 from frontier.program.execution import start
 
@@ -256,13 +257,75 @@ def test_merging_is_the_combine_of_what_has_changed(parts, data):
             assert p.y[v] == (next(rank for rank, value in found if value == p.x[v]) if news else -1)
 
 
-def test_frontiers_travel_as_lists_or_bitmaps():
-    g = fr.path(1000)
-    few, many = fr.Frontier(g, [7, 3]), fr.Frontier(g, np.arange(0, 1000, 2))
-    assert packed(few).nbytes == 8
-    assert packed(many).nbytes == 125
-    for each in (few, many, fr.Frontier.all(g)):
-        assert sorted(unpacked(packed(each), each).tolist()) == sorted(each.ids.tolist())
+@given(st.integers(1, 300), st.data())
+def test_messages_have_what_was_packed_in_few_bytes(length, data):
+    first = data.draw(st.integers(0, 10**6))
+    sections, most = [], 0
+    for _ in range(data.draw(st.integers(1, 4))):
+        which = np.array(data.draw(st.lists(st.booleans(), min_size=length, max_size=length)))
+        if sections and data.draw(st.booleans()):
+            which = np.isin(np.arange(first, first + length), sections[-1].ids)
+        ids = np.flatnonzero(which) + first
+        dtype = data.draw(st.sampled_from([None, "int32", "float64", "bool"]))
+        some = [0, 3] if data.draw(st.booleans()) else [7]
+        values = None if dtype is None else np.array(data.draw(st.lists(
+            st.sampled_from(some), min_size=len(ids), max_size=len(ids))), dtype)  # fmt: skip
+        sections.append(Section(first, length, ids, values))
+        most += 8 + min(2 * len(ids), -(-length // 8)) + (0 if values is None else values.nbytes)
+    message = packed(sections)
+    assert len(message) <= most
+    made = unpacked(message, [(each.first, each.length, None if each.values is None else each.values.dtype)
+                              for each in sections])  # fmt: skip
+    for (ids, values), each in zip(made, sections, strict=True):
+        assert np.array_equal(ids, each.ids)
+        assert (values is None) == (each.values is None)
+        if values is not None:
+            assert values.dtype == each.values.dtype
+            assert values.tobytes() == each.values.tobytes()
+
+
+def test_elements_and_values_that_repeat_take_no_bytes():
+    ids = np.arange(0, 1000, 5)
+    once = len(packed([Section(0, 1000, ids)]))
+    assert once == 8 + 125
+    assert len(packed([Section(0, 1000, ids), Section(0, 1000, ids, np.full(200, 3, np.int32))])) == once + 8 + 4
+    assert len(packed([Section(0, 1000, np.arange(1000))])) == 8
+    assert packed([Section(0, 1000, ids[:0]), Section(0, 1000, ids[:0], ids[:0])]) == b""
+
+
+def sent_by(program, *of):
+    """Bytes that all parts send, by exchange."""
+    with fr.trace() as seen:
+        program(*of)
+    return [(row.number, row.sent) for row in seen.rows if row.step == "exchange"]
+
+
+@pytest.mark.parametrize("parts", [4, 16])
+def test_a_search_sends_as_much_as_is_counted_for_its_partition(parts):
+    g = fr.rmat(12, 16, seed=5)
+    source = int(np.argmax(g.out_degree))
+    counted = fr.partition(g, parts).exchanged(fr.bfs(g, source).level, payload=4).total
+    push = fr.Schedule(direction="push")
+    sent = sum(number for _, number in sent_by(lambda: fr.bfs(g.to(f"ranks:{parts}"), source, schedule=push)))
+    assert counted / 2 < sent < 2 * counted  # besides, all parts get to know all parents, but some are found at home
+
+
+def test_what_only_owners_touch_is_sent_at_the_end_alone():
+    def rise(p, v):
+        p.own[v] += p.step
+
+    def spread(p, src, dst):
+        fr.atomic_add(p.far, dst, p.own[src])
+
+    g = fr.rmat(9, 8, seed=5)
+    p = fr.Problem(g.to("ranks:3"), own=fr.vertex("int64"), far=fr.vertex("int64", combine="sum"),
+                   step=fr.scalar("int64", 2))  # fmt: skip
+    sent = sent_by(fr.Loop(fr.Compute(rise, over="vertices"), times=5), p)
+    assert (p.own == 10).all()
+    assert len(sent) == 18
+    assert sum(number for _, number in sent[:15]) == 0 < min(number for _, number in sent[15:])
+    fr.Advance(spread, output=None, over="vertices")(p)
+    assert (p.far == 10 * g.in_degree).all()
 
 
 def count_down(p, src, dst):

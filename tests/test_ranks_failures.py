@@ -49,16 +49,16 @@ def waits_problem(parts=3):
 
 def test_a_part_that_hangs_does_not_keep_the_others(monkeypatch):
     released = threading.Event()
-    gather = Member.gather
+    blocks = Member.blocks
 
     def hang(self, given):
-        if self.rank == 2 and given.step == 3:
+        if self.rank == 2 and given[0, 0] == 3:  # the number of the round
             released.wait(60)
-        return gather(self, given)
+        return blocks(self, given)
 
     monkeypatch.setenv("FRONTIER_RANKS_TIMEOUT", "0.3")
     monkeypatch.setattr(group, "GRACE", 0.1)
-    monkeypatch.setattr(Member, "gather", hang)
+    monkeypatch.setattr(Member, "blocks", hang)
     with pytest.raises(fr.FrontierError, match=r"^rank 2 of 3 has not come to an exchange .* 0.3 s \(FRONTIER_RANKS"):
         Hops(waits_problem()).run()
     released.set()
@@ -79,18 +79,18 @@ def test_patience_is_a_number_of_seconds(text, monkeypatch):
 
 @pytest.mark.parametrize("kind", [Hops, Idle], ids=["steps with exchanges", "none"])
 def test_ctrl_c_stops_all_parts_at_the_same_boundary(kind, monkeypatch):
-    gather, seen = Member.gather, []
+    blocks, seen = Member.blocks, []
 
     def press(self, given):
         seen.append(self.rank)
         if self.rank == 0 and seen.count(0) == 6:
             signal.raise_signal(signal.SIGINT)
-        return gather(self, given)
+        return blocks(self, given)
 
     p = waits_problem() if kind is Hops else fr.Problem(fr.path(3).to("ranks:3"), turn=fr.scalar("int64"))
     enactor = kind(p)
     with monkeypatch.context() as patch:
-        patch.setattr(Member, "gather", press)
+        patch.setattr(Member, "blocks", press)
         with pytest.raises(KeyboardInterrupt):
             enactor.run()
     assert enactor.paused
@@ -109,7 +109,7 @@ def test_a_part_without_memory_ends_the_run_and_changes_nothing(monkeypatch):
 
     def scarce(self, step, *given):
         found = run_inner(self, step, *given)
-        if self._comm.rank == 1 and self.exchanges == 4:
+        if self._comm.rank == 1 and self.passes == 5:
             raise MemoryError("no more")
         return found
 
@@ -147,10 +147,10 @@ g = fr.rmat(6, 8, seed=1).to("ranks")
 def raises(p, v):
     return (1, 2)[p.seen[v]] > 1
 def scarce():
-    from frontier.backends.ranks import execution
+    from frontier.backends.ranks import dividing
     def fails(*_):
         raise MemoryError("no more")
-    execution.values_of = fails
+    dividing.values_of = fails
 p = fr.Problem(g, seen=fr.vertex("int64", 0))
 p.seen[60] = 9
 pathlib.Path(f"pid{rank}").write_text(str(os.getpid()))

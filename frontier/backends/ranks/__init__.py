@@ -1,8 +1,10 @@
 """The ranks backend: one program on several processes, or on several parts of one, which share the work of each step.
 
-``communicators`` is how parts talk (MPI, or threads for tests), ``execution`` walks through a program and divides its
-steps, ``writes`` says which fields a step writes and what merges them, ``exchange`` is what parts tell each other after
-a step. ``group`` runs several parts in one process.
+``communicators`` is how parts talk (MPI, or threads for tests), ``rounds`` is what they say each time, ``messages`` in
+which form. ``execution`` walks through a program, ``dividing`` runs a step on one part and exchanges what it did.
+``writes`` says which fields a step writes and what merges them, ``ends`` where it touches them, ``exchange`` finds
+changes and merges them, ``mirrors`` knows what only owners know, ``portion`` is a part's share of a frontier. ``group``
+runs several parts in one process.
 
 Every part holds the whole graph and all fields; what is divided is the work. ``g.to("ranks")`` uses the processes that
 mpirun has started, ``g.to("ranks:3")`` three parts of this process.

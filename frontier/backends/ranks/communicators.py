@@ -1,7 +1,8 @@
 """How the parts of a run talk: processes by MPI, or threads of one process, which need nothing installed.
 
-A run needs one collective: everybody gives an object and gets those of all, in the order of ranks. Building a graph in
-parts needs two more: an object for each of the others, and the sum of arrays.
+Steps need collectives on bytes: blocks of one length from each part to each other, messages of any length from each to
+each, and one message from each to all. Around a run, and for errors, everybody gives an object and gets those of all.
+Building a graph in parts needs an object from each to each, and the sum of arrays. What comes is in the order of ranks.
 """
 
 from __future__ import annotations
@@ -17,13 +18,18 @@ from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from functools import cache
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frontier.backends.ranks.watch import Watch, missing_ranks, patience
 from frontier.errors import FrontierError
 from frontier.native import threads
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
 __all__ = ["Communicator", "Ended", "Member", "Mpi", "Threads", "world"]
 
@@ -46,7 +52,7 @@ class Communicator(ABC):
     rank, size : int
         The number of this part, and how many parts there are.
     sent : int
-        Bytes that this part has given to each of the others so far.
+        Bytes of messages that this part has given to the others so far; one for all counts once for each.
     together : bool
         Whether all parts are in this process.
     """
@@ -69,6 +75,18 @@ class Communicator(ABC):
         """Replace an array by the sum of those of all parts."""
 
     @abstractmethod
+    def blocks(self, given: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Give each part the row of its rank, and return the rows for this one."""
+
+    @abstractmethod
+    def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
+        """Give each part a message of its own, and return those for this one, whose lengths are known."""
+
+    @abstractmethod
+    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
+        """Give all parts the same message, and return those of all, whose lengths are known."""
+
+    @abstractmethod
     def leave(self) -> None:
         """Let no other part wait for this one, which cannot go on."""
 
@@ -84,7 +102,6 @@ class Member(Communicator):
     def gather(self, given: Any) -> list[Any]:
         """Return what every part gives."""
         data = pickle.dumps(given, 5)  # as between processes: nobody sees the others' arrays
-        self.sent += len(data)
         return [pickle.loads(each) for each in self._group.meet(self.rank, data)]
 
     def deal(self, given: list[Any]) -> list[Any]:
@@ -95,6 +112,19 @@ class Member(Communicator):
     def add(self, array: Any) -> None:
         """Replace an array by the sum of those of all parts."""
         array[...] = np.sum([pickle.loads(each) for each in self._group.meet(self.rank, pickle.dumps(array, 5))], 0)
+
+    def blocks(self, given: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Give each part the row of its rank."""
+        rows = [each[self.rank] for each in self._group.meet(self.rank, [row.tobytes() for row in given])]
+        return np.frombuffer(b"".join(rows), np.uint8).reshape(given.shape)
+
+    def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
+        """Give each part a message of its own; bytes never change, so nobody sees the others' arrays."""
+        return [each[self.rank] for each in self._group.meet(self.rank, list(given))]
+
+    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
+        """Give all parts the same message."""
+        return list(self._group.meet(self.rank, given))
 
     def leave(self) -> None:
         """Let no other part wait for this one."""
@@ -162,16 +192,38 @@ class Mpi(Communicator):
         if self.size == 1:
             return [given]
         data = pickle.dumps(given, 5)
-        self.sent += len(data)
         with self.waiting:
             counts = self._comm.allgather(len(data))
-        starts = _starts(counts)
-        found = bytearray(sum(counts))
+        return [pickle.loads(part) for part in self.shared(data, counts)]
+
+    def blocks(self, given: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """Give each process the row of its rank."""
+        if self.size == 1:
+            return given
+        found = np.empty_like(given)
         with self.waiting:
-            self._comm.Allgatherv(data, [found, counts, starts, self._mpi.BYTE])
-        view = memoryview(found)
-        parts = (view[start : start + count] for start, count in zip(starts, counts, strict=True))
-        return [pickle.loads(part) for part in parts]
+            self._comm.Alltoall(given, found)
+        return found
+
+    def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
+        """Give each process a message of its own."""
+        if self.size == 1:
+            return list(given)
+        found, byte = bytearray(sum(lengths)), self._mpi.BYTE
+        counts = [len(each) for each in given]
+        sent = [b"".join(given), counts, _starts(counts), byte]
+        with self.waiting:
+            self._comm.Alltoallv(sent, [found, lengths, _starts(lengths), byte])
+        return _cut(found, lengths)
+
+    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
+        """Give all processes the same message."""
+        if self.size == 1:
+            return [given]
+        found = bytearray(sum(lengths))
+        with self.waiting:
+            self._comm.Allgatherv(given, [found, lengths, _starts(lengths), self._mpi.BYTE])
+        return _cut(found, lengths)
 
     def deal(self, given: list[Any]) -> list[Any]:
         """Give each process an object of its own."""
@@ -212,8 +264,13 @@ class Mpi(Communicator):
         self._comm.Abort(1)
 
 
-def _starts(counts: list[int]) -> list[int]:
-    return [0, *itertools.accumulate(counts[:-1])]
+def _starts(lengths: Sequence[int]) -> list[int]:
+    return [0, *itertools.accumulate(lengths[:-1])]
+
+
+def _cut(data: bytearray, lengths: Sequence[int]) -> list[Any]:
+    view = memoryview(data)
+    return [view[at : at + length] for at, length in zip(_starts(lengths), lengths, strict=True)]
 
 
 @cache

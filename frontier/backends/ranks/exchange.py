@@ -1,14 +1,13 @@
-"""What the parts of a run tell each other after a step, and how they merge what they were told.
+"""What a step has changed on a part, and how owners merge what several parts have changed.
 
-Every part holds all fields and frontiers, and has run the step on its own elements. What has changed goes to all the
-others. An element that only its owner may write simply takes the owner's value. The rest is merged by the field's
-``combine``, in the order of ranks, so that all parts come to the same values.
+A part changes elements that others own in its own copy of the field. The changes go to the owners, who merge them by
+the field's ``combine``, in the order of ranks; the part's copy gets its old values back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Container, Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Change", "Message", "Written", "changes", "merge", "packed", "places", "unpacked", "values_of"]
+__all__ = ["Change", "Written", "changes", "merge", "places", "values_of"]
 
 
 @dataclass(frozen=True)
@@ -48,48 +47,12 @@ class Written:
 Change = tuple["NDArray[Any]", "NDArray[Any]"]
 
 
-@dataclass
-class Message:
-    """What a part says after a step."""
-
-    step: int
-    error: BaseException | None = None
-    stop: bool = False
-    frontier: Any = None
-    piles: dict[str, Any] = field(default_factory=dict)
-    scalars: dict[str, Any] = field(default_factory=dict)
-    fields: dict[str, Change] = field(default_factory=dict)
-
-
-# ---- frontiers -------------------------------------------------------------------------------------------
-
-
-def packed(f: Frontier) -> Any:
-    """Convert a frontier for sending: a list of ids or a bitmap, whatever takes fewer bytes; None for all elements."""
-    if f.is_all:
-        return None
-    ids = f.ids
-    if ids.nbytes > f.capacity // 8:
-        return np.packbits(f.mask)
-    return np.array(ids)
-
-
-def unpacked(given: Any, f: Frontier) -> NDArray[Any]:
-    """Return the ids of a frontier of the kind of ``f`` that another part has packed."""
-    if given is None:
-        return np.arange(f.capacity, dtype=f.id_dtype)
-    if given.dtype == np.uint8:
-        return np.flatnonzero(np.unpackbits(given, count=f.capacity)).astype(f.id_dtype)
-    ids: NDArray[Any] = given
-    return ids
-
-
 # ---- fields ----------------------------------------------------------------------------------------------
 
 
 def places(step: Step, each: Written, mine: Frontier) -> NDArray[Any] | None:
     """The elements of a field that a step may write when it runs on ``mine``; None: any, or too many to list."""
-    if each.indices <= ({"v", step.near} if mine.kind == "vertex" else {"edge"}):
+    if each.indices <= ({"v", step.near} if mine.kind == "vertex" else {"edge", "uv"}):
         return mine.ids
     if mine.kind == "vertex" and step.far and each.indices <= {step.near, step.far}:
         g = mine.graph
@@ -120,8 +83,8 @@ def values_of(p: Problem, step: Step, fields: Iterable[Written], mine: Frontier)
     return found
 
 
-def changes(p: Problem, before: dict[str, Any]) -> dict[str, Change]:
-    """Find what has changed since ``before``, and put the old values back, with which all parts merge."""
+def changes(p: Problem, before: dict[str, Any], kept: Container[str] = ()) -> dict[str, Change]:
+    """Find what has changed since ``before``, and put the old values back, with which owners merge, but for some."""
     found = {}
     for name, (ids, old) in before.items():
         array = p.arrays[name]
@@ -133,12 +96,13 @@ def changes(p: Problem, before: dict[str, Any]) -> dict[str, Change]:
         changed = np.flatnonzero(differ)
         at = changed if ids is None else ids[changed]
         found[name] = at, new[changed]
-        array[at] = old[changed]
+        if name not in kept:
+            array[at] = old[changed]
     return found
 
 
 def merge(p: Problem, fields: Iterable[Written], told: list[dict[str, Change]]) -> None:
-    """Bring the changes of all parts into the fields."""
+    """Bring the changes of all parts to some elements into the fields."""
     chosen: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
     leaders = {each.with_ for each in fields}
     for each in sorted(fields, key=lambda each: bool(each.with_)):

@@ -1,0 +1,67 @@
+"""Where the functors of a step touch fields: at elements that the part owns, or at those of others too.
+
+A part has the current values of its own elements. Of others it has copies (mirrors), which must be current only where a
+functor touches them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.program.effects import effects
+from frontier.program.step import walk
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from frontier.program.problem import Problem
+    from frontier.program.step import Step
+
+__all__ = ["at_own", "mirrored", "of_others", "touched"]
+
+
+def at_own(step: Step, kind: str, indices: Iterable[str]) -> bool:
+    """Whether a step's indices into a field of some kind are elements that the part owns which runs the step."""
+    if kind == "vertex":
+        own = {step.near, "v"} if step.far else {step.near, "v", "src"} if step.near == "v" else {step.near}
+    elif kind == "edge":  # an edge belongs to the owner of its source
+        own = {"edge", "uv"} if step.near != "dst" else set()
+    else:
+        own = set()
+    return set(indices) <= own
+
+
+def of_others(step: Step, p: Problem) -> frozenset[str]:
+    """Names of the arrays that a divided step reads or writes at elements of other parts."""
+    found: set[str] = set()
+    for fn, _ in step.functors():
+        made = effects(fn)
+        if not made.exact:
+            return frozenset(p.arrays)
+        for touches in (made.reads, made.writes):
+            found |= {name for name, where in touches.items() if name in p.arrays and not _own(step, p, name, where)}
+    return frozenset(found)
+
+
+def _own(step: Step, p: Problem, name: str, where: set[str]) -> bool:
+    return at_own(step, p.fields[name].kind, where)
+
+
+def touched(step: Step, p: Problem) -> frozenset[str]:
+    """Names of the arrays that a step touches anywhere."""
+    found: set[str] = {name for _, name in step.into_fields()}
+    for fn, _ in step.functors():
+        made = effects(fn)
+        if not made.exact:
+            return frozenset(p.arrays)
+        found |= made.fields
+    return frozenset(found & p.arrays.keys())
+
+
+def mirrored(step: Step, p: Problem) -> frozenset[str]:
+    """Names of the arrays of which a program touches elements of other parts, in any of its divided steps."""
+    found: set[str] = set()
+    for each in walk(step):
+        if each.divides and not each.counted:
+            found |= of_others(each, p)
+    return frozenset(found)

@@ -1,0 +1,46 @@
+"""The class Portion: a frontier of which each part has the elements that it owns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.program.frontiers import Frontier
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frontier.graph.graph import Graph
+
+__all__ = ["Portion", "ascending"]
+
+
+class Portion(Frontier):
+    """A part's own elements of a frontier, and how many it has on all parts together, which is its length."""
+
+    __slots__ = ("total",)
+
+    total: int
+
+    @classmethod
+    def of(cls, graph: Graph, kind: str, ids: NDArray[Any], total: int) -> Portion:
+        """Return the portion with these elements, ascending."""
+        made = cls.__new__(cls)
+        made.graph, made.kind, made._all, made._mask = graph, kind, False, None
+        made._ids = ids.astype(made.id_dtype, copy=False)
+        made.total = total
+        return made
+
+    def __len__(self) -> int:
+        return self.total
+
+
+def ascending(parts: list[NDArray[Any]], first: int, length: int) -> NDArray[Any]:
+    """The set of all elements in some arrays of ids of a range, ascending."""
+    if sum(map(len, parts)) * 16 < length:
+        return np.unique(np.concatenate(parts)).astype(np.int64, copy=False)
+    found = np.zeros(length, bool)
+    for ids in parts:
+        found[ids - first] = True
+    return np.flatnonzero(found) + first
