@@ -1,7 +1,8 @@
 """The operators' tests on several parts: ``FRONTIER_TEST_BACKENDS="ranks:2 ranks:3,python" python -m pytest``.
 
 Then only the modules below are collected, and of them the tests that take a backend. Half of the tests get parts of
-random sizes, some of them empty, and members that come late to an exchange; both follow from the test's name.
+random sizes, some of them empty, and members that come late to an exchange; both follow from the test's name. With
+``FRONTIER_TEST_BACKENDS=ranks mpirun -n 2 python -m pytest`` the parts are processes, each of which runs all tests.
 """
 
 from __future__ import annotations

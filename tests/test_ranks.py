@@ -18,8 +18,10 @@ from frontier.backends.ranks import execution
 from frontier.backends.ranks.communicators import Threads
 from frontier.backends.ranks.exchange import Written, merge
 from frontier.backends.ranks.messages import Section, packed, unpacked
+from frontier.backends.ranks.parts import on_all
 from frontier.memory import detection
 from frontier.program.execution import start
+from frontier.program.schedule import ResolvedSchedule
 
 PARTS = (1, 2, 3, 4)
 
@@ -212,6 +214,37 @@ def test_a_functor_that_raises_on_one_part_ends_all(parts):
     p.seen[7] = 9
     with pytest.raises(fr.FunctorError, match=r"raises \(.*IndexError"):
         fr.Filter(raises, over="vertices")(p)
+
+
+def weighed(p, v):
+    return (1, 2)[p.seen[v]] + v
+
+
+def apart(p, v):
+    return (1, 2)[p.seen[v]] > 5 or v % 2
+
+
+@pytest.mark.parametrize("step", [
+    fr.Reduce(weighed, "sum", into="sum", over="vertices"), fr.Split(apart, rest="rest", over="vertices"),
+], ids=repr)  # fmt: skip
+def test_after_an_error_all_parts_have_what_they_had_before(step):
+    comms = Threads(2).members
+    problems = [fr.Problem(fr.path(8).to("ranks:2"), seen=fr.vertex("int64", 0), sum=fr.scalar("int64", 5),
+                           rest=fr.pile()) for _ in comms]  # fmt: skip
+
+    def run(comm):
+        p = problems[comm.rank]
+        p.seen[7] = 9
+        with pytest.raises(fr.FunctorError):
+            execution.Part.agreed(step, p, None, ResolvedSchedule(), comm, "cpu").proceed()
+        assert (int(p.sum), len(p.rest)) == (5, 0)
+        p.seen[7] = 0
+        execution.Part.agreed(step, p, None, ResolvedSchedule(), comm, "cpu").proceed()
+        return int(p.sum), sorted(p.rest)
+
+    found = on_all(comms, run)
+    assert found[0] == found[1]
+    assert found[0] in ((36, []), (5, [0, 2, 4, 6]))
 
 
 @pytest.mark.parametrize("name", ["ranks:0", "ranks:x", "ranks:2,cuda"])

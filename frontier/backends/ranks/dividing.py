@@ -117,6 +117,7 @@ class Exchange:
         """
         plan = self._plan(step)
         self.mirrors.complete(plan.others)
+        kept = self._kept(step)
         on = f if f.kind == "vertex" or not step.far else self._ends(step, f)
         note, made = Note(counts=[0] * (1 + len(step.fills()))), _Outcome(kind=f.kind)
         note.scalars = [self._p.scalars[name] for name, _ in step.partial()]
@@ -128,7 +129,11 @@ class Exchange:
             if isinstance(error, MemoryError):  # here, where memory is short
                 note.error = explained(error, f"running {step!r} on rank {self._rank} of {self._parts}")
             self._unsure(step, plan)
-        return self._there(step, plan, f, note, made, plain)
+        try:
+            return self._there(step, plan, f, note, made, plain)
+        except BaseException:
+            self._restore(*kept)  # all parts go on from the same, if they go on
+            raise
 
     def _plan(self, step: Operator) -> _Plan:
         if step not in self._plans:  # once in a run: it takes longer than an exchange
@@ -171,12 +176,22 @@ class Exchange:
             return _Outcome(changed, kind=f.kind)
         return _Outcome(changed, self._ascending(after), after.kind)
 
+    def _kept(self, step: Operator) -> tuple[dict[str, Any], dict[str, Frontier]]:
+        """Scalars and piles that a step writes, as they are before it."""
+        p = self._p
+        return {name: p.scalars[name].copy() for name, _ in step.partial()}, {n: p.piles[n] for n in step.fills()}
+
+    def _restore(self, scalars: dict[str, Any], piles: dict[str, Frontier]) -> None:
+        for name, value in scalars.items():
+            self._p.scalars[name][...] = value
+        self._p.piles.update(piles)
+
     def _unsure(self, step: Operator, plan: _Plan) -> None:
         """After an error: note what parts on which there was none have noted."""
         p = self._p
         for each in plan.own:
             self.mirrors.changed(each.name, None)
-        for name in step.fills():
+        for name in step.fills():  # so that this part has as many counts to tell as others
             p.piles[name] = Portion.of(p.graph, p.piles[name].kind, self.mirrors.own(p.piles[name]).ids, 0)
 
     def _ascending(self, f: Frontier) -> NDArray[Any]:
