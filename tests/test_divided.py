@@ -167,6 +167,17 @@ def test_schedules_are_the_same(enactor, direction):
     assert np.isinf(p.distance[~reached]).all()
 
 
+@pytest.mark.parametrize(("direction", "pulls"), [("push", False), ("pull", True), ("auto", True)])
+def test_ranks_pull_together(direction, pulls):
+    whole, g = (fr.rmat(12, 16, seed=2, placement=place) for place in ("cpu", "ranks:3"))
+    source = int(g.out_degree.argmax())
+    with fr.trace() as seen:
+        found = fr.bfs(g, source, schedule=fr.Schedule(direction=direction))
+    assert ("pull" in {row.direction for row in seen.rows}) == pulls
+    assert np.array_equal(found.level, fr.bfs(whole, source).level)
+    fr.verify.bfs(whole, found)
+
+
 def mark(p, src, dst, edge, weight):
     p.length[edge] = weight + src
 

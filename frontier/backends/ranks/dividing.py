@@ -22,6 +22,7 @@ from frontier.backends.ranks.exchange import changes, merge, places, stays, valu
 from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.backends.ranks.mirrors import Mirrors
 from frontier.backends.ranks.portion import Portion, ascending
+from frontier.backends.ranks.pulling import standing_at_far_ends
 from frontier.backends.ranks.rounds import Note, Rounds
 from frontier.backends.ranks.writes import written
 from frontier.memory.shortage import explained
@@ -100,8 +101,9 @@ class Exchange:
         self._plans: dict[Step, _Plan] = {}
 
     def run(
-        self, step: Operator, f: Frontier, here: Graph, inner: Callable[[Frontier], Any], plain: Any
-    ) -> Frontier:
+        self, step: Operator, f: Frontier, here: Graph, inner: Callable[[Frontier], Any], plain: Any,
+        pull: bool = False,
+    ) -> Frontier:  # fmt: skip
         """Run a step on this part and exchange what it did.
 
         Parameters
@@ -114,15 +116,21 @@ class Exchange:
             Runs the step on this part's elements.
         plain : function
             Makes functions of registered reductions callable.
+        pull : bool
+            Whether the part's own vertices look for neighbours in the frontier of all.
         """
+        step = standing_at_far_ends(step) if pull else step
         plan = self._plan(step)
-        self.mirrors.complete(plan.others)
+        whole = self.mirrors.complete(plan.others, [f] if pull and isinstance(f, Portion) else [])
         kept = self._kept(step)
         on = f if f.kind == "vertex" or not step.far else self._ends(step, f)
+        own = self.mirrors.own(Frontier.all(here) if pull else on)
+        taken = whole[0] if whole else f if pull else own
+        mine, at = (Frontier._of(here, on.kind, ids=each.ids) for each in (taken, own))
         note, made = Note(counts=[0] * (1 + len(step.fills()))), _Outcome(kind=f.kind)
         note.scalars = [self._p.scalars[name] for name, _ in step.partial()]
         try:
-            made = self._here(step, plan, on, here, inner)
+            made = self._here(step, plan, mine, at, inner)
             note.scalars = [self._p.scalars[name].copy() for name, _ in step.partial()]
         except Exception as error:  # whatever it is, all parts raise it
             note.error = error
@@ -148,12 +156,12 @@ class Exchange:
     # ---- on this part ----------------------------------------------------------------------------------------
 
     def _here(
-        self, step: Operator, plan: _Plan, f: Frontier, here: Graph, inner: Callable[[Frontier], Any]
+        self, step: Operator, plan: _Plan, mine: Frontier, at: Frontier, inner: Callable[[Frontier], Any]
     ) -> _Outcome:
+        """Run the step on ``mine``; ``at`` are the elements at which it stands, and next to which it writes."""
         p, mirrors = self._p, self.mirrors
-        mine = Frontier._of(here, f.kind, ids=mirrors.own(f).ids)
         looked = [each for each in plan.own if each.name in self._mirrored and not stays(p, each.name)]
-        before = values_of(p, step, [*plan.dealt, *looked], mine)
+        before = values_of(p, step, [*plan.dealt, *looked], at)
         piles = {name: p.piles[name] for name in step.fills()}
         for name, pile in piles.items():
             p.piles[name] = Frontier(p.graph, (), pile.kind)
@@ -171,9 +179,9 @@ class Exchange:
             if each in looked:
                 mirrors.changed(each.name, changed.pop(each.name)[0])
             else:
-                mirrors.changed(each.name, places(step, each, mine))
+                mirrors.changed(each.name, places(step, each, at))
         if step.passes_through:
-            return _Outcome(changed, kind=f.kind)
+            return _Outcome(changed, kind=mine.kind)
         return _Outcome(changed, self._ascending(after), after.kind)
 
     def _kept(self, step: Operator) -> tuple[dict[str, Any], dict[str, Frontier]]:

@@ -20,8 +20,9 @@ from frontier.backends.interrupts import deferred
 from frontier.backends.python.interpreter import Context, Interpretation
 from frontier.backends.ranks.dividing import Exchange
 from frontier.backends.ranks.ends import touched
-from frontier.backends.ranks.own_part import check_whole, in_parts, own_part, part_for, push_only, pushing
+from frontier.backends.ranks.own_part import check_whole, headed, in_parts, own_part, part_for, push_only
 from frontier.backends.ranks.portion import Portion
+from frontier.backends.ranks.pulling import problem_to_pull, pulls
 from frontier.backends.ranks.rounds import Note, common
 from frontier.backends.ranks.writes import check_writes
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
@@ -51,6 +52,7 @@ class _Walk(Context):
 
     def __init__(self, program: Step, p: Problem, schedule: ResolvedSchedule, comm: Communicator, inner: str) -> None:
         super().__init__(p, push_only(schedule) if in_parts(p) else schedule)
+        self._given = schedule
         self._comm, self._backend = comm, backend_named(inner)
         self.exchange = Exchange(program, p, comm, _starts(p.graph, comm.size))
         #: Where the time of this run goes.
@@ -88,9 +90,15 @@ class _Walk(Context):
         p = self.problem
         there = part_for(step, p, self._comm, self._backend.interprets) if in_parts(p) else p
         with self._exchanging(f) as sizes:
-            next_ = self.exchange.run(
-                step, f, there.graph, lambda mine: self._run_inner(_alone(step), mine, there), self._combining
+            pull = in_parts(p) and not self._backend.interprets and pulls(
+                step, p, f, self._given, self._comm, self.exchange.mirrors
             )
+            if pull:
+                there = problem_to_pull(p, self._comm.rank)
+            next_ = self.exchange.run(
+                step, f, there.graph, lambda mine: self._run_inner(_alone(step), mine, there, pull), self._combining,
+                pull,
+            )  # fmt: skip
             sizes.append(len(next_))
         return next_
 
@@ -133,10 +141,10 @@ class _Walk(Context):
 
         return combine
 
-    def _run_inner(self, step: Step, f: Frontier | None, p: Problem | None = None) -> Any:
+    def _run_inner(self, step: Step, f: Frontier | None, p: Problem | None = None, pull: bool = False) -> Any:
         """Run one step on this part's elements, compiled."""
         if in_parts(self.problem):
-            step = pushing(step)
+            step = headed(step, pull)
         captures_of(step)  # which backends that compile expect to be known
         begun = time.perf_counter()
         traced = tracing.acting_as(self._comm.rank, self.passes) if tracing.active() else nullcontext()

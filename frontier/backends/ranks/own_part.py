@@ -1,7 +1,7 @@
 """A rank's part of a problem whose graph is in parts, and what a program must not do there.
 
 The rank computes on a graph of which it has the out-edges of its own vertices, and, once a step walks them, their
-in-edges. So steps push; a pull would look for the edges of others.
+in-edges. Steps push, unless :mod:`frontier.backends.ranks.pulling` says otherwise.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from frontier.errors import FrontierError, FunctorError
 from frontier.functors.functor import arguments, location
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
+from frontier.program.schedule import Schedule
 from frontier.program.step import walk
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Operator, Step
 
-__all__ = ["check_whole", "in_parts", "own_part", "part_for", "push_only", "pushing"]
+__all__ = ["check_whole", "headed", "in_parts", "names_of", "own_part", "part_for", "push_only"]
 
 
 def in_parts(p: Problem) -> bool:
@@ -57,7 +58,7 @@ def _check(step: Step, p: Problem) -> None:
     if step.reads_lists:
         raise FrontierError(f"{step!r} reads the edges of vertices that other ranks have: {_HELP}")
     inwards = step.far == "src"
-    if inwards and ("edge" in _names(step) or getattr(step, "output", None) == "edge"):
+    if inwards and ("edge" in names_of(step) or getattr(step, "output", None) == "edge"):
         raise FrontierError(f"{step!r} takes the slots of in-edges, which other ranks have: {_HELP}")
     for fn, _ in step.functors():
         touched = effects(fn)
@@ -87,15 +88,16 @@ def push_only(schedule: ResolvedSchedule) -> ResolvedSchedule:
     return replace(schedule, direction="push")
 
 
-def pushing(step: Any) -> Any:
-    """The step without a schedule of its own that pulls."""
-    if step.schedule is None or step.schedule.direction in (None, "push"):
+def headed(step: Any, pull: bool) -> Any:
+    """The step with a schedule of its own that pulls, or without one that does not push."""
+    if not pull and (step.schedule is None or step.schedule.direction in (None, "push")):
         return step
-    made = step.__dict__.get("_pushing")
+    name = "_pulling" if pull else "_pushing"
+    made = step.__dict__.get(name)
     if made is None:
         made = copy.copy(step)
-        made.schedule = step.schedule.replace(direction="push")
-        step.__dict__["_pushing"] = made
+        made.schedule = (step.schedule or Schedule()).replace(direction="pull" if pull else "push")
+        step.__dict__[name] = made
     return made
 
 
@@ -106,7 +108,7 @@ def part_for(step: Operator, p: Problem, comm: Communicator, interprets: bool) -
     """
     if step.far != "src" or (p.graph.symmetric and not interprets):
         return p
-    weighted = "weight" in _names(step)
+    weighted = "weight" in names_of(step)
     made: Problem | None = p.workspace.get("in part")
     if made is None or (weighted and made.graph.weights is None):
         made = copy.copy(p)
@@ -124,6 +126,6 @@ def _in_graph(g: Graph, comm: Communicator, weighted: bool, interprets: bool) ->
     return turned(g, *starts[comm.rank : comm.rank + 2].tolist())
 
 
-def _names(step: Step) -> set[str]:
+def names_of(step: Step) -> set[str]:
     """What its functors take of edges."""
     return {name for fn, place in step.functors() if place == "edge" for name in arguments(fn, place)}
