@@ -357,8 +357,27 @@ def test_what_only_owners_touch_is_sent_at_the_end_alone():
     assert (p.own == 10).all()
     assert len(sent) == 18
     assert sum(number for _, number in sent[:15]) == 0 < min(number for _, number in sent[15:])
-    fr.Advance(spread, output=None, over="vertices")(p)
-    assert (p.far == 10 * g.in_degree).all()
+    sent = sent_by(fr.Loop(fr.Advance(spread, output=None, over="vertices"), times=4), p)
+    assert (p.far == 40 * g.in_degree).all()
+    assert len(sent) == 15  # changes go to owners only, since nobody looks at what is there, and come back at the end
+
+
+def test_additions_are_sums_of_what_parts_have_added():
+    def spread(p, src, dst):
+        fr.atomic_add(p.low, dst, p.high[src])
+
+    def reset(p, v):
+        p.low[v] = 0.5
+
+    g = fr.rmat(7, 8, seed=5)
+    made = []
+    for where in ("cpu", "ranks:3"):
+        fields = {name: fr.vertex("float64", 1, combine="sum") for name in ("high", "low")}
+        p = fr.Problem(g.to(where), **fields)
+        body = (fr.Advance(spread, output=None), fr.Swap("high", "low"), fr.Compute(reset))
+        fr.Loop(*body, over="vertices", times=3)(p)
+        made.append((p.high, p.low))
+    np.testing.assert_allclose(made[0], made[1], rtol=1e-12)
 
 
 def count_down(p, src, dst):

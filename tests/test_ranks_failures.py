@@ -51,10 +51,10 @@ def test_a_part_that_hangs_does_not_keep_the_others(monkeypatch):
     released = threading.Event()
     blocks = Member.blocks
 
-    def hang(self, given):
-        if self.rank == 2 and given[0, 0] == 3:  # the number of the round
+    def hang(self, given, length):
+        if self.rank == 2 and given[0] == 3:  # the number of the round
             released.wait(60)
-        return blocks(self, given)
+        return blocks(self, given, length)
 
     monkeypatch.setenv("FRONTIER_RANKS_TIMEOUT", "0.3")
     monkeypatch.setattr(group, "GRACE", 0.1)
@@ -81,11 +81,11 @@ def test_patience_is_a_number_of_seconds(text, monkeypatch):
 def test_ctrl_c_stops_all_parts_at_the_same_boundary(kind, monkeypatch):
     blocks, seen = Member.blocks, []
 
-    def press(self, given):
+    def press(self, given, length):
         seen.append(self.rank)
         if self.rank == 0 and seen.count(0) == 6:
             signal.raise_signal(signal.SIGINT)
-        return blocks(self, given)
+        return blocks(self, given, length)
 
     p = waits_problem() if kind is Hops else fr.Problem(fr.path(3).to("ranks:3"), turn=fr.scalar("int64"))
     enactor = kind(p)

@@ -29,8 +29,6 @@ from frontier.native import threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
 __all__ = ["Communicator", "Ended", "Member", "Mpi", "Threads", "world"]
 
 #: Elements that are added at a time, for MPI needs as much memory again.
@@ -75,8 +73,8 @@ class Communicator(ABC):
         """Replace an array by the sum of those of all parts."""
 
     @abstractmethod
-    def blocks(self, given: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Give each part the row of its rank, and return the rows for this one."""
+    def blocks(self, given: bytearray, length: int) -> bytes | bytearray:
+        """Give each part the block of its rank, and return the blocks for this one."""
 
     @abstractmethod
     def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
@@ -113,10 +111,10 @@ class Member(Communicator):
         """Replace an array by the sum of those of all parts."""
         array[...] = np.sum([pickle.loads(each) for each in self._group.meet(self.rank, pickle.dumps(array, 5))], 0)
 
-    def blocks(self, given: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Give each part the row of its rank."""
-        rows = [each[self.rank] for each in self._group.meet(self.rank, [row.tobytes() for row in given])]
-        return np.frombuffer(b"".join(rows), np.uint8).reshape(given.shape)
+    def blocks(self, given: bytearray, length: int) -> bytes:
+        """Give each part the block of its rank."""
+        at = self.rank * length
+        return b"".join([each[at : at + length] for each in self._group.meet(self.rank, bytes(given))])
 
     def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
         """Give each part a message of its own; bytes never change, so nobody sees the others' arrays."""
@@ -196,13 +194,13 @@ class Mpi(Communicator):
             counts = self._comm.allgather(len(data))
         return [pickle.loads(part) for part in self.shared(data, counts)]
 
-    def blocks(self, given: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        """Give each process the row of its rank."""
+    def blocks(self, given: bytearray, length: int) -> bytearray:
+        """Give each process the block of its rank."""
         if self.size == 1:
             return given
-        found = np.empty_like(given)
+        found = bytearray(len(given))
         with self.waiting:
-            self._comm.Alltoall(given, found)
+            self._comm.Alltoall([given, length, self._mpi.BYTE], [found, length, self._mpi.BYTE])
         return found
 
     def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:

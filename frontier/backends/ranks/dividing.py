@@ -12,12 +12,12 @@ the third.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks.ends import at_own, mirrored, of_others
+from frontier.backends.ranks.ends import added_to, at_own, mirrored, of_others
 from frontier.backends.ranks.exchange import changes, merge, places, stays, values_of
 from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.backends.ranks.mirrors import Mirrors
@@ -94,8 +94,9 @@ class Exchange:
         self._p, self._rank, self._parts = p, comm.rank, comm.size
         self.rounds = Rounds(comm)
         self.mirrors = Mirrors(p, self.rounds, starts)
+        self._added = added_to(program, p)
         #: Fields of which all are told what has changed, after each step.
-        self._mirrored = mirrored(program, p)
+        self._mirrored = mirrored(program, p) - self._added
         #: A program of one step ends with it: then all is told at once.
         self._single = not program.inner()
         self._plans: dict[Step, _Plan] = {}
@@ -148,9 +149,9 @@ class Exchange:
             p = self._p
             fields = written(step, p)
             own = [each for each in fields if at_own(step, p.fields[each.name].kind, each.indices)]
-            dealt = [each for each in fields if each not in own]
+            dealt = [replace(each, added=each.name in self._added) for each in fields if each not in own]
             finds = bool(step.far) and not step.passes_through
-            self._plans[step] = _Plan(dealt, own, of_others(step, p), finds)
+            self._plans[step] = _Plan(dealt, own, of_others(step, p) - self._added, finds)
         return self._plans[step]
 
     # ---- on this part ----------------------------------------------------------------------------------------
@@ -168,6 +169,10 @@ class Exchange:
         try:
             after = inner(mine)
             changed = changes(p, before, {each.name for each in looked})
+            for each in plan.dealt:
+                if each.added:
+                    ids, values = changed[each.name]
+                    changed[each.name] = ids, values - p.arrays[each.name][ids]
         except Exception:
             changes(p, before)
             p.piles.update(piles)
@@ -203,9 +208,9 @@ class Exchange:
             p.piles[name] = Portion.of(p.graph, p.piles[name].kind, self.mirrors.own(p.piles[name]).ids, 0)
 
     def _ascending(self, f: Frontier) -> NDArray[Any]:
-        if f._ids is None or 16 * len(f) > f.capacity:
+        if f._ids is None:
             return np.flatnonzero(f.mask)
-        return np.unique(f.ids).astype(np.int64, copy=False)
+        return ascending([f.ids], 0, f.capacity)
 
     # ---- among parts -----------------------------------------------------------------------------------------
 
@@ -251,8 +256,13 @@ class Exchange:
             found = self._mine([each.pop(0)[0] for each in told], bounds[0])
         if names and any(each.changed for each in notes):
             merge(p, plan.dealt, [dict(zip(names, each, strict=True)) for each in told])
+            united: dict[tuple[int, ...], Any] = {}  # the same elements of several fields are the same objects
             for at, name in enumerate(names):
-                mirrors.changed(name, np.concatenate([each[at][0] for each in told]))
+                parts = [each[at][0] for each in told]
+                key = tuple(map(id, parts))
+                if key not in united:
+                    united[key] = self._mine(parts, mirrors.bounds_of(name))
+                mirrors.changed(name, united[key])
         return notes, found
 
     def _ends(self, step: Operator, f: Frontier) -> Frontier:

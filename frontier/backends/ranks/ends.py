@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["at_own", "mirrored", "of_others", "touched"]
+__all__ = ["added_to", "at_own", "mirrored", "of_others", "touched"]
 
 
 def at_own(step: Step, kind: str, indices: Iterable[str]) -> bool:
@@ -41,6 +41,28 @@ def of_others(step: Step, p: Problem) -> frozenset[str]:
         for touches in (made.reads, made.writes):
             found |= {name for name, where in touches.items() if name in p.arrays and not _own(step, p, name, where)}
     return frozenset(found)
+
+
+def added_to(program: Step, p: Problem) -> frozenset[str]:
+    """Names of the arrays to whose elements on other parts a program only adds, so that it never sees what is there."""
+    names = {
+        name for name, array in p.arrays.items()
+        if array.dtype.kind != "b" and p.fields[name].combine in (None, "sum") and p.fields[name].with_ is None
+    }  # fmt: skip
+    names -= {field.with_ for field in p.fields.values() if field.with_ is not None}
+    for step in walk(program):
+        if not step.divides or step.counted:
+            continue
+        for fn, _ in step.functors():
+            made = effects(fn)
+            if not made.exact:
+                return frozenset()
+            for name in made.fields & names:
+                seen = not _own(step, p, name, made.reads.get(name, set()))
+                adds = made.atomics.get(name) == {"add"} and name not in {**made.answers, **made.stored}
+                if seen or not (adds or _own(step, p, name, made.writes.get(name, set()))):
+                    names.discard(name)
+    return frozenset(names)
 
 
 def _own(step: Step, p: Problem, name: str, where: set[str]) -> bool:

@@ -35,12 +35,15 @@ class Written:
         The field whose chosen part decides; ``""`` if there is none.
     indices : frozenset of str
         Where functors write: their parameters, or ``"any"``.
+    added : bool
+        Whether parts tell what they have added, instead of the value that they have got.
     """
 
     name: str
     combine: str
     with_: str = ""
     indices: frozenset[str] = frozenset({"any"})
+    added: bool = False
 
 
 #: Elements of a field that a part has changed, in ascending order, and their values.
@@ -73,11 +76,14 @@ def stays(p: Problem, name: str) -> bool:
 
 def values_of(p: Problem, step: Step, fields: Iterable[Written], mine: Frontier) -> dict[str, Any]:
     """Copy what a step is going to write: for each field the places, None for all, and their values."""
-    found = {}
+    found: dict[str, Any] = {}
+    known: dict[frozenset[str], Any] = {}
     for each in fields:
         if stays(p, each.name):
             continue
-        ids = places(step, each, mine)
+        if each.indices not in known:
+            known[each.indices] = places(step, each, mine)
+        ids = known[each.indices]
         array = p.arrays[each.name]
         found[each.name] = ids, array.copy() if ids is None else array[ids]
     return found
@@ -112,6 +118,10 @@ def merge(p: Problem, fields: Iterable[Written], told: list[dict[str, Change]]) 
         array = p.arrays[each.name]
         if each.with_ in chosen:
             _follow(array, parts, chosen[each.with_])
+            continue
+        if each.added:
+            for ids, values in parts:
+                _COMBINED["sum"](array, ids, values)
             continue
         _apply(array, each.combine, parts)
         if each.name in leaders:
@@ -156,6 +166,9 @@ _COMBINED = {
 
 def _winners(array: NDArray[Any], combine: str, parts: list[Change]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Changed elements, ascending, and for each the first part whose value it has got."""
+    some = [(rank, ids) for rank, (ids, _) in enumerate(parts) if len(ids)]
+    if len(some) == 1 and combine in ("", "claim"):
+        return some[0][1], np.full(len(some[0][1]), some[0][0])
     ids = np.concatenate([ids for ids, _ in parts])
     ranks = np.repeat(np.arange(len(parts)), [len(ids) for ids, _ in parts])
     if combine not in ("", "claim"):

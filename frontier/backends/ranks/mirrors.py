@@ -126,6 +126,8 @@ class Mirrors:
         """
         found: list[list[Any]] = [[] for _ in kinds]
         for rank, message in enumerate(messages):
+            if rank == self._rank and not kinds:
+                continue
             like: list[tuple[int, int, Any]] = [(*self._range(self._bounds[kind], rank), None) for kind in kinds]
             like += [(*self._range(self.bounds_of(name), rank), self._p.arrays[name].dtype) for name in names]
             sections = unpacked(message, like)

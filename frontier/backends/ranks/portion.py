@@ -38,9 +38,14 @@ class Portion(Frontier):
 
 def ascending(parts: list[NDArray[Any]], first: int, length: int) -> NDArray[Any]:
     """The set of all elements in some arrays of ids of a range, ascending."""
-    if sum(map(len, parts)) * 16 < length:
-        return np.unique(np.concatenate(parts)).astype(np.int64, copy=False)
+    some = [part for part in parts if len(part)]
+    if len(some) <= 1:
+        ids = some[0] if some else np.empty(0, np.int64)
+        if len(ids) < 2 or (ids[1:] > ids[:-1]).all():  # as they nearly always are
+            return ids.astype(np.int64, copy=False)
+    if sum(map(len, some)) * 16 < length:
+        return np.unique(np.concatenate(some)).astype(np.int64, copy=False)
     found = np.zeros(length, bool)
-    for ids in parts:
+    for ids in some:
         found[ids - first] = True
     return np.flatnonzero(found) + first

@@ -8,6 +8,7 @@ which step it is, before anybody waits for something that will not come.
 from __future__ import annotations
 
 import pickle
+import struct
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -24,11 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Note", "Rounds", "common"]
 
+#: A note: the number of the round, whether the part has failed or has noted Ctrl-C, lengths of its longest message and
+#: of the one to the reader, how much it has changed; then counts (of a frontier and eight piles) and scalars.
+_COUNTS, _SCALARS = 9, 2
+_HEAD = struct.Struct(f"<6q{_COUNTS}q{_SCALARS}Q")
+
 #: Bytes of a note with what travels along, and of the note alone.
-BLOCK, HEAD = 512, 136
-#: Words of a note: the step, whether the part has failed or has noted Ctrl-C, lengths of its longest message and of the
-#: one to the reader, how much it has changed; then nine counts (of a frontier and eight piles) and two scalars.
-_STEP, _FAILED, _STOP, _LONGEST, _LENGTH, _CHANGED, _COUNTS, _SCALARS = 0, 1, 2, 3, 4, 5, 6, 15
+BLOCK, HEAD = 512, _HEAD.size
 
 
 @dataclass
@@ -51,21 +54,18 @@ class Note:
     counts: list[int] = field(default_factory=list)
     scalars: list[Any] = field(default_factory=list)
 
-    def words(self) -> Any:
-        """Return it as numbers of 64 bits."""
-        made = np.zeros(HEAD // 8, np.int64)
-        made[_FAILED], made[_CHANGED] = self.error is not None, self.changed
-        made[_COUNTS : _COUNTS + len(self.counts)] = self.counts
-        for at, value in enumerate(self.scalars, _SCALARS):
-            made[at : at + 1].view(np.uint8)[: value.nbytes] = value.view(np.uint8)
-        return made
+    def words(self) -> list[int]:
+        """Return counts and scalars as numbers."""
+        spare = [0] * (_COUNTS - len(self.counts) + _SCALARS - len(self.scalars))
+        scalars = [int.from_bytes(each.tobytes().ljust(8, b"\0"), "little") for each in self.scalars]
+        return self.counts + spare[: _COUNTS - len(self.counts)] + scalars + spare[_COUNTS - len(self.counts) :]
 
     @classmethod
-    def read(cls, words: Any, like: Note) -> Note:
+    def read(cls, changed: int, words: tuple[int, ...], like: Note) -> Note:
         """Return the note of another part, with as many counts and scalars of the same dtypes as one's own."""
-        counts = words[_COUNTS : _COUNTS + len(like.counts)].tolist()
-        scalars = [words[at : at + 1].view(each.dtype)[:1] for at, each in enumerate(like.scalars, _SCALARS)]
-        return cls(None, int(words[_CHANGED]), counts, scalars)
+        given = zip(words[_COUNTS:], like.scalars, strict=False)
+        scalars = [np.frombuffer(word.to_bytes(8, "little"), each.dtype, 1) for word, each in given]
+        return cls(None, changed, list(words[: len(like.counts)]), scalars)
 
 
 class Rounds:
@@ -101,33 +101,35 @@ class Rounds:
     def _round(
         self, note: Note, messages: list[bytes], move: Callable[[list[int]], list[Any]]
     ) -> tuple[list[Note], list[Any]]:
-        comm = self.comm
-        blocks = np.zeros((comm.size, BLOCK), np.uint8)
-        words = blocks[:, :HEAD].view(np.int64)
-        words[:] = note.words()
-        words[:, _STEP] = self.number
-        words[:, _STOP] = self.pressed is not None and self.pressed.pressed
-        words[:, _LENGTH] = [len(each) for each in messages]
-        words[:, _LONGEST] = longest = max(map(len, messages))
-        if 0 < longest <= BLOCK - HEAD:
-            for block, message in zip(blocks, messages, strict=True):
-                block[HEAD : HEAD + len(message)] = np.frombuffer(message, np.uint8)
+        comm, size = self.comm, self.comm.size
+        lengths = [len(each) for each in messages]
+        stops = self.pressed is not None and self.pressed.pressed
+        longest, words = max(lengths), note.words()
+        blocks, inside = bytearray(size * BLOCK), 0 < longest <= BLOCK - HEAD
+        for rank, length in enumerate(lengths):
+            at = rank * BLOCK
+            _HEAD.pack_into(
+                blocks, at, self.number, note.error is not None, stops, longest, length, note.changed, *words
+            )
+            if inside:
+                blocks[at + HEAD : at + HEAD + length] = messages[rank]
         begun = time.perf_counter()
-        came = comm.blocks(blocks)
-        told = came[:, :HEAD].view(np.int64)
-        self.stop = bool(told[:, _STOP].any())
-        if told[:, _FAILED].any():
+        came = comm.blocks(blocks, BLOCK)
+        told = [_HEAD.unpack_from(came, rank * BLOCK) for rank in range(size)]
+        self.stop = any(each[2] for each in told)
+        if any(each[1] for each in told):
             self._raise(note.error)
-        if (told[:, _STEP] != self.number).any():
+        if any(each[0] != self.number for each in told):
             raise common(FrontierError("the ranks are at different steps: they must run the same program"))
         self.number += 1
-        comm.sent += sum(map(len, messages)) - len(messages[comm.rank])
-        longest, lengths = int(told[:, _LONGEST].max()), told[:, _LENGTH].tolist()
-        found = [block[HEAD : HEAD + length] for block, length in zip(came, lengths, strict=True)]
-        if longest > BLOCK - HEAD:
+        comm.sent += sum(lengths) - lengths[comm.rank]
+        lengths = [each[4] for each in told]
+        if max(each[3] for each in told) > BLOCK - HEAD:
             found = move(lengths)
+        else:
+            found = [came[at * BLOCK + HEAD : at * BLOCK + HEAD + length] for at, length in enumerate(lengths)]
         self.waited += time.perf_counter() - begun
-        return [Note.read(each, note) for each in told], found
+        return [Note.read(each[5], each[6:], note) for each in told], found
 
     def _raise(self, error: Exception | None) -> None:
         """Raise the error of the first part that has one, on all."""
