@@ -304,6 +304,19 @@ def test_a_rank_takes_the_memory_of_its_part(tmp_path):
     assert made.stdout.count("right") == 2
 
 
+@processes
+@pytest.mark.parametrize("graph", ["rmat:8", "graph.el", "karate"])
+def test_the_command_line_takes_a_graph_in_parts(graph, tmp_path):
+    fr.write(fr.rmat(6, 8, seed=1), tmp_path / "graph.el")
+    made = mpirun(2, tmp_path, f"""
+        import runpy, sys
+        sys.argv = ["frontier", "bfs", "{graph}", "--backend", "ranks", "--verify"]
+        runpy.run_module("frontier", run_name="__main__")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("2 processes") == 1, made.stdout
+
+
 # ---- Graph500 -------------------------------------------------------------------------------------------------
 
 

@@ -15,6 +15,7 @@ from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
+    from frontier.memory.placement import Placement
 
 __all__ = [
     "KINDS",
@@ -136,8 +137,13 @@ def _range(text: str) -> tuple[int, int]:
         raise argparse.ArgumentTypeError(f"expected LOW:HIGH, as 1:64, not {text!r}") from None
 
 
-def make(spec: str, arguments: argparse.Namespace, weights: tuple[int, int] | None) -> Graph:
-    """Generate the graph that ``spec`` names; ``weights`` gives it integer weights."""
+def make(
+    spec: str, arguments: argparse.Namespace, weights: tuple[int, int] | None, placement: Placement | None = None
+) -> Graph:
+    """Generate the graph that ``spec`` names; ``weights`` gives it integer weights.
+
+    Where several processes compute, it is made in parts if its kind can be.
+    """
     from frontier import generators
 
     name = spec.partition(":")[0]
@@ -149,10 +155,14 @@ def make(spec: str, arguments: argparse.Namespace, weights: tuple[int, int] | No
         if "directed" not in inspect.signature(generator).parameters:
             raise UsageError(f"--directed and --no-directed do not go with {name}: it is undirected")
         options["directed"] = arguments.directed
+    if placement is not None and placement.divides and "placement" in inspect.signature(generator).parameters:
+        options["placement"] = placement
     return generator(**options, seed=arguments.seed, weights=weights)
 
 
-def load(arguments: argparse.Namespace, *, needs_weights: bool = False) -> Graph:
+def load(
+    arguments: argparse.Namespace, *, needs_weights: bool = False, placement: Placement | None = None
+) -> Graph:
     """Read or make ``arguments.graph``.
 
     Parameters
@@ -161,6 +171,8 @@ def load(arguments: argparse.Namespace, *, needs_weights: bool = False) -> Graph
         With what :func:`add_reading_arguments` adds.
     needs_weights : bool
         A generated graph gets weights if it is not told which, and standard error says so.
+    placement : Placement, optional
+        Where it will be: in parts, if several processes compute there and its vertices have no names.
     """
     spec = arguments.graph
     name, colon, _ = spec.partition(":")
@@ -175,7 +187,7 @@ def load(arguments: argparse.Namespace, *, needs_weights: bool = False) -> Graph
                 f"seed {arguments.seed} (--weights LOW:HIGH and --seed N choose others)",
                 file=sys.stderr,
             )
-        return make(spec, arguments, weights)
+        return make(spec, arguments, weights, placement)
     if arguments.weights is not None:
         raise UsageError("--weights is for generated graphs; a file has its own")
     unknown = spec.isidentifier() or (colon and len(name) > 1 and name.isidentifier())
@@ -193,6 +205,7 @@ def load(arguments: argparse.Namespace, *, needs_weights: bool = False) -> Graph
         arguments.directed,
         labels=True if arguments.labels else None,
         header=arguments.header,
+        placement=placement if placement is not None and placement.divides and not arguments.labels else None,
     )
 
 

@@ -151,7 +151,8 @@ def run(arguments: argparse.Namespace) -> int:
 
 def _load(arguments: argparse.Namespace) -> Run:
     watch = Stopwatch()
-    graph = graphs.load(arguments, needs_weights=arguments.entry.needs_weights)
+    there = Placement.parse(arguments.backend)
+    graph = graphs.load(arguments, needs_weights=arguments.entry.needs_weights, placement=there)
     seconds = watch.apart
     graph, backend = place(graph, arguments)
     this = Run(arguments.entry, arguments.graph, graph, seconds, backend)
@@ -230,7 +231,7 @@ def _verify(this: Run) -> None:
         raise UsageError(f"{this.entry.name} has no verifier: leave out --verify")
     watch = Stopwatch()
     with ticking(f"verifying {this.entry.name}"):
-        this.report = verify(this.graph, this.result)
+        this.report = verify(this.graph.to("cpu") if this.graph.placement.divides else this.graph, this.result)
     this.verify_seconds = watch.apart
 
 
