@@ -95,7 +95,7 @@ def parts(request: pytest.FixtureRequest) -> Iterator[None]:
 
 def _there(name: str) -> AbstractContextManager[None]:
     """What a backend needs around a test: simulated kernels run on arrays of a strict double of CuPy."""
-    return strict_cupy.simulated() if name == "cuda" and detection.simulated() else nullcontext()
+    return strict_cupy.simulated() if name.startswith("cuda") and detection.simulated() else nullcontext()
 
 
 @dataclass(frozen=True)

@@ -121,6 +121,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     nbytes = property(lambda self: self._a.nbytes)
     itemsize = property(lambda self: self._a.itemsize)
     data = property(lambda self: Memory(self._a))
+    flags = property(lambda self: self._a.flags)
     __cuda_array_interface__ = property(lambda self: {**self._a.__array_interface__, "version": 3, "stream": None})
 
     def get(self) -> np.ndarray:
@@ -217,6 +218,8 @@ def array(values: Any, dtype: Any = None) -> ndarray:
 
 def asarray(values: Any, dtype: Any = None) -> ndarray:
     if isinstance(values, ndarray) and values.device.id != Device.current:
+        if not values._a.flags.c_contiguous:
+            raise NotImplementedError("CuPy cannot copy non-contiguous array between devices.")
         return array(values, dtype)
     if isinstance(values, ndarray) and dtype in (None, values.dtype):
         return values
@@ -248,9 +251,9 @@ def module_of_double() -> Any:
     made.__dict__.update(ndarray=ndarray, array=array, asarray=asarray, ascontiguousarray=ascontiguousarray, add=_Add())
     for name in (
         "abs", "all", "allclose", "any", "arange", "argmax", "argmin", "array_equal", "clip",
-        "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero", "full", "intersect1d", "isfinite",
-        "isnan", "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "ravel", "reshape", "searchsorted",
-        "setdiff1d", "sort", "tile", "union1d", "unique", "unpackbits", "zeros",
+        "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero", "fmax", "fmin", "full", "intersect1d",
+        "isfinite", "isnan", "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "ravel", "reshape",
+        "searchsorted", "setdiff1d", "sort", "tile", "union1d", "unique", "unpackbits", "zeros",
     ):  # fmt: skip
         made.__dict__[name] = functools.partial(call, getattr(np, name))
     made.__dict__["ndim"] = lambda values: values.ndim
@@ -258,6 +261,7 @@ def module_of_double() -> Any:
     made.__dict__["from_dlpack"] = lambda values: ndarray(np.from_dlpack(values))
     runtime = types.SimpleNamespace(
         getDevice=lambda: Device.current,
+        setDevice=lambda index: None,
         getDeviceCount=lambda: 2,
         deviceGetAttribute=lambda number, index: {75: 8, 76: 0}[number],
         getDeviceProperties=lambda index: {"name": b"a double"},

@@ -128,6 +128,26 @@ UNARY["float32"] = [*UNARY["float64"], "(x + 1) / 3", "(1 - x) * 0.1 - 0.3", "x 
                     "np.minimum(x, 0.1)", "float(x) * 0.1", "divided(x, 3)"]  # fmt: skip
 
 
+ROUNDED = ("math.floor(x)", "math.ceil(x) % 7", "math.trunc(x)", "math.floor(0.5) + math.ceil(v / 2)")
+
+
+@pytest.mark.parametrize("text", ROUNDED)
+def test_what_floor_gives_goes_where_integers_go(agree, text):
+    """As a functor's value, an index, an operand of atomics and hashes: numba-cuda's own gives floats."""
+    fn = function([
+        "v = i", "x = p.real[i]", f"k = {text}", "fr.atomic_add(p.whole, i, k)", f"p.whole[({text}) & 1] += 0",
+        f"fr.atomic_max(p.whole, i, fr.hash({text}) % 9)", f"return {text}",
+    ])  # fmt: skip
+    fn.__globals__.update(math=math, fr=fr)
+
+    def made(g):
+        return fr.Problem(
+            g, real=fr.array([-2.5, 1.5, 7.0, 0.25]), whole=fr.array(np.zeros(4, np.int64)), found=fr.scalar("int64")
+        )
+
+    agree(fr.path(1), made, lambda p: fr.Reduce(fn, "max", "found", over=4)(p))
+
+
 def powers(p, v):
     p.real[v] = math.pow(v - 2, -1)
 

@@ -33,6 +33,29 @@ def sssp(g, source):
     return p.distance
 
 
+@pytest.mark.gpu
+def test_a_thread_runs_at_once_what_another_has_prepared():
+    """All memory is there, and nothing has called CUDA's runtime in the new thread."""
+    p = programs.bfs_problem(fr.path(9).to("cuda"), 0)
+    step, wrong = fr.Compute(forget, over="vertices"), []
+    step(p)
+
+    def work():
+        try:
+            step(p)
+        except BaseException as error:  # brought to the main thread
+            wrong.append(error)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert not wrong
+
+
+def forget(p, v):
+    p.level[v] = -1
+
+
 @pytest.mark.unsimulated("large graphs")
 @pytest.mark.parametrize("count", [1, 2, 3])
 @pytest.mark.parametrize("shared", [True, False], ids=["one graph", "two graphs"])

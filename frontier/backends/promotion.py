@@ -49,8 +49,10 @@ def promoting(inference: Any, ir: ModuleType, types: ModuleType, errors: ModuleT
     class Promotion(inference):
         def run_pass(self, state: Any) -> bool:
             _spell_out(state, tools)
+            asked = state.return_type
             super().run_pass(state)
             if _Promoter(state, tools).run():
+                state.return_type = asked  # or what was inferred before would be what is asked for now
                 super().run_pass(state)
             _check_stores(state, tools)
             return True
@@ -60,24 +62,36 @@ def promoting(inference: Any, ir: ModuleType, types: ModuleType, errors: ModuleT
 
 
 def _spell_out(state: Any, tools: SimpleNamespace) -> None:
-    """Make ``pow(a, b)`` and ``divmod(a, b)`` the operations that they stand for."""
+    """Make some calls what they stand for, before numba infers types.
+
+    ``pow(a, b)`` and ``divmod(a, b)`` become operations. ``math.floor``, ``ceil`` and ``trunc`` become our own, since
+    numba-cuda's give floats, which do not go where integers are expected.
+    """
     ir, func = tools.ir, state.func_ir
     for block in func.blocks.values():
         body: list[Any] = []
+
+        def new(value: Any, loc: Any, body: list[Any] = body, scope: Any = block.scope) -> Any:
+            var = scope.redefine("$promoted", loc)
+            body.append(ir.Assign(value, var, loc))
+            func._definitions[var.name].append(value)
+            return var
+
         for statement in block.body:
             expr = statement.value if isinstance(statement, ir_classes(ir, "Assign")) else None
-            if isinstance(expr, ir_classes(ir, "Expr")) and expr.op == "call" and len(expr.args) == 2 and not expr.kws:
+            if isinstance(expr, ir_classes(ir, "Expr")) and expr.op == "call" and not expr.kws:
                 called, made = known_value(func, ir, expr.func), None
-                if called is pow:
+                if called is pow and len(expr.args) == 2:
                     made = ir.Expr.binop(operator.pow, *expr.args, expr.loc)
-                elif called is divmod:
-                    parts = []
-                    for fn in (operator.floordiv, operator.mod):
-                        value = ir.Expr.binop(fn, *expr.args, expr.loc)
-                        parts.append(block.scope.redefine("$promoted", expr.loc))
-                        body.append(ir.Assign(value, parts[-1], expr.loc))
-                        func._definitions[parts[-1].name].append(value)
+                elif called is divmod and len(expr.args) == 2:
+                    parts = [
+                        new(ir.Expr.binop(fn, *expr.args, expr.loc), expr.loc)
+                        for fn in (operator.floordiv, operator.mod)
+                    ]
                     made = ir.Expr.build_tuple(parts, expr.loc)
+                elif called in _WHOLE_OF_MATH and len(expr.args) == 1:
+                    own = arithmetic.CALLS[called]
+                    expr.func = new(ir.Global(own.__name__, own, expr.loc), expr.loc)
                 if made is not None:
                     definitions = func._definitions[statement.target.name]
                     definitions[:] = [made if one is expr else one for one in definitions]
@@ -85,6 +99,9 @@ def _spell_out(state: Any, tools: SimpleNamespace) -> None:
             body.append(statement)
         block.body = body
 
+
+#: Functions of ``math`` that give integers.
+_WHOLE_OF_MATH = (math.floor, math.ceil, math.trunc)
 
 _COMPARISONS = (operator.lt, operator.le, operator.gt, operator.ge, operator.eq, operator.ne)
 _SHIFTS = {operator.lshift: arithmetic.shifted_left, operator.rshift: arithmetic.shifted_right}
@@ -243,7 +260,7 @@ class _Promoter:
         if "unknown" in kinds or None in kinds or (called is round and len(expr.args) > 1):
             return
         real = any(kind in ("float32", "float64", "float") for kind in kinds)
-        if real or called in (round, math.floor, math.ceil, math.trunc):
+        if real or called is round:
             expr.func = self._global(instead, made, scope, expr.loc)
             self.changed = True
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import traceback
 from functools import cache
 from types import TracebackType
@@ -69,8 +70,9 @@ class GpuMemory(Memory):
             values = to_host(values)
             return values.copy() if copy else values
         if is_device(values):
+            values = _in_one_piece(adopt(values), self.index)
             # copied from another GPU in any case
-            return xp.array(adopt(values)) if copy else xp.asarray(adopt(values))
+            return xp.array(values) if copy else xp.asarray(values)
         values = np.asarray(values)
         if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
             return values.copy() if copy else values
@@ -112,6 +114,21 @@ class GpuMemory(Memory):
         return gpu, (self.index,)
 
 
+def _in_one_piece(values: Any, there: int) -> Any:
+    """An array that CuPy can copy to a GPU: from another one only if it is contiguous."""
+    if values.flags.c_contiguous or values.device.id == there:
+        return values
+    cupy = detection.cupy()
+    with cupy.cuda.Device(values.device.id):
+        made = cupy.ascontiguousarray(values)
+        detection.runtime().deviceSynchronize()
+    return made
+
+
+#: Whether a thread has a context of CUDA: the driver, by which kernels are launched, makes none as the runtime does.
+_thread = threading.local()
+
+
 @cache
 def gpu(index: int) -> GpuMemory:
     """Return the memory of a GPU, always the same object; whether there is such a GPU is not looked at."""
@@ -135,6 +152,9 @@ class _Current:
         if not detection.simulated():
             index = self._memory.index
             lost.check(index)
+            if not _thread.__dict__.get("bound"):
+                detection.runtime().setDevice(detection.runtime().getDevice())
+                _thread.bound = True
             if detection.runtime().getDevice() != index:
                 self._device = detection.cupy().cuda.Device(index)
                 self._device.__enter__()

@@ -151,8 +151,8 @@ def problem(g: fr.Graph, names: tuple[str, ...], seed: int, wild: bool = False) 
             made[name] = fr.array(_values(rng, field, LENGTH, wild))
         else:
             values = _values(rng, field, lengths[field.kind], wild)
-            if name == "cost":  # keys, which are not NaN
-                values = np.where(np.isnan(values), np.float32(1.5), values)
+            if name in ("cost", "dleast", "fmost", "peak"):  # keys, and what atomics change: a GPU may leave NaN there
+                values = np.where(np.isnan(values), values.dtype.type(1.5), values)
             if name == "link":
                 values = rng.integers(0, g.num_vertices, g.num_vertices).astype(np.int32)
             combine = {"first": "min", "last": "max"}.get(field.way)
