@@ -286,6 +286,28 @@ def test_processes_have_their_own_parts(count, tmp_path):
 
 
 @processes
+@pytest.mark.parametrize(
+    "call",
+    [
+        'fr.rmat(6, 8, seed=rank, placement="ranks")',
+        'fr.rmat(6, 8, seed=1, directed=rank > 0, placement="ranks")',
+        'fr.from_edges([0, 1], [1, 2 + rank], num_vertices=5, placement="ranks")',
+    ],
+)
+def test_ranks_that_build_different_graphs_say_so(call, tmp_path):
+    made = mpirun(2, tmp_path, f"""
+        import frontier as fr
+        from mpi4py import MPI
+        rank = MPI.COMM_WORLD.rank
+        {call}
+        print("end")
+    """)  # fmt: skip
+    assert made.returncode != 0
+    assert "end" not in made.stdout.split()
+    assert made.stderr.count("rank 1 does not build the same graph as rank 0") == 1, made.stderr
+
+
+@processes
 def test_a_rank_takes_the_memory_of_its_part(tmp_path):
     made = mpirun(2, tmp_path, """
         import numpy as np, frontier as fr

@@ -122,7 +122,8 @@ def rmat(
             on_threads(lambda lo, hi: kernels.relabel(dst, names, lo, hi), number)
         return src, dst
 
-    return _placed(ends, n, count, weights, state, placement, directed)
+    kind = scale, a, b, c, permute
+    return _placed(ends, n, count, weights, state, placement, directed, kind)
 
 
 @telling("making a graph")
@@ -395,7 +396,7 @@ def _keys(seed: Any, placement: Placement | str | None, n: int, count: int) -> A
 
 def _placed(
     ends: Callable[[int, int], tuple[Array, Array]], n: int, count: int, weights: Weights, state: Array,
-    placement: Placement | str | None, directed: bool,
+    placement: Placement | str | None, directed: bool, kind: Any = None,
 ) -> Graph:  # fmt: skip
     """A graph without self-loops of edges of which any range can be made: as a whole, or in parts."""
     place = Placement.parse("cpu" if placement is None else placement)
@@ -406,7 +407,7 @@ def _placed(
         drawn = None if weights is None else weights_in(weights, hi - lo, later(state[2], lo))
         return Piece(*ends(lo, hi - lo), drawn)
 
-    shares = Shares(count, make, n)
+    shares = Shares(count, make, n, name=(kind, count, weights, state.tolist()))
     made: Graph = place.backend.build(shares, place, directed=directed, duplicates="first", self_loops="drop")
     return made
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +45,8 @@ class Shares:
         None: the largest id plus one.
     least : int
         Where ``num_vertices`` is None: the least number of vertices.
+    name : object
+        Equal on all processes that make the same graph.
     alone : bool
         Whether these are the edges of one process, and the others have others. If not, every process could make all.
     """
@@ -52,6 +56,7 @@ class Shares:
     num_vertices: int | None = None
     alone: bool = False
     least: int = 0
+    name: Any = None
 
     @classmethod
     def of(cls, whole: Piece, num_vertices: int | None, alone: bool) -> Shares:
@@ -63,7 +68,9 @@ class Shares:
             weights = None if whole.weights is None else whole.weights[cut]
             return Piece(whole.src[cut], whole.dst[cut], weights, columns)
 
-        return cls(len(whole.src), make, num_vertices, alone)
+        same = () if alone else (whole.src, whole.dst, *whole.values.values())
+        sums = [zlib.crc32(np.ascontiguousarray(array).data) for array in same if not array.dtype.hasobject]
+        return cls(len(whole.src), make, num_vertices, alone, name=sums)
 
     def checked(self, piece: Piece, self_loops: str) -> Piece:
         """Refuse self-loops or leave them out, if that is asked for."""

@@ -173,6 +173,7 @@ def _shared(
     names = None if options.labels is None else label_array(options.labels)
     count = shares.num_vertices if options.num_vertices is None else options.num_vertices
     shares = replace(shares, num_vertices=count if names is None else len(names), alone=parts)
+    shares = replace(shares, name=None if parts else (os.path.basename(name), shares.count))
     made: Graph = there.backend.build(
         shares, there, directed=directed, duplicates=options.duplicates, self_loops=options.self_loops, labels=names
     )

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.ranks.rounds import common
 from frontier.errors import GraphError
 from frontier.graph.build_sort import sorted_rows, take
 from frontier.graph.shares import Piece, Shares
@@ -62,6 +63,13 @@ class OwnRows:
 
 def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str, self_loops: str) -> OwnRows:
     """Build the rows that a rank owns; all ranks call this together."""
+    told = comm.gather((shares.name, shares.alone, directed, duplicates, self_loops))
+    for rank, each in enumerate(told):
+        if each != told[0]:
+            raise common(GraphError(
+                f"rank {rank} does not build the same graph as rank 0: all must call the same, with the same seed, "
+                "file or edges, or with parts=True"
+            ))  # fmt: skip
     work = _Pieces(shares, comm, both=not directed, self_loops=self_loops)
     degree = work.survey()
     begins = np.zeros(len(degree) + 1, np.int64)
@@ -84,8 +92,6 @@ class _Pieces:
         self._first, self._total = 0, shares.count
         if shares.alone:
             self._first, self._total = sum(counts[: comm.rank]), sum(counts)
-        elif len(set(counts)) > 1:
-            raise GraphError(f"all ranks must give the same edges, but they give {', '.join(map(str, counts))}")
         self._turns = max(1, min(PIECES, self._total // (comm.size * LEAST)))
         #: What :meth:`survey` finds out.
         self.num_vertices, self.ids = 0, np.dtype(np.int32)
