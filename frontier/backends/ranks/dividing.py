@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.ranks.ends import added_to, at_own, mirrored, of_others
-from frontier.backends.ranks.exchange import changes, merge, places, stays, values_of
+from frontier.backends.ranks.exchange import changes, distinct, merge, places, stays, values_of
 from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.backends.ranks.mirrors import Mirrors
 from frontier.backends.ranks.portion import Portion, ascending
@@ -179,7 +179,7 @@ class Exchange:
             raise
         for name, pile in piles.items():
             own, added = mirrors.own(pile).ids, p.piles[name].ids
-            p.piles[name] = Portion.of(p.graph, pile.kind, np.union1d(own, added), 0)
+            p.piles[name] = Portion.of(p.graph, pile.kind, distinct(np.concatenate([own, added])), 0)
         for each in plan.own:
             if each in looked:
                 mirrors.changed(each.name, changed.pop(each.name)[0])
@@ -270,7 +270,7 @@ class Exchange:
         ends = step.stands_on(self.mirrors.own(f))
         if ends.kind == "edge":  # the step refuses them
             return f
-        ids = np.unique(ends.ids).astype(np.int64)
+        ids = distinct(ends.ids).astype(np.int64)
         bounds = self.mirrors.bounds("vertex")
         _, told = self._to_owners(Note(), [(ids, None)], [bounds])
         return Portion.of(self._p.graph, "vertex", self._mine([ids for ((ids, _),) in told], bounds), 0)

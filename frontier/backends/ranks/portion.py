@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.ranks.exchange import distinct
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ def ascending(parts: list[NDArray[Any]], first: int, length: int) -> NDArray[Any
         if len(ids) < 2 or (ids[1:] > ids[:-1]).all():  # as they nearly always are
             return ids.astype(np.int64, copy=False)
     if sum(map(len, some)) * 16 < length:
-        return np.unique(np.concatenate(some)).astype(np.int64, copy=False)
+        return distinct(np.concatenate(some)).astype(np.int64, copy=False)
     found = np.zeros(length, bool)
     for ids in some:
         found[ids - first] = True
