@@ -119,6 +119,9 @@ def test_an_array_of_edges_is_gathered_when_asked():
         g.targets[3]
     with pytest.raises(fr.GraphError, match="no rank has the sources of the whole"):
         g.sources  # noqa: B018
+    for call in (g.reordered, lambda: g.with_weights(None), lambda: g.with_columns(vertices={"a": np.arange(64)})):
+        with pytest.raises(fr.GraphError, match="of a graph in parts is not possible"):
+            call()
     with pytest.raises(fr.GraphError, match="cannot be copied"):
         __import__("pickle").dumps(g)
 

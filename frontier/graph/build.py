@@ -356,6 +356,7 @@ def _with(
 ) -> Graph:
     """The same rows with other data; ``kept`` are names of what has been derived and holds for it too."""
     top = graph._topology
+    top.check_whole("another version")
     made = Graph(
         top.offsets,
         top.targets,

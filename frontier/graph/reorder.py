@@ -28,6 +28,7 @@ ORIGINAL = "original"
 
 def reordered(graph: Graph, order: Any) -> Graph:
     """Do the work of ``Graph.reordered``."""
+    graph._topology.check_whole("another order")
     old = _by_degree(graph) if isinstance(order, str) and order == "degree" else _checked(graph, order)
     new = _inverse(graph, old)
     original = _original(graph, old)

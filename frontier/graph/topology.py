@@ -82,6 +82,11 @@ class Topology:
                 self.derived[name] = read_only(value) if isinstance(value, np.ndarray) else value
             return self.derived[name]
 
+    def check_whole(self, what: str) -> None:
+        """Raise GraphError if this is a graph in parts."""
+        if self.divided is not None:
+            raise GraphError(f'{what} of a graph in parts is not possible: g.to("cpu") is the whole graph')
+
     def built(self) -> dict[str, Any]:
         """Return the derived values that there are by now."""
         with self.lock:
