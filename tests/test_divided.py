@@ -179,6 +179,8 @@ def test_ranks_pull_together(direction, pulls):
     assert ("pull" in {row.direction for row in seen.rows}) == pulls
     assert np.array_equal(found.level, fr.bfs(whole, source).level)
     fr.verify.bfs(whole, found)
+    paths, expected = (fr.betweenness(each, [source], schedule=fr.Schedule(direction=direction)) for each in (g, whole))
+    np.testing.assert_allclose(paths.centrality, expected.centrality, rtol=1e-9)
 
 
 def mark(p, src, dst, edge, weight):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.backends.ranks.pulling import standing_at_far_ends
 from frontier.program.effects import effects
 from frontier.program.step import walk
 
@@ -53,12 +54,14 @@ def added_to(program: Step, p: Problem) -> frozenset[str]:
     for step in walk(program):
         if not step.divides or step.counted:
             continue
+        turned = [standing_at_far_ends(step)] if step.far and p.graph._topology.divided is not None else []  # may pull
         for fn, _ in step.functors():
             made = effects(fn)
             if not made.exact:
                 return frozenset()
             for name in made.fields & names:
-                seen = not _own(step, p, name, made.reads.get(name, set()))
+                where = made.reads.get(name, set())
+                seen = not all(_own(each, p, name, where) for each in (step, *turned))
                 adds = made.atomics.get(name) == {"add"} and name not in {**made.answers, **made.stored}
                 if seen or not (adds or _own(step, p, name, made.writes.get(name, set()))):
                     names.discard(name)
