@@ -133,6 +133,7 @@ def test_a_part_without_memory_ends_the_run_and_changes_nothing(monkeypatch):
         ("if rank == 1: os.kill(os.getpid(), 9)\nfr.bfs(g, 0)", "BAD TERMINATION|signal 9|Killed"),
         ("if rank == 1: raise ValueError('mine')\nfr.bfs(g, 0)", "rank 1 of 3"),
         ("fr.Filter(raises, over='vertices')(p)", "IndexError"),
+        ("fr.Loop(fr.Filter(last), times=3, record='kept')(p, fr.Frontier.all(g))", "occurs in two passes"),
         ("if rank == 1: scarce()\nfr.bfs(g, 0)", r"MemoryError: running .* on rank 1 of 3: memory ran out"),
         ("if rank == 1: time.sleep(1000)\nfr.bfs(g, 0)", "frontier: rank 1 of 3 has not come to an exchange .* 2 s"),
     ],
@@ -146,6 +147,8 @@ rank = MPI.COMM_WORLD.rank
 g = fr.rmat(6, 8, seed=1).to("ranks")
 def raises(p, v):
     return (1, 2)[p.seen[v]] > 1
+def last(p, v):
+    return v == 60
 def scarce():
     from frontier.backends.ranks import dividing
     def fails(*_):

@@ -124,6 +124,13 @@ class _Walk(Context):
                 size_out=sizes[-1], rank=comm.rank, sent=sent, waited=waited,
             )  # fmt: skip
 
+    def _record(self, name: str, f: Frontier | None) -> None:
+        """As the interpreter; a part sees only its own elements occur twice, and tells the others."""
+        try:
+            super()._record(name, f)
+        except FrontierError as error:
+            self.exchange.rounds.error = error
+
     def _combining(self, fn: Any) -> Any:
         """A user's reduction, as functors are called; where parts are compiled, its errors are as of compiled code."""
         call = self.plain(fn)
@@ -232,6 +239,8 @@ class Part(Interpretation):
                 self.frontier = self._walk.finish(self.frontier)
             raise
         self.frontier = self._walk.finish(self.frontier)
+        if self._walk.exchange.rounds.error is not None:  # nothing was exchanged since
+            raise self._walk.exchange.rounds.error
         if self.done and self._traced:  # by some rank at least, as all know
             self._traced = False
             totals = self._comm.gather(self._walk.total)

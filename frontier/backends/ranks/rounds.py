@@ -81,6 +81,8 @@ class Rounds:
         Ctrl-C as this part has noted it.
     stop : bool
         Whether some part had noted it in the last round, as all know.
+    error : Exception, optional
+        Of this part alone, between two steps: the next round tells all.
     """
 
     def __init__(self, comm: Communicator) -> None:
@@ -89,6 +91,7 @@ class Rounds:
         self.number = 0
         self.pressed: deferred | None = None
         self.stop = False
+        self.error: Exception | None = None
 
     def deal(self, note: Note, messages: list[bytes]) -> tuple[list[Note], list[Any]]:
         """Give every part a message of its own; what all have noted, and given this part, in the order of ranks."""
@@ -102,6 +105,8 @@ class Rounds:
         self, note: Note, messages: list[bytes], move: Callable[[list[int]], list[Any]]
     ) -> tuple[list[Note], list[Any]]:
         comm, size = self.comm, self.comm.size
+        if self.error is not None:
+            note.error, self.error = self.error, None
         lengths = [len(each) for each in messages]
         stops = self.pressed is not None and self.pressed.pressed
         longest, words = max(lengths), note.words()

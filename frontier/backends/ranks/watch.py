@@ -52,7 +52,7 @@ def missing_ranks(missing: set[int], size: int) -> str:
     who = f"rank {which} of {size} has" if len(missing) == 1 else f"ranks {which} of {size} have"
     return (
         f"{who if missing else 'some rank has'} not come to an exchange for which the others have waited for "
-        f"{patience():g} s (FRONTIER_RANKS_TIMEOUT): the run ends"
+        f"{patience() or 0:g} s (FRONTIER_RANKS_TIMEOUT): the run ends"
     )
 
 
