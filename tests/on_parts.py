@@ -3,6 +3,7 @@
 Then only the modules below are collected, and of them the tests that take a backend. Half of the tests get parts of
 random sizes, some of them empty, and members that come late to an exchange; both follow from the test's name. With
 ``FRONTIER_TEST_BACKENDS=ranks mpirun -n 2 python -m pytest`` the parts are processes, each of which runs all tests.
+For trying by hand: hypothesis sometimes draws another graph in another process, which is then refused.
 """
 
 from __future__ import annotations
