@@ -133,6 +133,7 @@ def test_a_part_without_memory_ends_the_run_and_changes_nothing(monkeypatch):
         ("if rank == 1: os.kill(os.getpid(), 9)\nfr.bfs(g, 0)", "BAD TERMINATION|signal 9|Killed"),
         ("if rank == 1: raise ValueError('mine')\nfr.bfs(g, 0)", "rank 1 of 3"),
         ("fr.Filter(raises, over='vertices')(p)", "IndexError"),
+        ("fr.sssp(g, 0)", "shortest paths need weights"),
         ("fr.Loop(fr.Filter(last), times=3, record='kept')(p, fr.Frontier.all(g))", "occurs in two passes"),
         ("if rank == 1: scarce()\nfr.bfs(g, 0)", r"MemoryError: running .* on rank 1 of 3: memory ran out"),
         ("if rank == 1: time.sleep(1000)\nfr.bfs(g, 0)", "frontier: rank 1 of 3 has not come to an exchange .* 2 s"),
@@ -164,6 +165,7 @@ MPI.COMM_WORLD.Barrier()
     assert "end" not in made.stdout.split()
     assert re.search(message, made.stdout + made.stderr), made.stdout + made.stderr
     assert len(re.findall(r"^\w*(?:Error|frontier): ", made.stderr, re.MULTILINE)) <= 1, made.stderr
+    assert len(re.findall(r"^[\w.]*Error: shortest", made.stderr, re.MULTILINE)) <= 1, made.stderr
     assert_gone(tmp_path, 3)
 
 

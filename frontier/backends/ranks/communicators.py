@@ -254,8 +254,8 @@ class Mpi(Communicator):
             if self.rank == 0:
                 sys.__excepthook__(kind, error, trace)
             return  # all end alike
-        if issubclass(kind, KeyboardInterrupt) and self.rank:
-            time.sleep(PAUSE)  # mpirun interrupts all, and rank 0 says so and ends the others
+        if self.rank:
+            time.sleep(PAUSE)  # if rank 0 has the same error, it says so and ends the others meanwhile
         print(f"rank {self.rank} of {self.size}:", file=sys.stderr)
         sys.__excepthook__(kind, error, trace)
         sys.stderr.flush()
