@@ -247,7 +247,8 @@ def test_file_that_cannot_be_written(cli: Any, tmp_path: Path) -> None:
 
 @pytest.fixture
 def broken_bfs(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Put something in place of ``fr.bfs`` on the command line."""
+    """Put something in place of ``fr.bfs`` on the command line, which does not tell that it compiles."""
+    monkeypatch.setenv("FRONTIER_QUIET", "1")
 
     def replace_by(function: Any) -> None:
         entry = registry.primitives()["bfs"]

@@ -50,7 +50,7 @@ PROGRAMS = {
     "bfs": "fr.bfs(fr.path(2**20), 0)",
     "bc": "fr.betweenness(fr.rmat(14, seed=1), [0])",
     "sssp": "fr.sssp(fr.grid(700, 700, weights=(1, 9)), 0)",
-    "pagerank": "fr.pagerank(fr.rmat(17, seed=1))",
+    "pagerank": "fr.pagerank(fr.rmat(18, seed=1))",
     "python": "fr.bfs(fr.karate().to('python'), 0)",
 }
 

@@ -2,7 +2,8 @@
 
 ``placement`` says where the arrays of a graph lie and which backend computes on them. An array is in a ``Memory``
 (``base``): that of the ``host`` or of a ``gpu``, which makes and moves arrays and knows how much is free. ``arrays``
-has functions on arrays in any memory. ``detection`` says which GPUs can be used, ``lost`` which can no longer be,
-``nvidia`` queries their driver. ``limits`` says how much host memory is left, and ``shortage`` has the errors for data
-that does not fit.
+has functions on arrays in any memory; ``reserved`` makes arrays of which only the part that is written takes memory.
+``detection`` says which GPUs can be used, ``lost`` which can no longer be; ``nvidia`` queries their driver, and
+``peers`` which of them reach each other. ``limits`` says how much host memory is left, and ``shortage`` has the errors
+for data that does not fit.
 """
