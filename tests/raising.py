@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from types import SimpleNamespace
+from types import FrameType, SimpleNamespace
 from typing import Any
 
 import strict_cupy
@@ -198,8 +198,15 @@ def places(kind: str) -> list[str]:
 
 @contextmanager
 def interrupted(every: float) -> Iterator[None]:
-    """Ctrl-C is pressed again and again."""
-    signal.signal(signal.SIGALRM, lambda *_: signal.raise_signal(signal.SIGINT))
+    """Ctrl-C is pressed again and again, while a step runs: pressed outside of one, it would end this program."""
+
+    def pressed(_: int, frame: FrameType | None) -> None:
+        while frame is not None and frame.f_code is not Step.run.__code__:
+            frame = frame.f_back
+        if frame is not None:
+            signal.raise_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGALRM, pressed)
     signal.setitimer(signal.ITIMER_REAL, every, every)
     try:
         yield
@@ -250,13 +257,10 @@ def press(step: Step, number: int) -> None:
     """Runs while Ctrl-C is pressed end with either error, and the next one is as good as ever."""
     with workers(number):
         for every in (0.0003, 0.002):
-            try:
-                with interrupted(every):
-                    for _ in range(50):
-                        with suppress(KeyboardInterrupt):
-                            step.run()
-            except KeyboardInterrupt:  # between two runs
-                pass
+            with interrupted(every):
+                for _ in range(50):
+                    with suppress(KeyboardInterrupt):
+                        step.run()
         step.run()
         step.run_right()
 
