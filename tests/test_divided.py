@@ -208,13 +208,6 @@ def test_fields_of_edges_stay_with_their_ranks(place):
     assert np.array_equal(p.first, whole.weights)
 
 
-def near(p, v):
-    best = -1
-    for e in fr.neighbours(p, v):
-        best = max(best, fr.target(p, e))
-    p.total[v] = best
-
-
 def slot_of(p, src, edge):
     return edge
 
@@ -239,10 +232,7 @@ def test_an_advance_over_edges_stands_on_their_ends(place, edges, given):
 @pytest.mark.parametrize(
     ("step", "message"),
     [
-        (fr.Compute(near, over="vertices"), r"near .* looks up edges, which may be those of other ranks"),
         (fr.Compute(through, over="edges"), r"uses p\.length, a field of edges, at another index"),
-        (fr.Gather(slot_of, "max", into="total", over="vertices"), "takes the slots of in-edges"),
-        (fr.Advance(slot_of, edges="in", output="edge", over="vertices"), "takes the slots of in-edges"),
         (fr.Scan(slot_of, "length", over="edges"), "goes through the edges of all ranks in order"),
     ],
 )

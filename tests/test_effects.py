@@ -98,6 +98,24 @@ def test_a_field_passed_to_a_helper_is_read_there():
     assert fr.effects(field_passed_on).reads.keys() == {"a"}
 
 
+def at_slots(p, v, uv):
+    for e in fr.neighbours(p, v):
+        p.a[v] += fr.target(p, e) + beside(p, e)
+    for f in fr.neighbours(p, fr.target(p, uv)):
+        p.b[f] = fr.weight(p, uv + 1)
+
+
+def beside(p, e):
+    return p.c[e] + fr.source(p, e)
+
+
+def test_slots_are_those_of_an_edge_or_of_a_list():
+    of_v = {"list v"}
+    assert fr.effects(at_slots).slots == {
+        "targets": {"list v", "uv"}, "sources": of_v, "weights": {"any"}, "c": of_v, "b": {"any"}
+    }  # fmt: skip
+
+
 def test_when_the_problem_goes_where_nothing_is_known():
     def fn(p, v):
         return unknown(p, v)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FunctorError
 from frontier.functors import atomics
-from frontier.functors.adjacency import NEEDS
+from frontier.functors.adjacency import NEEDS, neighbours
 from frontier.functors.functor import is_hashable, is_helper, location
 from frontier.native import address_space
 
@@ -64,7 +64,7 @@ class Reader:
         self.line, self.target = 0, ""  # of the statement at hand
 
     def meaning(self, var: Any, depth: int = 0) -> Any:
-        """"problem", ("index", name), ("field", name), ("value", object), or None."""
+        """"problem", ("index", name), ("field", name), ("value", object), ("slot", which), or None."""
         from numba.core import ir
 
         found = self.definitions.get(getattr(var, "name", None), ())
@@ -85,12 +85,37 @@ class Reader:
                 return ("field", made.attr)
             if isinstance(base, tuple) and base[0] == "value" and hasattr(base[1], made.attr):
                 return ("value", getattr(base[1], made.attr))
+        if isinstance(made, ir.Expr) and made.op == "pair_first":
+            return self.looped(made)
         return None
+
+    def looped(self, made: Any) -> Any:
+        """("slot", "list v") for the variable of a loop over ``fr.neighbours(p, v)``, or None."""
+        from numba.core import ir
+
+        for op in ("iternext", "getiter", "call"):
+            made = made.value
+            for _ in range(20):
+                if isinstance(made, ir.Var):
+                    found = self.definitions.get(made.name, ())
+                    made = found[0] if len(found) == 1 else None
+            if getattr(made, "op", "") != op:
+                return None
+        called = self.meaning(made.func)
+        if called != ("value", neighbours) or len(made.args) != 2:
+            return None
+        vertex = self.index(made.args[1])
+        return ("slot", f"list {vertex}" if vertex != "any" else vertex)
 
     def index(self, var: Any) -> Index:
         """The functor's argument that an index is, or ``"any"``."""
         made = self.meaning(var)
         return made[1] if isinstance(made, tuple) and made[0] == "index" else "any"
+
+    def slot(self, var: Any) -> str:
+        """The edge slots that a variable stands for, as :attr:`Effects.slots` names them."""
+        made = self.meaning(var)
+        return made[1] if isinstance(made, tuple) and made[0] in ("index", "slot") else "any"
 
     def read(self) -> None:
         """Note what the function does in the effects; raise FunctorError for what functors may not do."""
@@ -132,6 +157,8 @@ class Reader:
         if isinstance(made, tuple) and made[0] == "field":
             where = self.made.writes if write else self.made.reads
             where.setdefault(made[1], set()).add(self.index(index))
+            if self.index(index) == "any":
+                self.made.slots.setdefault(made[1], set()).add(self.slot(index))
         else:  # of several fields, perhaps
             self.made.exact = False
             self.made.writes_known = self.made.writes_known and not write
@@ -276,6 +303,9 @@ class Reader:
             self.atomic(_ATOMICS[called], arguments)
         elif known and called in NEEDS:
             self.made.topology.add(NEEDS[called])
+            if NEEDS[called] != "offsets":
+                slot = self.slot(arguments[1]) if len(arguments) > 1 else "any"
+                self.made.slots.setdefault(NEEDS[called], set()).add(slot)
             for var in arguments[1:]:
                 self.plain(var)
         elif called is not None and is_helper(called) and not expr.kws:

@@ -45,6 +45,10 @@ class Effects:
     topology : set of str
         Arrays of the graph that it reads by ``fr.neighbours``, ``fr.target`` and so on: ``offsets``, ``targets``,
         ``sources``, ``weights``.
+    slots : dict of str to set of str
+        From ``targets``, ``sources`` and ``weights``, and from fields that it reads or writes at ``any`` index, to the
+        edge slots with which it does so: ``edge`` or another parameter, ``list v`` for those of
+        ``fr.neighbours(p, v)``, or ``any``.
     updates : dict of str to set of str
         Fields of which the functor replaces an element by a value computed from the old one, without an atomic. The
         values are the parameters from which the index is made, such as ``"dst"`` or ``"i k"``, or ``"any"`` if several
@@ -63,6 +67,7 @@ class Effects:
     writes: dict[str, set[Index]] = field(default_factory=dict)
     atomics: dict[str, set[str]] = field(default_factory=dict)
     topology: set[str] = field(default_factory=set)
+    slots: dict[str, set[str]] = field(default_factory=dict, repr=False)
     updates: dict[str, set[str]] = field(default_factory=dict)
     carried: dict[str, set[str]] = field(default_factory=dict, repr=False)
     sums: set[str] = field(default_factory=set, repr=False)
@@ -147,12 +152,11 @@ def _loaded(path: Path) -> Effects | None:
     """Read a result from its file; None if there is none, or it is damaged."""
     try:
         given = json.loads(kept(path) or "")
-        reads, writes, atomic, updates, carried, answers, stored = (
-            {name: set(values) for name, values in given[kind].items()}
-            for kind in ("reads", "writes", "atomics", "updates", "carried", "answers", "stored")
-        )
-        topology, sums = set(given["topology"]), set(given["sums"])
+        of_fields: dict[str, Any] = {
+            kind: {name: set(values) for name, values in given[kind].items()}
+            for kind in ("reads", "writes", "atomics", "slots", "updates", "carried", "answers", "stored")
+        }
         known = {name: given[name] for name in ("exact", "writes_known")}
-        return Effects(reads, writes, atomic, topology, updates, carried, sums, answers, stored, **known)
+        return Effects(**of_fields, topology=set(given["topology"]), sums=set(given["sums"]), **known)
     except (ValueError, TypeError, KeyError, AttributeError):
         return None

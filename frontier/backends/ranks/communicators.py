@@ -53,12 +53,15 @@ class Communicator(ABC):
         Bytes of messages that this part has given to the others so far; one for all counts once for each.
     together : bool
         Whether all parts are in this process.
+    neighbours : int
+        Parts that share this host's memory and cores, this one included.
     """
 
     rank: int
     size: int
     sent: int = 0
     together: bool = False
+    neighbours: int = 1
 
     @abstractmethod
     def gather(self, given: Any) -> list[Any]:
@@ -96,6 +99,7 @@ class Member(Communicator):
 
     def __init__(self, rank: int, group: Threads) -> None:
         self.rank, self.size, self._group = rank, group.size, group
+        self.neighbours = group.size
 
     def gather(self, given: Any) -> list[Any]:
         """Return what every part gives."""
@@ -175,7 +179,6 @@ class Mpi(Communicator):
         self._comm = mpi.COMM_WORLD
         self.rank, self.size = self._comm.rank, self._comm.size
         shared = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
-        #: Processes on this host, which share its processor.
         self.neighbours = shared.size
         #: Within it the process waits for others.
         self.waiting: Any = nullcontext()

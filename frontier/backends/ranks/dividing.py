@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frontier.backends.ranks.borrowing import Borrowing
     from frontier.backends.ranks.communicators import Communicator
     from frontier.backends.ranks.exchange import Change, Written
     from frontier.graph.graph import Graph
@@ -88,9 +89,13 @@ class Exchange:
     comm : Communicator
     starts : ndarray
         First vertex of every part, and the number of vertices.
+    borrowing : Borrowing, optional
+        Of edges of other ranks, on a graph in parts.
     """
 
-    def __init__(self, program: Step, p: Problem, comm: Communicator, starts: NDArray[Any]) -> None:
+    def __init__(
+        self, program: Step, p: Problem, comm: Communicator, starts: NDArray[Any], borrowing: Borrowing | None = None
+    ) -> None:
         self._p, self._rank, self._parts = p, comm.rank, comm.size
         self.rounds = Rounds(comm)
         self.mirrors = Mirrors(p, self.rounds, starts)
@@ -100,6 +105,7 @@ class Exchange:
         #: A program of one step ends with it: then all is told at once.
         self._single = not program.inner()
         self._plans: dict[Step, _Plan] = {}
+        self.borrowing = borrowing
 
     def run(
         self, step: Operator, f: Frontier, here: Graph, inner: Callable[[Frontier], Any], plain: Any,
@@ -126,6 +132,8 @@ class Exchange:
         kept = self._kept(step)
         on = f if f.kind == "vertex" or not step.far else self._ends(step, f)
         own = self.mirrors.own(Frontier.all(here) if pull else on)
+        if self.borrowing is not None and not pull:
+            self.borrowing.before(step, own, f.is_all)
         taken = whole[0] if whole else f if pull else own
         mine, at = (Frontier._of(here, on.kind, ids=each.ids) for each in (taken, own))
         note, made = Note(counts=[0] * (1 + len(step.fills()))), _Outcome(kind=f.kind)
@@ -148,7 +156,10 @@ class Exchange:
         if step not in self._plans:  # once in a run: it takes longer than an exchange
             p = self._p
             fields = written(step, p)
-            own = [each for each in fields if at_own(step, p.fields[each.name].kind, each.indices)]
+            own = [
+                each for each in fields
+                if at_own(step, p.fields[each.name].kind, each.indices) or stays(p, each.name)
+            ]
             dealt = [replace(each, added=each.name in self._added) for each in fields if each not in own]
             finds = bool(step.far) and not step.passes_through
             self._plans[step] = _Plan(dealt, own, of_others(step, p) - self._added, finds)

@@ -26,7 +26,7 @@ def at_own(step: Step, kind: str, indices: Iterable[str]) -> bool:
     if kind == "vertex":
         own = {step.near, "v"} if step.far else {step.near, "v", "src"} if step.near == "v" else {step.near}
     elif kind == "edge":  # an edge belongs to the owner of its source
-        own = {"edge", "uv"} if step.near != "dst" else set()
+        own = {"edge", "uv", "uw"} if step.near != "dst" else set()
     else:
         own = set()
     return set(indices) <= own

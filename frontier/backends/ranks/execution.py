@@ -18,6 +18,7 @@ import numpy as np
 from frontier import tracing
 from frontier.backends.interrupts import deferred
 from frontier.backends.python.interpreter import Context, Interpretation
+from frontier.backends.ranks.borrowing import Borrowing
 from frontier.backends.ranks.dividing import Exchange
 from frontier.backends.ranks.ends import touched
 from frontier.backends.ranks.own_part import check_whole, headed, in_parts, own_part, part_for, push_only
@@ -54,7 +55,8 @@ class _Walk(Context):
         super().__init__(p, push_only(schedule) if in_parts(p) else schedule)
         self._given = schedule
         self._comm, self._backend = comm, backend_named(inner)
-        self.exchange = Exchange(program, p, comm, _starts(p.graph, comm.size))
+        borrowing = Borrowing(p, comm, self._backend.interprets) if in_parts(p) else None
+        self.exchange = Exchange(program, p, comm, _starts(p.graph, comm.size), borrowing)
         #: Where the time of this run goes.
         self.total = tracing.RankTotal(comm.rank)
         self._touched: dict[Any, frozenset[str]] = {}
@@ -79,6 +81,8 @@ class _Walk(Context):
             return step.interpret(self, f)
         if step not in self._touched:
             self._touched[step] = touched(step, self.problem)
+        if self.exchange.borrowing is not None:
+            self.exchange.borrowing.changed(self._touched[step])
         portions = [f] if isinstance(f, Portion) else []
         with self._exchanging():
             whole = self.exchange.mirrors.complete(self._touched[step], portions)
@@ -174,6 +178,8 @@ class _Walk(Context):
         if isinstance(f, Portion):
             f = whole.pop(0)
         piles.update(zip(names, whole, strict=True))
+        if self.exchange.borrowing is not None:  # the host may change fields of edges before it goes on
+            self.exchange.borrowing.changed(self.problem.arrays)
         return f
 
 

@@ -10,10 +10,9 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from frontier.backends.ranks.transposing import in_graph, turned
-from frontier.errors import FrontierError, FunctorError
-from frontier.functors.functor import arguments, location
-from frontier.program.effects import effects
+from frontier.backends.ranks.needs import HELP, names_of, needs
+from frontier.backends.ranks.transposing import in_graph, number_in_edges, turned
+from frontier.errors import FrontierError
 from frontier.program.frontiers import Frontier
 from frontier.program.schedule import Schedule
 from frontier.program.step import walk
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Operator, Step
 
-__all__ = ["check_whole", "headed", "in_parts", "names_of", "own_part", "part_for", "push_only"]
+__all__ = ["check_whole", "headed", "in_parts", "own_part", "part_for", "push_only"]
 
 
 def in_parts(p: Problem) -> bool:
@@ -38,14 +37,14 @@ def own_part(step: Step, p: Problem, comm: Communicator) -> Problem:
 
     Raises
     ------
-    FrontierError
+    FunctorError
         If a step needs edges that other ranks have.
     """
     divided = p.graph._topology.divided
     if divided is None:
         return p
     for each in walk(step):
-        _check(each, p)
+        needs(each, p)  # refused before anything runs
     made: Problem | None = p.workspace.get("part")
     if made is None or made.graph is not divided.part(comm.rank):
         made = copy.copy(p)  # with the same dicts of arrays, scalars and piles
@@ -54,33 +53,12 @@ def own_part(step: Step, p: Problem, comm: Communicator) -> Problem:
     return made
 
 
-def _check(step: Step, p: Problem) -> None:
-    if step.reads_lists:
-        raise FrontierError(f"{step!r} reads the edges of vertices that other ranks have: {_HELP}")
-    inwards = step.far == "src"
-    if inwards and ("edge" in names_of(step) or getattr(step, "output", None) == "edge"):
-        raise FrontierError(f"{step!r} takes the slots of in-edges, which other ranks have: {_HELP}")
-    for fn, _ in step.functors():
-        touched = effects(fn)
-        if touched.topology - {"offsets"} or (touched.topology and inwards and p.graph.directed):
-            raise FunctorError(f"{location(fn)} looks up edges, which may be those of other ranks: {_HELP}")
-        for name, indices in (*touched.writes.items(), *touched.reads.items()):
-            if name in p.fields and p.fields[name].kind == "edge" and not indices <= {"edge", ""}:
-                raise FunctorError(
-                    f"{location(fn)} uses p.{name}, a field of edges, at another index than its own edge, which may be "
-                    f"that of another rank: {_HELP}"
-                )
-
-
 def check_whole(step: Step, p: Problem, f: Any) -> None:
     """Raise FrontierError if a step that each rank runs as a whole calls a functor for edges, which others have."""
     if in_parts(p) and isinstance(f, Frontier) and f.kind == "edge" and any(step.functors()):
-        error: Any = FrontierError(f"{step!r} goes through the edges of all ranks in order: {_HELP}")
+        error: Any = FrontierError(f"{step!r} goes through the edges of all ranks in order: {HELP}")
         error.of_all_ranks = True
         raise error
-
-
-_HELP = 'the graph is in parts; g.to("cpu").to("ranks") has the whole graph on every rank'
 
 
 def push_only(schedule: ResolvedSchedule) -> ResolvedSchedule:
@@ -106,7 +84,12 @@ def part_for(step: Operator, p: Problem, comm: Communicator, interprets: bool) -
 
     All ranks call this together, before the step.
     """
-    if step.far != "src" or (p.graph.symmetric and not interprets):
+    if step.far != "src":
+        return p
+    if needs(step, p).numbered:
+        p.graph.cached("numbered in-edges", lambda: number_in_edges(p.graph, comm))
+        return p
+    if p.graph.symmetric and not interprets:
         return p
     weighted = "weight" in names_of(step)
     made: Problem | None = p.workspace.get("in part")
@@ -124,8 +107,3 @@ def _in_graph(g: Graph, comm: Communicator, weighted: bool, interprets: bool) ->
     if not interprets:
         return g
     return turned(g, *starts[comm.rank : comm.rank + 2].tolist())
-
-
-def names_of(step: Step) -> set[str]:
-    """What its functors take of edges."""
-    return {name for fn, place in step.functors() if place == "edge" for name in arguments(fn, place)}

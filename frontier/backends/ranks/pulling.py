@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks.own_part import names_of
+from frontier.backends.ranks.needs import names_of
 from frontier.graph.graph import Graph
 from frontier.lowering.frontier_state import SMALL
 from frontier.program.effects import effects

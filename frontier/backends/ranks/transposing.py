@@ -14,6 +14,7 @@ import numpy as np
 from frontier.backends.ranks.building import BLOCKS, LEAST, PIECES, places
 from frontier.graph.build_sort import sorted_rows
 from frontier.graph.graph import Graph
+from frontier.graph.topology import read_only
 from frontier.memory.reserved import reserved
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
     from frontier.graph.topology import Array
 
-__all__ = ["in_graph", "turned"]
+__all__ = ["in_graph", "number_in_edges", "turned"]
 
 
 def in_graph(g: Graph, comm: Communicator, weighted: bool) -> Graph:
@@ -66,6 +67,27 @@ def turned(g: Graph, first: int, end: int) -> Graph:
     return made
 
 
+def number_in_edges(g: Graph, comm: Communicator) -> bool:
+    """Give a rank's part the in-edges of its vertices with their slots; all ranks call this together."""
+    starts = g._topology.divided.starts
+    first, end = int(starts[comm.rank]), int(starts[comm.rank + 1])
+    offsets = g.offsets if g.symmetric else _in_offsets(g, starts, comm)
+    slots, sources = reserved(g.num_slots, g.offsets.dtype), reserved(g.num_slots, g.targets.dtype)
+    begins = offsets[first : end + 1].astype(np.int64)
+    cursor = begins[:-1].copy()
+    for target, slot in _received(g, starts, comm, numbered=True):
+        slots[places(cursor, target - first)] = slot
+    for begin, stop in itertools.pairwise(_blocks(begins)):
+        own = slice(int(begins[begin]), int(begins[stop]))
+        rows = np.repeat(np.arange(stop - begin), np.diff(begins[begin : stop + 1]))
+        slots[own] = slots[own][np.lexsort((slots[own], rows))]  # so by sources, too
+        sources[own] = np.searchsorted(g.offsets, slots[own], side="right") - 1
+    if not g.symmetric:
+        g._topology.derived["in_lists"] = read_only(offsets), read_only(sources)
+    g._topology.derived["in_edges"] = read_only(slots)
+    return True
+
+
 def _in_offsets(g: Graph, starts: Array, comm: Communicator) -> Array:
     offsets: Array = np.zeros(g.num_vertices + 1, g.offsets.dtype)
     np.add.at(offsets, g.targets[_own(g, starts, comm)] + 1, 1)
@@ -78,15 +100,18 @@ def _own(g: Graph, starts: Array, comm: Communicator) -> slice:
     return slice(int(g.offsets[starts[comm.rank]]), int(g.offsets[starts[comm.rank + 1]]))
 
 
-def _received(g: Graph, starts: Array, comm: Communicator, weighted: bool) -> Iterator[tuple[Array, ...]]:
-    """Targets, sources and weights of edges that end at this rank's vertices, piece by piece."""
+def _received(
+    g: Graph, starts: Array, comm: Communicator, weighted: bool = False, numbered: bool = False
+) -> Iterator[tuple[Array, ...]]:
+    """Targets, sources (or slots) and weights of edges that end at this rank's vertices, piece by piece."""
     mine = _own(g, starts, comm)
     turns = max(1, min(PIECES, g.num_slots // (comm.size * LEAST)))
     cuts = [mine.start + (mine.stop - mine.start) * turn // turns for turn in range(turns + 1)]
     for lo, hi in itertools.pairwise(cuts):
         slots = np.arange(lo, hi, dtype=g.offsets.dtype)
-        sources = (np.searchsorted(g.offsets, slots, side="right") - 1).astype(g.targets.dtype)
-        arrays = [g.targets[lo:hi], sources]
+        arrays = [g.targets[lo:hi], slots]
+        if not numbered:
+            arrays[1] = (np.searchsorted(g.offsets, slots, side="right") - 1).astype(g.targets.dtype)
         if weighted and g.weights is not None:
             arrays.append(g.weights[lo:hi])
         owner = np.searchsorted(starts[1:], arrays[0], side="right")

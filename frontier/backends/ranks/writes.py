@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.backends.ranks.exchange import Written
+from frontier.backends.ranks.needs import at_own_edges
 from frontier.errors import FunctorError
 from frontier.functors.functor import location
 from frontier.program.effects import effects
@@ -38,14 +39,14 @@ def written(step: Step, p: Problem) -> list[Written]:
     found: dict[str, Written] = {}
     ignores = step.passes_through and not any(step.partial())  # what functors return
     answers = {"add"} if ignores else {"add", "add returned"}
-    own = {"u", "uv"} if step.near == "u" else {"v", "edge", step.near}  # v of Intersect is the other end
+    own = {"u", "uv", "uw"} if step.near == "u" else {"v", "edge", step.near}  # v of Intersect is the other end
     for fn, _ in step.functors():
         touched = effects(fn)
         if not touched.writes_known:
             raise FunctorError(f"{location(fn)}: it is not known what it writes, so parts cannot merge its changes")
         for name, indices in touched.writes.items():
             for field in (name, *_companions(p, name, name in touched.carried)):
-                alone = indices <= own
+                alone = indices <= own or (p.fields[field].kind == "edge" and at_own_edges(step, touched, field))
                 operations = touched.atomics.get(field, set())
                 if "any" in indices and operations & {"cas", "exch"}:
                     raise FunctorError(
