@@ -171,16 +171,49 @@ def test_schedules_are_the_same(enactor, direction):
 
 
 @pytest.mark.parametrize(("direction", "pulls"), [("push", False), ("pull", True), ("auto", True)])
-def test_ranks_pull_together(direction, pulls):
-    whole, g = (fr.rmat(12, 16, seed=2, placement=place) for place in ("cpu", "ranks:3"))
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_ranks_pull_together(direction, pulls, directed, in_parts):
+    whole = fr.rmat(12, 16, seed=2, directed=directed)
+    g = fr.rmat(12, 16, seed=2, directed=directed, placement="ranks:3") if in_parts else whole.to("ranks:3")
     source = int(g.out_degree.argmax())
     with fr.trace() as seen:
         found = fr.bfs(g, source, schedule=fr.Schedule(direction=direction))
-    assert ("pull" in {row.direction for row in seen.rows}) == pulls
+    rows = [row for row in seen.rows if row.step.startswith("Advance")]
+    assert ("pull" in {row.direction for row in rows}) == pulls
+    for number in {row.number for row in rows}:  # all decide alike
+        same_pass = [row for row in rows if row.number == number]
+        assert sorted(row.rank for row in same_pass) == [0, 1, 2]
+        assert len({row.direction for row in same_pass}) == 1
     assert np.array_equal(found.level, fr.bfs(whole, source).level)
     fr.verify.bfs(whole, found)
     paths, expected = (fr.betweenness(each, [source], schedule=fr.Schedule(direction=direction)) for each in (g, whole))
     np.testing.assert_allclose(paths.centrality, expected.centrality, rtol=1e-9)
+
+
+def largest(p, src, dst, weight):
+    fr.atomic_max(p.best, dst, weight * src)
+    return True
+
+
+def degree(p, src, dst):
+    fr.atomic_max(p.best, dst, fr.degree(p, src))
+    return True
+
+
+@pytest.mark.parametrize("place", ["ranks:3", "divided"])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("fn", [largest, degree])
+def test_pulls_see_weights_and_degrees(place, directed, fn):
+    options = {"seed": 2, "weights": (1, 9), "directed": directed}
+    whole = fr.rmat(6, 8, **options)
+    graphs = whole, fr.rmat(6, 8, placement="ranks:3", **options) if place == "divided" else whole.to(place)
+    found = []
+    for g in graphs:
+        p = fr.Problem(g, best=fr.vertex("int64", -1))
+        fr.Advance(fn, over="vertices", schedule=fr.Schedule(direction="pull"))(p)
+        found.append(p.best)
+    assert np.array_equal(*found)
 
 
 def mark(p, src, dst, edge, weight):

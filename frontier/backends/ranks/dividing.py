@@ -29,7 +29,7 @@ from frontier.memory.shortage import explained
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from numpy.typing import NDArray
 
@@ -89,17 +89,20 @@ class Exchange:
     comm : Communicator
     starts : ndarray
         First vertex of every part, and the number of vertices.
+    turning : collection of Step
+        Those that may pull.
     borrowing : Borrowing, optional
         Of edges of other ranks, on a graph in parts.
     """
 
     def __init__(
-        self, program: Step, p: Problem, comm: Communicator, starts: NDArray[Any], borrowing: Borrowing | None = None
-    ) -> None:
+        self, program: Step, p: Problem, comm: Communicator, starts: NDArray[Any], turning: Collection[Step],
+        borrowing: Borrowing | None = None,
+    ) -> None:  # fmt: skip
         self._p, self._rank, self._parts = p, comm.rank, comm.size
         self.rounds = Rounds(comm)
         self.mirrors = Mirrors(p, self.rounds, starts)
-        self._added = added_to(program, p)
+        self._added = added_to(program, p, turning)
         #: Fields of which all are told what has changed, after each step.
         self._mirrored = mirrored(program, p) - self._added
         #: A program of one step ends with it: then all is told at once.

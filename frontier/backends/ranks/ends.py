@@ -13,7 +13,7 @@ from frontier.program.effects import effects
 from frontier.program.step import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from frontier.program.problem import Problem
     from frontier.program.step import Step
@@ -44,8 +44,11 @@ def of_others(step: Step, p: Problem) -> frozenset[str]:
     return frozenset(found)
 
 
-def added_to(program: Step, p: Problem) -> frozenset[str]:
-    """Names of the arrays to whose elements on other parts a program only adds, so that it never sees what is there."""
+def added_to(program: Step, p: Problem, turning: Collection[Step]) -> frozenset[str]:
+    """Names of the arrays to whose elements on other parts a program only adds, so that it never sees what is there.
+
+    ``turning`` are the steps that may pull, when they stand at the other ends of edges.
+    """
     names = {
         name for name, array in p.arrays.items()
         if array.dtype.kind != "b" and p.fields[name].combine in (None, "sum") and p.fields[name].with_ is None
@@ -54,7 +57,7 @@ def added_to(program: Step, p: Problem) -> frozenset[str]:
     for step in walk(program):
         if not step.divides or step.counted:
             continue
-        turned = [standing_at_far_ends(step)] if step.far and p.graph._topology.divided is not None else []  # may pull
+        turned = [standing_at_far_ends(step)] if step in turning else []
         for fn, _ in step.functors():
             made = effects(fn)
             if not made.exact:

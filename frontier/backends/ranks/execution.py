@@ -23,7 +23,7 @@ from frontier.backends.ranks.dividing import Exchange
 from frontier.backends.ranks.ends import touched
 from frontier.backends.ranks.own_part import check_whole, headed, in_parts, own_part, part_for, push_only
 from frontier.backends.ranks.portion import Portion
-from frontier.backends.ranks.pulling import problem_to_pull, pulls
+from frontier.backends.ranks.pulling import may_pull, problem_to_pull, pulls
 from frontier.backends.ranks.rounds import Note, common
 from frontier.backends.ranks.writes import check_writes
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
@@ -32,7 +32,7 @@ from frontier.memory.placement import backend_named
 from frontier.partitions.partition import partition
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
-from frontier.program.step import captures_of
+from frontier.program.step import captures_of, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -52,11 +52,12 @@ class _Walk(Context):
     """The interpreter's walk through a program, with steps divided among parts."""
 
     def __init__(self, program: Step, p: Problem, schedule: ResolvedSchedule, comm: Communicator, inner: str) -> None:
-        super().__init__(p, push_only(schedule) if in_parts(p) else schedule)
+        super().__init__(p, push_only(schedule))
         self._given = schedule
         self._comm, self._backend = comm, backend_named(inner)
         borrowing = Borrowing(p, comm, self._backend.interprets) if in_parts(p) else None
-        self.exchange = Exchange(program, p, comm, _starts(p.graph, comm.size), borrowing)
+        turning = set() if self._backend.interprets else {each for each in walk(program) if may_pull(each, p, schedule)}
+        self.exchange = Exchange(program, p, comm, _starts(p.graph, comm.size), turning, borrowing)
         #: Where the time of this run goes.
         self.total = tracing.RankTotal(comm.rank)
         self._touched: dict[Any, frozenset[str]] = {}
@@ -94,11 +95,10 @@ class _Walk(Context):
         p = self.problem
         there = part_for(step, p, self._comm, self._backend.interprets) if in_parts(p) else p
         with self._exchanging(f) as sizes:
-            pull = in_parts(p) and not self._backend.interprets and pulls(
-                step, p, f, self._given, self._comm, self.exchange.mirrors
-            )
+            mirrors = self.exchange.mirrors
+            pull = not self._backend.interprets and pulls(step, p, f, self._given, self._comm, mirrors)
             if pull:
-                there = problem_to_pull(p, self._comm.rank)
+                there = problem_to_pull(step, p, self._comm, mirrors)
             next_ = self.exchange.run(
                 step, f, there.graph, lambda mine: self._run_inner(_alone(step), mine, there, pull), self._combining,
                 pull,
@@ -154,8 +154,7 @@ class _Walk(Context):
 
     def _run_inner(self, step: Step, f: Frontier | None, p: Problem | None = None, pull: bool = False) -> Any:
         """Run one step on this part's elements, compiled."""
-        if in_parts(self.problem):
-            step = headed(step, pull)
+        step = headed(step, pull)
         captures_of(step)  # which backends that compile expect to be known
         begun = time.perf_counter()
         traced = tracing.acting_as(self._comm.rank, self.passes) if tracing.active() else nullcontext()
