@@ -241,10 +241,6 @@ def test_fields_of_edges_stay_with_their_ranks(place):
     assert np.array_equal(p.first, whole.weights)
 
 
-def slot_of(p, src, edge):
-    return edge
-
-
 def accepted(p, src, dst):
     return (src + dst) % 3 == 0
 
@@ -266,7 +262,6 @@ def test_an_advance_over_edges_stands_on_their_ends(place, edges, given):
     ("step", "message"),
     [
         (fr.Compute(through, over="edges"), r"uses p\.length, a field of edges, at another index"),
-        (fr.Scan(slot_of, "length", over="edges"), "goes through the edges of all ranks in order"),
     ],
 )
 def test_what_needs_edges_of_others_is_refused(step, message):

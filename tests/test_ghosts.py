@@ -53,6 +53,21 @@ def slot_of(p, edge):
     return edge
 
 
+def weighed(p, src, edge):
+    return edge + src * p.length[edge] + p.sum
+
+
+def degrees(p, v):
+    found = 0
+    for e in fr.neighbours(p, v):
+        found += fr.target(p, e)
+    return found
+
+
+def halves(p, src, dst):
+    return (src + dst) / 2 + p.mean
+
+
 STEPS = {
     "triangles": [fr.Intersect(triangle, "sum", into="sum", over="edges")],
     "fields that change": [
@@ -64,6 +79,10 @@ STEPS = {
     "in-edges": [fr.Advance(before, edges="in", over="few"), fr.Advance(before, edges="in", over="vertices")],
     "both ways": [fr.Advance(beyond, over="vertices"), fr.Advance(before, edges="in", over="vertices")],
     "slots of in-edges": [fr.Advance(before, edges="in", output="edge", over="vertices")],
+    "scans": [
+        fr.Scan(weighed, "first", total="sum", over="edges"), fr.Scan(degrees, "total", over="vertices"),
+        fr.Scan(degrees, "total", over="few"), fr.Scan(halves, "real", total="mean", over="edges"),
+    ],
     "gathered": [fr.Gather(slot_of, "max", into="total", over="vertices")],
 }
 
@@ -82,11 +101,11 @@ def left(g, steps):
     p = fr.Problem(
         g, corner=fr.vertex("int64"), total=fr.vertex("int64"), beside=fr.edge("int64"), first=fr.edge("int64"),
         own=fr.edge("int64"), length=fr.edge("int64", np.arange(g.num_slots) % 11), sum=fr.scalar("int64"),
-        few=fr.pile(),
+        few=fr.pile(), real=fr.edge("float64"), mean=fr.scalar("float64", 3),
     )  # fmt: skip
     p.few = fr.Frontier(g, [1, 2, 3, 9])
     found = [sorted(step(p)) for step in steps]
-    return p.arrays, int(p.sum), found
+    return p.arrays, (int(p.sum), float(p.mean)), found
 
 
 def same(found, expected, own=slice(None)):

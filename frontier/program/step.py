@@ -67,6 +67,8 @@ class Step:
     fills_record = False
     #: Whether several parts can run it, each on some of the elements; if not, each runs it as a whole.
     divides = False
+    #: Whether each part can run it on its own elements alone and then adds the sums of the parts before it.
+    accumulates = False
     #: Whether it reads the adjacency lists of vertices that another part may own.
     reads_lists = False
     #: The parameter of its functors that is the element itself, so that no other part writes there.

@@ -51,6 +51,7 @@ class Scan(Operator):
     name = "scan"
     once_each = True
     passes_through = True
+    accumulates = True
 
     def __init__(
         self, fn: Functor, into: str, total: str | None = None, over: Over = None, schedule: Schedule | None = None

@@ -5,7 +5,7 @@ which form. ``execution`` walks through a program, ``dividing`` runs a step on o
 ``writes`` says which fields a step writes and what merges them, ``ends`` where it touches them, ``exchange`` finds
 changes and merges them, ``mirrors`` knows what only owners know, ``portion`` is a part's share of a frontier. ``group``
 runs several parts in one process. Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges,
-``ghosts`` fetches that, and ``borrowing`` keeps it current.
+``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans.
 
 Every part holds the whole graph and all fields; what is divided is the work. ``g.to("ranks")`` uses the processes that
 mpirun has started, ``g.to("ranks:3")`` three parts of this process.

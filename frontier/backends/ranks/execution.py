@@ -18,10 +18,11 @@ import numpy as np
 from frontier import tracing
 from frontier.backends.interrupts import deferred
 from frontier.backends.python.interpreter import Context, Interpretation
+from frontier.backends.ranks.accumulating import accumulated
 from frontier.backends.ranks.borrowing import Borrowing
 from frontier.backends.ranks.dividing import Exchange
 from frontier.backends.ranks.ends import touched
-from frontier.backends.ranks.own_part import check_whole, headed, in_parts, own_part, part_for, push_only
+from frontier.backends.ranks.own_part import headed, in_parts, own_part, part_for, push_only
 from frontier.backends.ranks.portion import Portion
 from frontier.backends.ranks.pulling import may_pull, problem_to_pull, pulls
 from frontier.backends.ranks.rounds import Note, common
@@ -73,11 +74,15 @@ class _Walk(Context):
         return super().functor(fn, names)
 
     def _one(self, step: Operator, f: Any) -> Any:
-        return self._divided(step, f) if step.divides and isinstance(f, Frontier) else self._whole(step, f)
+        if not isinstance(f, Frontier):
+            return self._whole(step, f)
+        if step.accumulates and in_parts(self.problem):
+            with self._exchanging(f):
+                return accumulated(step, self.problem, f, self.exchange, self._run_inner, self._backend.interprets)
+        return self._divided(step, f) if step.divides else self._whole(step, f)
 
     def _whole(self, step: Operator, f: Any) -> Any:
         """Every part does the same."""
-        check_whole(step, self.problem, f)
         if all(place == "scalars" for _, place in step.functors()):
             return step.interpret(self, f)
         if step not in self._touched:

@@ -107,7 +107,7 @@ def _where(step: Step, slot: str) -> str:
     """Whose edge a slot is: ``own``, in the ``lists`` of far ends, among the ``slots`` of in-edges, or ``any``."""
     if slot.startswith("list "):
         vertex = slot.removeprefix("list ")
-        if not step.divides:  # every rank runs it on all elements
+        if not (step.divides or step.accumulates):  # every rank runs it on all elements
             return "any"
         if step.near == "u":
             own, far = {"u"}, {"v"}

@@ -10,10 +10,8 @@ import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from frontier.backends.ranks.needs import HELP, names_of, needs
+from frontier.backends.ranks.needs import names_of, needs
 from frontier.backends.ranks.transposing import in_graph, number_in_edges, turned
-from frontier.errors import FrontierError
-from frontier.program.frontiers import Frontier
 from frontier.program.schedule import Schedule
 from frontier.program.step import walk
 
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Operator, Step
 
-__all__ = ["check_whole", "headed", "in_parts", "own_part", "part_for", "push_only"]
+__all__ = ["headed", "in_parts", "own_part", "part_for", "push_only"]
 
 
 def in_parts(p: Problem) -> bool:
@@ -51,14 +49,6 @@ def own_part(step: Step, p: Problem, comm: Communicator) -> Problem:
         vars(made)["graph"] = divided.part(comm.rank)
         p.workspace["part"] = made
     return made
-
-
-def check_whole(step: Step, p: Problem, f: Any) -> None:
-    """Raise FrontierError if a step that each rank runs as a whole calls a functor for edges, which others have."""
-    if in_parts(p) and isinstance(f, Frontier) and f.kind == "edge" and any(step.functors()):
-        error: Any = FrontierError(f"{step!r} goes through the edges of all ranks in order: {HELP}")
-        error.of_all_ranks = True
-        raise error
 
 
 def push_only(schedule: ResolvedSchedule) -> ResolvedSchedule:
