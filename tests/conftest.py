@@ -18,6 +18,7 @@ import numpy as np
 import on_parts
 import pytest
 import strict_cupy
+import together
 from hypothesis import HealthCheck, Phase, settings
 
 import frontier as fr
@@ -47,6 +48,8 @@ CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "error::frontier.FrontierWarning")
+    if comm := together.ranks(CHOSEN):
+        config.pluginmanager.register(together.Together(comm))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for jobs in the background
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

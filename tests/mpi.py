@@ -27,7 +27,8 @@ def begun(count: int, folder: Path, program: str | list[str], **environment: str
         file = folder / "program.py"
         file.write_text(textwrap.dedent(program))
         program = [str(file)]
-    where = {**os.environ, "PYTHONPATH": f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}", **environment}
+    path = f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    where = {"FRONTIER_RANKS_TIMEOUT": "100", **os.environ, "PYTHONPATH": path, **environment}
     command = [str(MPIRUN), "-n", str(count), sys.executable, *program]
     pipe = subprocess.PIPE
     return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=where, cwd=folder)
@@ -36,7 +37,12 @@ def begun(count: int, folder: Path, program: str | list[str], **environment: str
 def mpirun(
     count: int, folder: Path, program: str | list[str], **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    """Run processes of Python to their end."""
+    """Run processes of Python to their end; ranks that wait say so before the test gives up."""
     run = begun(count, folder, program, **environment)
-    out, err = run.communicate(timeout=200)
+    try:
+        out, err = run.communicate(timeout=200)
+    except subprocess.TimeoutExpired:
+        run.terminate()  # mpirun ends its processes
+        out, err = run.communicate(timeout=10)
+        pytest.fail(f"mpirun has not ended within 200 s:\n{out}{err}")
     return subprocess.CompletedProcess(run.args, run.returncode, out, err)

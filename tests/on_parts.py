@@ -2,15 +2,16 @@
 
 Then only the modules below are collected, and of them the tests that take a backend. Half of the tests get parts of
 random sizes, some of them empty, and members that come late to an exchange; both follow from the test's name. With
-``FRONTIER_TEST_BACKENDS=ranks mpirun -n 2 python -m pytest`` the parts are processes, each of which runs all tests.
-For trying by hand: hypothesis sometimes draws another graph in another process, which is then refused.
+``FRONTIER_TEST_BACKENDS=ranks mpirun -n 2 python -m pytest`` the parts are processes, see ``together``.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import time
 import zlib
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -51,13 +52,17 @@ def disturbed(name: str, patch: pytest.MonkeyPatch) -> None:
         cuts = np.random.default_rng([seed, g.num_vertices, parts]).integers(0, g.num_vertices + 1, parts - 1)
         return np.array([0, *sorted(cuts), g.num_vertices])
 
-    draws = np.random.default_rng(seed)
-    meet = communicators.Threads.meet
+    draws = np.random.default_rng([seed, os.getpid()])
 
-    def late(self: Any, rank: int, given: Any) -> Any:
-        if draws.random() < 0.2:
-            time.sleep(draws.random() * 1e-3)
-        return meet(self, rank, given)
+    def late(method: Callable[..., Any]) -> Callable[..., Any]:
+        def call(self: Any, *given: Any) -> Any:
+            if draws.random() < 0.2:
+                time.sleep(draws.random() * 1e-3)
+            return method(self, *given)
+
+        return call
 
     patch.setattr(execution, "_starts", starts)
-    patch.setattr(communicators.Threads, "meet", late)
+    patch.setattr(communicators.Threads, "meet", late(communicators.Threads.meet))
+    for name in ("gather", "blocks", "dealt", "shared"):
+        patch.setattr(communicators.Mpi, name, late(getattr(communicators.Mpi, name)))

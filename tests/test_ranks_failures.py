@@ -169,6 +169,26 @@ MPI.COMM_WORLD.Barrier()
     assert_gone(tmp_path, 3)
 
 
+@processes
+@pytest.mark.parametrize("end", ["time.sleep(1000)", "sys.exit()"], ids=["hangs", "has ended"])
+def test_a_rank_that_never_begins_does_not_keep_the_others(end, tmp_path):
+    made = mpirun(2, tmp_path, f"""
+        import os, pathlib, sys, time
+        import frontier as fr
+        from mpi4py import MPI
+        rank = MPI.COMM_WORLD.rank
+        pathlib.Path(f"pid{{rank}}").write_text(str(os.getpid()))
+        if rank == 1:
+            {end}
+        fr.bfs(fr.path(5).to("ranks"), 0)
+        print("end")
+    """, FRONTIER_RANKS_TIMEOUT="2")  # fmt: skip
+    assert made.returncode != 0
+    assert "end" not in made.stdout.split()
+    assert made.stderr.count("frontier: some rank has not come to an exchange") == 1, made.stderr
+    assert_gone(tmp_path, 2)
+
+
 def assert_gone(folder, count):
     """No process of a run is left, within seconds."""
     pids = [int((folder / f"pid{rank}").read_text()) for rank in range(count)]

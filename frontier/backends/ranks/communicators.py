@@ -14,11 +14,12 @@ import pickle
 import sys
 import threading
 import time
+import traceback
 from abc import ABC, abstractmethod
 from contextlib import nullcontext
 from functools import cache
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -178,15 +179,15 @@ class Mpi(Communicator):
         self._mpi = mpi
         self._comm = mpi.COMM_WORLD
         self.rank, self.size = self._comm.rank, self._comm.size
-        shared = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
-        self.neighbours = shared.size
         #: Within it the process waits for others.
         self.waiting: Any = nullcontext()
         if self.size > 1:
             sys.excepthook = self._ended
             limit = patience()
             if limit is not None:
-                self.waiting = Watch(mpi, self._comm, limit)
+                self.waiting = Watch(mpi, self._comm, limit, lambda why: self.end(why))
+        with self.waiting:
+            self.neighbours = self._comm.Split_type(mpi.COMM_TYPE_SHARED).size
 
     def gather(self, given: Any) -> list[Any]:
         """Return what every process gives."""
@@ -251,6 +252,12 @@ class Mpi(Communicator):
     def leave(self) -> None:
         """Nothing: a process that cannot go on ends, and MPI ends the others."""
 
+    def end(self, why: str) -> NoReturn:
+        """Say why, and end all processes of the run with exit code 1."""
+        print(why, file=sys.stderr, flush=True)
+        self._comm.Abort(1)
+        raise AssertionError("MPI has not ended this process")
+
     def _ended(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """An exception that nobody handles ends the whole run; one that all parts have is printed once."""
         if getattr(error, "of_all_ranks", False):
@@ -259,10 +266,8 @@ class Mpi(Communicator):
             return  # all end alike
         if self.rank:
             time.sleep(PAUSE)  # if rank 0 has the same error, it says so and ends the others meanwhile
-        print(f"rank {self.rank} of {self.size}:", file=sys.stderr)
-        sys.__excepthook__(kind, error, trace)
-        sys.stderr.flush()
-        self._comm.Abort(1)
+        text = "".join(traceback.format_exception(kind, error, trace))
+        self.end(f"rank {self.rank} of {self.size}:\n{text}")
 
 
 def _starts(lengths: Sequence[int]) -> list[int]:

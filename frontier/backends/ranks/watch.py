@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import threading
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -67,14 +67,19 @@ class Watch:
         Of all processes, which all make a watch.
     limit : float
         Seconds.
+    end : function of a message
+        Prints it and ends all processes.
     """
 
-    def __init__(self, mpi: Any, comm: Any, limit: float) -> None:
-        self._comm, self._limit = comm.Dup(), limit
-        self._asks = mpi.Query_thread() == mpi.THREAD_MULTIPLE
+    def __init__(self, mpi: Any, comm: Any, limit: float, end: Callable[[str], Any]) -> None:
+        self._comm, self._limit, self._say = comm, limit, end
+        self._asks = False
         self._since: float | None = None
         self._look = min(LOOK, limit / 10)
         threading.Thread(target=self._watch, daemon=True, name="frontier ranks").start()
+        with self:  # a rank may never come here
+            self._comm = comm.Dup()
+        self._asks = mpi.Query_thread() == mpi.THREAD_MULTIPLE
 
     def __enter__(self) -> None:
         self._since = time.monotonic()
@@ -107,17 +112,19 @@ class Watch:
         wait = {self._comm.rank}
         if self._asks:
             for rank in self._others():
+                while self._comm.iprobe(source=rank, tag=_WAITS):  # an answer to a question of before
+                    self._comm.recv(source=rank, tag=_WAITS)
                 self._comm.isend(None, rank, tag=_ASKED)
             for _ in range(ANSWERS):
                 time.sleep(self._look)
                 self._answer()
             wait |= {rank for rank in self._others() if self._comm.iprobe(source=rank, tag=_WAITS)}
-        time.sleep(self._look * sorted(wait).index(self._comm.rank))  # the first that waits speaks
+        turn = sorted(wait).index(self._comm.rank) if self._asks else self._comm.rank
+        time.sleep(self._look * turn)  # the first that waits speaks
         if self._since != since:
             return  # all have come after all
         missing = set(range(self._comm.size)) - wait if self._asks else set()
-        print(f"frontier: {missing_ranks(missing, self._comm.size)}", file=sys.stderr, flush=True)
-        self._comm.Abort(1)
+        self._say(f"frontier: {missing_ranks(missing, self._comm.size)}")
 
     def _others(self) -> list[int]:
         return [rank for rank in range(self._comm.size) if rank != self._comm.rank]
