@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["begun", "mpirun", "processes"]
+__all__ = ["begun", "environment", "mpirun", "processes"]
 
 ROOT = Path(__file__).resolve().parent.parent
 MPIRUN = shutil.which("mpirun", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
@@ -21,24 +21,28 @@ processes = pytest.mark.skipif(
 )
 
 
-def begun(count: int, folder: Path, program: str | list[str], **environment: str) -> subprocess.Popen[str]:
+def environment(**more: str) -> dict[str, str]:
+    """The environment of a process that imports this repository's packages."""
+    path = f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
+    return {"FRONTIER_RANKS_TIMEOUT": "100", **os.environ, "PYTHONPATH": path, **more}
+
+
+def begun(count: int, folder: Path, program: str | list[str], **more: str) -> subprocess.Popen[str]:
     """Start processes of Python: with a program's text, or arguments."""
     if isinstance(program, str):
         file = folder / "program.py"
         file.write_text(textwrap.dedent(program))
         program = [str(file)]
-    path = f"{ROOT}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
-    where = {"FRONTIER_RANKS_TIMEOUT": "100", **os.environ, "PYTHONPATH": path, **environment}
     command = [str(MPIRUN), "-n", str(count), sys.executable, *program]
     pipe = subprocess.PIPE
-    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=where, cwd=folder)
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment(**more), cwd=folder)
 
 
 def mpirun(
-    count: int, folder: Path, program: str | list[str], **environment: str
+    count: int, folder: Path, program: str | list[str], **more: str
 ) -> subprocess.CompletedProcess[str]:
     """Run processes of Python to their end; ranks that wait say so before the test gives up."""
-    run = begun(count, folder, program, **environment)
+    run = begun(count, folder, program, **more)
     try:
         out, err = run.communicate(timeout=200)
     except subprocess.TimeoutExpired:

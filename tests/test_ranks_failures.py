@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 import signal
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-from mpi import begun, mpirun, processes
+from mpi import begun, environment, mpirun, processes
 
 import frontier as fr
 from frontier.backends.ranks import execution, group
@@ -187,6 +189,23 @@ def test_a_rank_that_never_begins_does_not_keep_the_others(end, tmp_path):
     assert "end" not in made.stdout.split()
     assert made.stderr.count("frontier: some rank has not come to an exchange") == 1, made.stderr
     assert_gone(tmp_path, 2)
+
+
+def test_a_process_ends_even_if_mpi_returns_from_ending_it():
+    program = """
+from frontier.backends.ranks.communicators import Mpi
+
+class Returns:
+    def Abort(self, code):
+        pass
+
+process = Mpi.__new__(Mpi)
+process._comm = Returns()
+process.end("why")
+print("goes on")
+"""
+    made = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment())
+    assert (made.returncode, made.stdout, made.stderr) == (1, "", "why\n")
 
 
 def assert_gone(folder, count):

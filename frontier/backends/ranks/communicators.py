@@ -35,8 +35,8 @@ __all__ = ["Communicator", "Ended", "Member", "Mpi", "Threads", "world"]
 #: Elements that are added at a time, for MPI needs as much memory again.
 PIECE = 1 << 18
 
-#: Seconds for rank 0 to speak first.
-PAUSE = 0.5
+#: Seconds for rank 0 to speak first; and for mpirun to pass on what is said, which it drops once a process has aborted.
+PAUSE, HEARD = 0.5, 0.1
 
 
 class Ended(FrontierError):
@@ -255,8 +255,9 @@ class Mpi(Communicator):
     def end(self, why: str) -> NoReturn:
         """Say why, and end all processes of the run with exit code 1."""
         print(why, file=sys.stderr, flush=True)
+        time.sleep(HEARD)
         self._comm.Abort(1)
-        raise AssertionError("MPI has not ended this process")
+        os._exit(1)  # MPICH's abort may return, if another thread is within MPI
 
     def _ended(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """An exception that nobody handles ends the whole run; one that all parts have is printed once."""

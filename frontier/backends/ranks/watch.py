@@ -22,8 +22,8 @@ __all__ = ["Watch", "missing_ranks", "patience"]
 #: Seconds, where FRONTIER_RANKS_TIMEOUT says nothing.
 PATIENCE = 300.0
 
-#: Seconds between two looks, and how many looks others have to answer.
-LOOK, ANSWERS = 1.0, 3
+#: Seconds between two looks, and how many looks others have to answer; seconds from one rank's turn to the next's.
+LOOK, ANSWERS, TURN = 1.0, 3, 0.5
 
 _ASKED, _WAITS = 1, 2
 
@@ -120,7 +120,7 @@ class Watch:
                 self._answer()
             wait |= {rank for rank in self._others() if self._comm.iprobe(source=rank, tag=_WAITS)}
         turn = sorted(wait).index(self._comm.rank) if self._asks else self._comm.rank
-        time.sleep(self._look * turn)  # the first that waits speaks
+        time.sleep(TURN * turn)  # the first that waits speaks
         if self._since != since:
             return  # all have come after all
         missing = set(range(self._comm.size)) - wait if self._asks else set()
