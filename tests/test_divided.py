@@ -189,6 +189,9 @@ def test_ranks_pull_together(direction, pulls, directed, in_parts):
     fr.verify.bfs(whole, found)
     paths, expected = (fr.betweenness(each, [source], schedule=fr.Schedule(direction=direction)) for each in (g, whole))
     np.testing.assert_allclose(paths.centrality, expected.centrality, rtol=1e-9)
+    many = sorted(np.argsort(whole.out_degree)[-3:].tolist())  # in copies of the graph
+    paths, expected = (fr.betweenness(each, many, schedule=fr.Schedule(direction=direction)) for each in (g, whole))
+    np.testing.assert_allclose(paths.centrality, expected.centrality, rtol=1e-9, atol=1e-12)
 
 
 def largest(p, src, dst, weight):

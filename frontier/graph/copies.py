@@ -26,10 +26,9 @@ def copies(g: Graph, count: int, weights: bool = False) -> Graph:
     repeated = g.placement.memory.xp.tile(g.weights, count) if weights and g.weights is not None else None
     rows = _rows(g, g.offsets, g.targets, count)
     made = Graph(*rows, repeated, directed=g.directed, placement=g.placement)
-    made._topology.recipes |= {
-        "max_degree": lambda: g.max_degree,
-        "in_lists": lambda: _rows(g, g.in_offsets, g.in_sources, count),
-    }
+    made._topology.recipes["max_degree"] = lambda: g.max_degree
+    if g._topology.divided is None:  # else only the copies are there as a whole
+        made._topology.recipes["in_lists"] = lambda: _rows(g, g.in_offsets, g.in_sources, count)
     return made
 
 
