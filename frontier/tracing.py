@@ -279,7 +279,7 @@ def _table(made: Trace) -> str:
             f"{row.edges:,}", f"{seconds * 1e3:.3f}", f"{row.gteps:.3f}", row.backend,
         ]  # fmt: skip
         if made.ranks:
-            exchange = [f"{row.sent:,}", f"{row.waited * 1e3:.3f}"] if row.step == "exchange" else ["", ""]
+            exchange = [f"{row.sent:,}", f"{row.waited * 1e3:.3f}"] if row.backend == "ranks" else ["", ""]
             line += [str(row.rank), *exchange]
         lines.append(line)
     text = _aligned(lines, {1, 2, 3, 9})

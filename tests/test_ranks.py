@@ -299,8 +299,8 @@ def test_messages_have_what_was_packed_in_few_bytes(length, data):
         if sections and data.draw(st.booleans()):
             which = np.isin(np.arange(first, first + length), sections[-1].ids)
         ids = np.flatnonzero(which) + first
-        dtype = data.draw(st.sampled_from([None, "int32", "float64", "bool"]))
-        some = [0, 3] if data.draw(st.booleans()) else [7]
+        dtype = data.draw(st.sampled_from([None, "int32", "int64", "uint64", "float64", "bool"]))
+        some = data.draw(st.sampled_from([[7], [0, 3], [90, 110], [5, 300], [10**6, 10**6 + 70_000], [0, 2**31 - 1]]))
         values = None if dtype is None else np.array(data.draw(st.lists(
             st.sampled_from(some), min_size=len(ids), max_size=len(ids))), dtype)  # fmt: skip
         sections.append(Section(first, length, ids, values))
@@ -326,11 +326,22 @@ def test_elements_and_values_that_repeat_take_no_bytes():
     assert packed([Section(0, 1000, ids[:0]), Section(0, 1000, ids[:0], ids[:0])]) == b""
 
 
+@pytest.mark.parametrize(("step", "size"), [(1 / 20, 0.5), (1, 1), (300, 2), (2**20, 4), (2**40, 8)])
+@pytest.mark.parametrize("least", [0, -(2**62)])
+def test_integers_that_lie_close_together_take_fewer_bytes(step, size, least):
+    every, values = np.arange(200), least + (np.arange(200) * step).astype(np.int64)
+    message = packed([Section(0, 200, every, values)])
+    assert len(message) == 8 + (8 if size < 8 else 0) + 200 * size
+    ((ids, found),) = unpacked(message, [(0, 200, np.dtype("int64"))])
+    assert np.array_equal(ids, every)
+    assert np.array_equal(found, values)
+
+
 def sent_by(program, *of):
     """Bytes that all parts send, by exchange."""
     with fr.trace() as seen:
         program(*of)
-    return [(row.number, row.sent) for row in seen.rows if row.step == "exchange"]
+    return [(row.number, row.sent) for row in seen.rows if row.backend == "ranks"]
 
 
 @pytest.mark.parametrize("parts", [4, 16])

@@ -8,6 +8,7 @@ table in which backends are found by name.
 from __future__ import annotations
 
 import importlib
+import re
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
@@ -133,9 +134,7 @@ class Placement:
         if text == "auto":
             found = detection.fastest()
             text = "cpu" if found is None else detection.named(found)
-        name, colon, part = text.partition(":")
-        if colon and not part:
-            raise unknown(text)
+        name, part = _name_and_part(text)
         return backend_named(name, text).placement(part)
 
     @classmethod
@@ -211,6 +210,17 @@ SHIPPED = ("cuda", "cpu", "python", "ranks")
 BACKENDS: dict[str, Computing] = {}
 
 
+def _name_and_part(text: str) -> tuple[str, str]:
+    """Split the name of a placement; the part follows a colon, or begins with a comma: ``"ranks,2d"``."""
+    name, colon, part = text.partition(":")
+    if colon:
+        if not part:
+            raise unknown(text)
+        return name, part
+    name, comma, options = text.partition(",")
+    return name, comma + options
+
+
 def backend_named(name: str, asked: object = None) -> Computing:
     """Return the backend of a name (without colon and device); ``asked`` is what an error message quotes."""
     found = BACKENDS.get(name)
@@ -227,7 +237,7 @@ def backend_of(asked: Placement | str) -> Computing:
         return asked.backend
     if not isinstance(asked, str):
         raise unknown(asked)
-    return Placement.parse(asked).backend if asked == "auto" else backend_named(asked.partition(":")[0], asked)
+    return Placement.parse(asked).backend if asked == "auto" else backend_named(re.split("[:,]", asked)[0], asked)
 
 
 def backend_names() -> list[str]:

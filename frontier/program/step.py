@@ -152,6 +152,14 @@ class Step:
         """Return (scalar, reduction) for the scalars it writes: what parts got is reduced again."""
         return iter(())
 
+    def splits(self, p: Problem) -> bool:
+        """Whether several parts can run it for the same element, each along some of its edges."""
+        return False
+
+    def folds(self) -> Iterator[tuple[str, Any]]:
+        """Return (field, reduction) for the fields that get reductions over lists: what parts got is reduced again."""
+        return iter(())
+
     def fills(self) -> tuple[str, ...]:
         """Names of piles that it adds to."""
         return ()

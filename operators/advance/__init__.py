@@ -102,6 +102,9 @@ class Advance(Operator):
 
         return f if f.kind == "vertex" else Frontier(f.graph, standing(self, f))
 
+    def splits(self, p: Problem) -> bool:
+        return self.part is None and self.hold is None and self.output != "edge"
+
     def partial(self) -> Iterator[tuple[str, Any]]:
         if self.held is not None:
             yield self.held, REDUCTIONS["sum"]

@@ -10,6 +10,7 @@ from frontier.functors.functor import arguments, location
 from frontier.operators.shared.kernels import kernels
 from frontier.operators.shared.reductions import (
     ENDS,
+    Reduction,
     check_into,
     combination,
     find,
@@ -96,6 +97,17 @@ class Gather(Operator):
 
     def into_fields(self) -> Iterator[tuple[Functor, str]]:
         yield self.fn, self.into
+
+    def splits(self, p: Problem) -> bool:
+        """Whether what it gets from some edges can be combined: not ends, nor truths that were numbers."""
+        made = self.reduction
+        if made is None or not made.runtime or self.inplace:
+            return False
+        return made.takes == "truth" or p.arrays[self.into].dtype.kind != "b"
+
+    def folds(self) -> Iterator[tuple[str, Reduction]]:
+        if self.reduction is not None:
+            yield self.into, self.reduction
 
     def check(self, p: Problem) -> None:
         super().check(p)

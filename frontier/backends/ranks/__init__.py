@@ -1,14 +1,16 @@
 """The ranks backend: one program on several processes, or on several parts of one, which share the work of each step.
 
 ``communicators`` is how parts talk (MPI, or threads for tests), ``rounds`` is what they say each time, ``messages`` in
-which form. ``execution`` walks through a program, ``dividing`` runs a step on one part and exchanges what it did.
-``writes`` says which fields a step writes and what merges them, ``ends`` where it touches them, ``exchange`` finds
-changes and merges them, ``mirrors`` knows what only owners know, ``portion`` is a part's share of a frontier. ``group``
-runs several parts in one process. Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges,
-``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans.
+which form. ``execution`` walks through a program, ``plans`` is what is known of its steps, ``dividing`` runs a step on
+one part and exchanges what it did. ``writes`` says which fields a step writes and what merges them, ``ends`` where it
+touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what only owners know, ``portion`` is a
+part's share of a frontier. ``group`` runs several parts in one process. Of graphs in parts, ``needs`` says what a step
+looks at of other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs
+scans. Where parts lie in a ``grid``, steps along edges run ``in_blocks``; ``folding`` brings together what parts of a
+list were reduced to.
 
 Every part holds the whole graph and all fields; what is divided is the work. ``g.to("ranks")`` uses the processes that
-mpirun has started, ``g.to("ranks:3")`` three parts of this process.
+mpirun has started, ``g.to("ranks:3")`` three parts of this process, and ``g.to("ranks:6,2d")`` six parts in a grid.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from frontier.backends.base import Backend
+from frontier.backends.ranks.grid import is_shape, rows_of
 from frontier.errors import BackendUnavailableError
 from frontier.memory.host import HOST
 from frontier.memory.placement import Placement, backend_named, placed, unknown
@@ -45,14 +48,16 @@ class RanksBackend(Backend):
         Parts of this process; 0: the processes that mpirun has started.
     inner : str
         The backend that runs a part, ``"cpu"`` by default.
+    shape : str
+        Of the grid in which the parts lie: ``"2d"``, or rows and columns as in ``"2x3"``; empty: in one row.
     """
 
     keeps_pairs = True
     divides = True
 
-    def __init__(self, parts: int = 0, inner: str = "") -> None:
-        self.parts, self.inner = parts, inner or "cpu"
-        self.name = "ranks" + (f":{parts}" if parts else "") + (f",{inner}" if inner else "")
+    def __init__(self, parts: int = 0, inner: str = "", shape: str = "") -> None:
+        self.parts, self.inner, self.shape = parts, inner or "cpu", shape
+        self.name = "ranks" + (f":{parts}" if parts else "") + "".join(f",{each}" for each in (shape, inner) if each)
 
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Any:
         """Begin to run a step."""
@@ -61,8 +66,9 @@ class RanksBackend(Backend):
         from frontier.backends.ranks.group import Group
 
         if self.parts:
-            return Group(step, p, f, schedule, Threads(self.parts).members, self.inner)
-        return Part.agreed(step, p, f, schedule, world(), self.inner)
+            members = Threads(self.parts).members
+            return Group(step, p, f, schedule, members, self.inner, rows_of(self.shape, self.parts))
+        return Part.agreed(step, p, f, schedule, world(), self.inner, rows_of(self.shape, world().size))
 
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
         """Build a graph in parts; all ranks call this together."""
@@ -86,18 +92,27 @@ class RanksBackend(Backend):
         return made
 
     def placement(self, part: str = "") -> Placement:
-        """Return the placement on the processes of mpirun, or, with a number, on parts of this process."""
-        number, _, inner = part.partition(",")
-        if part and (not number.isdecimal() or not int(number) or (inner and not _runs_parts(inner))):
-            raise unknown(f"ranks:{part}")
-        if not part:
+        """Return the placement on the processes of mpirun, or on parts of this process.
+
+        ``part`` is the number of these parts, none for processes, and after commas, as there is need: the shape of a
+        grid, and the backend that runs a part.
+        """
+        number, *options = part.split(",")
+        shapes = [each for each in options if is_shape(each)]
+        others = [each for each in options if not is_shape(each)]
+        known = not number or (number.isdecimal() and int(number) > 0)
+        if not known or len(shapes) > 1 or len(others) > 1 or not all(map(_runs_parts, others)):
+            raise unknown(f"ranks:{part}" if number else f"ranks{part}")
+        if not number:
             problem = self.missing()
             if problem:
                 raise BackendUnavailableError(f"the backend 'ranks' cannot be used: {problem}")
             from frontier.backends.ranks.communicators import world
 
             world()
-        return placed(_backend(int(number or 0), inner), HOST)
+        made = _backend(int(number or 0), "".join(others), "".join(shapes))
+        rows_of(made.shape, made.parts or made.processes())
+        return placed(made, HOST)
 
     def missing(self) -> str:
         """Return what is missing to use it on this machine."""
@@ -109,9 +124,11 @@ class RanksBackend(Backend):
         """Say how many parts there are."""
         from frontier.backends.ranks.communicators import world
 
+        rows = rows_of(self.shape, self.parts or world().size)
+        grid = f" in {rows} rows" if rows > 1 else ""
         if self.parts:
-            return f"{self.parts} parts of this process"
-        return f"{world().size} processes, rank {world().rank}"
+            return f"{self.parts} parts of this process{grid}"
+        return f"{world().size} processes{grid}, rank {world().rank}"
 
     def speaks(self) -> bool:
         """Whether this is rank 0."""
@@ -135,5 +152,5 @@ def _runs_parts(name: str) -> bool:
 
 
 @cache
-def _backend(parts: int, inner: str) -> RanksBackend:
-    return RanksBackend(parts, inner) if parts else BACKEND
+def _backend(parts: int, inner: str, shape: str) -> RanksBackend:
+    return RanksBackend(parts, inner, shape) if parts or inner or shape else BACKEND

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.python.view import stored
-from frontier.backends.ranks.ends import of_others
+from frontier.backends.ranks.grid import ALL
 from frontier.backends.ranks.rounds import Note, common
 from frontier.errors import FunctorError
 from frontier.program.frontiers import Frontier
@@ -47,7 +47,7 @@ def accumulated(
         Whether values that do not fit are refused, as an interpreter does.
     """
     mirrors = exchange.mirrors
-    mirrors.complete(of_others(step, p))
+    mirrors.complete(exchange.plans.ends.of(step)[ALL])
     mine = mirrors.own(f)
     if exchange.borrowing is not None:
         exchange.borrowing.before(step, mine, f.is_all)

@@ -8,23 +8,28 @@
 
 Steps that touch only a part's own elements need no second item, and tell the others about errors, scalars and sizes in
 the third.
+
+In a grid, a step along edges runs on the block of each part (``in_blocks``). Before it, owners tell their elements of
+the frontier to the parts that hold edges of these. After a step they tell what they have changed to their row, to their
+column, or to all, as steps touch the field at targets of edges, at sources, or elsewhere.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks.ends import added_to, at_own, mirrored, of_others
 from frontier.backends.ranks.exchange import changes, distinct, merge, places, stays, values_of
+from frontier.backends.ranks.folding import fold, partial
+from frontier.backends.ranks.grid import ALL, AT_ENDS
 from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.backends.ranks.mirrors import Mirrors
+from frontier.backends.ranks.plans import Plans
 from frontier.backends.ranks.portion import Portion, ascending
 from frontier.backends.ranks.pulling import standing_at_far_ends
 from frontier.backends.ranks.rounds import Note, Rounds
-from frontier.backends.ranks.writes import written
 from frontier.memory.shortage import explained
 from frontier.program.frontiers import Frontier
 
@@ -35,39 +40,14 @@ if TYPE_CHECKING:
 
     from frontier.backends.ranks.borrowing import Borrowing
     from frontier.backends.ranks.communicators import Communicator
-    from frontier.backends.ranks.exchange import Change, Written
+    from frontier.backends.ranks.exchange import Change
+    from frontier.backends.ranks.grid import Grid
+    from frontier.backends.ranks.plans import Plan
     from frontier.graph.graph import Graph
     from frontier.program.problem import Problem
     from frontier.program.step import Operator, Step
 
 __all__ = ["Exchange"]
-
-
-@dataclass(frozen=True)
-class _Plan:
-    """What is known of a step before it runs.
-
-    Attributes
-    ----------
-    dealt : list of Written
-        Fields that it writes at elements of others.
-    own : list of Written
-        Fields that it writes at the part's own elements alone.
-    others : frozenset of str
-        Fields that it touches at elements of others.
-    finds : bool
-        Whether the next frontier may have elements of others.
-    """
-
-    dealt: list[Written]
-    own: list[Written]
-    others: frozenset[str]
-    finds: bool
-
-    @property
-    def deals(self) -> bool:
-        """Whether anything is dealt to owners."""
-        return self.finds or bool(self.dealt)
 
 
 @dataclass
@@ -93,21 +73,22 @@ class Exchange:
         Those that may pull.
     borrowing : Borrowing, optional
         Of edges of other ranks, on a graph in parts.
+    grid : Grid, optional
+        In which the parts lie.
     """
 
     def __init__(
         self, program: Step, p: Problem, comm: Communicator, starts: NDArray[Any], turning: Collection[Step],
-        borrowing: Borrowing | None = None,
+        borrowing: Borrowing | None = None, grid: Grid | None = None,
     ) -> None:  # fmt: skip
         self._p, self._rank, self._parts = p, comm.rank, comm.size
         self.rounds = Rounds(comm)
-        self.mirrors = Mirrors(p, self.rounds, starts)
-        self._added = added_to(program, p, turning)
-        #: Fields of which all are told what has changed, after each step.
-        self._mirrored = mirrored(program, p) - self._added
+        self.mirrors = Mirrors(p, self.rounds, starts, grid)
+        self.plans = Plans(program, p, turning, grid is not None)
+        #: Steps whose frontiers others have asked for, and the audience: they tell these at once from then on.
+        self._spreads: dict[Step, set[str]] = {}
         #: A program of one step ends with it: then all is told at once.
         self._single = not program.inner()
-        self._plans: dict[Step, _Plan] = {}
         self.borrowing = borrowing
 
     def run(
@@ -130,15 +111,9 @@ class Exchange:
             Whether the part's own vertices look for neighbours in the frontier of all.
         """
         step = standing_at_far_ends(step) if pull else step
-        plan = self._plan(step)
-        whole = self.mirrors.complete(plan.others, [f] if pull and isinstance(f, Portion) else [])
-        kept = self._kept(step)
-        on = f if f.kind == "vertex" or not step.far else self._ends(step, f)
-        own = self.mirrors.own(Frontier.all(here) if pull else on)
-        if self.borrowing is not None and not pull:
-            self.borrowing.before(step, own, f.is_all)
-        taken = whole[0] if whole else f if pull else own
-        mine, at = (Frontier._of(here, on.kind, ids=each.ids) for each in (taken, own))
+        plan, kept = self.plans.of(step), self._kept(step)
+        taken, stood = self._standing(step, plan, f, here, pull)
+        mine, at = (Frontier._of(here, each.kind, ids=each.ids) for each in (taken, stood))
         note, made = Note(counts=[0] * (1 + len(step.fills()))), _Outcome(kind=f.kind)
         note.scalars = [self._p.scalars[name] for name, _ in step.partial()]
         try:
@@ -155,27 +130,37 @@ class Exchange:
             self._restore(*kept)  # all parts go on from the same, if they go on
             raise
 
-    def _plan(self, step: Operator) -> _Plan:
-        if step not in self._plans:  # once in a run: it takes longer than an exchange
-            p = self._p
-            fields = written(step, p)
-            own = [
-                each for each in fields
-                if at_own(step, p.fields[each.name].kind, each.indices) or stays(p, each.name)
-            ]
-            dealt = [replace(each, added=each.name in self._added) for each in fields if each not in own]
-            finds = bool(step.far) and not step.passes_through
-            self._plans[step] = _Plan(dealt, own, of_others(step, p) - self._added, finds)
-        return self._plans[step]
+    def _standing(
+        self, step: Operator, plan: Plan, f: Frontier, here: Graph, pull: bool
+    ) -> tuple[Frontier, Frontier]:
+        """On which elements the step runs here, and at which it stands, whose fields are current then."""
+        mirrors, blocks = self.mirrors, plan.in_blocks
+        asked = [f] if pull and isinstance(f, Portion) else []
+        whole = [] if blocks else mirrors.complete(plan.others[ALL], asked)
+        on = f if f.kind == "vertex" or not step.far else self._ends_of(step, f)
+        if blocks and on.kind == "edge":  # the step refuses them
+            nothing = Frontier(self._p.graph, (), "edge")
+            return nothing, nothing
+        if blocks:
+            audience = AT_ENDS[step.near]
+            if isinstance(on, Portion) and on.maker is not None:
+                self._spreads.setdefault(on.maker, set()).add(audience)
+            members = mirrors.current(plan.others, on, audience)
+            return members, members
+        own = mirrors.own(Frontier.all(here) if pull else on)
+        if self.borrowing is not None and not pull:
+            self.borrowing.before(step, own, f.is_all)
+        return whole[0] if whole else f if pull else own, own
 
     # ---- on this part ----------------------------------------------------------------------------------------
 
     def _here(
-        self, step: Operator, plan: _Plan, mine: Frontier, at: Frontier, inner: Callable[[Frontier], Any]
+        self, step: Operator, plan: Plan, mine: Frontier, at: Frontier, inner: Callable[[Frontier], Any]
     ) -> _Outcome:
         """Run the step on ``mine``; ``at`` are the elements at which it stands, and next to which it writes."""
         p, mirrors = self._p, self.mirrors
-        looked = [each for each in plan.own if each.name in self._mirrored and not stays(p, each.name)]
+        looked = [each for each in plan.own if self.plans.ends.needed[each.name] and not stays(p, each.name)]
+        folded = {name: p.arrays[name][at.ids] for name in plan.folds}
         before = values_of(p, step, [*plan.dealt, *looked], at)
         piles = {name: p.piles[name] for name in step.fills()}
         for name, pile in piles.items():
@@ -183,6 +168,7 @@ class Exchange:
         try:
             after = inner(mine)
             changed = changes(p, before, {each.name for each in looked})
+            changed |= {name: partial(p, name, reduction, at) for name, reduction in plan.folds.items()}
             for each in plan.dealt:
                 if each.added:
                     ids, values = changed[each.name]
@@ -190,6 +176,8 @@ class Exchange:
         except Exception:
             changes(p, before)
             p.piles.update(piles)
+            for name, values in folded.items():
+                p.arrays[name][at.ids] = values
             raise
         for name, pile in piles.items():
             own, added = mirrors.own(pile).ids, p.piles[name].ids
@@ -213,7 +201,7 @@ class Exchange:
             self._p.scalars[name][...] = value
         self._p.piles.update(piles)
 
-    def _unsure(self, step: Operator, plan: _Plan) -> None:
+    def _unsure(self, step: Operator, plan: Plan) -> None:
         """After an error: note what parts on which there was none have noted."""
         p = self._p
         for each in plan.own:
@@ -228,20 +216,25 @@ class Exchange:
 
     # ---- among parts -----------------------------------------------------------------------------------------
 
-    def _there(self, step: Operator, plan: _Plan, f: Frontier, note: Note, made: _Outcome, plain: Any) -> Frontier:
+    def _there(self, step: Operator, plan: Plan, f: Frontier, note: Note, made: _Outcome, plain: Any) -> Frontier:
         p, mirrors, piles = self._p, self.mirrors, step.fills()
         note.counts = [len(made.ids), *(len(p.piles[name].ids) for name in piles)]
         found, notes = made.ids, list[Note]()
         if plan.deals:
-            notes, found = self._deal(plan, note, made)
-        names = mirrors.untold(p.arrays if self._single else self._mirrored)
+            notes, found = self._deal(plan, note, made, f)
+        mirrored = {ALL: p.arrays} if self._single else self.plans.mirrored
+        names = {audience: mirrors.untold(some, audience) for audience, some in mirrored.items()}
         counting = plan.finds and any(each.counts[0] for each in notes)  # several parts may have found the same
         next_ = Portion.of(p.graph, made.kind, found, 0)
-        told: list[Frontier] = [next_] if self._single and not step.passes_through else []
-        if not plan.deals or names or counting or told:
-            message = b"" if note.error else packed([*mirrors.sections(told), *mirrors.told(names)])
-            after, messages = self.rounds.share(Note(counts=[len(found)]) if plan.deals else note, message)
-            told = mirrors.take(names, [each.kind for each in told], messages)
+        next_.maker = step
+        portions: dict[str, list[Frontier]] = {}
+        if not step.passes_through and (self._single or counting or not plan.deals):
+            portions = {audience: [next_] for audience in ([ALL] if self._single else self._spreads.get(step, ()))}
+        told: list[Frontier] = []
+        if not plan.deals or any(names.values()) or counting or portions:
+            after, whole = mirrors.tell(Note(counts=[len(found)]) if plan.deals else note, names, portions)
+            told = whole.pop(ALL, [])
+            next_.spread = {audience: each for audience, (each,) in whole.items()}
             notes = notes or after
             if plan.finds:
                 next_.total = _sum(after, 0)
@@ -254,10 +247,10 @@ class Exchange:
             scalar[0] = reduction.merged([each.scalars[at][0] for each in notes], scalar.dtype, plain)
         return f if step.passes_through else told[0] if told else next_
 
-    def _deal(self, plan: _Plan, note: Note, made: _Outcome) -> tuple[list[Note], NDArray[Any]]:
+    def _deal(self, plan: Plan, note: Note, made: _Outcome, f: Frontier) -> tuple[list[Note], NDArray[Any]]:
         """Give to owners what is theirs; the notes of all, and which of its own elements this part now has."""
         p, mirrors = self._p, self.mirrors
-        names = [each.name for each in plan.dealt]
+        names = [*(each.name for each in plan.dealt), *plan.folds]
         bounds = [mirrors.bounds_of(name) for name in names]
         given: list[Any] = [made.changed.get(name, (made.ids[:0], p.arrays[name][:0])) for name in names]
         if plan.finds:
@@ -268,18 +261,22 @@ class Exchange:
         found = made.ids
         if plan.finds:
             found = self._mine([each.pop(0)[0] for each in told], bounds[0])
-        if names and any(each.changed for each in notes):
+        if plan.dealt and any(each.changed for each in notes):
             merge(p, plan.dealt, [dict(zip(names, each, strict=True)) for each in told])
             united: dict[tuple[int, ...], Any] = {}  # the same elements of several fields are the same objects
-            for at, name in enumerate(names):
+            for at, name in enumerate(each.name for each in plan.dealt):
                 parts = [each[at][0] for each in told]
                 key = tuple(map(id, parts))
                 if key not in united:
                     united[key] = self._mine(parts, mirrors.bounds_of(name))
                 mirrors.changed(name, united[key])
+        for name, reduction in plan.folds.items():
+            own = np.sort(mirrors.own(f).ids)
+            fold(p.arrays[name], reduction, own, [each[names.index(name)] for each in told])
+            mirrors.changed(name, own)
         return notes, found
 
-    def _ends(self, step: Operator, f: Frontier) -> Frontier:
+    def _ends_of(self, step: Operator, f: Frontier) -> Frontier:
         """The vertices at which a step along edges stands that is given edges; they may belong to others."""
         ends = step.stands_on(self.mirrors.own(f))
         if ends.kind == "edge":  # the step refuses them

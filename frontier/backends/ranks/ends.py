@@ -6,19 +6,21 @@ functor touches them.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
+from frontier.backends.ranks.grid import ALL, AT_ENDS, COLUMN, ROW
 from frontier.backends.ranks.pulling import standing_at_far_ends
 from frontier.program.effects import effects
 from frontier.program.step import walk
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["added_to", "at_own", "mirrored", "of_others", "touched"]
+__all__ = ["Ends", "at_own", "touched"]
 
 
 def at_own(step: Step, kind: str, indices: Iterable[str]) -> bool:
@@ -32,47 +34,98 @@ def at_own(step: Step, kind: str, indices: Iterable[str]) -> bool:
     return set(indices) <= own
 
 
-def of_others(step: Step, p: Problem) -> frozenset[str]:
-    """Names of the arrays that a divided step reads or writes at elements of other parts."""
-    found: set[str] = set()
-    for fn, _ in step.functors():
-        made = effects(fn)
-        if not made.exact:
-            return frozenset(p.arrays)
-        for touches in (made.reads, made.writes):
-            found |= {name for name, where in touches.items() if name in p.arrays and not _own(step, p, name, where)}
-    return frozenset(found)
+class Ends:
+    """Where the steps of a program touch arrays, and who must therefore be told of what owners have changed.
 
+    Parameters
+    ----------
+    program : Step
+    p : Problem
+    turning : collection of Step
+        Those that may pull, when they stand at the other ends of edges.
+    in_blocks : function of a step
+        Whether it runs in a grid.
 
-def added_to(program: Step, p: Problem, turning: Collection[Step]) -> frozenset[str]:
-    """Names of the arrays to whose elements on other parts a program only adds, so that it never sees what is there.
-
-    ``turning`` are the steps that may pull, when they stand at the other ends of edges.
+    Attributes
+    ----------
+    needed : dict of str to frozenset of str
+        For each array the audiences that are told of it after every step: those that see it, or change it otherwise
+        than by adding to it. Of an array of which others are not told, they add to copies of their own.
     """
+
+    def __init__(
+        self, program: Step, p: Problem, turning: Collection[Step], in_blocks: Callable[[Step], bool]
+    ) -> None:
+        self._p, self._in_blocks = p, in_blocks
+        self._addable = _addable(p)
+        self._seen: dict[str, set[str]] = defaultdict(set)
+        self.needed: dict[str, frozenset[str]] = {}
+        seen, added = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+        for step in walk(program):
+            if not step.divides or step.counted:
+                continue
+            self._find(step, seen, added)
+            if step in turning and not in_blocks(step):
+                self._find(standing_at_far_ends(step), self._seen, defaultdict(set))
+        for name, audiences in seen.items():
+            self._seen[name] |= audiences
+        for name in p.arrays:
+            more = set() if _apart(added[name], self._seen[name]) else added[name]
+            self.needed[name] = frozenset(seen[name] | more)
+
+    def of(self, step: Step) -> dict[str, frozenset[str]]:
+        """For each audience the arrays of which it must be told before a step."""
+        seen, added = defaultdict[str, set[str]](set), defaultdict[str, set[str]](set)
+        self._find(step, seen, added)
+        for name, audiences in added.items():
+            if not _apart(audiences, self._seen[name]):
+                seen[name] |= audiences
+        return {
+            audience: frozenset(name for name, found in seen.items() if audience in found)
+            for audience in (ALL, ROW, COLUMN)
+        }  # fmt: skip
+
+    def adds(self, step: Step, name: str) -> bool:
+        """Whether a step adds to an array at elements of others that are not told of it."""
+        added = defaultdict[str, set[str]](set)
+        self._find(step, defaultdict(set), added)
+        return bool(added[name]) and _apart(added[name], self._seen[name])
+
+    def _find(self, step: Step, seen: dict[str, set[str]], added: dict[str, set[str]]) -> None:
+        """Whom it concerns what a step sees and adds to: everybody if that is not known."""
+        p = self._p
+        for fn, _ in step.functors():
+            made = effects(fn)
+            if not made.exact:
+                for name in p.arrays:
+                    seen[name].add(ALL)
+                continue
+            for name in made.fields & p.arrays.keys():
+                adds = made.atomics.get(name) == {"add"} and name not in {**made.answers, **made.stored}
+                seen[name] |= self._audiences(step, name, made.reads.get(name, ()))
+                changed = added if adds and name in self._addable else seen
+                changed[name] |= self._audiences(step, name, made.writes.get(name, ()))
+
+    def _audiences(self, step: Step, name: str, indices: Iterable[str]) -> set[str]:
+        """The parts to which elements at some indices may belong; none if they are the part's own."""
+        kind = self._p.fields[name].kind
+        if self._in_blocks(step):
+            return {AT_ENDS.get(index, ALL) if kind == "vertex" else ALL for index in indices}
+        return set() if at_own(step, kind, indices) else {ALL}
+
+
+def _addable(p: Problem) -> frozenset[str]:
+    """Names of the arrays to which parts may add, and owners then what these have added."""
     names = {
         name for name, array in p.arrays.items()
         if array.dtype.kind != "b" and p.fields[name].combine in (None, "sum") and p.fields[name].with_ is None
     }  # fmt: skip
-    names -= {field.with_ for field in p.fields.values() if field.with_ is not None}
-    for step in walk(program):
-        if not step.divides or step.counted:
-            continue
-        turned = [standing_at_far_ends(step)] if step in turning else []
-        for fn, _ in step.functors():
-            made = effects(fn)
-            if not made.exact:
-                return frozenset()
-            for name in made.fields & names:
-                where = made.reads.get(name, set())
-                seen = not all(_own(each, p, name, where) for each in (step, *turned))
-                adds = made.atomics.get(name) == {"add"} and name not in {**made.answers, **made.stored}
-                if seen or not (adds or _own(step, p, name, made.writes.get(name, set()))):
-                    names.discard(name)
-    return frozenset(names)
+    return frozenset(names - {field.with_ for field in p.fields.values() if field.with_ is not None})
 
 
-def _own(step: Step, p: Problem, name: str, where: set[str]) -> bool:
-    return at_own(step, p.fields[name].kind, where)
+def _apart(some: set[str], others: set[str]) -> bool:
+    """Whether two sets of audiences have no part in common."""
+    return not some or not others or not (ALL in some | others or some & others)
 
 
 def touched(step: Step, p: Problem) -> frozenset[str]:
@@ -84,12 +137,3 @@ def touched(step: Step, p: Problem) -> frozenset[str]:
             return frozenset(p.arrays)
         found |= made.fields
     return frozenset(found & p.arrays.keys())
-
-
-def mirrored(step: Step, p: Problem) -> frozenset[str]:
-    """Names of the arrays of which a program touches elements of other parts, in any of its divided steps."""
-    found: set[str] = set()
-    for each in walk(step):
-        if each.divides and not each.counted:
-            found |= of_others(each, p)
-    return frozenset(found)

@@ -22,6 +22,8 @@ from frontier.backends.ranks.accumulating import accumulated
 from frontier.backends.ranks.borrowing import Borrowing
 from frontier.backends.ranks.dividing import Exchange
 from frontier.backends.ranks.ends import touched
+from frontier.backends.ranks.grid import Grid
+from frontier.backends.ranks.in_blocks import block_of
 from frontier.backends.ranks.own_part import headed, in_parts, own_part, part_for, push_only
 from frontier.backends.ranks.portion import Portion
 from frontier.backends.ranks.pulling import may_pull, problem_to_pull, pulls
@@ -52,13 +54,17 @@ __all__ = ["Part"]
 class _Walk(Context):
     """The interpreter's walk through a program, with steps divided among parts."""
 
-    def __init__(self, program: Step, p: Problem, schedule: ResolvedSchedule, comm: Communicator, inner: str) -> None:
+    def __init__(
+        self, program: Step, p: Problem, schedule: ResolvedSchedule, comm: Communicator, inner: str, rows: int
+    ) -> None:
         super().__init__(p, push_only(schedule))
         self._given = schedule
         self._comm, self._backend = comm, backend_named(inner)
+        self._starts = _starts(p.graph, comm.size)
+        self._grid = Grid(rows, comm.size // rows, comm.rank) if rows > 1 else None
         borrowing = Borrowing(p, comm, self._backend.interprets) if in_parts(p) else None
         turning = set() if self._backend.interprets else {each for each in walk(program) if may_pull(each, p, schedule)}
-        self.exchange = Exchange(program, p, comm, _starts(p.graph, comm.size), turning, borrowing)
+        self.exchange = Exchange(program, p, comm, self._starts, turning, borrowing, self._grid)
         #: Where the time of this run goes.
         self.total = tracing.RankTotal(comm.rank)
         self._touched: dict[Any, frozenset[str]] = {}
@@ -98,6 +104,8 @@ class _Walk(Context):
 
     def _divided(self, step: Operator, f: Frontier) -> Frontier:
         p = self.problem
+        if self._grid is not None and self.exchange.plans.in_blocks(step):
+            return self._in_blocks(step, f, block_of(p, self._grid, self._starts))
         there = part_for(step, p, self._comm, self._backend.interprets) if in_parts(p) else p
         with self._exchanging(f) as sizes:
             mirrors = self.exchange.mirrors
@@ -111,8 +119,16 @@ class _Walk(Context):
             sizes.append(len(next_))
         return next_
 
+    def _in_blocks(self, step: Operator, f: Frontier, block: Problem) -> Frontier:
+        with self._exchanging(f) as sizes:
+            next_ = self.exchange.run(
+                step, f, block.graph, lambda mine: self._run_inner(_alone(step), mine, block), self._combining
+            )
+            sizes.append(len(next_))
+        return next_
+
     @contextmanager
-    def _exchanging(self, f: Frontier | None = None) -> Iterator[list[int]]:
+    def _exchanging(self, f: Frontier | None = None, row: str = "exchange") -> Iterator[list[int]]:
         """Within it parts may tell each other something: it is counted what that takes, besides running the step."""
         comm, rounds, total = self._comm, self.exchange.rounds, self.total
         begun, number, sent, waited = time.perf_counter(), rounds.number, comm.sent, rounds.waited
@@ -129,7 +145,7 @@ class _Walk(Context):
         total.sent += sent
         if tracing.active():
             tracing.add(
-                backend="ranks", step="exchange", number=self.passes, seconds=seconds, size_in=sizes[0],
+                backend="ranks", step=row, number=self.passes, seconds=seconds, size_in=sizes[0],
                 size_out=sizes[-1], rank=comm.rank, sent=sent, waited=waited,
             )  # fmt: skip
 
@@ -177,7 +193,7 @@ class _Walk(Context):
         piles = self.problem.piles
         names = [name for name, pile in piles.items() if isinstance(pile, Portion)]
         portions = [each for each in (f, *map(piles.get, names)) if isinstance(each, Portion)]
-        with self._exchanging():
+        with self._exchanging(row="result"):
             whole = self.exchange.mirrors.complete(self.problem.arrays, portions)
         if isinstance(f, Portion):
             f = whole.pop(0)
@@ -210,19 +226,20 @@ class Part(Interpretation):
 
     def __init__(
         self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str,
-        traced: bool,
+        traced: bool, rows: int = 1,
     ) -> None:  # fmt: skip
         p = own_part(step, p, comm)
         check_writes(step, p)
         self.problem, self._comm, self._traced = p, comm, traced
-        self._walk = _Walk(step, p, schedule, comm, inner)
+        self._walk = _Walk(step, p, schedule, comm, inner, rows)
         self._rounds, self._passes = -1, -1
         super().__init__(step, p, f, schedule, self._walk)
 
     @classmethod
     def agreed(
-        cls, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str
-    ) -> Part:
+        cls, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str,
+        rows: int = 1,
+    ) -> Part:  # fmt: skip
         """The same, once all ranks have begun with the same graph, program and values."""
         mine = _description(step, p, f)
         told = comm.gather((tracing.active(), mine))
@@ -234,7 +251,7 @@ class Part(Interpretation):
                         "graph, program and values"
                     ))  # fmt: skip
         try:
-            return cls(step, p, f, schedule, comm, inner, any(traced for traced, _ in told))
+            return cls(step, p, f, schedule, comm, inner, any(traced for traced, _ in told), rows)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
             raise common(error) from None
 

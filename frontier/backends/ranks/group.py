@@ -28,13 +28,14 @@ class Group:
     """A run on several parts that are threads of this process, each with its own copy of the problem."""
 
     def __init__(
-        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, members: Any, inner: str
-    ) -> None:
+        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, members: Any, inner: str,
+        rows: int,
+    ) -> None:  # fmt: skip
         problems = [p, *(_copied(p) for _ in members[1:])]
         self._members, self._begun = members, False
         traced = tracing.active()
         self._parts = [
-            Part(step, each, f, schedule, member, inner, traced)
+            Part(step, each, f, schedule, member, inner, traced, rows)
             for each, member in zip(problems, members, strict=True)
         ]
 

@@ -2,7 +2,8 @@
 
 A message is a sequence of sections, each about elements of a range that sender and receiver know: a list of ids, which
 count from the begin of the range, a bitmap of it, or nothing if it is the whole range or the elements of the section
-before. Values follow one after another, or once if all are equal.
+before. Values follow one after another, or once if all are equal; integers that lie close together as how much they
+exceed the least, in fewer bytes.
 """
 
 from __future__ import annotations
@@ -23,7 +24,13 @@ __all__ = ["Section", "packed", "unpacked"]
 _HEAD = struct.Struct("<BBHI")
 
 _NONE, _LIST, _BITS, _ALL, _SAME = range(5)
-_BARE, _EACH, _ONE = range(3)
+_BARE, _EACH, _ONE, _HALVES, _BYTES, _PAIRS, _WORDS = range(7)
+
+#: Forms of integers that lie close together, after the least one.
+_NARROW: dict[int, np.dtype[Any]] = {_BYTES: np.dtype("u1"), _PAIRS: np.dtype("u2"), _WORDS: np.dtype("u4")}
+
+#: So few values stay as they are.
+FEW = 16
 
 
 class Section(NamedTuple):
@@ -76,6 +83,16 @@ def _valued(values: NDArray[Any]) -> tuple[int, bytes]:
     bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")  # by which NaNs are equal, 0 and -0 are not
     if len(bits) > 1 and bits[0] == bits[-1] and (bits == bits[0]).all():
         return _ONE, values[:1].tobytes()
+    if values.dtype.kind in "iu" and values.itemsize > 1 and len(values) > FEW:
+        least = values.min()
+        span = int(values.max()) - int(least)
+        if span < 16:
+            small = (values - least).astype(np.uint8)
+            small = np.append(small, np.uint8(0)) if len(small) % 2 else small
+            return _HALVES, least.tobytes() + (small[::2] << 4 | small[1::2]).tobytes()
+        for form, narrow in _NARROW.items():
+            if narrow.itemsize < values.itemsize and span < 1 << 8 * narrow.itemsize:
+                return form, least.tobytes() + (values - least).astype(narrow).tobytes()
     return _EACH, values.tobytes()
 
 
@@ -118,9 +135,17 @@ def unpacked(data: Any, like: Sequence[tuple[int, int, Any]]) -> list[tuple[NDAr
         if form != _NONE:
             before = ids
         values = None
-        if dtype is not None:
-            given = 1 if how == _ONE else count
-            values = np.frombuffer(data, dtype, given, at)
+        if how > _ONE:
+            least = np.frombuffer(data, dtype, 1, at)
+            at += least.nbytes
+            size = -(-count // 2) if how == _HALVES else count
+            given = np.frombuffer(data, _NARROW[max(how, _BYTES)], size, at)
+            at += given.nbytes
+            if how == _HALVES:
+                given = np.stack((given >> 4, given & 15), 1).ravel()[:count]
+            values = given.astype(dtype) + least
+        elif dtype is not None:
+            values = np.frombuffer(data, dtype, 1 if how == _ONE else count, at)
             at += values.nbytes
             if how == _ONE:
                 values = np.repeat(values, count)

@@ -2,7 +2,7 @@
 
 Every part has arrays of full length, but is responsible for its own elements. What it changes there is noted, and told
 to the others when they are going to touch the field elsewhere than at their own elements, or when somebody needs the
-field as a whole.
+field as a whole. In a grid, those of its row and of its column are told of what concerns them, and the rest later.
 """
 
 from __future__ import annotations
@@ -12,18 +12,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.ranks.exchange import stays
+from frontier.backends.ranks.grid import ALL, COLUMN, ROW
 from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.backends.ranks.portion import Portion, ascending
 from frontier.backends.ranks.rounds import Note
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from frontier.backends.ranks.grid import Grid
     from frontier.backends.ranks.rounds import Rounds
     from frontier.program.problem import Problem
+
+    #: Fields, and portions of frontiers, by the audience that is told of them.
+    Names = Mapping[str, Sequence[str]]
+    Portions = Mapping[str, Sequence[Frontier]]
 
 __all__ = ["Mirrors"]
 
@@ -37,16 +43,20 @@ class Mirrors:
     rounds : Rounds
     starts : ndarray
         First vertex of every part, and the number of vertices.
+    grid : Grid, optional
+        In which the parts lie.
     """
 
-    def __init__(self, p: Problem, rounds: Rounds, starts: NDArray[Any]) -> None:
-        self._p, self._rounds = p, rounds
+    def __init__(self, p: Problem, rounds: Rounds, starts: NDArray[Any], grid: Grid | None = None) -> None:
+        self._p, self._rounds, self._grid = p, rounds, grid
         self._rank, self.parts = rounds.comm.rank, rounds.comm.size
         #: An edge belongs to the owner of its source.
         self._bounds: dict[str, NDArray[Any]] = {"vertex": starts, "edge": p.graph.offsets[starts].astype(np.int64)}
-        #: By identity of arrays, because Swap exchanges names: own elements that the others have not been told of;
-        #: None: all. All parts have the same arrays here.
-        self._untold: dict[int, list[NDArray[Any]] | None] = {}
+        #: For each audience, by identity of arrays, because Swap exchanges names: own elements of which it has not been
+        #: told; None: all. All parts have the same arrays here.
+        self._untold: dict[str, dict[int, list[NDArray[Any]] | None]] = {
+            audience: {} for audience in ((ALL,) if grid is None else (ALL, ROW, COLUMN))
+        }
 
     # ---- who owns what ---------------------------------------------------------------------------------------
 
@@ -81,69 +91,103 @@ class Mirrors:
         if stays(self._p, name):
             return
         array = self._p.arrays[name]
-        before = self._untold.setdefault(id(array), [])
-        if ids is None:
-            self._untold[id(array)] = None
-        elif before is not None and len(ids):
-            before.append(ids)
-            first, end = self.bounds_of(name)[self._rank : self._rank + 2].tolist()
-            if sum(map(len, before)) > 2 * (end - first):  # many times the same
-                before[:] = [ascending(before, first, end - first)]
+        for untold in self._untold.values():
+            before = untold.setdefault(id(array), [])
+            if ids is None:
+                untold[id(array)] = None
+            elif before is not None and len(ids):
+                before.append(ids)
+                first, end = self.bounds_of(name)[self._rank : self._rank + 2].tolist()
+                if sum(map(len, before)) > 2 * (end - first):  # many times the same
+                    before[:] = [ascending(before, first, end - first)]
 
-    def untold(self, names: Collection[str]) -> list[str]:
-        """Those of some fields of which others do not know everything."""
-        return [name for name, array in self._p.arrays.items() if name in names and id(array) in self._untold]
+    def untold(self, names: Collection[str], audience: str = ALL) -> list[str]:
+        """Those of some fields of which an audience does not know everything."""
+        untold = self._untold[audience]
+        return [name for name, array in self._p.arrays.items() if name in names and id(array) in untold]
 
-    def told(self, names: Sequence[str]) -> list[Section]:
-        """What others must be told about fields."""
-        made = []
+    def _told(self, names: Sequence[str], audience: str) -> Iterator[Section]:
+        """What an audience must be told about fields."""
         for name in names:
             array, bounds = self._p.arrays[name], self.bounds_of(name)
             first, end = bounds[self._rank : self._rank + 2].tolist()
-            parts = self._untold[id(array)]
+            parts = self._untold[audience].get(id(array), [])
             if parts is None:
-                made.append(Section(first, end - first, np.arange(first, end), array[first:end]))
+                yield Section(first, end - first, np.arange(first, end), array[first:end])
                 continue
             ids = ascending(parts, first, end - first) if parts else np.empty(0, np.int64)
-            made.append(Section(first, end - first, ids, array[ids]))
-        return made
+            yield Section(first, end - first, ids, array[ids])
 
-    def take(self, names: Sequence[str], kinds: Sequence[str], messages: list[Any]) -> list[Frontier]:
-        """Bring in what the others have told about fields; before those come portions of frontiers.
+    def _forget(self, told: Names) -> None:
+        """Who was told of fields knows them now."""
+        for audience, names in told.items():
+            for untold in self._untold.values() if audience == ALL else [self._untold[audience]]:
+                for name in names:
+                    untold.pop(id(self._p.arrays[name]), None)
 
-        Parameters
-        ----------
-        names : sequence of str
-        kinds : sequence of str
-            Of the frontiers' elements.
-        messages : list of bytes-like
-            Of all parts.
+    # ---- telling others --------------------------------------------------------------------------------------
+
+    def tell(self, note: Note, names: Names, portions: Portions) -> tuple[list[Note], dict[str, list[Frontier]]]:
+        """Tell audiences about fields, and portions of frontiers; all parts call this together.
 
         Returns
         -------
-        list of Frontier
-            The whole ones.
+        list of Note
+            What all have noted.
+        dict of str to list of Frontier
+            For each audience the frontiers with the elements of all its parts.
         """
-        found: list[list[Any]] = [[] for _ in kinds]
-        for rank, message in enumerate(messages):
-            if rank == self._rank and not kinds:
-                continue
-            like: list[tuple[int, int, Any]] = [(*self._range(self._bounds[kind], rank), None) for kind in kinds]
-            like += [(*self._range(self.bounds_of(name), rank), self._p.arrays[name].dtype) for name in names]
-            sections = unpacked(message, like)
-            for parts, (ids, _) in zip(found, sections[: len(found)], strict=True):
-                parts.append(ids)
-            if rank != self._rank:
-                for name, (ids, values) in zip(names, sections[len(found) :], strict=True):
-                    self._p.arrays[name][ids] = values
-        for name in names:
-            del self._untold[id(self._p.arrays[name])]
-        g = self._p.graph
-        whole = []
-        for kind, parts in zip(kinds, found, strict=True):
-            ids = np.concatenate(parts)
-            dtype = g.targets.dtype if kind == "vertex" else g.offsets.dtype
-            whole.append(Frontier._of(g, kind, ids=ids.astype(dtype, copy=False)))
+        about = [ALL] * self.parts if self._grid is None else self._grid.audiences
+        given = {
+            audience: b"" if note.error else packed(self._message(audience, names, portions)) for audience in set(about)
+        }
+        if self._grid is None:
+            notes, came = self._rounds.share(note, given[ALL])
+        else:
+            messages = [b"" if rank == self._rank else given[audience] for rank, audience in enumerate(about)]
+            notes, came = self._rounds.deal(note, messages)
+        found: dict[str, list[list[Any]]] = {audience: [[] for _ in some] for audience, some in portions.items()}
+        for rank, message in enumerate(came):
+            self._take(rank, about[rank], message, names, portions, found)
+        self._forget(names)
+        return notes, {audience: self._whole(portions[audience], parts) for audience, parts in found.items()}
+
+    def _message(self, audience: str, names: Names, portions: Portions) -> Iterator[Section]:
+        """What a part is told that is in this part's row, its column, or neither."""
+        for each in (ALL, audience) if audience != ALL else (ALL,):
+            for f in portions.get(each, ()):
+                yield Section(*self._range(self._bounds[f.kind], self._rank), f.ids.astype(np.int64, copy=False))
+            yield from self._told(names.get(each, ()), audience)
+
+    def _take(
+        self, rank: int, audience: str, message: Any, names: Names, portions: Portions,
+        found: dict[str, list[list[Any]]],
+    ) -> None:  # fmt: skip
+        """Bring in what a part has told; ``found`` are the elements of frontiers so far."""
+        if rank == self._rank:
+            for each, some in portions.items():
+                for parts, f in zip(found[each], some, strict=True):
+                    parts.append(f.ids)
+            return
+        groups = (ALL, audience) if audience != ALL else (ALL,)
+        like: list[tuple[int, int, Any]] = []
+        for each in groups:
+            like += [(*self._range(self._bounds[f.kind], rank), None) for f in portions.get(each, ())]
+            of_names = names.get(each, ())
+            like += [(*self._range(self.bounds_of(name), rank), self._p.arrays[name].dtype) for name in of_names]
+        sections = iter(unpacked(message, like))
+        for each in groups:
+            for parts in found.get(each, ()):
+                parts.append(next(sections)[0])
+            for name in names.get(each, ()):
+                ids, values = next(sections)
+                self._p.arrays[name][ids] = values
+
+    def _whole(self, portions: Sequence[Frontier], found: list[list[Any]]) -> list[Frontier]:
+        g, whole = self._p.graph, []
+        for f, parts in zip(portions, found, strict=True):
+            dtype = g.targets.dtype if f.kind == "vertex" else g.offsets.dtype
+            whole.append(Frontier._of(g, f.kind, ids=np.concatenate(parts).astype(dtype, copy=False)))
         return whole
 
     @staticmethod
@@ -158,13 +202,36 @@ class Mirrors:
         fields = self.untold(names)
         if not fields and not portions:
             return []
-        message = packed([*self.sections(portions), *self.told(fields)])
-        _, messages = self._rounds.share(Note(), message)
-        return self.take(fields, [f.kind for f in portions], messages)
+        return self.tell(Note(), {ALL: fields}, {ALL: portions})[1][ALL]
 
-    def sections(self, portions: Sequence[Frontier]) -> list[Section]:
-        """Own elements of frontiers, for the others."""
-        return [
-            Section(*self._range(self._bounds[f.kind], self._rank), f.ids.astype(np.int64, copy=False))
-            for f in portions
-        ]
+    def current(self, names: dict[str, frozenset[str]], f: Frontier, audience: str) -> Frontier:
+        """Let parts know what a step in a grid touches, and the frontier of all parts of a row or column.
+
+        Parameters
+        ----------
+        names : dict of str to set of str
+            The fields that it touches, by audience.
+        f : Frontier
+        audience : str
+            Who has edges of its vertices.
+        """
+        fields = {each: self.untold(some, each) for each, some in names.items()}
+        asked = isinstance(f, Portion) and audience not in f.spread
+        if asked or any(fields.values()):
+            whole = self.tell(Note(), fields, {audience: [f] if asked else []})[1]
+            if isinstance(f, Portion) and asked:
+                f.spread[audience] = whole[audience][0]
+        return f.spread[audience] if isinstance(f, Portion) else self._of_members(f, audience)
+
+    def _of_members(self, f: Frontier, audience: str) -> Frontier:
+        """The elements of a frontier that the parts of this one's row or column own."""
+        assert self._grid is not None
+        starts = self._bounds["vertex"]
+        if f.is_all:
+            ranges = (np.arange(*starts[rank : rank + 2], dtype=f.id_dtype) for rank in self._grid.members[audience])
+            ids = np.concatenate(list(ranges))
+        else:
+            there = np.zeros(self.parts, bool)
+            there[list(self._grid.members[audience])] = True
+            ids = np.sort(f.ids[there[np.searchsorted(starts[1:], f.ids, side="right")]])
+        return Frontier._of(self._p.graph, "vertex", ids=ids)

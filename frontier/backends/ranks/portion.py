@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frontier.graph.graph import Graph
+    from frontier.program.step import Step
 
 __all__ = ["Portion", "ascending"]
 
@@ -20,9 +21,13 @@ __all__ = ["Portion", "ascending"]
 class Portion(Frontier):
     """A part's own elements of a frontier, and how many it has on all parts together, which is its length."""
 
-    __slots__ = ("total",)
+    __slots__ = ("maker", "spread", "total")
 
     total: int
+    #: The step that has made it.
+    maker: Step | None
+    #: In a grid, the elements of all parts of this one's row or column, if they have told each other.
+    spread: dict[str, Frontier]
 
     @classmethod
     def of(cls, graph: Graph, kind: str, ids: NDArray[Any], total: int) -> Portion:
@@ -30,7 +35,7 @@ class Portion(Frontier):
         made = cls.__new__(cls)
         made.graph, made.kind, made._all, made._mask = graph, kind, False, None
         made._ids = ids.astype(made.id_dtype, copy=False)
-        made.total = total
+        made.total, made.maker, made.spread = total, None, {}
         return made
 
     def __len__(self) -> int:

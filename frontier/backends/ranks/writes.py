@@ -34,12 +34,17 @@ def check_writes(step: Step, p: Problem) -> None:
             written(each, p)
 
 
-def written(step: Step, p: Problem) -> list[Written]:
-    """The fields that a divided step writes, and how changes are merged."""
+def written(step: Step, p: Problem, in_blocks: bool = False) -> list[Written]:
+    """The fields that a divided step writes, and how changes are merged.
+
+    With ``in_blocks``, several parts run it for the same elements, each along some of their edges.
+    """
     found: dict[str, Written] = {}
     ignores = step.passes_through and not any(step.partial())  # what functors return
     answers = {"add"} if ignores else {"add", "add returned"}
     own = {"u", "uv", "uw"} if step.near == "u" else {"v", "edge", step.near}  # v of Intersect is the other end
+    if in_blocks:
+        own = {"v"}
     for fn, _ in step.functors():
         touched = effects(fn)
         if not touched.writes_known:
