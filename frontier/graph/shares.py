@@ -49,6 +49,10 @@ class Shares:
         Equal on all processes that make the same graph.
     alone : bool
         Whether these are the edges of one process, and the others have others. If not, every process could make all.
+    both_ways : bool
+        Whether edges of an undirected graph occur from both ends, as in its rows, and not once; which is checked.
+    check : callable, optional
+        Called with the number of edges that there are together; raises an error if that is wrong.
     """
 
     count: int
@@ -57,6 +61,8 @@ class Shares:
     alone: bool = False
     least: int = 0
     name: Any = None
+    both_ways: bool = False
+    check: Callable[[int], None] | None = None
 
     @classmethod
     def of(cls, whole: Piece, num_vertices: int | None, alone: bool) -> Shares:

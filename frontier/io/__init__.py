@@ -2,7 +2,8 @@
 
 There is one module for each format, which describes the format and writes graphs in it. ``formats`` has the table of
 formats, to which :func:`frontier.register_format` adds. All text formats are read by one compiled tokenizer
-(``_tokens``), block by block on all threads (``_parse``), so they share its speed and its error messages.
+(``_tokens``), block by block on all threads (``_parse``), so they share its speed and its error messages. Several
+processes can read parts of a file in most formats (``_divisible``), also of the arrays in an archive (``_members``).
 """
 
 from __future__ import annotations

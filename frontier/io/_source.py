@@ -137,7 +137,7 @@ class Source:
     def range_of_lines(self) -> tuple[int, int]:
         """Where in the file the rest begins, and how many bytes it has; for a file that is not gzipped."""
         assert self._size is not None
-        begin = self._file.tell() - self._back
+        begin = self._file.tell() - (0 if self._held is None else self._back)
         return begin, self._size - begin
 
     @classmethod

@@ -10,11 +10,14 @@ one, and whether the weights (1) are there only because the format wants some.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from frontier.graph.graph import Graph
+from frontier.graph.shares import Piece, Shares
 from frontier.io import _parse
+from frontier.io._divisible import Divisible, lines_in_parts
 from frontier.io._edges import (
     Edges,
     Marker,
@@ -26,7 +29,7 @@ from frontier.io._edges import (
 )
 from frontier.io._source import Source, shown
 
-__all__ = ["read", "write"]
+__all__ = ["divisible", "read", "write"]
 
 
 def read(source: Source) -> Edges:
@@ -39,6 +42,21 @@ def read(source: Source) -> Edges:
     weights = None if marker.weighted is False else found.weights
     undirected = marker.directed is False
     return Edges(found.src, found.dst, weights, n, not undirected, both_ways=undirected)
+
+
+def divisible(source: Source) -> Divisible:
+    """How several processes can read the arcs of a file."""
+    marker, n, count = _head(source)
+    check_claim(source, count, 8, "arcs")
+
+    def made(part: Source) -> Piece:
+        rows = _parse.rows(part, columns=3, base=1, limit=n, tag="a", comments="c")
+        return Piece(rows.src, rows.dst, None if marker.weighted is False else rows.weights)
+
+    size, make = lines_in_parts(source, made)
+    check = partial(check_count, source, expected=count, what="arcs", where=source.line)
+    undirected = marker.directed is False
+    return Divisible(Shares(size, make, n, both_ways=undirected, check=check), not undirected)
 
 
 def _head(source: Source) -> tuple[Marker, int, int]:

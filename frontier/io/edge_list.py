@@ -17,20 +17,20 @@ ways; it is understood wherever it is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array
 from frontier.io import _parse, _table
+from frontier.io._divisible import Divisible, lines_in_parts
 from frontier.io._edges import Edges, Marker, check_weights, graph_edges, is_number, text_rows
 from frontier.io._source import Source
 from frontier.io._table import Columns
 
-__all__ = ["read", "shares", "write"]
+__all__ = ["divisible", "read", "write"]
 
 _COLUMNS = {"el": 2, "wel": 3}
 _TABLES = ("csv", "tsv")
@@ -87,8 +87,8 @@ def read(source: Source, suffix: str, names: bool = False, header: bool | None =
     return found
 
 
-def shares(source: Source, suffix: str, header: bool | None = None) -> tuple[Shares, bool] | None:
-    """How several processes can read the lines of an edge list, and whether it is directed; None if they cannot."""
+def divisible(source: Source, suffix: str, header: bool | None = None) -> Divisible | None:
+    """How several processes can read the lines of an edge list; None if they cannot."""
     head = _head(source, suffix, names=False, header=header)
     columns = head.columns or _usual(head, suffix, names=False)
     if not _simple(columns) or (head.first is None and not head.says_enough):
@@ -101,15 +101,8 @@ def shares(source: Source, suffix: str, header: bool | None = None) -> tuple[Sha
 
     given = head.marker.directed
     directed = given if given is not None else head.directed is not False
-    begin, size = source.range_of_lines()
-    make = partial(_of_range, source.path, begin, made)
-    return Shares(size, make, limit, least=head.vertices), directed
-
-
-def _of_range(path: str, begin: int, made: Callable[[Source], Piece], lo: int, hi: int) -> Piece:
-    """What the lines say that begin in a range of bytes, which is counted from ``begin``."""
-    with open(path, "rb") as file:
-        return made(Source.of_lines(path, file, begin + lo, begin + hi, begin))
+    size, make = lines_in_parts(source, made)
+    return Divisible(Shares(size, make, limit, least=head.vertices), directed)
 
 
 def _simple(columns: Columns) -> bool:

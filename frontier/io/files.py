@@ -6,7 +6,6 @@ import contextlib
 import gzip
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
@@ -14,9 +13,9 @@ import numpy as np
 from frontier.atomic_write import replacing
 from frontier.errors import GraphError
 from frontier.graph.build import from_csr, from_edges
-from frontier.graph.build_input import label_array
 from frontier.graph.graph import Graph
 from frontier.graph.moving import on_host
+from frontier.io._divisible import graph_in_parts, in_parts
 from frontier.io._edges import Edges
 from frontier.io._source import Source, opened
 from frontier.io.formats import FORMATS, Format, Options, format_of
@@ -75,8 +74,8 @@ def read(
         than 50 MiB.
     placement : Placement or str, optional
         Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: all processes read the file together,
-        and each keeps the edges of its own vertices only. Of an edge list that is not gzipped, with no columns but
-        weights, each process reads a part; of other files, the whole.
+        and each keeps the edges of its own vertices only. Of edge lists with no columns but weights, Matrix Market,
+        DIMACS and npz each process reads a part; of other files, and what is gzipped, the whole.
     parts : bool
         With ``placement="ranks"``: whether each process reads a file of its own, which together are the graph.
 
@@ -135,14 +134,19 @@ def read(
     if parts and not there.divides:
         raise GraphError('parts=True goes with placement="ranks", of which each process may have a file of its own')
     with _naming(name):
-        if there.divides and known.shares is not None and not zipped and given is None and os.path.isfile(name):
-            divided = _shared(name, known, suffix, options, there, parts)
-            if divided is not None:
-                return divided
+        if there.divides and known.divisible is not None and not zipped and given is None and os.path.isfile(name):
+            with opened(name) as file:
+                divided = known.divisible(Source(name, file, zipped=False, progress=False), suffix, options)
+            made = None if divided is None else graph_in_parts(
+                name, divided, there, directed=directed, duplicates=duplicates, self_loops=self_loops,
+                num_vertices=num_vertices, labels=labels, parts=parts,
+            )  # fmt: skip
+            if made is not None:
+                return made
         with opened(name, given) as file:
             source = Source(name, file, zipped, progress)
             whole = _read(source, known, suffix, options, duplicates is None)
-        return divided_of(whole, there, parts, options.duplicates) if there.divides else whole.to(there)
+        return in_parts(whole, there, parts, options.duplicates) if there.divides else whole.to(there)
 
 
 @contextlib.contextmanager
@@ -155,40 +159,6 @@ def _naming(name: str) -> Iterator[None]:
     except GraphError as error:
         text = str(error)
         raise GraphError(text if text.startswith(name) else f"{name}: {text}") from None
-
-
-def _shared(
-    name: str, known: Format, suffix: str, options: Options, there: Placement, parts: bool
-) -> Graph | None:
-    """The graph of a file of which each process reads a part; None if that is not possible."""
-    assert known.shares is not None
-    with opened(name) as file:
-        found = known.shares(Source(name, file, zipped=False, progress=False), suffix, options)
-    if found is None:
-        return None
-    shares, directed = found
-    if options.directed and not directed:
-        return None  # each line says two edges
-    directed = directed if options.directed is None else options.directed
-    names = None if options.labels is None else label_array(options.labels)
-    count = shares.num_vertices if options.num_vertices is None else options.num_vertices
-    shares = replace(shares, num_vertices=count if names is None else len(names), alone=parts)
-    shares = replace(shares, name=None if parts else (os.path.basename(name), shares.count))
-    made: Graph = there.backend.build(
-        shares, there, directed=directed, duplicates=options.duplicates, self_loops=options.self_loops, labels=names
-    )
-    return made
-
-
-def divided_of(graph: Graph, there: Placement, parts: bool = False, duplicates: str = "keep") -> Graph:
-    """A graph that every process has as a whole in parts; or one of the parts of each."""
-    kept = slice(None) if graph.directed else graph.sources <= graph.targets
-    return from_edges(
-        graph.sources[kept], graph.targets[kept], None if graph.weights is None else graph.weights[kept],
-        num_vertices=None if parts else graph.num_vertices, directed=graph.directed,
-        duplicates=duplicates if parts else "keep", labels=graph.labels, vertices=graph.vertices,
-        edges={name: column[kept] for name, column in graph.edges.items()}, placement=there, parts=parts,
-    )  # fmt: skip
 
 
 def _read(source: Source, known: Format, suffix: str, options: Options, keep: bool) -> Graph:

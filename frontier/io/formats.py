@@ -16,8 +16,8 @@ from typing import IO, Any
 
 from frontier.errors import FrontierError, GraphError
 from frontier.graph.graph import Graph
-from frontier.graph.shares import Shares
 from frontier.io import dimacs, edge_list, matrix_market, metis, npz
+from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges
 from frontier.io._source import Source
 
@@ -57,9 +57,9 @@ class Format:
         refuses before, when the file (perhaps a pipe) is not yet open.
     lists_edges : bool
         Whether it knows ``num_vertices=``, ``labels=True`` and ``header=``.
-    shares : callable, optional
-        ``shares(source, suffix, options)`` gives how several processes can read a file together, and whether the graph
-        is directed; None if they cannot.
+    divisible : callable, optional
+        ``divisible(source, suffix, options)`` gives how several processes can read a file, which is not gzipped,
+        together; None if they cannot.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Format:
     read: Callable[[Source, str, Options], Found] | None
     write: Callable[[Graph, str, str], Callable[[Any], None]] | None
     lists_edges: bool = False
-    shares: Callable[[Source, str, Options], tuple[Shares, bool] | None] | None = None
+    divisible: Callable[[Source, str, Options], Divisible | None] | None = None
 
 
 #: Suffix of a file's name -> the format.
@@ -184,11 +184,15 @@ def _names() -> str:
 # ---- the shipped formats ------------------------------------------------------------------------------------
 
 
-def _text(read: Callable[[Source], Edges], write: Callable[[Graph, str], Iterable[bytes]]) -> dict[str, Any]:
+def _text(
+    read: Callable[[Source], Edges], write: Callable[[Graph, str], Iterable[bytes]],
+    divisible: Callable[[Source], Divisible | None] | None = None,
+) -> dict[str, Any]:  # fmt: skip
     """A text format without options, which gives its files in pieces."""
     return {
         "read": lambda source, suffix, options: read(source),
         "write": lambda graph, name, suffix: _pieces(write(graph, name)),
+        "divisible": None if divisible is None else lambda source, suffix, options: divisible(source),
     }
 
 
@@ -203,8 +207,8 @@ def _read_list(source: Source, suffix: str, options: Options) -> Edges:
     return edge_list.read(source, suffix, options.labels is True, options.header)
 
 
-def _share_list(source: Source, suffix: str, options: Options) -> tuple[Shares, bool] | None:
-    return None if options.labels is True else edge_list.shares(source, suffix, options.header)
+def _divisible_list(source: Source, suffix: str, options: Options) -> Divisible | None:
+    return None if options.labels is True else edge_list.divisible(source, suffix, options.header)
 
 
 def _write_list(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
@@ -215,15 +219,21 @@ def _read_archive(source: Source, suffix: str, options: Options) -> Edges | dict
     return npz.read(source.path, source.seekable())
 
 
+def _divisible_archive(source: Source, suffix: str, options: Options) -> Divisible | None:
+    return npz.divisible(source.path, source.seekable())
+
+
 def _write_archive(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
     arrays = npz.arrays_of(graph, name)
     return lambda file: npz.save(arrays, file)
 
 
-_add(Format("Matrix Market", ("mtx",), **_text(matrix_market.read, matrix_market.write)))
-_add(Format("edge list", ("el",), _read_list, _write_list, lists_edges=True, shares=_share_list))
-_add(Format("weighted edge list", ("wel",), _read_list, _write_list, lists_edges=True, shares=_share_list))
-_add(Format("edge list", ("txt", "tsv", "csv", "edges"), _read_list, _write_list, lists_edges=True, shares=_share_list))
-_add(Format("DIMACS", ("gr",), **_text(dimacs.read, dimacs.write)))
+_add(Format("Matrix Market", ("mtx",), **_text(matrix_market.read, matrix_market.write, matrix_market.divisible)))
+_add(Format("edge list", ("el",), _read_list, _write_list, lists_edges=True, divisible=_divisible_list))
+_add(Format("weighted edge list", ("wel",), _read_list, _write_list, lists_edges=True, divisible=_divisible_list))
+_add(Format(
+    "edge list", ("txt", "tsv", "csv", "edges"), _read_list, _write_list, lists_edges=True, divisible=_divisible_list
+))  # fmt: skip
+_add(Format("DIMACS", ("gr",), **_text(dimacs.read, dimacs.write, dimacs.divisible)))
 _add(Format("METIS", ("graph", "metis"), **_text(metis.read, metis.write)))
-_add(Format("NumPy archive", ("npz",), _read_archive, _write_archive))
+_add(Format("NumPy archive", ("npz",), _read_archive, _write_archive, divisible=_divisible_archive))

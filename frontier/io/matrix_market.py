@@ -11,15 +11,18 @@ directed graph with an edge and its negated reverse for each entry.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from frontier.graph.graph import Graph
+from frontier.graph.shares import Piece, Shares
 from frontier.io import _parse
+from frontier.io._divisible import Divisible, lines_in_parts
 from frontier.io._edges import Edges, check_claim, check_count, check_weights, graph_edges, text_rows
 from frontier.io._source import Source, shown
 
-__all__ = ["read", "write"]
+__all__ = ["divisible", "read", "write"]
 
 _KINDS = {"pattern": "auto", "integer": "integer", "real": "float", "double": "float"}
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric")
@@ -38,6 +41,25 @@ def read(source: Source) -> Edges:
     check_count(source, len(found.src), count, "entries", size_line)
     edges = Edges(found.src, found.dst, found.weights, n, directed=symmetry != "symmetric")
     return _mirrored(source, edges) if symmetry == "skew-symmetric" else edges
+
+
+def divisible(source: Source) -> Divisible | None:
+    """How several processes can read the entries of a file; None if entries are mirrored."""
+    field, symmetry = _header(source)
+    n, count = _size(source)
+    check_claim(source, count, 4, "entries")
+    if symmetry == "skew-symmetric":
+        return None
+
+    def made(part: Source) -> Piece:
+        rows = _parse.rows(
+            part, columns=2 if field == "pattern" else 3, kind=_KINDS[field], base=1, limit=n, comments="%"
+        )
+        return Piece(rows.src, rows.dst, rows.weights)
+
+    size, make = lines_in_parts(source, made)
+    check = partial(check_count, source, expected=count, what="entries", where=source.line)
+    return Divisible(Shares(size, make, n, check=check), directed=symmetry != "symmetric")
 
 
 def _header(source: Source) -> tuple[str, str]:

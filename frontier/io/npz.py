@@ -13,17 +13,23 @@ import os
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from frontier.errors import GraphError
+from frontier.graph.build_input import vertex_ids, weights_of
 from frontier.graph.graph import Graph
+from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array
+from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges
+from frontier.io._members import Ranges, header_of, members
 from frontier.memory.host import HOST
 
-__all__ = ["arrays_of", "read", "save"]
+__all__ = ["arrays_of", "divisible", "read", "save"]
 
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, KeyError, OSError,
@@ -33,10 +39,8 @@ _DAMAGE = (
 #: How many times longer data can be than what "deflate" makes of it.
 _DEFLATED = 1032
 
-_HEADERS: dict[tuple[int, int], Any] = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
+#: Arrays of vertex ids.
+_ENDS = {"src", "dst", "targets"}
 
 
 def read(path: str, file: Any) -> Edges | dict[str, Any]:
@@ -57,25 +61,100 @@ def read(path: str, file: Any) -> Edges | dict[str, Any]:
             **columns,
         }
     if "src" in arrays and "dst" in arrays:
-        count = arrays.get("n")
-        if count is not None and (count.ndim != 0 or count.dtype.kind not in "iu"):
-            raise GraphError(f"{path}: expected one integer as n, found {_kind(count)}")
         return Edges(
-            arrays["src"], arrays["dst"], arrays.get("weights"),
-            None if count is None else int(count), _flag(path, arrays, "directed"),
-        )  # fmt: skip
+            arrays["src"], arrays["dst"], arrays.get("weights"), _count(path, arrays), _flag(path, arrays, "directed")
+        )
     found = ", ".join(sorted(arrays)) or "nothing"
     raise GraphError(f"{path}: expected the arrays offsets and targets, or src and dst, found {found}")
 
 
+def divisible(path: str, file: Any) -> Divisible | None:
+    """How several processes can read the edges of an archive; None if that is as hard as reading all."""
+    with _refusing_damage(path):
+        _check_archive(path, file)
+        _check_sizes(path, file, whole=False)
+        kinds = members(path, file)
+    own = "offsets" in kinds and "targets" in kinds
+    long = {name for name in kinds if own and (name in ("targets", "weights") or name.startswith("edges/"))}
+    if not own:
+        long = {name for name in ("src", "dst", "weights") if name in kinds}
+    count = max((math.prod(kinds[name].shape) for name in long), default=0)
+    plain = all(kinds[name].shape == (count,) and not kinds[name].dtype.hasobject for name in long)
+    if not plain or not (own or {"src", "dst"} <= long) or any(kinds[e].dtype.kind not in "iu" for e in long & _ENDS):
+        return None
+    with _refusing_damage(path), np.load(file, allow_pickle=False) as archive:
+        short = {name: archive[name] for name in archive.files if name not in long}
+    ranges = Ranges(path, {name: kinds[name] for name in long})
+
+    def read(name: str, lo: int, hi: int) -> Array:
+        with _refusing_damage(path):
+            return ranges.read(name, lo, hi)
+
+    return _rows_divisible(path, short, long, count, read) if own else _edges_divisible(path, short, long, count, read)
+
+
+def _rows_divisible(
+    path: str, short: dict[str, Array], long: set[str], count: int, read: Callable[[str, int, int], Array]
+) -> Divisible | None:
+    """Our own layout."""
+    offsets, columns = short["offsets"], [name for name in sorted(long) if name.startswith("edges/")]
+    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) == 0 or (np.diff(offsets) < 0).any():
+        return None  # which is refused
+    if offsets[0] != 0 or offsets[-1] != count:
+        return None
+    n = len(offsets) - 1
+
+    def make(lo: int, hi: int) -> Piece:
+        first, last = np.searchsorted(offsets, [lo, hi - 1], "right") - 1 if lo < hi else (0, -1)
+        cuts = np.clip(offsets[first : last + 2], lo, hi)
+        src = np.repeat(np.arange(first, last + 1), np.diff(cuts))
+        weights = _weights(read("weights", lo, hi)) if "weights" in long else None
+        edges = {name.partition("/")[2]: read(name, lo, hi) for name in columns}
+        return Piece(src, vertex_ids(read("targets", lo, hi), "targets"), weights, edges)
+
+    directed = _flag(path, short, "directed")
+    vertices = {name.partition("/")[2]: array for name, array in short.items() if name.startswith("vertices/")}
+    if any(len(column) != n for column in vertices.values()):
+        return None
+    shares = Shares(count, make, n, both_ways=not directed)
+    return Divisible(shares, directed, short.get("labels"), vertices, keeps=True)
+
+
+def _edges_divisible(
+    path: str, short: dict[str, Array], long: set[str], count: int, read: Callable[[str, int, int], Array]
+) -> Divisible:
+    """The plain layout."""
+
+    def make(lo: int, hi: int) -> Piece:
+        weights = _weights(read("weights", lo, hi)) if "weights" in long else None
+        return Piece(vertex_ids(read("src", lo, hi), "src"), vertex_ids(read("dst", lo, hi), "dst"), weights)
+
+    return Divisible(Shares(count, make, _count(path, short)), _flag(path, short, "directed"))
+
+
+def _weights(values: Array) -> Array:
+    return weights_of(values, len(values))
+
+
 def _load(path: str, file: Any) -> dict[str, Array]:
-    if file.read(2) != b"PK":
-        raise GraphError(f"{path}: expected an archive written by numpy.savez, found something else")
-    file.seek(0)
-    try:
+    with _refusing_damage(path):
+        _check_archive(path, file)
         _check_sizes(path, file)
         with np.load(file, allow_pickle=False) as archive:
             return {name: archive[name] for name in archive.files}
+
+
+def _check_archive(path: str, file: Any) -> None:
+    file.seek(0)
+    if file.read(2) != b"PK":
+        raise GraphError(f"{path}: expected an archive written by numpy.savez, found something else")
+    file.seek(0)
+
+
+@contextmanager
+def _refusing_damage(path: str) -> Iterator[None]:
+    try:
+        yield
     except GraphError:
         raise
     except _DAMAGE as error:
@@ -83,7 +162,7 @@ def _load(path: str, file: Any) -> dict[str, Array]:
         raise GraphError(f"{path}: expected a whole .npz archive, found damage: {reason}") from None
 
 
-def _check_sizes(path: str, file: Any) -> None:
+def _check_sizes(path: str, file: Any, whole: bool = True) -> None:
     """Compare what an archive says of its arrays with the bytes that are there, before NumPy believes it."""
     length = file.seek(0, os.SEEK_END)
     total = 0
@@ -97,8 +176,9 @@ def _check_sizes(path: str, file: Any) -> None:
                     f"{path}: expected at most {most:,} bytes of {member.filename}, the file having {length:,}, "
                     f"found a claim of {size:,}"
                 )
-        needed = sum(member.file_size for member in archive.infolist())
-        HOST.check_room(needed, f"the arrays of {path}", "read it on a machine with more")
+        if whole:
+            needed = sum(member.file_size for member in archive.infolist())
+            HOST.check_room(needed, f"the arrays of {path}", "read it on a machine with more")
         for member in archive.infolist():
             if not member.filename.endswith(".npy"):
                 raise GraphError(f"{path}: expected arrays only, found other files in the archive")
@@ -109,16 +189,20 @@ def _check_sizes(path: str, file: Any) -> None:
 
 def _check_header(path: str, member: zipfile.ZipInfo, stream: Any) -> None:
     """Compare shape and dtype in an array's header with the size of what follows."""
-    version = np.lib.format.read_magic(stream)
-    if version not in _HEADERS:
-        raise GraphError(f"{path}: expected plain arrays, found {member.filename} in .npy version {version}")
-    shape, _, dtype = _HEADERS[version](stream)
+    shape, dtype = header_of(path, member, stream)
     claimed, there = math.prod(shape) * dtype.itemsize, member.file_size - stream.tell()
     if claimed != there and not dtype.hasobject:
         raise GraphError(
             f"{path}: expected {claimed:,} bytes of {member.filename}, as {dtype} of shape {shape} takes, "
             f"found {there:,}"
         )
+
+
+def _count(path: str, arrays: dict[str, Array]) -> int | None:
+    count = arrays.get("n")
+    if count is not None and (count.ndim != 0 or count.dtype.kind not in "iu"):
+        raise GraphError(f"{path}: expected one integer as n, found {_kind(count)}")
+    return None if count is None else int(count)
 
 
 def _flag(path: str, arrays: dict[str, Array], name: str) -> bool:

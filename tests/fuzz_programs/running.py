@@ -17,7 +17,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import FrontierError, NotConvergedError
-from frontier.io.files import divided_of
+from frontier.io._divisible import in_parts
 from frontier.memory.arrays import to_host
 from frontier.memory.placement import Placement
 from frontier.program.execution import start
@@ -110,7 +110,7 @@ def placed(g: fr.Graph, backend: str) -> fr.Graph:
     """The graph on a backend; ``"divided:3"`` is three ranks of which each has only its part of the graph."""
     if not backend.startswith("divided:"):
         return g.to(backend)
-    return divided_of(g, Placement.parse(backend.replace("divided", "ranks")))
+    return in_parts(g, Placement.parse(backend.replace("divided", "ranks")))
 
 
 def _run(module: ModuleType, program: Program, case: Case, backend: str) -> dict[str, Any]:

@@ -70,7 +70,7 @@ def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str
                 f"rank {rank} does not build the same graph as rank 0: all must call the same, with the same seed, "
                 "file or edges, or with parts=True"
             ))  # fmt: skip
-    work = _Pieces(shares, comm, both=not directed, self_loops=self_loops)
+    work = _Pieces(shares, comm, both=not directed and not shares.both_ways, self_loops=self_loops)
     degree = work.survey()
     begins = np.zeros(len(degree) + 1, np.int64)
     np.cumsum(degree, out=begins[1:])
@@ -80,7 +80,10 @@ def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str
     del begins
     for piece in work.received(starts):
         rows.put(piece)
-    return rows.finished(comm, duplicates)
+    made = rows.finished(comm, duplicates)
+    if not directed and shares.both_ways:
+        check_both_ways(made, comm)
+    return made
 
 
 class _Pieces:
@@ -93,6 +96,7 @@ class _Pieces:
         if shares.alone:
             self._first, self._total = sum(counts[: comm.rank]), sum(counts)
         self._turns = max(1, min(PIECES, self._total // (comm.size * LEAST)))
+        self._found = 0
         #: What :meth:`survey` finds out.
         self.num_vertices, self.ids = 0, np.dtype(np.int32)
         self.dtypes: dict[str, np.dtype[Any]] = {}
@@ -107,7 +111,9 @@ class _Pieces:
                 begin, stop = (min(max(at, self._first), end) - self._first for at in (lo, hi))
             else:
                 begin, stop = (lo + (hi - lo) * share // size for share in (rank, rank + 1))
-            yield self._shares.checked(self._shares.make(begin, stop), self._self_loops)
+            piece = self._shares.make(begin, stop)
+            self._found += len(piece.src)
+            yield self._shares.checked(piece, self._self_loops)
 
     def survey(self) -> Array:
         """Find out how many vertices there are, and how many edges each has before duplicates are dropped."""
@@ -124,6 +130,8 @@ class _Pieces:
                 empty.setdefault(name, value.dtype)
                 if len(value):
                     full.setdefault(name, set()).add(value.dtype)
+        if self._shares.check is not None:
+            self._shares.check(self._found if self._shares.alone else sum(self._comm.gather(self._found)))
         self.num_vertices = max(self._comm.gather(len(found)))
         self.ids = id_dtype(self.num_vertices)
         self._agree_dtypes(empty, full)
@@ -248,6 +256,41 @@ class _Rows:
             if weights is not None:
                 weights[there] = rows.weights
         return degree, loops
+
+
+def check_both_ways(rows: OwnRows, comm: Communicator) -> None:
+    """Refuse rows in which not every edge has its reverse, with the same weight; all ranks call this together.
+
+    An edge and its reverse are with different ranks. So each adds up numbers that are made of its edges, and of their
+    reverses: the sums of all ranks are equal if the edges are, and hardly ever otherwise.
+    """
+    first, end = rows.own
+    begins = rows.offsets[first : end + 1].astype(np.int64)
+    weights = rows.values.get("")
+    there = back = 0
+    for begin, stop in itertools.pairwise(_blocks(begins - begins[0])):
+        slots = slice(int(begins[begin]), int(begins[stop]))
+        src = np.repeat(np.arange(first + begin, first + stop, dtype=np.uint64), np.diff(begins[begin : stop + 1]))
+        dst = rows.targets[slots].astype(np.uint64)
+        value = None if weights is None else weights[slots]
+        there, back = there + _mixed(src, dst, value), back + _mixed(dst, src, value)
+    told = comm.gather((there, back))
+    if (sum(each[0] for each in told) - sum(each[1] for each in told)) % 2**64:
+        raise common(GraphError(
+            "the rows of an undirected graph must have every edge both ways, with the same weight, and these do not"
+        ))  # fmt: skip
+
+
+def _mixed(src: Array, dst: Array, weights: Array | None) -> int:
+    """A number that is made of edges, in whatever order they are."""
+    found: Any = src * np.uint64(0x9E3779B97F4A7C15) + dst * np.uint64(0xC2B2AE3D27D4EB4F)
+    if weights is not None:
+        bits = (weights.astype(np.float64) + 0.0).view(np.uint64) if weights.dtype.kind == "f" else weights
+        found += bits.astype(np.uint64) * np.uint64(0x165667B19E3779F9)
+    found ^= found >> np.uint64(31)
+    found *= np.uint64(0xBF58476D1CE4E5B9)
+    found ^= found >> np.uint64(29)
+    return int(found.sum(dtype=np.uint64))
 
 
 def places(cursor: Array, rows: Array) -> Array:

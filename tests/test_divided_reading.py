@@ -1,0 +1,213 @@
+"""Files of which each rank reads a part: the same graph as of the whole, the same errors, and less memory."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mpi import mpirun, processes
+from test_divided import same
+
+import frontier as fr
+from frontier.backends.ranks import building
+from frontier.io import files
+from frontier.memory import detection
+
+pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+
+SUFFIXES = ("el", "wel", "csv", "tsv", "txt", "csv.gz", "mtx", "gr", "npz")
+
+
+@pytest.mark.parametrize(
+    ("suffix", "directed"), [("graph", False), *((suffix, way) for suffix in SUFFIXES for way in (False, True))]
+)
+def test_a_file_is_read_in_parts_as_it_is_read_whole(suffix, directed, tmp_path):
+    weights = None if suffix == "el" else (1, 9) if suffix == "graph" else (0.5, 2.0)
+    path = tmp_path / f"graph.{suffix}"
+    fr.write(fr.rmat(8, 8, seed=5, directed=directed, weights=weights), path)
+    for place in ("ranks:1", "ranks:3"):
+        same(fr.read(path, placement=place), fr.read(path))
+
+
+def saved(name: str, folder, graph: fr.Graph):
+    """A graph as an archive: as ``fr.write`` writes it, packed, or as a list of edges."""
+    path = folder / f"{name}.npz"
+    fr.write(graph, path)
+    if name == "plain":
+        kept = slice(None) if graph.directed else graph.sources <= graph.targets
+        arrays = {"src": graph.sources[kept], "dst": graph.targets[kept], "n": graph.num_vertices}
+        arrays["directed"] = graph.directed
+        if graph.weights is not None:
+            arrays["weights"] = graph.weights[kept]
+        np.savez(path, **arrays)
+    elif name == "packed":
+        with np.load(path) as archive:
+            np.savez_compressed(path, **dict(archive))
+    return path
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", ["own", "plain", "packed"])
+@pytest.mark.parametrize("weights", [None, (1, 9), (0.5, 2.0)])
+def test_archives_are_read_in_parts(name, directed, weights, tmp_path, monkeypatch):
+    g = fr.rmat(8, 8, seed=5, directed=directed, weights=weights)
+    if name != "plain":
+        g = g.with_columns(vertices={"age": np.arange(256)}, edges={"year": np.arange(g.num_slots) % 7 * directed})
+    path = saved(name, tmp_path, g)
+    whole = fr.read(path)
+    monkeypatch.setattr(building, "LEAST", 100)  # many pieces
+    monkeypatch.setattr(files, "_read", None)  # nothing is read as a whole
+    for place in ("ranks:1", "ranks:3"):
+        found = fr.read(path, placement=place)
+        same(found, whole)
+        assert all(np.array_equal(found.vertices[name], whole.vertices[name]) for name in whole.vertices)
+        assert all(np.array_equal(found.edges[name], whole.edges[name]) for name in whole.edges)
+
+
+@pytest.mark.parametrize("suffix", ["mtx", "gr", "wel", "csv"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_files_of_lines_are_read_in_parts(suffix, directed, tmp_path, monkeypatch):
+    path = tmp_path / f"graph.{suffix}"
+    fr.write(fr.rmat(8, 8, seed=5, directed=directed, weights=(1, 9)), path)
+    whole = fr.read(path)
+    monkeypatch.setattr(building, "LEAST", 100)
+    monkeypatch.setattr(files, "_read", None)
+    same(fr.read(path, placement="ranks:3"), whole)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"directed": True}, {"directed": False}, {"duplicates": "sum"}, {"self_loops": "drop"}, {"duplicates": "keep"},
+        {"labels": [f"v{i}" for i in range(64)]}, {"directed": False, "self_loops": "drop", "duplicates": "max"},
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("suffix", ["mtx", "gr", "npz", "wel"])
+@pytest.mark.parametrize("directed", [False, True])
+def test_options_mean_the_same_in_parts(suffix, directed, options, tmp_path):
+    rng = np.random.default_rng(3)
+    src, dst = rng.integers(0, 64, (2, 700))
+    src[-1] = 63
+    g = fr.from_edges(src, dst, src + dst, num_vertices=64, directed=directed, duplicates="keep")
+    path = tmp_path / f"graph.{suffix}"
+    fr.write(g, path)
+    same(fr.read(path, placement="ranks:3", **options), fr.read(path, **options))
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 3\n1 2\n2 3\n", "a.mtx:2: expected 3 entries"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n2 3\n", "a.mtx:2: expected 1 entries"),
+        ("a.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 4\n", "a.mtx:3: expected a vertex id"),
+        ("a.gr", "p sp 3 2\na 1 2 5\n", "a.gr:1: expected 2 arcs"),
+        ("a.gr", "c frontier: directed=no\np sp 3 2\na 1 2 5\na 2 1 6\n", "every edge both ways, with the same weight"),
+        ("a.gr", "c frontier: directed=no\np sp 3 2\na 1 2 5\na 2 3 5\n", "every edge both ways"),
+    ],
+)
+def test_files_that_are_wrong_are_refused_in_parts_too(name, text, message, tmp_path):
+    (tmp_path / name).write_text(text)
+    for place in ("ranks:1", "ranks:2"):
+        with pytest.raises(fr.GraphError, match=message):
+            fr.read(tmp_path / name, placement=place)
+
+
+def test_archives_that_are_wrong_are_refused_in_parts_too(tmp_path):
+    path = tmp_path / "a.npz"
+    wrong = [
+        ({"offsets": [0, 1, 1], "targets": [1], "directed": False}, "every edge both ways"),
+        ({"offsets": [0, 2, 1], "targets": [1], "directed": True}, "offsets"),
+        ({"offsets": [0, 1, 1], "targets": [2], "directed": True}, "there are 2"),
+        ({"src": [0, 1], "dst": [1], "directed": True}, "src|dst"),
+        ({"src": [0.5], "dst": [1], "directed": True}, "must be integers"),
+        ({"src": [0], "dst": [1], "weights": [float("nan")]}, "NaN"),
+        ({"src": [0], "dst": [1], "n": [3]}, "one integer as n"),
+    ]
+    for arrays, message in wrong:
+        np.savez(path, **{name: np.array(value) for name, value in arrays.items()})
+        with pytest.raises(fr.GraphError, match=message):
+            fr.read(path, placement="ranks:2")
+    fr.write(fr.rmat(8, 8, seed=1), path)
+    with np.load(path) as archive:
+        np.savez_compressed(path, **dict(archive))
+    whole = path.read_bytes()
+    at = whole.index(b"targets.npy") + 400
+    path.write_bytes(whole[:at] + bytes(200) + whole[at + 200 :])
+    with pytest.raises(fr.GraphError, match="found damage"):
+        fr.read(path, placement="ranks:2")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1\n2 3\n", "0 1 5\n1 2 2.5\n7 1 3", "# a\n\n0 1\n# b\n3 0\n\n", "u,v\n0,1\n",
+        "source\ttarget\tweight\n5\t1\t2",
+    ],
+)
+@pytest.mark.parametrize("place", ["ranks:1", "ranks:2", "ranks:4"])
+def test_small_files_are_read_alike(text, place, tmp_path):
+    path = tmp_path / ("graph.csv" if "," in text else "graph.txt")
+    path.write_text(text)
+    same(fr.read(path, placement=place), fr.read(path))
+
+
+def test_an_error_in_a_file_names_its_line(tmp_path):
+    path = tmp_path / "graph.el"
+    path.write_text("# comment\n" + "0 1\n" * 40000 + "0 x\n" + "1 2\n" * 30000)
+    for place in (None, "ranks:3"):
+        with pytest.raises(fr.GraphError, match=r"graph\.el:40002: expected a vertex id"):
+            fr.read(path, placement=place)
+    with pytest.raises(fr.GraphError, match="goes with placement="):
+        fr.read(path, parts=True)
+
+
+@processes
+def test_processes_read_a_file_together_or_one_each(tmp_path):
+    whole = fr.rmat(9, 8, seed=5, weights=(0.5, 2.0), directed=True)
+    fr.write(whole, tmp_path / "graph.wel")
+    thirds = np.array_split(np.arange(whole.num_slots), 3)
+    for rank, mine in enumerate(thirds):
+        part = fr.from_edges(
+            whole.sources[mine], whole.targets[mine], whole.weights[mine], directed=True, num_vertices=512
+        )
+        fr.write(part, tmp_path / f"part{rank}.wel")
+    made = mpirun(3, tmp_path, """
+        import numpy as np, frontier as fr
+        from mpi4py import MPI
+        whole = fr.read("graph.wel")
+        for g in (fr.read("graph.wel", placement="ranks"),
+                  fr.read(f"part{MPI.COMM_WORLD.rank}.wel", placement="ranks", parts=True)):
+            first, own = g.targets.first, g.targets.own
+            assert len(own) < whole.num_slots
+            assert np.array_equal(own, whole.targets[first : first + len(own)])
+            assert np.array_equal(g.weights.own, whole.weights[first : first + len(own)])
+            assert np.array_equal(fr.bfs(g, 3).level, fr.bfs(whole, 3).level)
+        print("right")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 3
+
+
+@processes
+@pytest.mark.parametrize("name", ["own", "plain", "packed", "graph.mtx", "graph.wel", "graph.gr"])
+def test_reading_takes_the_memory_of_the_part(name, tmp_path):
+    archive = "." not in name
+    g = fr.rmat(19 if archive else 17, 16, seed=5, directed=True, weights=(1, 9))
+    path = saved(name, tmp_path, g) if archive else tmp_path / name
+    if not archive:
+        fr.write(g, path)
+    made = mpirun(2, tmp_path, f"""
+        import numpy as np, frontier as fr
+        def kilobytes(name):
+            return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+        fr.rmat(15, 16, seed=1, weights=(1, 9), directed=True, placement="ranks")
+        before = kilobytes("VmRSS")
+        g = fr.read({path.name!r}, placement="ranks")
+        part = (g.targets.own.nbytes + g.weights.own.nbytes + g.offsets.nbytes) / 1024
+        taken = kilobytes("VmHWM") - before
+        print("took", taken, part)
+        assert taken < 1.5 * part + 4096, (taken, part)
+        print("right")
+    """)  # fmt: skip
+    print(made.stdout)
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 2
