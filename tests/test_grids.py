@@ -13,7 +13,7 @@ from test_ranks import Paths
 
 import frontier as fr
 from frontier.backends.ranks import execution
-from frontier.backends.ranks.grid import COLUMN, ROW, Grid
+from frontier.backends.ranks.grid import COLUMN, ROW, Grid, rows_of
 from frontier.backends.ranks.rounds import Rounds
 from frontier.memory import detection
 
@@ -80,6 +80,33 @@ def test_primitives_are_the_same(where, g):
     )
 
 
+@pytest.mark.parametrize("where", SHAPES)
+@pytest.mark.parametrize("directed", [False, True])
+def test_graphs_made_in_parts_send_edges_to_blocks(where, directed):
+    options = {"seed": 3, "weights": (1, 9), "directed": directed}
+    g, there = fr.rmat(7, 8, **options), fr.rmat(7, 8, placement=where, **options)
+    found = fr.bfs(there, 5)
+    assert np.array_equal(found.level, fr.bfs(g, 5).level)
+    fr.verify.bfs(g, found)
+    fr.verify.sssp(g, fr.sssp(there, 5))
+    assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
+    np.testing.assert_allclose(fr.pagerank(there).rank, fr.pagerank(g).rank, rtol=1e-9)
+    if "python" in where:
+        return
+    divided = there._topology.divided
+    rows = rows_of(there.placement.backend.shape, divided.size)
+    whole = fr.Partition(g, "2d", rows, divided.size // rows, divided.starts)
+    for rank, part in enumerate(divided.parts):
+        (outwards, inwards) = (
+            next(each for name, each in part._topology.built().items() if f"inwards {turned}" in name)
+            for turned in (False, True)
+        )  # fmt: skip
+        expected = whole.block(rank)
+        edges = sorted(zip(expected.sources, expected.targets, g.weights[expected.slots], strict=True))
+        assert sorted(zip(outwards.sources, outwards.targets, outwards.weights, strict=True)) == edges
+        assert sorted(zip(inwards.targets, inwards.sources, inwards.weights, strict=True)) == edges
+
+
 @given(graphs_with_vertex(weights="int32"), st.sampled_from([(2, 2), (2, 3), (3, 1), (3, 3)]), st.data())
 @settings(max_examples=15)
 def test_any_partition_gives_the_same(graph_and_source, shape, data):
@@ -97,7 +124,7 @@ def test_any_partition_gives_the_same(graph_and_source, shape, data):
     assert np.array_equal(p.distance, expected)
 
 
-@pytest.mark.parametrize("backend", ["ranks:4,2d", "ranks:6,2x3"])
+@pytest.mark.parametrize("backend", ["ranks:4,2d", "ranks:6,2x3", "divided:6,3x2"])
 def test_random_programs_leave_the_same_on_python_and_in_a_grid(backend):
     said = _fuzz("--programs", "8", "--graphs", "3", "--seed", "60", "--backend", backend)
     assert "8 programs" in said
@@ -264,6 +291,9 @@ def test_processes_in_a_grid_have_the_same_results(tmp_path):
         fr.verify.sssp(g, fr.sssp(there, 3))
         assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
         np.testing.assert_allclose(fr.pagerank(there).rank, fr.pagerank(g).rank, rtol=1e-9)
+        made = fr.rmat(9, 8, seed=5, weights=(1, 9), placement="ranks,2d")
+        fr.verify.sssp(g, fr.sssp(made, 3))
+        np.testing.assert_allclose(fr.pagerank(made).rank, fr.pagerank(g).rank, rtol=1e-9)
         assert "4 processes in 2 rows" in there.placement.backend.describe(there.placement)
         try:
             g.to("ranks,3x3")

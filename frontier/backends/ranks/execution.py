@@ -104,8 +104,8 @@ class _Walk(Context):
 
     def _divided(self, step: Operator, f: Frontier) -> Frontier:
         p = self.problem
-        if self._grid is not None and self.exchange.plans.in_blocks(step):
-            return self._in_blocks(step, f, block_of(p, self._grid, self._starts))
+        if self.exchange.plans.in_blocks(step):
+            return self._in_blocks(step, f)
         there = part_for(step, p, self._comm, self._backend.interprets) if in_parts(p) else p
         with self._exchanging(f) as sizes:
             mirrors = self.exchange.mirrors
@@ -119,7 +119,9 @@ class _Walk(Context):
             sizes.append(len(next_))
         return next_
 
-    def _in_blocks(self, step: Operator, f: Frontier, block: Problem) -> Frontier:
+    def _in_blocks(self, step: Operator, f: Frontier) -> Frontier:
+        assert self._grid is not None
+        block = block_of(self.problem, step, self._grid, self._starts, self._comm, self._backend.interprets)
         with self._exchanging(f) as sizes:
             next_ = self.exchange.run(
                 step, f, block.graph, lambda mine: self._run_inner(_alone(step), mine, block), self._combining

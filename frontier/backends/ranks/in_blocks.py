@@ -12,11 +12,14 @@ merged.
 from __future__ import annotations
 
 import copy
+import itertools
 import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.ranks.building import places
+from frontier.backends.ranks.grid import COLUMN
 from frontier.backends.ranks.needs import names_of
 from frontier.backends.ranks.own_part import in_parts
 from frontier.backends.ranks.writes import written
@@ -26,22 +29,29 @@ from frontier.partitions.partition import Partition
 from frontier.program.effects import effects
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
 
+    from frontier.backends.ranks.communicators import Communicator
     from frontier.backends.ranks.grid import Grid
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
 __all__ = ["block_of", "runs_in_blocks"]
 
+#: A part sends its edges in so many pieces at most, of so many edges at least.
+PIECES, LEAST = 64, 1 << 17
+
 
 def runs_in_blocks(step: Step, p: Problem) -> bool:
     """Whether each part can run a step on its block."""
-    if not step.far or not step.splits(p) or "edge" in names_of(step) or in_parts(p):
+    if not step.far or not step.splits(p) or "edge" in names_of(step):
         return False
+    of_edges = {name for name, field in p.fields.items() if field.kind == "edge"}
     for fn, _ in step.functors():
         made = effects(fn)
-        if not made.exact or made.topology:
+        if not made.exact or made.topology or made.fields & of_edges:
             return False
         for name, where in made.writes.items():
             near = step.near in where or "any" in where
@@ -54,21 +64,72 @@ def runs_in_blocks(step: Step, p: Problem) -> bool:
     return True
 
 
-def block_of(p: Problem, grid: Grid, starts: NDArray[Any]) -> Problem:
-    """The problem on a part's block, with the same fields."""
-    made: Problem | None = p.workspace.get("block")
+def block_of(
+    p: Problem, step: Step, grid: Grid, starts: NDArray[Any], comm: Communicator, interprets: bool
+) -> Problem:
+    """The problem on a part's block as a step walks it, with the same fields; all parts call this together."""
+    inwards = step.near == "dst" and not interprets  # an interpreter takes the ends of an in-edge by its slot
+    made: Problem | None = p.workspace.get(("block", inwards))
     if made is None:
-        g = p.graph
-        key = f"block {grid.rank} of {grid.rows} x {grid.columns}, {zlib.crc32(starts.tobytes())}"
+        g, make = p.graph, _sent if in_parts(p) else _taken
+        key = f"block {grid.rank} of {grid.rows} x {grid.columns}, inwards {inwards}, {zlib.crc32(starts.tobytes())}"
         made = copy.copy(p)  # with the same dicts of arrays, scalars and piles
-        vars(made).update(graph=g.cached(key, lambda: _block(g, grid, starts)), workspace={})
-        p.workspace["block"] = made
+        vars(made).update(graph=g.cached(key, lambda: make(g, grid, starts, comm, inwards)), workspace={})
+        p.workspace["block", inwards] = made
     return made
 
 
-def _block(g: Graph, grid: Grid, starts: NDArray[Any]) -> Graph:
+# ---- the graph of a block --------------------------------------------------------------------------------
+
+# Where a step walks in-edges, these are taken for edges: the graph is said to be symmetric, so that in-edges are what
+# edges are, with their weights beside them.
+
+
+def _taken(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inwards: bool) -> Graph:
+    """A block of a graph that is there as a whole."""
     edges = Partition(g, "2d", grid.rows, grid.columns, starts).block(grid.rank)
+    near, far, slots = edges.sources, edges.targets, edges.slots
+    if inwards:
+        order = np.argsort(edges.targets, kind="stable")
+        near, far, slots = edges.targets, edges.sources[order], slots[order]
     offsets = np.zeros(g.num_vertices + 1, g.offsets.dtype)
-    np.cumsum(np.bincount(edges.sources, minlength=g.num_vertices), out=offsets[1:])
-    weights = None if g.weights is None else g.weights[edges.slots]
-    return Graph(offsets, edges.targets, weights, directed=True, placement=g.placement)
+    np.cumsum(np.bincount(near, minlength=g.num_vertices), out=offsets[1:])
+    weights = None if g.weights is None else g.weights[slots]
+    return Graph(offsets, far, weights, directed=not inwards, placement=g.placement)
+
+
+def _sent(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inwards: bool) -> Graph:
+    """A block of a graph in parts: owners of sources send edges to the parts of their column, piece by piece."""
+    offsets = np.zeros(g.num_vertices + 1, g.offsets.dtype)
+    for (near,) in _received(g, grid, starts, comm, inwards, only_near=True):
+        np.add.at(offsets, near + 1, 1)
+    np.cumsum(offsets, out=offsets)
+    far = np.empty(int(offsets[-1]), g.targets.dtype)
+    weights = None if g.weights is None else np.empty(len(far), g.weights.dtype)
+    cursor = offsets[:-1].astype(np.int64)
+    for near, ends, *values in _received(g, grid, starts, comm, inwards):
+        at = places(cursor, near)
+        far[at] = ends
+        if weights is not None:
+            weights[at] = values[0]
+    return Graph(offsets, far, weights, directed=not inwards, placement=g.placement)
+
+
+def _received(
+    g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inwards: bool, only_near: bool = False
+) -> Iterator[tuple[NDArray[Any], ...]]:
+    """Near ends, far ends and weights of the edges of a part's block, piece by piece."""
+    lo, hi = (int(g.offsets[starts[rank]]) for rank in (comm.rank, comm.rank + 1))
+    turns = max(1, min(PIECES, g.num_slots // (comm.size * LEAST)))
+    column = grid.members[COLUMN]
+    for begin, end in itertools.pairwise(lo + (hi - lo) * turn // turns for turn in range(turns + 1)):
+        sources = np.searchsorted(g.offsets, np.arange(begin, end, dtype=g.offsets.dtype), side="right") - 1
+        targets = g.targets[begin:end]
+        ends = sources.astype(targets.dtype), targets
+        arrays = [*(reversed(ends) if inwards else ends)][: 1 if only_near else 2]
+        if g.weights is not None and not only_near:
+            arrays.append(g.weights[begin:end])
+        owners = column.start + np.searchsorted(starts[1:], targets, side="right") % grid.rows
+        there = (np.flatnonzero(owners == rank) for rank in range(comm.size))
+        told = comm.deal([[array[at] for array in arrays] for at in there])
+        yield tuple(np.concatenate(parts) for parts in zip(*told, strict=True))
