@@ -22,12 +22,12 @@ import pytest
 from hypothesis import errors
 from hypothesis.internal.conjecture import providers
 
-from frontier.backends.ranks.communicators import PAUSE, Mpi, world
+from frontier.backends.ranks.communicators import PAUSE, Processes, world
 
 __all__ = ["Together", "ranks"]
 
 
-def ranks(backends: list[str]) -> Mpi | None:
+def ranks(backends: list[str]) -> Processes | None:
     """The processes that run these tests together; None if there is just this one."""
     return world() if "ranks" in backends and world().size > 1 else None
 
@@ -37,10 +37,10 @@ class Together:
 
     Parameters
     ----------
-    comm : Mpi
+    comm : Processes
     """
 
-    def __init__(self, comm: Mpi) -> None:
+    def __init__(self, comm: Processes) -> None:
         self._comm = comm
 
     @pytest.hookimpl(tryfirst=True)

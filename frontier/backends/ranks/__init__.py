@@ -1,13 +1,13 @@
 """The ranks backend: one program on several processes, or on several parts of one, which share the work of each step.
 
-``communicators`` is how parts talk (MPI, or threads for tests), ``rounds`` is what they say each time, ``messages`` in
-which form. ``execution`` walks through a program, ``plans`` is what is known of its steps, ``dividing`` runs a step on
-one part and exchanges what it did. ``writes`` says which fields a step writes and what merges them, ``ends`` where it
-touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what only owners know, ``portion`` is a
-part's share of a frontier. ``group`` runs several parts in one process. Of graphs in parts, ``needs`` says what a step
-looks at of other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs
-scans. Where parts lie in a ``grid``, steps along edges run ``in_blocks``; ``folding`` brings together what parts of a
-list were reduced to.
+``communicators`` is how parts talk (MPI, or threads for tests; ``torchrun`` PyTorch's Gloo), ``rounds`` is what they
+say each time, ``messages`` in which form. ``execution`` walks through a program, ``plans`` is what is known of its
+steps, ``dividing`` runs a step on one part and exchanges what it did. ``writes`` says which fields a step writes and
+what merges them, ``ends`` where it touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what
+only owners know, ``portion`` is a part's share of a frontier. ``group`` runs several parts in one process. Of graphs
+in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps
+it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run ``in_blocks``;
+``folding`` brings together what parts of a list were reduced to.
 
 Every part holds the whole graph and all fields; what is divided is the work. ``g.to("ranks")`` uses the processes that
 mpirun has started, ``g.to("ranks:3")`` three parts of this process, and ``g.to("ranks:6,2d")`` six parts in a grid.
@@ -116,7 +116,9 @@ class RanksBackend(Backend):
 
     def missing(self) -> str:
         """Return what is missing to use it on this machine."""
-        if importlib.util.find_spec("mpi4py") is None:
+        from frontier.backends.ranks.communicators import by_torchrun
+
+        if not by_torchrun() and importlib.util.find_spec("mpi4py") is None:
             return "mpi4py is not installed: pip install mpi4py mpich"
         return ""
 

@@ -1,4 +1,4 @@
-"""How the parts of a run talk: processes by MPI, or threads of one process, which need nothing installed.
+"""How the parts of a run talk: processes by MPI, or by PyTorch (``torchrun``), or threads of one process.
 
 Steps need collectives on bytes: blocks of one length from each part to each other, messages of any length from each to
 each, and one message from each to all. Around a run, and for errors, everybody gives an object and gets those of all.
@@ -30,7 +30,7 @@ from frontier.native import threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Communicator", "Ended", "Member", "Mpi", "Threads", "world"]
+__all__ = ["Communicator", "Ended", "Member", "Mpi", "Processes", "Threads", "by_torchrun", "world"]
 
 #: Elements that are added at a time, for MPI needs as much memory again.
 PIECE = 1 << 18
@@ -172,7 +172,29 @@ class Threads:
             self._turn.notify_all()
 
 
-class Mpi(Communicator):
+class Processes(Communicator):
+    """A part that is a process."""
+
+    def leave(self) -> None:
+        """Nothing: a process that cannot go on ends, and with it the others."""
+
+    @abstractmethod
+    def end(self, why: str) -> NoReturn:
+        """Say why, and end all processes of the run with exit code 1."""
+
+    def ended(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        """An exception that nobody handles ends the whole run; one that all parts have is printed once."""
+        if getattr(error, "of_all_ranks", False):
+            if self.rank == 0:
+                sys.__excepthook__(kind, error, trace)
+            return  # all end alike
+        if self.rank:
+            time.sleep(PAUSE)  # if rank 0 has the same error, it says so and ends the others meanwhile
+        text = "".join(traceback.format_exception(kind, error, trace))
+        self.end(f"rank {self.rank} of {self.size}:\n{text}")
+
+
+class Mpi(Processes):
     """The processes that ``mpirun`` has started, by mpi4py."""
 
     def __init__(self, mpi: Any) -> None:
@@ -182,7 +204,7 @@ class Mpi(Communicator):
         #: Within it the process waits for others.
         self.waiting: Any = nullcontext()
         if self.size > 1:
-            sys.excepthook = self._ended
+            sys.excepthook = self.ended
             limit = patience()
             if limit is not None:
                 self.waiting = Watch(mpi, self._comm, limit, lambda why: self.end(why))
@@ -249,26 +271,12 @@ class Mpi(Communicator):
             with self.waiting:
                 self._comm.Allreduce(self._mpi.IN_PLACE, array[at : at + PIECE])
 
-    def leave(self) -> None:
-        """Nothing: a process that cannot go on ends, and MPI ends the others."""
-
     def end(self, why: str) -> NoReturn:
         """Say why, and end all processes of the run with exit code 1."""
         print(why, file=sys.stderr, flush=True)
         time.sleep(HEARD)
         self._comm.Abort(1)
         os._exit(1)  # MPICH's abort may return, if another thread is within MPI
-
-    def _ended(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        """An exception that nobody handles ends the whole run; one that all parts have is printed once."""
-        if getattr(error, "of_all_ranks", False):
-            if self.rank == 0:
-                sys.__excepthook__(kind, error, trace)
-            return  # all end alike
-        if self.rank:
-            time.sleep(PAUSE)  # if rank 0 has the same error, it says so and ends the others meanwhile
-        text = "".join(traceback.format_exception(kind, error, trace))
-        self.end(f"rank {self.rank} of {self.size}:\n{text}")
 
 
 def _starts(lengths: Sequence[int]) -> list[int]:
@@ -281,15 +289,24 @@ def _cut(data: bytearray, lengths: Sequence[int]) -> list[Any]:
 
 
 @cache
-def world() -> Mpi:
-    """Return the processes of this run: just this one if it was not started by mpirun.
+def world() -> Processes:
+    """Return the processes of this run: just this one if neither mpirun nor torchrun has started it.
 
     Raises
     ------
     ImportError
-        Without mpi4py, or without an MPI that it finds.
+        Without mpi4py, or without an MPI that it finds; under torchrun without PyTorch.
     """
-    made = Mpi(importlib.import_module("mpi4py.MPI"))
+    made: Processes
+    if by_torchrun():
+        made = importlib.import_module("frontier.backends.ranks.torchrun").Gloo()
+    else:
+        made = Mpi(importlib.import_module("mpi4py.MPI"))
     if "FRONTIER_NUM_THREADS" not in os.environ:
         threads.set_num_threads(max(1, threads.num_threads() // made.neighbours))
     return made
+
+
+def by_torchrun() -> bool:
+    """Whether torchrun has started this process."""
+    return {"TORCHELASTIC_RUN_ID", "RANK", "WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT"} <= os.environ.keys()
