@@ -255,7 +255,7 @@ def test_sixteen_parts_send_less_in_a_grid_than_in_a_row():
         if program is fr.sssp:
             assert in_grid + at_end < passes + result
     row, grid = (sent_by(lambda there: fr.pagerank(there, tolerance=1e-4), there) for there in (line, square))
-    assert 2 * grid[0] < row[0]
+    assert 1.25 * grid[0] < row[0]  # though in a row, only those are told that read a vertex
     assert sum(grid) < sum(row)
 
 

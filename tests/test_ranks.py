@@ -14,7 +14,7 @@ from strategies import graphs_with_vertex
 from test_fuzz_programs import _fuzz
 
 import frontier as fr
-from frontier.backends.ranks import execution
+from frontier.backends.ranks import execution, readers, selective
 from frontier.backends.ranks.communicators import Threads
 from frontier.backends.ranks.exchange import Written, merge
 from frontier.backends.ranks.messages import Section, packed, unpacked
@@ -303,12 +303,17 @@ def test_messages_have_what_was_packed_in_few_bytes(length, data):
         some = data.draw(st.sampled_from([[7], [0, 3], [90, 110], [5, 300], [10**6, 10**6 + 70_000], [0, 2**31 - 1]]))
         values = None if dtype is None else np.array(data.draw(st.lists(
             st.sampled_from(some), min_size=len(ids), max_size=len(ids))), dtype)  # fmt: skip
-        sections.append(Section(first, length, ids, values))
-        most += 8 + min(2 * len(ids), -(-length // 8)) + (0 if values is None else values.nbytes)
+        optional = bool(sections) and data.draw(st.booleans())
+        sections.append(Section(first, length, ids, values, optional))
+        most += 0 if values is None else values.nbytes
+        if len(ids) or not optional:
+            most += 8 + min(2 * len(ids), -(-length // 8))
     message = packed(sections)
     assert len(message) <= most
-    made = unpacked(message, [(each.first, each.length, None if each.values is None else each.values.dtype)
-                              for each in sections])  # fmt: skip
+    made = unpacked(message, [
+        (each.first, each.length, None if each.values is None else each.values.dtype, each.optional)
+        for each in sections
+    ])  # fmt: skip
     for (ids, values), each in zip(made, sections, strict=True):
         assert np.array_equal(ids, each.ids)
         assert (values is None) == (each.values is None)
@@ -332,7 +337,7 @@ def test_integers_that_lie_close_together_take_fewer_bytes(step, size, least):
     every, values = np.arange(200), least + (np.arange(200) * step).astype(np.int64)
     message = packed([Section(0, 200, every, values)])
     assert len(message) == 8 + (8 if size < 8 else 0) + 200 * size
-    ((ids, found),) = unpacked(message, [(0, 200, np.dtype("int64"))])
+    ((ids, found),) = unpacked(message, [(0, 200, np.dtype("int64"), False)])
     assert np.array_equal(ids, every)
     assert np.array_equal(found, values)
 
@@ -371,6 +376,85 @@ def test_what_only_owners_touch_is_sent_at_the_end_alone():
     sent = sent_by(fr.Loop(fr.Advance(spread, output=None, over="vertices"), times=4), p)
     assert (p.far == 40 * g.in_degree).all()
     assert len(sent) == 15  # changes go to owners only, since nobody looks at what is there, and come back at the end
+
+
+def grow(p, v):
+    p.height[v] += 1
+
+
+def of_length(p, v):
+    return p.length[v]
+
+
+def look(p, src, dst):
+    fr.atomic_max(p.highest, dst, p.height[src] + src)
+
+
+@pytest.mark.parametrize("parts", [2, 4])
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_what_changes_often_is_told_to_its_readers_alone(parts, in_parts):
+    """On a path, only the last vertex of a part and the first of the next are read by another part."""
+    there = f"ranks:{parts}"
+    ends = np.arange(399), np.arange(1, 400)
+    g = fr.from_edges(*ends, placement=there) if in_parts else fr.from_edges(*ends).to(there)
+    p = fr.Problem(g, height=fr.vertex("int64"), highest=fr.vertex("int64"))
+    body = fr.Compute(grow), fr.Advance(look, output=None, edges="in")
+    sent = sent_by(fr.Loop(*body, over="vertices", times=8), p)
+    v = np.arange(400)
+    assert (p.height == 8).all()
+    assert np.array_equal(p.highest, np.where(v < 399, v + 1, 398) + 8)
+    for number in (5, 6, 7):  # a value, and what stands before it and before those that have seldom changed
+        assert sum(each for at, each in sent if at == number) == 2 * (parts - 1) * (8 + 8 + 8)
+
+
+def spread_out(p, v):
+    p.length[v] = p.length[v] * 3 % 7
+
+
+def turned(p, v):
+    p.height[v] += p.length[v]
+
+
+@pytest.mark.parametrize("place", ["ranks:3", "ranks:2,python"])
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_readers_have_what_they_read_when_fields_are_exchanged(place, directed, in_parts, monkeypatch):
+    monkeypatch.setattr(readers, "FEW", 10)  # whatever the graph
+    monkeypatch.setattr(selective, "TIMES", 1)
+    found = []
+    for where in ("cpu", place):
+        options = {"seed": 3, "directed": directed}
+        divided = in_parts and where == place
+        g = fr.rmat(6, 3, placement=place, **options) if divided else fr.rmat(6, 3, **options).to(where)
+        p = fr.Problem(
+            g, height=fr.vertex("int64"), length=fr.vertex("int64", np.arange(64) % 7),
+            highest=fr.vertex("int64"), other=fr.vertex("int64", np.arange(64) % 5), sum=fr.scalar("int64"),
+        )  # fmt: skip
+        fr.Loop(
+            fr.Compute(turned), fr.Advance(look, output=None), fr.Swap("height", "other"),
+            fr.Advance(look, output=None, edges="in"), fr.Compute(spread_out), fr.Scan(of_length, "other", "sum"),
+            fr.Swap("length", "height"), fr.Reduce(of_length, "sum", into="sum"), over="vertices", times=4,
+        )(p)  # fmt: skip
+        found.append([p.height, p.length, p.highest, p.other, p.sum])
+    for one, other in zip(*found, strict=True):
+        assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("in_parts", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_primitives_tell_readers(in_parts, directed, monkeypatch):
+    monkeypatch.setattr(readers, "FEW", 10)
+    monkeypatch.setattr(selective, "TIMES", 1)
+    options = {"seed": 3, "weights": (1, 9), "directed": directed}
+    g = fr.rmat(8, 8, **options)
+    there = fr.rmat(8, 8, placement="ranks:4", **options) if in_parts else g.to("ranks:4")
+    fr.verify.sssp(g, fr.sssp(there, 5))
+    np.testing.assert_allclose(fr.pagerank(there).rank, fr.pagerank(g).rank, rtol=1e-9)
+    np.testing.assert_allclose(
+        fr.betweenness(there, [5, 9]).centrality, fr.betweenness(g, [5, 9]).centrality, rtol=1e-9, atol=1e-12
+    )
+    if not directed:
+        assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
 
 
 def test_additions_are_sums_of_what_parts_have_added():

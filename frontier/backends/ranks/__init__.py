@@ -4,10 +4,11 @@
 say each time, ``messages`` in which form. ``execution`` walks through a program, ``plans`` is what is known of its
 steps, ``dividing`` runs a step on one part and exchanges what it did. ``writes`` says which fields a step writes and
 what merges them, ``ends`` where it touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what
-only owners know, ``portion`` is a part's share of a frontier. ``group`` runs several parts in one process. Of graphs
-in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps
-it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run ``in_blocks``;
-``folding`` brings together what parts of a list were reduced to.
+only owners know, ``readers`` which parts read what, and ``selective`` tells these alone; ``portion`` is a part's share
+of a frontier. ``group`` runs several parts in one process. Of graphs in parts, ``needs`` says what a step looks at of
+other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans. Where
+parts lie in a ``grid``, steps along edges run ``in_blocks``; ``folding`` brings together what parts of a list were
+reduced to.
 
 Every part holds the whole graph and all fields; what is divided is the work. ``g.to("ranks")`` uses the processes that
 mpirun has started, ``g.to("ranks:3")`` three parts of this process, and ``g.to("ranks:6,2d")`` six parts in a grid.

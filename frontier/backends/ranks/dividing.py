@@ -29,7 +29,9 @@ from frontier.backends.ranks.mirrors import Mirrors
 from frontier.backends.ranks.plans import Plans
 from frontier.backends.ranks.portion import Portion, ascending
 from frontier.backends.ranks.pulling import standing_at_far_ends
+from frontier.backends.ranks.readers import Readers, read_at_ends
 from frontier.backends.ranks.rounds import Note, Rounds
+from frontier.backends.ranks.selective import READERS, Selective
 from frontier.memory.shortage import explained
 from frontier.program.frontiers import Frontier
 
@@ -81,15 +83,17 @@ class Exchange:
         self, program: Step, p: Problem, comm: Communicator, starts: NDArray[Any], turning: Collection[Step],
         borrowing: Borrowing | None = None, grid: Grid | None = None,
     ) -> None:  # fmt: skip
-        self._p, self._rank, self._parts = p, comm.rank, comm.size
+        self._program, self._p, self._turning = program, p, turning
+        self._rank, self._parts = comm.rank, comm.size
         self.rounds = Rounds(comm)
-        self.mirrors = Mirrors(p, self.rounds, starts, grid)
+        self.mirrors = Selective(p, self.rounds, starts) if grid is None else Mirrors(p, self.rounds, starts, grid)
         self.plans = Plans(program, p, turning, grid is not None)
         #: Steps whose frontiers others have asked for, and the audience: they tell these at once from then on.
         self._spreads: dict[Step, set[str]] = {}
         #: A program of one step ends with it: then all is told at once.
         self._single = not program.inner()
         self.borrowing = borrowing
+        self._begun = False
 
     def run(
         self, step: Operator, f: Frontier, here: Graph, inner: Callable[[Frontier], Any], plain: Any,
@@ -110,6 +114,8 @@ class Exchange:
         pull : bool
             Whether the part's own vertices look for neighbours in the frontier of all.
         """
+        if not self._begun:
+            self._begin()
         step = standing_at_far_ends(step) if pull else step
         plan, kept = self.plans.of(step), self._kept(step)
         taken, stood = self._standing(step, plan, f, here, pull)
@@ -130,13 +136,26 @@ class Exchange:
             self._restore(*kept)  # all parts go on from the same, if they go on
             raise
 
+    def _begin(self) -> None:
+        """Find out who reads what, before the first step."""
+        self._begun = True
+        if self._single or self._parts == 1 or not isinstance(self.mirrors, Selective):
+            return
+        comm, told = self.rounds.comm, self.plans.mirrored.get(ALL, [])
+        names, edges = read_at_ends(self._program, self._p, told, self._turning, self.plans)
+        if names:
+            readers = Readers.of(self._p.graph, comm, self.mirrors.bounds("vertex"), edges)
+            if readers.few:
+                self.mirrors.select(names, readers)
+                self.plans.mirrored = {ALL: [each for each in told if each not in names], READERS: sorted(names)}
+
     def _standing(
         self, step: Operator, plan: Plan, f: Frontier, here: Graph, pull: bool
     ) -> tuple[Frontier, Frontier]:
         """On which elements the step runs here, and at which it stands, whose fields are current then."""
         mirrors, blocks = self.mirrors, plan.in_blocks
         asked = [f] if pull and isinstance(f, Portion) else []
-        whole = [] if blocks else mirrors.complete(plan.others[ALL], asked)
+        whole = [] if blocks else mirrors.touching(plan.others[ALL], asked)
         on = f if f.kind == "vertex" or not step.far else self._ends_of(step, f)
         if blocks and on.kind == "edge":  # the step refuses them
             nothing = Frontier(self._p.graph, (), "edge")
@@ -307,7 +326,7 @@ class Exchange:
         messages = [b"" if rank == self._rank else packed(sections(rank)) for rank in range(self._parts)]
         notes, came = self.rounds.deal(note, messages)
         own = sections(self._rank)
-        like = [(each.first, each.length, None if each.values is None else each.values.dtype) for each in own]
+        like = [(each.first, each.length, None if each.values is None else each.values.dtype, False) for each in own]
         told = [unpacked(message, like) for message in came]
         told[self._rank] = [(each.ids, each.values) for each in own]
         return notes, told

@@ -20,18 +20,45 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Ends", "at_own", "touched"]
+__all__ = ["Ends", "at_own", "reached", "touched"]
 
 
 def at_own(step: Step, kind: str, indices: Iterable[str]) -> bool:
     """Whether a step's indices into a field of some kind are elements that the part owns which runs the step."""
+    return set(indices) <= _owned(step, kind)
+
+
+def _owned(step: Step, kind: str) -> set[str]:
     if kind == "vertex":
-        own = {step.near, "v"} if step.far else {step.near, "v", "src"} if step.near == "v" else {step.near}
-    elif kind == "edge":  # an edge belongs to the owner of its source
-        own = {"edge", "uv", "uw"} if step.near != "dst" else set()
-    else:
-        own = set()
-    return set(indices) <= own
+        return {step.near, "v"} if step.far else {step.near, "v", "src"} if step.near == "v" else {step.near}
+    if kind == "edge":  # an edge belongs to the owner of its source
+        return {"edge", "uv", "uw"} if step.near != "dst" else set()
+    return set()
+
+
+def reached(step: Step, p: Problem, turns: bool) -> dict[str, set[str]]:
+    """Fields that a divided step touches at elements of others, and by which edges it gets there.
+
+    These are its ``out``-edges, its ``in``-edges, or ``any``. ``turns`` is whether it may pull.
+    """
+    found: dict[str, set[str]] = {}
+    ends = {"v", "w"} if step.near == "u" else {step.far or "dst"}
+    for fn, _ in step.functors():
+        made = effects(fn)
+        if not made.exact:
+            return {name: {"any"} for name in p.arrays}
+        for touches in (made.reads, made.writes):
+            for name in touches.keys() & p.arrays.keys():
+                kind = p.fields[name].kind
+                others = touches[name] - _owned(step, kind)
+                edges = set()
+                if others:
+                    edges = {"in" if step.far == "src" else "out"} if others <= ends else {"any"}
+                if turns and not at_own(standing_at_far_ends(step), kind, touches[name]):
+                    edges.add("in")
+                if edges:
+                    found[name] = found.get(name, set()) | edges
+    return found
 
 
 class Ends:

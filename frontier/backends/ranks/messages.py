@@ -3,7 +3,8 @@
 A message is a sequence of sections, each about elements of a range that sender and receiver know: a list of ids, which
 count from the begin of the range, a bitmap of it, or nothing if it is the whole range or the elements of the section
 before. Values follow one after another, or once if all are equal; integers that lie close together as how much they
-exceed the least, in fewer bytes.
+exceed the least, in fewer bytes. A section that seldom has elements may be *optional*: without any it takes no bytes,
+for the section before says whether it follows.
 """
 
 from __future__ import annotations
@@ -29,17 +30,24 @@ _BARE, _EACH, _ONE, _HALVES, _BYTES, _PAIRS, _WORDS = range(7)
 #: Forms of integers that lie close together, after the least one.
 _NARROW: dict[int, np.dtype[Any]] = {_BYTES: np.dtype("u1"), _PAIRS: np.dtype("u2"), _WORDS: np.dtype("u4")}
 
+#: Added to the form of the values: an optional section follows.
+_MORE = 0x80
+
 #: So few values stay as they are.
 FEW = 16
 
 
 class Section(NamedTuple):
-    """Elements of a range, ascending, and a value for each; no values for a set of elements."""
+    """Elements of a range, ascending, and a value for each; no values for a set of elements.
+
+    The first section is not optional.
+    """
 
     first: int
     length: int
     ids: NDArray[Any]
     values: NDArray[Any] | None = None
+    optional: bool = False
 
 
 def packed(sections: Iterable[Section]) -> bytes:
@@ -47,8 +55,13 @@ def packed(sections: Iterable[Section]) -> bytes:
     parts: list[bytes] = []
     before: NDArray[Any] | None = None
     some = False
-    for first, length, ids, values in sections:
+    for first, length, ids, values, optional in sections:
         count = len(ids)
+        if optional:
+            if not count:
+                continue
+            form, how, *number = _HEAD.unpack(parts[-3])
+            parts[-3] = _HEAD.pack(form, how | _MORE, *number)
         some = some or count > 0
         form, where = _NONE, b""
         if count:
@@ -96,13 +109,13 @@ def _valued(values: NDArray[Any]) -> tuple[int, bytes]:
     return _EACH, values.tobytes()
 
 
-def unpacked(data: Any, like: Sequence[tuple[int, int, Any]]) -> list[tuple[NDArray[Any], Any]]:
+def unpacked(data: Any, like: Sequence[tuple[int, int, Any, bool]]) -> list[tuple[NDArray[Any], Any]]:
     """Read a message.
 
     Parameters
     ----------
     data : bytes-like
-    like : sequence of (first, length, dtype or None)
+    like : sequence of (first, length, dtype or None, optional)
         The sections that it has.
 
     Returns
@@ -112,12 +125,15 @@ def unpacked(data: Any, like: Sequence[tuple[int, int, Any]]) -> list[tuple[NDAr
     """
     nothing = np.empty(0, np.int64)
     if not len(data):
-        return [(nothing, None if dtype is None else np.empty(0, dtype)) for _, _, dtype in like]
+        return [(nothing, None if dtype is None else np.empty(0, dtype)) for _, _, dtype, _ in like]
     found: list[tuple[NDArray[Any], Any]] = []
-    before, at = nothing, 0
-    for first, length, dtype in like:
+    before, at, more = nothing, 0, 0
+    for first, length, dtype, optional in like:
+        if optional and not more:
+            found.append((nothing, None if dtype is None else np.empty(0, dtype)))
+            continue
         form, how, high, low = _HEAD.unpack_from(data, at)
-        count = high << 32 | low
+        count, how, more = high << 32 | low, how & ~_MORE, how & _MORE
         at += _HEAD.size
         ids = nothing
         if form == _LIST:

@@ -155,9 +155,11 @@ class Mirrors:
     def _message(self, audience: str, names: Names, portions: Portions) -> Iterator[Section]:
         """What a part is told that is in this part's row, its column, or neither."""
         for each in (ALL, audience) if audience != ALL else (ALL,):
-            for f in portions.get(each, ()):
-                yield Section(*self._range(self._bounds[f.kind], self._rank), f.ids.astype(np.int64, copy=False))
+            yield from map(self._portion, portions.get(each, ()))
             yield from self._told(names.get(each, ()), audience)
+
+    def _portion(self, f: Frontier) -> Section:
+        return Section(*self._range(self._bounds[f.kind], self._rank), f.ids.astype(np.int64, copy=False))
 
     def _take(
         self, rank: int, audience: str, message: Any, names: Names, portions: Portions,
@@ -170,11 +172,11 @@ class Mirrors:
                     parts.append(f.ids)
             return
         groups = (ALL, audience) if audience != ALL else (ALL,)
-        like: list[tuple[int, int, Any]] = []
+        like: list[tuple[int, int, Any, bool]] = []
         for each in groups:
-            like += [(*self._range(self._bounds[f.kind], rank), None) for f in portions.get(each, ())]
+            like += [(*self._range(self._bounds[f.kind], rank), None, False) for f in portions.get(each, ())]
             of_names = names.get(each, ())
-            like += [(*self._range(self.bounds_of(name), rank), self._p.arrays[name].dtype) for name in of_names]
+            like += [(*self._range(self.bounds_of(name), rank), self._p.arrays[name].dtype, False) for name in of_names]
         sections = iter(unpacked(message, like))
         for each in groups:
             for parts in found.get(each, ()):
@@ -203,6 +205,10 @@ class Mirrors:
         if not fields and not portions:
             return []
         return self.tell(Note(), {ALL: fields}, {ALL: portions})[1][ALL]
+
+    def touching(self, names: Collection[str], portions: Sequence[Portion] = ()) -> list[Frontier]:
+        """Let all parts know of some fields what a step may touch, and frontiers."""
+        return self.complete(names, portions)
 
     def current(self, names: dict[str, frozenset[str]], f: Frontier, audience: str) -> Frontier:
         """Let parts know what a step in a grid touches, and the frontier of all parts of a row or column.
