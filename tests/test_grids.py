@@ -14,6 +14,7 @@ from test_ranks import Paths
 import frontier as fr
 from frontier.backends.ranks import execution
 from frontier.backends.ranks.grid import COLUMN, ROW, Grid, rows_of
+from frontier.backends.ranks.in_blocks import runs_in_blocks
 from frontier.backends.ranks.rounds import Rounds
 from frontier.memory import detection
 
@@ -140,6 +141,33 @@ def both_ends(p, src, dst, weight):
 def slots(p, src, edge, weight):
     p.of_edge[edge] = src + weight
     return src < 9
+
+
+def numbered(p, src, dst, edge):
+    fr.atomic_max(p.far, dst, edge)
+    return (p.length[edge] + edge) % 3 == 0
+
+
+@pytest.mark.parametrize("where", SHAPES)
+@pytest.mark.parametrize("edges", ["out", "in"])
+@pytest.mark.parametrize("output", ["vertex", "edge"])
+def test_edges_have_their_slots_in_blocks(where, edges, output):
+    g = fr.rmat(6, 8, seed=4, directed=True)
+    made = []
+    for there in (g.to("cpu"), g.to(where)):
+        p = fr.Problem(there, far=fr.vertex("int64", -1, combine="max"), length=fr.edge("int64"))
+        p.length[:] = np.arange(g.num_slots) ** 2 % 7
+        f = fr.Advance(numbered, edges=edges, output=output, over="vertices")(p)
+        body = fr.Compute(lengthen, over="edges"), fr.Advance(numbered, edges=edges, output=output)
+        after = fr.Loop(*body, times=2)(p, f)
+        made.append((p.far.tolist(), sorted(f.ids), sorted(after.ids)))
+    assert made[0] == made[1]
+    assert runs_in_blocks(fr.Advance(numbered, edges=edges, output=output), p)
+    assert not runs_in_blocks(fr.Advance(slots), fr.Problem(g, of_edge=fr.edge("int64")))
+
+
+def lengthen(p, edge):
+    p.length[edge] += 1
 
 
 def counted(p, src):

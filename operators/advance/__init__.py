@@ -103,7 +103,7 @@ class Advance(Operator):
         return f if f.kind == "vertex" else Frontier(f.graph, standing(self, f))
 
     def splits(self, p: Problem) -> bool:
-        return self.part is None and self.hold is None and self.output != "edge"
+        return self.part is None and self.hold is None
 
     def partial(self) -> Iterator[tuple[str, Any]]:
         if self.held is not None:

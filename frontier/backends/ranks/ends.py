@@ -137,7 +137,8 @@ class Ends:
         """The parts to which elements at some indices may belong; none if they are the part's own."""
         kind = self._p.fields[name].kind
         if self._in_blocks(step):
-            return {AT_ENDS.get(index, ALL) if kind == "vertex" else ALL for index in indices}
+            known = {"vertex": ("src", "dst"), "edge": ("edge",)}.get(kind, ())
+            return {AT_ENDS[index] if index in known else ALL for index in indices}
         return set() if at_own(step, kind, indices) else {ALL}
 
 

@@ -23,7 +23,7 @@ from frontier.backends.ranks.borrowing import Borrowing
 from frontier.backends.ranks.dividing import Exchange
 from frontier.backends.ranks.ends import touched
 from frontier.backends.ranks.grid import Grid
-from frontier.backends.ranks.in_blocks import block_of
+from frontier.backends.ranks.in_blocks import block_of, in_block
 from frontier.backends.ranks.own_part import headed, in_parts, own_part, part_for, push_only
 from frontier.backends.ranks.portion import Portion
 from frontier.backends.ranks.pulling import may_pull, problem_to_pull, pulls
@@ -124,8 +124,9 @@ class _Walk(Context):
         block = block_of(self.problem, step, self._grid, self._starts, self._comm, self._backend.interprets)
         with self._exchanging(f) as sizes:
             next_ = self.exchange.run(
-                step, f, block.graph, lambda mine: self._run_inner(_alone(step), mine, block), self._combining
-            )
+                step, f, block.graph, lambda mine: self._run_inner(_alone(in_block(step)), mine, block),
+                self._combining,
+            )  # fmt: skip
             sizes.append(len(next_))
         return next_
 

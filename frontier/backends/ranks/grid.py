@@ -19,8 +19,8 @@ __all__ = ["ALL", "COLUMN", "ROW", "Grid", "is_shape", "rows_of"]
 #: Audiences: who must be told of an element of which its owner knows more.
 ALL, ROW, COLUMN = "all", "row", "column"
 
-#: Whom it concerns what is at an end of an edge.
-AT_ENDS = {"src": COLUMN, "dst": ROW}
+#: Whom it concerns what is at an end of an edge, and at the edge, which belongs to the owner of its source.
+AT_ENDS = {"src": COLUMN, "dst": ROW, "edge": COLUMN}
 
 
 @dataclass(frozen=True)

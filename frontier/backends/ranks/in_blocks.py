@@ -25,6 +25,7 @@ from frontier.backends.ranks.own_part import in_parts
 from frontier.backends.ranks.writes import written
 from frontier.errors import FunctorError
 from frontier.graph.graph import Graph
+from frontier.graph.topology import read_only
 from frontier.partitions.partition import Partition
 from frontier.program.effects import effects
 
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["block_of", "runs_in_blocks"]
+__all__ = ["block_of", "in_block", "runs_in_blocks"]
 
 #: A part sends its edges in so many pieces at most, of so many edges at least.
 PIECES, LEAST = 64, 1 << 17
@@ -46,12 +47,14 @@ PIECES, LEAST = 64, 1 << 17
 
 def runs_in_blocks(step: Step, p: Problem) -> bool:
     """Whether each part can run a step on its block."""
-    if not step.far or not step.splits(p) or "edge" in names_of(step):
+    if not step.far or not step.splits(p) or (in_parts(p) and _takes_slots(step)):
         return False
     of_edges = {name for name, field in p.fields.items() if field.kind == "edge"}
     for fn, _ in step.functors():
         made = effects(fn)
-        if not made.exact or made.topology or made.fields & of_edges:
+        if not made.exact or made.topology:
+            return False
+        if of_edges & made.writes.keys() or any(made.reads[name] != {"edge"} for name in of_edges & made.reads.keys()):
             return False
         for name, where in made.writes.items():
             near = step.near in where or "any" in where
@@ -64,19 +67,42 @@ def runs_in_blocks(step: Step, p: Problem) -> bool:
     return True
 
 
+def _takes_slots(step: Step) -> bool:
+    """Whether it asks for the slots of edges in the whole graph."""
+    return "edge" in names_of(step) or getattr(step, "output", None) == "edge"
+
+
+def in_block(step: Any) -> Any:
+    """The step as it runs on its block: where edges keep their slots, they are the in-edges of a graph."""
+    if not _takes_slots(step) or step.near == "dst":
+        return step
+    made = step.__dict__.get("_in_block")
+    if made is None:
+        made = copy.copy(step)
+        made.edges = "in"  # and what is near and far stays
+        step.__dict__["_in_block"] = made
+    return made
+
+
 def block_of(
     p: Problem, step: Step, grid: Grid, starts: NDArray[Any], comm: Communicator, interprets: bool
 ) -> Problem:
     """The problem on a part's block as a step walks it, with the same fields; all parts call this together."""
-    inwards = step.near == "dst" and not interprets  # an interpreter takes the ends of an in-edge by its slot
-    made: Problem | None = p.workspace.get(("block", inwards))
+    slots, inwards = _takes_slots(step), step.near == "dst"
+    if not slots and interprets:  # which takes the ends of an in-edge by its slot
+        inwards = False
+    made: Problem | None = p.workspace.get(("block", inwards, slots))
     if made is None:
-        g, make = p.graph, _sent if in_parts(p) else _taken
-        key = f"block {grid.rank} of {grid.rows} x {grid.columns}, inwards {inwards}, {zlib.crc32(starts.tobytes())}"
+        g, make = p.graph, _numbered if slots else _sent if in_parts(p) else _taken
+        key = f"block {grid.rank} of {grid.rows} x {grid.columns}, inwards {inwards}, slots {slots}, {_sum(starts)}"
         made = copy.copy(p)  # with the same dicts of arrays, scalars and piles
         vars(made).update(graph=g.cached(key, lambda: make(g, grid, starts, comm, inwards)), workspace={})
-        p.workspace["block", inwards] = made
+        p.workspace["block", inwards, slots] = made
     return made
+
+
+def _sum(starts: NDArray[Any]) -> int:
+    return zlib.crc32(starts.tobytes())
 
 
 # ---- the graph of a block --------------------------------------------------------------------------------
@@ -87,6 +113,23 @@ def block_of(
 
 def _taken(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inwards: bool) -> Graph:
     """A block of a graph that is there as a whole."""
+    offsets, far, slots = _lists(g, grid, starts, inwards)
+    weights = None if g.weights is None else g.weights[slots]
+    return Graph(offsets, far, weights, directed=not inwards, placement=g.placement)
+
+
+def _numbered(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inwards: bool) -> Graph:
+    """The same as the in-edges of a graph that has all edges, so that each keeps its slot."""
+    offsets, far, slots = _lists(g, grid, starts, inwards)
+    made = Graph(g.offsets, g.targets, g.weights, directed=True, placement=g.placement)
+    derived, lists = made._topology.derived, (read_only(offsets), read_only(far))
+    derived.update(in_lists=lists, in_edges=read_only(slots.astype(g.offsets.dtype)))
+    made._topology.recipes["sources"] = lambda: g.sources
+    return made
+
+
+def _lists(g: Graph, grid: Grid, starts: NDArray[Any], inwards: bool) -> tuple[NDArray[Any], ...]:
+    """Offsets, far ends and slots of a block of a whole graph, by sources or by targets."""
     edges = Partition(g, "2d", grid.rows, grid.columns, starts).block(grid.rank)
     near, far, slots = edges.sources, edges.targets, edges.slots
     if inwards:
@@ -94,8 +137,7 @@ def _taken(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inwar
         near, far, slots = edges.targets, edges.sources[order], slots[order]
     offsets = np.zeros(g.num_vertices + 1, g.offsets.dtype)
     np.cumsum(np.bincount(near, minlength=g.num_vertices), out=offsets[1:])
-    weights = None if g.weights is None else g.weights[slots]
-    return Graph(offsets, far, weights, directed=not inwards, placement=g.placement)
+    return offsets, far, slots
 
 
 def _sent(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inwards: bool) -> Graph:
