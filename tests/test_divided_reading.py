@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import numpy as np
 import pytest
 from mpi import mpirun, processes
@@ -13,6 +15,9 @@ from frontier.io import files
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+
+arrow = pytest.mark.skipif(importlib.util.find_spec("pyarrow") is None, reason="no PyArrow: pip install .[parquet]")
+
 
 SUFFIXES = ("el", "wel", "csv", "tsv", "txt", "csv.gz", "mtx", "gr", "npz")
 
@@ -188,18 +193,24 @@ def test_processes_read_a_file_together_or_one_each(tmp_path):
 
 
 @processes
-@pytest.mark.parametrize("name", ["own", "plain", "packed", "graph.mtx", "graph.wel", "graph.gr"])
+@pytest.mark.parametrize(
+    "name", ["own", "plain", "packed", "graph.mtx", "graph.wel", "graph.gr", pytest.param("graph.parquet", marks=arrow)]
+)
 def test_reading_takes_the_memory_of_the_part(name, tmp_path):
-    archive = "." not in name
+    archive = "." not in name or name.endswith("parquet")
     g = fr.rmat(19 if archive else 17, 16, seed=5, directed=True, weights=(1, 9))
-    path = saved(name, tmp_path, g) if archive else tmp_path / name
-    if not archive:
+    path = tmp_path / name
+    if "." in name:
         fr.write(g, path)
+    else:
+        path = saved(name, tmp_path, g)
+    fr.write(fr.rmat(8, 8, seed=1, directed=True, weights=(1, 9)), tmp_path / f"small{path.suffix}")
     made = mpirun(2, tmp_path, f"""
         import numpy as np, frontier as fr
         def kilobytes(name):
             return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
         fr.rmat(15, 16, seed=1, weights=(1, 9), directed=True, placement="ranks")
+        fr.read("small{path.suffix}", placement="ranks")  # imports what is needed
         before = kilobytes("VmRSS")
         g = fr.read({path.name!r}, placement="ranks")
         part = (g.targets.own.nbytes + g.weights.own.nbytes + g.offsets.nbytes) / 1024

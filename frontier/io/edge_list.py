@@ -30,7 +30,7 @@ from frontier.io._edges import Edges, Marker, check_weights, graph_edges, is_num
 from frontier.io._source import Source
 from frontier.io._table import Columns
 
-__all__ = ["divisible", "read", "write"]
+__all__ = ["columns_of", "divisible", "read", "write"]
 
 _COLUMNS = {"el": 2, "wel": 3}
 _TABLES = ("csv", "tsv")
@@ -181,9 +181,16 @@ def _names_columns(cells: list[str], suffix: str, names: bool, header: bool | No
 
 
 def _named(source: Source, cells: list[str]) -> Columns:
-    """The columns by their names; the first two are the ends where the names do not say it."""
     if len(cells) < 2:
         source.fail(None, "the names of two columns or more", repr(cells[0]))
+    twice = [cell for cell in cells if cell and cells.count(cell) > 1]
+    if twice:
+        source.fail(None, "another name for each column", f"two that are called {twice[0]!r}")
+    return columns_of(cells)
+
+
+def columns_of(cells: list[str]) -> Columns:
+    """The columns by their names; the first two are the ends where the names do not say it."""
     known = [cell.lower() for cell in cells]
     src = next((known.index(name) for name in _SOURCES if name in known), None)
     dst = next((known.index(name) for name in _TARGETS if name in known), None)
@@ -192,9 +199,6 @@ def _named(source: Source, cells: list[str]) -> Columns:
         src, dst = 0, 1
         weight = weight if weight is not None and weight > 1 else None
     others = {cell or f"column{i}": i for i, cell in enumerate(cells) if i not in (src, dst, weight)}
-    twice = [cell for cell in cells if cell and cells.count(cell) > 1]
-    if twice:
-        source.fail(None, "another name for each column", f"two that are called {twice[0]!r}")
     return Columns(src, dst, weight, others)
 
 

@@ -46,8 +46,8 @@ def read(
         The file. A file that is open for reading bytes, such as ``sys.stdin.buffer``, or a named pipe
         is read as a stream. The suffix determines the format: ``.mtx`` (Matrix Market), ``.el``, ``.wel``,
         ``.txt``, ``.tsv``, ``.csv``, ``.edges`` (edge lists), ``.gr`` (DIMACS), ``.graph``,
-        ``.metis`` (METIS), ``.npz``, or one passed to :func:`register_format`. A further ``.gz`` means that the file is
-        gzipped.
+        ``.metis`` (METIS), ``.npz``, ``.parquet`` (needs PyArrow), or one passed to :func:`register_format`. A further
+        ``.gz`` means that the file is gzipped.
     format : str, optional
         One of these suffixes, for a file with another name; ``"csv.gz"`` if it is gzipped.
     directed : bool, optional
@@ -75,7 +75,7 @@ def read(
     placement : Placement or str, optional
         Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: all processes read the file together,
         and each keeps the edges of its own vertices only. Of edge lists with no columns but weights, Matrix Market,
-        DIMACS and npz each process reads a part; of other files, and what is gzipped, the whole.
+        DIMACS, npz and Parquet each process reads a part; of other files, and what is gzipped, the whole.
     parts : bool
         With ``placement="ranks"``: whether each process reads a file of its own, which together are the graph.
 
@@ -189,7 +189,8 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
 
     Reading the file gives the same graph again: vertices, edges, directedness and the values of
     weights (from text files as int64 or float64). To get duplicate edges back, use
-    ``read(..., duplicates="keep")``. Only ``.npz`` keeps labels and columns.
+    ``read(..., duplicates="keep")``. Only ``.npz`` keeps labels and columns of vertices, and
+    it and ``.parquet`` columns of edges.
 
     Parameters
     ----------

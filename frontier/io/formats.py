@@ -16,7 +16,7 @@ from typing import IO, Any
 
 from frontier.errors import FrontierError, GraphError
 from frontier.graph.graph import Graph
-from frontier.io import dimacs, edge_list, matrix_market, metis, npz
+from frontier.io import dimacs, edge_list, matrix_market, metis, npz, parquet
 from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges
 from frontier.io._source import Source
@@ -228,6 +228,22 @@ def _write_archive(graph: Graph, name: str, suffix: str) -> Callable[[Any], None
     return lambda file: npz.save(arrays, file)
 
 
+def _read_table(source: Source, suffix: str, options: Options) -> Edges:
+    if options.header is not None:
+        raise GraphError("header is for text: a Parquet file always names its columns")
+    return parquet.read(source.path, source.seekable(), edge_list.columns_of)
+
+
+def _divisible_table(source: Source, suffix: str, options: Options) -> Divisible | None:
+    if options.labels is True or options.header is not None:
+        return None
+    return parquet.divisible(source.path, source.seekable(), edge_list.columns_of)
+
+
+def _write_table(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
+    return parquet.write(graph)
+
+
 _add(Format("Matrix Market", ("mtx",), **_text(matrix_market.read, matrix_market.write, matrix_market.divisible)))
 _add(Format("edge list", ("el",), _read_list, _write_list, lists_edges=True, divisible=_divisible_list))
 _add(Format("weighted edge list", ("wel",), _read_list, _write_list, lists_edges=True, divisible=_divisible_list))
@@ -237,3 +253,4 @@ _add(Format(
 _add(Format("DIMACS", ("gr",), **_text(dimacs.read, dimacs.write, dimacs.divisible)))
 _add(Format("METIS", ("graph", "metis"), **_text(metis.read, metis.write)))
 _add(Format("NumPy archive", ("npz",), _read_archive, _write_archive, divisible=_divisible_archive))
+_add(Format("Parquet", ("parquet",), _read_table, _write_table, lists_edges=True, divisible=_divisible_table))

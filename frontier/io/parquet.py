@@ -1,0 +1,165 @@
+"""Parquet files, ``.parquet``: a table of edges, read by PyArrow.
+
+Columns are found by their names, as in edge lists (``edge_list``): source, target and perhaps ``weight``; ``u`` and
+``v`` for undirected edges. Without such names the first two columns are the ends. Others become columns of the edges.
+What is written has in its metadata how many vertices there are, and whether edges are directed. Several processes read
+row groups of their own.
+"""
+
+from __future__ import annotations
+
+import importlib
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from frontier.errors import GraphError
+from frontier.graph.build_input import vertex_ids, weights_of
+from frontier.graph.graph import Graph
+from frontier.graph.shares import Piece, Shares
+from frontier.graph.topology import Array
+from frontier.io._divisible import Divisible
+from frontier.io._edges import Edges, Marker, graph_edges
+from frontier.io._table import Columns
+
+__all__ = ["divisible", "read", "write"]
+
+#: Rows of a group that is written; a process reads one at a time.
+GROUP = 1 << 16
+
+#: Bytes that are read from a file at a time.
+BUFFER = 1 << 17
+
+#: Where in the metadata of a file the number of vertices stands.
+_KEY = b"frontier"
+
+
+def read(path: str, file: Any, columns_of: Callable[[list[str]], Columns]) -> Edges:
+    """Read a file; ``columns_of`` says what the columns are, by their names."""
+    opened = _opened(path, file)
+    marker, columns, names = _head(opened, columns_of)
+    arrays = _arrays(path, opened.read(columns=names))
+    src, dst, weights, others = _parts(columns, names, arrays)
+    return Edges(src, dst, weights, marker.vertices, marker.directed is not False, edges=others)
+
+
+def divisible(path: str, file: Any, columns_of: Callable[[list[str]], Columns]) -> Divisible | None:
+    """How several processes can read a file; None if ids are no integers."""
+    opened = _opened(path, file)
+    marker, columns, names = _head(opened, columns_of)
+    types = opened.schema_arrow
+    if any(np.dtype(types.field(names[at]).type.to_pandas_dtype()).kind not in "iu" for at in (0, 1)):
+        return None
+    groups = _Groups(path, opened.metadata, names)
+
+    def make(lo: int, hi: int) -> Piece:
+        src, dst, weights, others = _parts(columns, names, groups.rows(lo, hi))
+        weights = None if weights is None else weights_of(weights, len(weights))
+        return Piece(vertex_ids(src, "src"), vertex_ids(dst, "dst"), weights, others)
+
+    return Divisible(Shares(opened.metadata.num_rows, make, marker.vertices), marker.directed is not False)
+
+
+class _Groups:
+    """Rows of a file, of which each thread has one group in memory."""
+
+    def __init__(self, path: str, metadata: Any, names: list[str]) -> None:
+        self._path, self._names = path, names
+        sizes = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+        self._starts = np.concatenate(([0], np.cumsum(sizes, dtype=np.int64)))
+        self._mine = threading.local()
+
+    def rows(self, lo: int, hi: int) -> dict[str, Array]:
+        """The columns of rows lo to hi - 1."""
+        first, last = np.searchsorted(self._starts, [lo, max(hi, lo + 1) - 1], "right") - 1
+        found = []
+        for k in range(first, min(last + 1, len(self._starts) - 1)):
+            begin = int(self._starts[k])
+            cut = slice(max(lo - begin, 0), max(hi - begin, 0))
+            found.append({name: column[cut] for name, column in self._group(k).items()})
+        if not found:
+            return _arrays(self._path, self._file().schema_arrow.empty_table().select(self._names))
+        return {name: np.concatenate([each[name] for each in found]) for name in self._names}
+
+    def _file(self) -> Any:
+        if not hasattr(self._mine, "file"):
+            self._mine.file, self._mine.number = _opened(self._path, self._path), -1
+        return self._mine.file
+
+    def _group(self, k: int) -> dict[str, Array]:
+        file, mine = self._file(), self._mine
+        if mine.number != k:
+            mine.group = None
+            table = file.read_row_group(k, columns=self._names, use_threads=False)
+            mine.group, mine.number = _arrays(self._path, table), k
+            del table
+            _pyarrow("pyarrow").default_memory_pool().release_unused()
+        found: dict[str, Array] = mine.group
+        return found
+
+
+def _opened(path: str, file: Any) -> Any:
+    parquet = _pyarrow("pyarrow.parquet")
+    try:
+        return parquet.ParquetFile(file, buffer_size=BUFFER)
+    except Exception as error:  # ArrowInvalid, or an OSError
+        why = str(error).splitlines()[0]
+        raise GraphError(f"{path}: expected a Parquet file, found something else: {why}") from None
+
+
+def _pyarrow(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        raise GraphError(f'Parquet files need PyArrow ({error}): pip install "frontier-gpu[parquet]"') from None
+
+
+def _head(opened: Any, columns_of: Callable[[list[str]], Columns]) -> tuple[Marker, Columns, list[str]]:
+    """What the metadata say, the columns, and the names of those that are read: ends, weights, others."""
+    said = (opened.schema_arrow.metadata or {}).get(_KEY, b"")
+    marker = Marker.parse(b"# frontier: " + said) or Marker()
+    every = opened.schema_arrow.names
+    if len(every) < 2:
+        raise GraphError(f"expected two columns or more, found {len(every)}")
+    columns = columns_of(every)
+    if marker.directed is None and [every[columns.source].lower(), every[columns.target].lower()] == ["u", "v"]:
+        marker.directed = False
+    places = [columns.source, columns.target, *([] if columns.weight is None else [columns.weight])]
+    return marker, columns, [every[at] for at in (*places, *columns.others.values())]
+
+
+def _parts(
+    columns: Columns, names: list[str], arrays: dict[str, Array]
+) -> tuple[Array, Array, Array | None, dict[str, Array]]:
+    found = [arrays[name] for name in names]
+    weights = None if columns.weight is None else found[2]
+    others = found[2 if columns.weight is None else 3 :]
+    return found[0], found[1], weights, dict(zip(columns.others, others, strict=True))
+
+
+def _arrays(path: str, table: Any) -> dict[str, Array]:
+    found = {}
+    for name in table.column_names:
+        column = table.column(name)
+        if column.null_count:
+            what = f"a value in each row of the column {name!r}"
+            raise GraphError(f"{path}: expected {what}, found {column.null_count} empty")
+        array = column.to_numpy()
+        found[name] = array.astype(str) if array.dtype == object else array
+    return found
+
+
+def write(graph: Graph) -> Callable[[Any], None]:
+    """What writes a graph to an open file; an undirected edge stands in it once."""
+    arrow, parquet = _pyarrow("pyarrow"), _pyarrow("pyarrow.parquet")
+    src, dst, weights = graph_edges(graph, once=True)
+    kept = slice(None) if graph.directed else graph.sources <= graph.targets
+    table = {"src": src, "dst": dst}
+    if weights is not None:
+        table["weight"] = weights
+    table |= {name: column[kept] for name, column in graph.edges.items()}
+    marker = Marker(graph.num_vertices, graph.directed).line("#").partition(b":")[2].strip()
+    made = arrow.table(table).replace_schema_metadata({_KEY: marker})
+    return lambda file: parquet.write_table(made, file, row_group_size=GROUP)
