@@ -12,7 +12,7 @@ from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
 
-PLACES = ("ranks:1", "ranks:2", "ranks:3", "ranks:4", "ranks:3,python")
+PLACES = ("ranks:1", "ranks:2", "ranks:3", "ranks:4", "ranks:3,python", "ranks:4,2d")
 
 
 def triangle(p, u, v, w, uv, uw, vw):

@@ -118,7 +118,7 @@ class Tally:
 
     def line(self, seconds: float) -> str:
         return (
-            f"{self.programs} programs, {self.runs} runs compared, {self.refused} refused on python, "
+            f"{self.programs} programs, {self.runs} runs compared, {self.refused} refused, "
             f"{len(self.differences)} differences {self.differences or ''} in {seconds:.0f} s"
         )
 

@@ -54,6 +54,7 @@ class Found:
 def corners(local: int, least: int) -> Iterator[None]:
     """Small limits, so that small graphs meet full buffers and many pieces of work."""
     from frontier.backends.cpu import execution, runtime
+    from frontier.backends.ranks import ghosts, readers, selective
     from frontier.operators.advance.cpu import edges, merge_path, pull, thread
     from frontier.operators.buckets import cpu as buckets
     from frontier.operators.elementwise import cpu as elementwise
@@ -61,7 +62,8 @@ def corners(local: int, least: int) -> Iterator[None]:
     from frontier.operators.intersect import cpu as intersect
     from frontier.operators.scan import cpu as scan
 
-    given = [(execution, "SMALL", 0)]
+    # On ranks, readers alone are told whatever changes twice, and ghosts come piece by piece.
+    given = [(execution, "SMALL", 0), (readers, "FEW", 10), (selective, "TIMES", 1), (ghosts, "PIECE", 50)]
     # Every module has the constants that it imports: all must agree how long a worker's arrays are.
     for module in (runtime, elementwise, buckets, gathering, intersect, scan, edges, merge_path, pull, thread):
         given += [(module, name, to) for name, to in (("LOCAL", local), ("LEAST", least)) if hasattr(module, name)]

@@ -82,8 +82,8 @@ def needs(step: Step, p: Problem) -> Needs:
                 )
             if written - {"own"}:
                 raise FunctorError(
-                    f"{location(fn)} writes p.{name}, a field of edges, at edges that other ranks have: write at its "
-                    f"own edge, and read there; {HELP}"
+                    f"{location(fn)} writes p.{name}, a field of edges, at edges that other ranks have, whose changes "
+                    f"are not merged: write at its own edge, and read there; {HELP}"
                 )
             for where in at - {"own"}:
                 found[where].add(name)
