@@ -47,7 +47,7 @@ def test_what_names_no_grid_is_refused(name):
 
 
 def test_a_grid_has_as_many_parts_as_there_are():
-    with pytest.raises(fr.GraphError, match="a grid of 4 rows and 4 columns has 16 parts, not 6"):
+    with pytest.raises(fr.BackendUnavailableError, match="a grid of 4 rows and 4 columns has 16 parts, not 6"):
         fr.Placement.parse("ranks:6,4x4")
 
 
@@ -325,9 +325,19 @@ def test_processes_in_a_grid_have_the_same_results(tmp_path):
         assert "4 processes in 2 rows" in there.placement.backend.describe(there.placement)
         try:
             g.to("ranks,3x3")
-        except fr.GraphError as error:
+        except fr.BackendUnavailableError as error:
             assert "has 9 parts, not 4" in str(error)
             print("right")
     """)  # fmt: skip
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stdout.count("right") == 4
+
+
+@processes
+def test_commands_take_the_name_of_a_grid(tmp_path):
+    made = mpirun(4, tmp_path, ["-m", "frontier", "bfs", "karate", "--backend", "ranks,2d", "--verify"])
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("ranks,2d, 4 processes in 2 rows") == 1
+    made = mpirun(4, tmp_path, ["-m", "frontier", "bfs", "karate", "--backend", "ranks,3x3"])
+    assert made.returncode != 0
+    assert "a grid of 3 rows and 3 columns has 9 parts, not 4" in made.stderr

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 
-from frontier.errors import GraphError
+from frontier.errors import BackendUnavailableError
 from frontier.partitions.cuts import most_square
 
 __all__ = ["ALL", "COLUMN", "ROW", "Grid", "is_shape", "rows_of"]
@@ -61,12 +61,20 @@ def is_shape(text: str) -> bool:
 
 
 def rows_of(shape: str, parts: int) -> int:
-    """Return the rows of a grid of so many parts; ``"2d"`` is as square as possible, no shape is one row."""
+    """Return the rows of a grid of so many parts; ``"2d"`` is as square as possible, no shape is one row.
+
+    Raises
+    ------
+    BackendUnavailableError
+        If a grid of this shape has not so many parts.
+    """
     if not shape:
         return 1
     if shape == "2d":
         return most_square(parts)
     rows, columns = map(int, shape.split("x"))
     if rows * columns != parts:
-        raise GraphError(f"a grid of {rows} rows and {columns} columns has {rows * columns} parts, not {parts}")
+        raise BackendUnavailableError(
+            f"a grid of {rows} rows and {columns} columns has {rows * columns} parts, not {parts}"
+        )
     return rows
