@@ -457,6 +457,24 @@ def test_primitives_tell_readers(in_parts, directed, monkeypatch):
         assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
 
 
+@processes
+def test_processes_tell_readers(tmp_path):
+    made = mpirun(3, tmp_path, """
+        import numpy as np, frontier as fr
+        whole = fr.grid(20, 30)
+        parts = fr.from_edges(whole.sources, whole.targets, directed=True, placement="ranks")
+        for g in (whole.to("ranks"), parts):
+            with fr.trace() as t:
+                found = fr.pagerank(g).rank
+            assert np.allclose(found, fr.pagerank(whole).rank)
+            late = [row.sent for row in t.rows if row.step == "exchange" and 20 < row.number < 40]
+            assert 0 < max(late) < 600, late
+        print("right")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 3
+
+
 def test_additions_are_sums_of_what_parts_have_added():
     def spread(p, src, dst):
         fr.atomic_add(p.low, dst, p.high[src])
