@@ -7,7 +7,6 @@ does at their targets parts of one row.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -57,7 +56,9 @@ class Grid:
 
 def is_shape(text: str) -> bool:
     """Whether a part of a placement's name is the shape of a grid: ``"2d"``, or rows and columns as in ``"2x3"``."""
-    return text == "2d" or re.fullmatch(r"[1-9]\d*x[1-9]\d*", text) is not None
+    rows, by, columns = text.partition("x")
+    numbers = all(each.isascii() and each.isdigit() and each[0] != "0" for each in (rows, columns))
+    return text == "2d" or (bool(by) and numbers)
 
 
 def rows_of(shape: str, parts: int) -> int:

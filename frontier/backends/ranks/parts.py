@@ -205,7 +205,7 @@ class Divided:
 def _refusing(name: str) -> Callable[[], NoReturn]:
     def refuse() -> NoReturn:
         raise GraphError(
-            f"this graph is in parts, and no rank has the {name.replace('_', ' ')} of the whole: "
+            f"this graph is in parts, and no rank has the {' '.join(name.split('_'))} of the whole: "
             'g.to("cpu") brings the whole graph to every rank'
         )
 
