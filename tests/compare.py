@@ -15,7 +15,7 @@ from frontier.backends.cpu import execution
 from frontier.backends.cuda import execution as cuda
 from frontier.memory.arrays import to_host
 
-__all__ = ["WORKERS", "agree", "at", "close", "equal", "host", "ids", "state", "workers"]
+__all__ = ["WORKERS", "agree", "at", "close", "equal", "host", "ids", "primitives_agree", "state", "workers"]
 
 #: Numbers of workers to draw from; more than one takes the parallel paths however small the graph.
 WORKERS = (1, 2, 3)
@@ -118,3 +118,18 @@ def agree(
     else:
         np.testing.assert_equal(result, expected)
     return (q, result) if name == "cpu" else (host(q), host(result))
+
+
+def primitives_agree(g: fr.Graph, there: fr.Graph) -> None:
+    """The five primitives give on several parts of a graph what they give on one; verifiers look at paths."""
+    found = fr.bfs(there, 5)
+    assert np.array_equal(found.level, fr.bfs(g, 5).level)
+    fr.verify.bfs(g, found)
+    if g.weights is not None:
+        fr.verify.sssp(g, fr.sssp(there, 5))
+        fr.verify.sssp(g, fr.sssp(there, 5, schedule=fr.Schedule(order="near_far")))
+    assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
+    np.testing.assert_allclose(fr.pagerank(there).rank, fr.pagerank(g).rank, rtol=1e-9)
+    np.testing.assert_allclose(
+        fr.betweenness(there, [5, 9]).centrality, fr.betweenness(g, [5, 9]).centrality, rtol=1e-9, atol=1e-12
+    )

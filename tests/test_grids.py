@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from compare import primitives_agree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpi import mpirun, processes
@@ -67,18 +68,7 @@ def test_a_part_knows_its_row_and_column():
     ids=repr,
 )  # fmt: skip
 def test_primitives_are_the_same(where, g):
-    there = g.to(where)
-    found = fr.bfs(there, 5)
-    assert np.array_equal(found.level, fr.bfs(g, 5).level)
-    fr.verify.bfs(g, found)
-    if g.weights is not None:
-        fr.verify.sssp(g, fr.sssp(there, 5))
-        fr.verify.sssp(g, fr.sssp(there, 5, schedule=fr.Schedule(order="near_far")))
-    assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
-    np.testing.assert_allclose(fr.pagerank(there).rank, fr.pagerank(g).rank, rtol=1e-9)
-    np.testing.assert_allclose(
-        fr.betweenness(there, [5, 9]).centrality, fr.betweenness(g, [5, 9]).centrality, rtol=1e-9, atol=1e-12
-    )
+    primitives_agree(g, g.to(where))
 
 
 @pytest.mark.parametrize("where", SHAPES)

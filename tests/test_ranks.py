@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from compare import primitives_agree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from mpi import mpirun, processes
@@ -44,17 +45,7 @@ class Near(fr.Enactor):
 @pytest.mark.parametrize("parts", PARTS)
 @pytest.mark.parametrize("g", [fr.rmat(7, 8, seed=3, weights=(1, 9)), fr.grid(9, 12, weights=(1, 9))], ids=repr)
 def test_primitives_are_the_same(parts, g):
-    there = g.to(f"ranks:{parts}")
-    one, several = fr.bfs(g, 5), fr.bfs(there, 5)
-    assert np.array_equal(several.level, one.level)
-    fr.verify.bfs(g, several)
-    fr.verify.sssp(g, fr.sssp(there, 5))
-    fr.verify.sssp(g, fr.sssp(there, 5, schedule=fr.Schedule(order="near_far")))
-    assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
-    np.testing.assert_allclose(fr.pagerank(there).rank, fr.pagerank(g).rank, rtol=1e-9)
-    np.testing.assert_allclose(
-        fr.betweenness(there, [5, 9]).centrality, fr.betweenness(g, [5, 9]).centrality, rtol=1e-9, atol=1e-12
-    )
+    primitives_agree(g, g.to(f"ranks:{parts}"))
 
 
 @given(graphs_with_vertex(weights="int32"), st.sampled_from(PARTS), st.data())

@@ -10,8 +10,9 @@ other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current;
 parts lie in a ``grid``, steps along edges run ``in_blocks``; ``folding`` brings together what parts of a list were
 reduced to.
 
-Every part holds the whole graph and all fields; what is divided is the work. ``g.to("ranks")`` uses the processes that
-mpirun has started, ``g.to("ranks:3")`` three parts of this process, and ``g.to("ranks:6,2d")`` six parts in a grid.
+Every part holds all fields of vertices, and the whole graph unless that has been made in ``parts``; what is divided is
+the work. ``g.to("ranks")`` uses the processes that mpirun or torchrun has started, ``g.to("ranks:3")`` three parts of
+this process, and ``g.to("ranks:6,2d")`` six parts in a grid.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class RanksBackend(Backend):
     Parameters
     ----------
     parts : int
-        Parts of this process; 0: the processes that mpirun has started.
+        Parts of this process; 0: the processes that mpirun or torchrun has started.
     inner : str
         The backend that runs a part, ``"cpu"`` by default.
     shape : str

@@ -58,6 +58,15 @@ class _Ghosts(ABC):
         #: Arrays of the graph whose ghosts are there.
         self._there: set[str] = set()
 
+    def _have(self, names: Iterable[str]) -> None:
+        """Have what has been asked for so far of arrays of the graph."""
+        missing = set(names) - self._there
+        if missing:
+            arrays = self._arrays(missing)
+            self._check_room(arrays, self._asked)
+            self._bring(arrays, self._asked, self._wanted)
+            self._there |= missing
+
     @abstractmethod
     def _slots(self, asked: Array) -> Array:
         """The slots of what a rank has asked for."""
@@ -151,12 +160,7 @@ class Lists(_Ghosts):
         bool
             Whether lists have come.
         """
-        missing = set(names) - self._there
-        if missing:
-            arrays = self._arrays(missing)
-            self._check_room(arrays, self._asked)
-            self._bring(arrays, self._asked, self._wanted)
-            self._there |= missing
+        self._have(names)
         if step.far in self._complete:
             return False
         found = np.zeros(self._g.num_vertices, bool)
@@ -209,12 +213,7 @@ class Slots(_Ghosts):
 
     def bring(self, names: Iterable[str]) -> None:
         """Have entries of arrays of the graph."""
-        missing = set(names) - self._there
-        if missing:
-            arrays = self._arrays(missing)
-            self._check_room(arrays, self._asked)
-            self._bring(arrays, self._asked, self._wanted)
-            self._there |= missing
+        self._have(names)
 
     def _slots(self, asked: Array) -> Array:
         return asked
