@@ -30,7 +30,7 @@ from frontier.native import threads
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["Communicator", "Ended", "Member", "Mpi", "Processes", "Threads", "by_torchrun", "world"]
+__all__ = ["Communicator", "Ended", "Member", "Mpi", "Processes", "Threads", "by_torchrun", "cut", "world"]
 
 #: Elements that are added at a time, for MPI needs as much memory again.
 PIECE = 1 << 18
@@ -238,7 +238,7 @@ class Mpi(Processes):
         sent = [b"".join(given), counts, _starts(counts), byte]
         with self.waiting:
             self._comm.Alltoallv(sent, [found, lengths, _starts(lengths), byte])
-        return _cut(found, lengths)
+        return cut(found, lengths)
 
     def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
         """Give all processes the same message."""
@@ -247,7 +247,7 @@ class Mpi(Processes):
         found = bytearray(sum(lengths))
         with self.waiting:
             self._comm.Allgatherv(given, [found, lengths, _starts(lengths), self._mpi.BYTE])
-        return _cut(found, lengths)
+        return cut(found, lengths)
 
     def deal(self, given: list[Any]) -> list[Any]:
         """Give each process an object of its own."""
@@ -283,7 +283,8 @@ def _starts(lengths: Sequence[int]) -> list[int]:
     return [0, *itertools.accumulate(lengths[:-1])]
 
 
-def _cut(data: bytearray, lengths: Sequence[int]) -> list[Any]:
+def cut(data: bytearray, lengths: Sequence[int]) -> list[Any]:
+    """Messages of these lengths, of the bytes in which they follow each other."""
     view = memoryview(data)
     return [view[at : at + length] for at, length in zip(_starts(lengths), lengths, strict=True)]
 

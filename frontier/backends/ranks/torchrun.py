@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from frontier.backends.ranks.communicators import Processes
+from frontier.backends.ranks.communicators import Processes, cut
 from frontier.backends.ranks.watch import patience
 from frontier.errors import BackendUnavailableError
 
@@ -113,7 +113,7 @@ class Gloo(Processes):
             self._dist.all_to_all_single(
                 self._tensor(found), self._tensor(bytearray(b"".join(given))), list(lengths), counts, group=self._group
             )
-        return self._cut(found, lengths)
+        return cut(found, lengths)
 
     def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
         """Give all processes the same message: each in turn, as they are of different lengths."""
@@ -142,14 +142,6 @@ class Gloo(Processes):
         if not data:
             return self._torch.empty(0, dtype=self._torch.uint8)
         return self._torch.frombuffer(data, dtype=self._torch.uint8)
-
-    @staticmethod
-    def _cut(data: bytearray, lengths: Sequence[int]) -> list[Any]:
-        view, at, found = memoryview(data), 0, []
-        for length in lengths:
-            found.append(view[at : at + length])
-            at += length
-        return found
 
     def end(self, why: str) -> NoReturn:
         """Say why, and end: torchrun ends the others."""
