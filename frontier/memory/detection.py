@@ -14,7 +14,7 @@ from typing import Any, cast
 from frontier.errors import BackendUnavailableError
 from frontier.memory import lost
 
-__all__ = ["available", "cupy", "device_name", "fastest", "missing", "named", "runtime", "simulated", "usable"]
+__all__ = ["available", "cupy", "device_name", "every", "fastest", "missing", "named", "runtime", "simulated", "usable"]
 
 _ready = False  # once nothing was missing, nothing is
 
@@ -78,6 +78,11 @@ def fastest() -> int | None:
         return None
     able: int = next(index for index in (_current(), *range(_count())) if not _too_old(index))
     return able
+
+
+def every() -> tuple[int, ...]:
+    """Return the numbers of all GPUs that can be used."""
+    return tuple(index for index in range(_count()) if not _too_old(index))
 
 
 def named(index: int) -> str:

@@ -100,7 +100,9 @@ class Placement:
     name: str = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        name = f"{self.backend.name}{self.memory.part}"
+        name = self.backend.name
+        if ":" not in name:  # one that names several GPUs says which
+            name += self.memory.part
         if self.edges is self.memory:
             object.__setattr__(self, "edges", None)
         elif self.edges is not None and self.edges.residence not in self.backend.reads_edges_from:
@@ -118,7 +120,8 @@ class Placement:
         ----------
         text : Placement or str
             The name of a backend, which may be followed by a colon and a device: ``"cuda:1"`` is the second GPU,
-            ``"cuda"`` CuPy's current one. ``"auto"`` is the fastest backend that is available: a GPU, or the CPU.
+            ``"cuda"`` CuPy's current one, ``"cuda:0,1"`` the first two together, ``"cuda:all"`` all that this process
+            sees. ``"auto"`` is the fastest backend that is available: a GPU, or the CPU.
 
         Raises
         ------
@@ -135,6 +138,8 @@ class Placement:
             found = detection.fastest()
             text = "cpu" if found is None else detection.named(found)
         name, part = _name_and_part(text)
+        if name == "cuda" and (part == "all" or "," in part):
+            name = "devices"
         return backend_named(name, text).placement(part)
 
     @classmethod
@@ -206,6 +211,9 @@ def _again(name: str, memory: Memory, edges: Memory | None) -> Placement:
 #: Shipped backends. Each is ``BACKEND`` in the module of its name, which is imported when it is first needed.
 SHIPPED = ("cuda", "cpu", "python", "ranks")
 
+#: Backends that users reach by other names: this one by ``"cuda:0,1"``.
+UNNAMED = ("devices",)
+
 #: Backends imported so far, and those of users, which :func:`frontier.backends.base.register_backend` adds.
 BACKENDS: dict[str, Computing] = {}
 
@@ -225,7 +233,7 @@ def backend_named(name: str, asked: object = None) -> Computing:
     """Return the backend of a name (without colon and device); ``asked`` is what an error message quotes."""
     found = BACKENDS.get(name)
     if found is None:
-        if name not in SHIPPED:
+        if name not in (*SHIPPED, *UNNAMED):
             raise unknown(name if asked is None else asked)
         found = BACKENDS[name] = importlib.import_module(f"frontier.backends.{name}").BACKEND
     return found
@@ -242,7 +250,7 @@ def backend_of(asked: Placement | str) -> Computing:
 
 def backend_names() -> list[str]:
     """Return the names of all backends, even if they cannot be used on this machine; those of users come last."""
-    return [*SHIPPED, *sorted(set(BACKENDS) - set(SHIPPED))]
+    return [*SHIPPED, *sorted(set(BACKENDS) - {*SHIPPED, *UNNAMED})]
 
 
 def unknown(name: object) -> GraphError:

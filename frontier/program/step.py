@@ -71,6 +71,8 @@ class Step:
     accumulates = False
     #: Whether it reads the adjacency lists of vertices that another part may own.
     reads_lists = False
+    #: Whether it walks along the lists of the elements only, so that a part needs no others.
+    by_rows = False
     #: The parameter of its functors that is the element itself, so that no other part writes there.
     near = "v"
     #: The parameter that is the other end of an edge; empty if it does not walk along edges.

@@ -64,6 +64,7 @@ class Advance(Operator):
     name = "advance"
     fills_record = True
     divides = True
+    by_rows = True
 
     #: What holds vertices back, and the scalar that counts them; see :mod:`frontier.operators.advance.holding`.
     hold: Functor | None = None

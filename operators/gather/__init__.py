@@ -61,6 +61,7 @@ class Gather(Operator):
     name = "gather"
     passes_through = True
     divides = True
+    by_rows = True
 
     def __init__(
         self,

@@ -150,13 +150,24 @@ class Kernel:
 
     def __call__(self, exchange: Exchange) -> None:
         """Run it on the current stream, and wait for its end."""
+        self.wait(self.begin(exchange), exchange)
+
+    def begin(self, exchange: Exchange) -> Any:
+        """Run it on the current stream, which is returned, without waiting for its end."""
         stream = self._stream()
         try:
             self._launch(
                 self._pointer, self.blocks, 1, 1, self.threads, 1, 1, self._scratch, stream.ptr, exchange.parameters
             )
-            stream.synchronize()
         except RuntimeError as error:  # CuPy's, of the driver
+            raise lost.explained(error, self._index, self._program.steps, self._program.functors) from error
+        return stream
+
+    def wait(self, stream: Any, exchange: Exchange) -> None:
+        """Wait for the end of what runs on a stream."""
+        try:
+            stream.synchronize()
+        except RuntimeError as error:
             raise lost.explained(error, self._index, self._program.steps, self._program.functors) from error
         exchange.finish()
 

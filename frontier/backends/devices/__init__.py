@@ -1,0 +1,99 @@
+"""Several GPUs of one process: each step of a program divided among them, every field kept on all.
+
+``replicas`` is what each GPU has of a graph and a problem, ``execution`` walks through a program and divides its steps,
+``direction`` chooses between push and pull for all alike, and ``exchange`` is what GPUs give each other after a step.
+``owners`` finds the fields of which nobody needs others' elements, ``choice`` the programs that one GPU runs faster.
+What a step writes, and what merges it, is found by :mod:`frontier.backends.ranks.writes`; the cuda backend runs it.
+
+``g.to("cuda:0,1")`` uses two GPUs, and ``g.to("cuda:all")`` all that this process sees, for programs that several run
+faster. A GPU that is named twice stands for two: so programs are tested on a single one.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from frontier.backends.base import Backend
+from frontier.backends.devices.choice import alone, worthwhile
+from frontier.memory import detection
+from frontier.memory.gpu import gpu
+from frontier.memory.placement import Placement, backend_named, placed, unknown
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.lowering.loops import Program
+    from frontier.program.execution import Execution
+    from frontier.program.frontiers import Frontier
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
+
+__all__ = ["BACKEND", "DevicesBackend"]
+
+
+class DevicesBackend(Backend):
+    """Divides the steps of a program among GPUs; arrays of graphs and problems lie on the first one.
+
+    Parameters
+    ----------
+    devices : tuple of int
+        Their numbers, one for each part.
+    chooses : bool
+        Whether programs that one GPU runs faster run on the first one alone.
+    """
+
+    massively_parallel = True
+    keeps_pairs = True
+
+    def __init__(self, devices: tuple[int, ...] = (), chooses: bool = False) -> None:
+        self.devices, self.chooses = devices, chooses
+        self.divides = not chooses
+        self.name = "cuda:all" if chooses else f"cuda:{','.join(map(str, devices))}"
+        self.memories = [gpu(index) for index in devices]
+
+    def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Execution:
+        """Begin to run a step."""
+        if self.chooses and not worthwhile(step, p, len(self.devices)):
+            run: Execution = alone(step, p, f, schedule)
+            return run
+        from frontier.backends.devices.execution import DevicesExecution
+
+        return DevicesExecution(step, p, f, schedule, self.memories)
+
+    def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
+        """Lower a step as the cuda backend does: here each step of it is a program of its own."""
+        made: Program = backend_named("cuda").program(step, p, given, schedule)
+        return made
+
+    def placement(self, part: str = "") -> Placement:
+        """Return the placement on some GPUs by their numbers, or on all that this process sees."""
+        if part == "all":
+            detection.usable()  # or it says what is missing
+            devices = detection.every()
+            return placed(_backend(devices, True), gpu(devices[0])) if len(devices) > 1 else Placement.parse("cuda")
+        numbers = part.split(",")
+        if not all(number.isascii() and number.isdigit() for number in numbers):
+            raise unknown(f"cuda:{part}")
+        devices = tuple(detection.usable(int(number)) for number in numbers)
+        return placed(_backend(devices, False), gpu(devices[0]))
+
+    def missing(self) -> str:
+        """Say what GPUs lack here to be used."""
+        return detection.missing()
+
+    def describe(self, placement: Placement) -> str:
+        """Return the names of the GPUs."""
+        return ", ".join(detection.device_name(index) for index in self.devices)
+
+    def may_pull(self, g: Graph) -> bool:
+        """Whether lists are not all short: where they are, every pass pushes."""
+        return super().may_pull(g) and not g.traits.short_lists
+
+
+BACKEND = DevicesBackend()
+
+
+@cache
+def _backend(devices: tuple[int, ...], chooses: bool) -> DevicesBackend:
+    return DevicesBackend(devices, chooses)

@@ -1,0 +1,126 @@
+"""Lists of what is set in large arrays: elements that have changed, marked ones, the union of several lists.
+
+On a GPU each is one kernel, which appends by one atomic for each warp: CuPy's functions take several passes over arrays
+of the same length. (R-MAT 24 on one H200: see docs/performance-history.md.) Elsewhere NumPy does the same. Lists are in
+no particular order.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.memory import detection
+
+if TYPE_CHECKING:
+    from frontier.memory.base import Memory
+
+__all__ = ["changed", "joined", "marked"]
+
+#: ``T`` holds an element's bits, ``ID`` an element's number.
+_SOURCE = r"""
+__device__ long long place(bool taken, unsigned long long *count) {
+    unsigned int lanes = __ballot_sync(~0u, taken), lane = threadIdx.x & 31;
+    unsigned long long first = 0;
+    if (lane == 0 && lanes) first = atomicAdd(count, (unsigned long long)__popc(lanes));
+    return __shfl_sync(~0u, first, 0) + __popc(lanes & ((1u << lane) - 1));
+}
+#define EACH(n) for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x, \
+    end = ((n) + 31) / 32 * 32; i < end; i += gridDim.x * (long long)blockDim.x)
+
+extern "C" __global__ void changed(Bits *now, const Bits *before, long long stride, long long n,
+                                   Number *ids, Bits *values, unsigned long long *count) {
+    EACH(n) {
+        Bits value = 0, old = 0;
+        if (i < n) { value = now[i * stride]; old = before[i]; }
+        long long at = place(value != old, count);
+        if (value != old) { ids[at] = i; values[at] = value; now[i * stride] = old; }
+    }
+}
+extern "C" __global__ void marked(const bool *mask, long long n, Number *ids, unsigned long long *count) {
+    EACH(n) {
+        bool taken = i < n && mask[i];
+        long long at = place(taken, count);
+        if (taken) ids[at] = i;
+    }
+}
+extern "C" __global__ void joined(const Number *part, long long n, int *stamps, int epoch, Number *ids,
+                                  unsigned long long *count) {
+    EACH(n) {
+        Number id = i < n ? part[i] : 0;
+        bool taken = i < n && stamps[id] != epoch && atomicExch(stamps + id, epoch) != epoch;
+        long long at = place(taken, count);
+        if (taken) ids[at] = id;
+    }
+}
+"""
+
+#: Bytes of an element -> a type of as many.
+_BITS = {1: "unsigned char", 2: "unsigned short", 4: "unsigned int", 8: "unsigned long long"}
+
+_THREADS, _BLOCKS = 256, 2048
+
+
+@cache
+def _module(device: int, element: int, identifier: int) -> Any:
+    types = f"typedef {_BITS[element]} Bits; typedef {_BITS[identifier]} Number;"
+    return detection.cupy().RawModule(code=types + _SOURCE)
+
+
+def _launch(name: str, memory: Any, element: np.dtype[Any], ids: np.dtype[Any], n: int, given: Any) -> None:
+    kernel = _module(memory.index, element.itemsize, ids.itemsize).get_function(name)
+    kernel((max(1, min(_BLOCKS, -(-n // _THREADS))),), (_THREADS,), given)
+
+
+def _on_gpu(memory: Memory) -> bool:
+    return hasattr(memory.xp, "RawModule")
+
+
+def changed(memory: Memory, array: Any, before: Any, ids: np.dtype[Any]) -> tuple[Any, Any]:
+    """Return the elements whose bits are not those of before, and their values; and put the old values back."""
+    xp = memory.xp
+    if _on_gpu(memory):
+        found, values = xp.empty(len(array), ids), xp.empty(len(array), array.dtype)
+        count = xp.zeros(1, np.uint64)
+        stride = array.strides[0] // array.itemsize if len(array) else 1
+        given = (array, before, np.int64(stride), np.int64(len(array)), found, values, count)
+        _launch("changed", memory, array.dtype, ids, len(array), given)
+        total = int(count[0])
+        return found[:total].copy(), values[:total].copy()  # as short as they are, to be kept and sent
+    new, old = array, before
+    if array.dtype.kind == "f":  # NaN differs from itself, and -0 equals 0
+        bits = f"u{array.dtype.itemsize}"
+        new, old = array.view(bits), before.view(bits)
+    at = xp.flatnonzero(new != old)
+    values = array[at]
+    array[at] = before[at]
+    return at, values
+
+
+def marked(memory: Memory, mask: Any, ids: np.dtype[Any]) -> Any:
+    """Return the numbers of the elements that are set."""
+    xp = memory.xp
+    if not _on_gpu(memory):
+        return xp.flatnonzero(mask).astype(ids)
+    found, count = xp.empty(len(mask), ids), xp.zeros(1, np.uint64)
+    _launch("marked", memory, mask.dtype, ids, len(mask), (mask, np.int64(len(mask)), found, count))
+    return found[: int(count[0])].copy()
+
+
+def joined(memory: Memory, parts: list[Any], stamps: Any, epoch: int) -> Any:
+    """Return the numbers that are in any of some lists, once each.
+
+    ``stamps`` has an integer for each element, none of which is ``epoch``, nor ever was.
+    """
+    xp = memory.xp
+    if not _on_gpu(memory):
+        return xp.unique(xp.concatenate(parts))
+    ids = parts[0].dtype
+    found, count = xp.empty(sum(map(len, parts)), ids), xp.zeros(1, np.uint64)
+    for part in parts:
+        if len(part):
+            given = (part, np.int64(len(part)), stamps, np.int32(epoch), found, count)
+            _launch("joined", memory, stamps.dtype, ids, len(part), given)
+    return found[: int(count[0])]

@@ -1,0 +1,152 @@
+"""What each GPU has of a run: copies of the graph and of all fields, and the range of vertices that it owns.
+
+A GPU has the graph twice, with the same arrays but for the offsets: whole, and with the edges of its own vertices only,
+out-edges and in-edges. A step that walks along edges runs on the latter with the whole frontier, so that each edge is
+walked on one GPU only, in a push and in a pull.
+"""
+
+from __future__ import annotations
+
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.graph import moving
+from frontier.graph.topology import Topology
+from frontier.memory.placement import Placement, backend_named, placed
+from frontier.partitions.partition import partition
+from frontier.program.frontiers import Frontier
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from frontier.graph.graph import Graph
+    from frontier.memory.base import Memory
+    from frontier.program.problem import Problem
+
+__all__ = ["Replica", "replicas_of", "same"]
+
+
+class Replica:
+    """One GPU's copies of a problem and its graph.
+
+    Attributes
+    ----------
+    rank : int
+    memory : Memory
+    whole, rows : Problem
+        The same fields, on the whole graph and on the one that has the edges of own vertices only.
+    own : dict of str to (int, int)
+        The ranges of vertices and of edge slots that this GPU owns, by kind.
+    """
+
+    def __init__(self, rank: int, p: Problem, memory: Memory, graphs: tuple[Graph, Graph], own: Any) -> None:
+        self.rank, self.memory, self.own = rank, memory, own
+        self._ids: dict[str, Any] = {}
+        self._stamps: dict[str, Any] = {}
+        self._epoch = 0
+        self.whole = _problem(p, graphs[0], rank == 0)
+        self.rows = same(self.whole, graph=graphs[1], workspace={})
+
+    def load(self, p: Problem) -> None:
+        """Take over the fields of the problem, which may have been changed since."""
+        if self.rank:
+            with self.memory.using("the fields of a problem"):
+                for name, array in p.arrays.items():
+                    self.whole.arrays[name][...] = self.memory.moved(array)
+                self.memory.synchronize()
+
+    def prepare(self, p: Problem) -> None:
+        """Take over what the next step may read besides fields."""
+        for name, value in p.scalars.items():
+            self.whole.scalars[name][0] = value[0]
+        for name, pile in self.whole.piles.items():
+            if len(pile):
+                self.whole.piles[name] = Frontier(self.whole.graph, (), pile.kind)
+
+    def stamps(self, kind: str, length: int) -> tuple[Any, int]:
+        """An integer for each vertex or edge, and one that none of them is or was."""
+        if kind not in self._stamps:
+            self._stamps[kind] = self.memory.full(length, 0, np.int32)
+        self._epoch += 1
+        return self._stamps[kind], self._epoch
+
+    def owned(self, f: Frontier) -> Frontier:
+        """The elements of a frontier on this GPU that it owns."""
+        first, end = self.own[f.kind]
+        if f.is_all:
+            if f.kind not in self._ids:
+                self._ids[f.kind] = self.memory.xp.arange(first, end, dtype=f.id_dtype)
+            return Frontier._of(f.graph, f.kind, ids=self._ids[f.kind])
+        ids = f.ids
+        return Frontier._of(f.graph, f.kind, ids=ids[(ids >= first) & (ids < end)])
+
+
+def replicas_of(p: Problem, memories: Sequence[Memory]) -> list[Replica]:
+    """The copies on all GPUs; the first one has the arrays of the problem itself."""
+    g = p.graph
+    where = ",".join(str(getattr(memory, "index", 0)) for memory in memories)
+    kept = g.cached(f"graphs on the GPUs {where}", lambda: _graphs(g, memories))
+    made = []
+    for rank, (memory, (graphs, own)) in enumerate(zip(memories, kept, strict=True)):
+        with memory.using("the fields of a problem"):
+            made.append(Replica(rank, p, memory, graphs, own))
+    return made
+
+
+def same(p: Problem, **changes: Any) -> Problem:
+    """A problem with the same arrays, which ``copy.copy`` might lay anew, and some attributes changed."""
+    made: Problem = object.__new__(type(p))
+    vars(made).update({**vars(p), **changes})
+    return made
+
+
+def _problem(p: Problem, g: Graph, first: bool) -> Problem:
+    piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
+    made = same(p, graph=g, piles=piles, workspace={})
+    if not first:
+        arrays = {name: g.placement.memory.moved(array, copy=True) for name, array in p.arrays.items()}
+        vars(made).update(arrays=arrays, scalars={name: value.copy() for name, value in p.scalars.items()})
+        made._lay_pairs()
+    return made
+
+
+def _graphs(g: Graph, memories: Sequence[Memory]) -> list[Any]:
+    starts = partition(g, len(memories)).starts
+    made = []
+    for rank, memory in enumerate(memories):
+        here = _whole(g, placed(backend_named("cuda"), memory))
+        with memory.using("the graph on several GPUs"):
+            first, end = int(starts[rank]), int(starts[rank + 1])
+            slots = tuple(int(here.offsets[v]) for v in (first, end))
+            made.append(((here, _rows(here, first, end)), {"vertex": (first, end), "edge": slots}))
+    return made
+
+
+def _whole(g: Graph, there: Placement) -> Graph:
+    """The graph on one GPU: the same arrays on the first, a copy on others."""
+    if there.shares_arrays_with(g.placement):
+        return g._wrap(g._topology, there)
+    return moving._origin(g, there) or g._once(f"copy on {there}", lambda: moving._copy(g, there))
+
+
+def _rows(g: Graph, first: int, end: int) -> Graph:
+    """The graph with all other lists empty, out-lists and in-lists; slots keep their numbers."""
+
+    def clipped(offsets: Any) -> NDArray[Any]:
+        made: NDArray[Any] = g.placement.memory.xp.clip(offsets, int(offsets[first]), int(offsets[end]))
+        return made
+
+    top = g._topology
+    made = Topology(clipped(top.offsets), top.targets, top.weights, top.directed, None, {}, {})
+    made.derived.update(max_degree=g.max_degree, traits=g.traits)
+    whole = weakref.proxy(g)
+    made.recipes.update(
+        sources=lambda: whole.sources,
+        in_edges=lambda: whole.in_edges,
+        in_lists=lambda: (clipped(whole.in_offsets), whole.in_sources),
+    )
+    return g._wrap(made, g.placement)
