@@ -18,6 +18,7 @@ import pytest
 
 from frontier.backends.cuda import launch
 from frontier.backends.devices import execution as devices
+from frontier.backends.devices import fused
 from frontier.memory import detection
 
 
@@ -290,6 +291,7 @@ def simulated() -> Iterator[None]:
         patch.setattr(detection, "cupy", lambda: module)
         patch.setattr(launch, "detection", there)
         patch.setattr(devices, "_at_once", lambda replicas: False)  # the current device is that of all threads here
+        patch.setattr(fused, "_reach", lambda memories: True)
         patch.setattr(launch, "memory_at", lambda *given: wrapped(memory_at(*given)))
         patch.setattr(launch, "address_of", lambda array: address_of(unwrapped(array)))
         yield

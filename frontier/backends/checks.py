@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 
 from frontier.backends import codes
-from frontier.backends.elements import Flags
+from frontier.backends.elements import Wrapped
 from frontier.functors import atomics
 
 __all__ = ["Checked", "noted", "register", "with_note"]
@@ -28,14 +28,12 @@ def _word(number: int) -> Any:
     return ir.Constant(_I64, number)
 
 
-class Checked(types.Type):
+class Checked(Wrapped):
     """A field: its number in the problem, and the type of the pointer to it."""
 
     def __init__(self, inner: Any, number: int) -> None:
-        super().__init__(name=f"checked({inner}, {number})")
-        self.inner, self.number = inner, number
-        if not isinstance(inner, Flags):  # which no atomic takes
-            self.dtype = inner.dtype
+        super().__init__(f"checked({inner}, {number})", inner)
+        self.number = number
 
 
 def _members(fe_type: Any) -> list[tuple[str, Any]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import types
 
-__all__ = ["Flags", "Half", "Locked", "Narrow", "pointer_type"]
+__all__ = ["Flags", "Half", "Locked", "Narrow", "Watched", "Wrapped", "pointer_type"]
 
 
 class Flags(types.Type):
@@ -45,6 +45,23 @@ class Locked(types.Type):
         super().__init__(name=f"locked({dtype}, {other})")
         self.dtype, self.other = getattr(types, dtype), getattr(types, other)
         self.kinds = (_seen(dtype), _seen(other), types.CPointer(types.int64))
+
+
+class Wrapped(types.Type):
+    """A field that does more at an access than a plain pointer: it has implementations of its own."""
+
+    def __init__(self, name: str, inner: Any) -> None:
+        super().__init__(name=name)
+        self.inner = inner
+        if not isinstance(inner, Flags):  # which no atomic takes
+            self.dtype = inner.dtype
+
+
+class Watched(Wrapped):
+    """A field whose changed elements are marked in a bitmap; see :mod:`frontier.backends.watched`."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(f"watched({inner})", inner)
 
 
 def _seen(dtype: str) -> Any:

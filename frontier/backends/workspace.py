@@ -83,6 +83,7 @@ class Workspace:
         self.arrays: dict[Any, Any] = {}
         self.epochs: dict[str, int] = {}
         self.stream: tuple[int, int] | None = None  # of a GPU, on which it was used last
+        self.kept: dict[str, Any] = {}  # what a backend wants to find again
         self.clock: tuple[int, int] | None = None  # phases and arrivals that counters on a GPU have counted
         self._addresses: dict[Any, int] = {}
         self._made = roles(graph)

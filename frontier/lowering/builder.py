@@ -76,6 +76,49 @@ class Builder(ControlFlow):
         """Return the name of the program for the report that it is being compiled."""
         return " ".join(self.steps) + " with pull" * bool(self.deferred)
 
+    # ---- several machines ----------------------------------------------------------------------------------------
+
+    # A program that runs on several GPUs at once has on each of them a part of every frontier. What it decides by, it
+    # must ask for by these methods; here one machine has everything.
+
+    #: Whether there are several.
+    shares = False
+
+    def begin_step(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
+        """Say which step is lowered next, and in which direction it is to go."""
+
+    def exchange(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
+        """Let all machines know what a step has changed, and how large the frontier is that it has left."""
+
+    def end(self) -> None:
+        """Add what comes at the end of the program."""
+
+    def size(self, current: FrontierState) -> Expr:
+        """The number of elements of a frontier on all machines."""
+        return current.count
+
+    def edges_of(self, current: FrontierState) -> Expr:
+        """The sum of the degrees of a frontier on all machines."""
+        return current.edges
+
+    def held_in(self, pile: str) -> Expr:
+        """The number of elements of a pile on all machines."""
+        return self.state[f"held:{pile}"]
+
+    def everything_in(self, current: FrontierState, kind: str) -> None:
+        """Make a frontier everything."""
+        self.set(current.form, form(ALL))
+        self.set(current.kind, int(kind == "edge"))
+        self.set(current.count, self.capacity(kind))
+        self.set(current.edges, self.capacity("edge"))
+
+    def shared_bitmap(self, current: FrontierState, word: str) -> None:
+        """Make a frontier a bitmap that has the elements of all machines."""
+        raise NotImplementedError
+
+    def shared_scalar(self, name: str, operation: str, real: bool) -> None:
+        """Combine what a scalar has on each machine."""
+
     # ---- frontiers ---------------------------------------------------------------------------------------------
 
     def new_frontier(self) -> FrontierState:
@@ -101,6 +144,12 @@ class Builder(ControlFlow):
         """Address of one of a frontier's two arrays: that of the next frontier, or of its own."""
         sides = [self.input(current.buffer(name, side), role, f"the {name} of a frontier") for side in "ab"]
         return Choice(current.side, *(sides if ahead else reversed(sides)))
+
+    def next_bits(self, current: FrontierState) -> Expr:
+        """Address of the bitmap that the frontier does not use."""
+        a = self.input(current.buffer("mask", "a"), "bits")
+        other = self.input(current.buffer("mask", "b"), "bits")
+        return Choice(differ(current.bits, a), a, other)
 
     def _recorded(self, current: FrontierState, kind: str) -> tuple[Expr, Expr]:
         """Where a loop that keeps its frontiers has them written: after those kept before, so that none is copied."""

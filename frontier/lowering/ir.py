@@ -278,6 +278,8 @@ class Phase(Node):
     arrived, waits : bool
         On a GPU: whether the phase says by itself that its block has arrived at the barrier; and whether it counts who
         waits in the word of its count.
+    meets : bool
+        On several GPUs: whether all of them meet at its barrier.
     """
 
     call: Call
@@ -287,6 +289,7 @@ class Phase(Node):
     writes: tuple[str, ...] = ()
     arrived: bool = False
     waits: bool = False
+    meets: bool = False
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from frontier.errors import FrontierError
 from frontier.lowering.builder import Builder, Functor
-from frontier.lowering.frontier_state import ALL, QUEUE, FrontierState, form
+from frontier.lowering.frontier_state import QUEUE, FrontierState, form
 from frontier.lowering.ir import (
     Assign,
     Branch,
@@ -100,6 +100,7 @@ def lower(
     _lower_step(program, step, program.given, chosen)
     if given is None and step.own and not step.counted:
         program.result = program.made
+    program.end()
     program.leave("DONE")
     program.number_of_steps.value = len(program.steps)
     return program
@@ -160,7 +161,10 @@ def _traced(b: Program, step: Step, current: FrontierState) -> None:
         b.set(DIRECTION, 0)
         b.set(SEEN, 0)
         assert isinstance(step, Operator)
+        b.begin_step(step, current)
         step.lower(b, current)
+        if not step.chooses_direction:  # else it exchanges after the phases of each direction
+            b.exchange(step, current)
         row = Call(
             "trace_row", pointer("int64", RING), b.number_of_steps, ROWS, number, PASSES, DIRECTION, BEFORE, size(),
             SEEN, NOW,
@@ -193,10 +197,7 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
     elif over in ("vertices", "edges"):
         kind = "vertex" if over == "vertices" else "edge"
         current.kinds = frozenset({kind})
-        b.set(current.form, form(ALL))
-        b.set(current.kind, int(kind == "edge"))
-        b.set(current.count, b.capacity(kind))
-        b.set(current.edges, b.capacity("edge"))
+        b.everything_in(current, kind)
     elif over in _piles(b):
         kind = b.pile(str(over))
         current.kinds = frozenset({kind})
@@ -273,9 +274,9 @@ def _test_feed(b: Program, loop: Loop, current: FrontierState, left: Var | None)
     if left is not None:
         b.leave_loop(unless=left > 0)
     elif loop.take is not None:
-        b.leave_loop(unless=b.state[f"held:{loop.take}"] > 0)
+        b.leave_loop(unless=b.held_in(loop.take) > 0)
     elif not loop.unfed:
-        b.leave_loop(unless=current.count > 0)
+        b.leave_loop(unless=b.size(current) > 0)
 
 
 def _boundary(b: Program, loop: Loop, begun: Var) -> None:

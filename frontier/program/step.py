@@ -73,6 +73,8 @@ class Step:
     reads_lists = False
     #: Whether it walks along the lists of the elements only, so that a part needs no others.
     by_rows = False
+    #: Whether a pass may push or pull.
+    chooses_direction = False
     #: The parameter of its functors that is the element itself, so that no other part writes there.
     near = "v"
     #: The parameter that is the other end of an edge; empty if it does not walk along edges.

@@ -65,6 +65,7 @@ class Advance(Operator):
     fills_record = True
     divides = True
     by_rows = True
+    chooses_direction = True
 
     #: What holds vertices back, and the scalar that counts them; see :mod:`frontier.operators.advance.holding`.
     hold: Functor | None = None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import ALL, BITS, HOW, form
-from frontier.lowering.ir import Assign, Choice, Const, Counter, Expr, Node, Value, differ, expression
+from frontier.lowering.ir import Assign, Const, Counter, Expr, Node, Value, expression
 from frontier.lowering.variables import DIRECTION, SEEN, pointer
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
-__all__ = ["make_bitmap", "needs_edges", "next_bits", "pulled", "pulling", "pushing", "walked"]
+__all__ = ["make_bitmap", "needs_edges", "pulled", "pulling", "pushing", "walked"]
 
 
 def needs_edges(step: Advance, b: Builder) -> bool:
@@ -23,18 +23,14 @@ def needs_edges(step: Advance, b: Builder) -> bool:
     return step.edges == "out" and ("edge" in names or ("weight" in names and not b.layout.mirrored))
 
 
-def next_bits(b: Builder, current: FrontierState) -> Expr:
-    """Address of the bitmap that the frontier does not use."""
-    a = b.input(current.buffer("mask", "a"), "bits")
-    other = b.input(current.buffer("mask", "b"), "bits")
-    return Choice(differ(current.bits, a), a, other)
-
-
 def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> None:
     """Make the frontier's bitmap of words of a dtype, unless it is one already or everything."""
+    if b.shares:
+        b.shared_bitmap(current, word)
+        return
     with b.when(b.other_than(current, BITS, ALL)):
         n = b.capacity("vertex")
-        b.set(current.bits, next_bits(b, current))
+        b.set(current.bits, b.next_bits(current))
         bits = pointer(word, current.bits)
         b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap")
         marks = b.divided("set_bits", bits, b.queue(current, "vertex"), current.count)
@@ -44,7 +40,7 @@ def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> 
 def pulled(b: Builder, target: FrontierState) -> list[Node]:
     """Nodes after a pull that wrote the next frontier as a bitmap."""
     return [
-        Assign(target.bits, next_bits(b, target)),
+        Assign(target.bits, b.next_bits(target)),
         Assign(target.count, Counter("COUNT")),
         Assign(target.edges, Counter("EDGES")),
         Assign(target.form, form(BITS)),

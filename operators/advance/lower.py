@@ -38,6 +38,7 @@ def lower(step: Advance, b: Builder, current: FrontierState) -> None:
         if step.part is not None or step.hold is not None:
             b.sparse(source)
             kernels(b, "advance").part(step, b, source, current, next_scan)
+            b.exchange(step, current)
         elif not step.may_pull(b.schedule) or (b.low_degree and b.schedule.direction == "auto"):
             _push(step, b, source, current, next_scan)
         elif b.schedule.direction == "pull":
@@ -54,6 +55,7 @@ def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
     registered = registered_balance(b.schedule.balance, b.backend)
     if registered is None:
         kernels(b, "advance").push(step, b, source, target, next_scan)
+        b.exchange(step, target)
         return
     lower, scanned = registered
     # A phase of its own first, where the frontier is not yet in the form that the balance needs.
@@ -62,6 +64,7 @@ def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
     else:
         b.sparse(source)
     lower(step, b, source, target, next_scan)
+    b.exchange(step, target)
 
 
 def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:
@@ -70,7 +73,9 @@ def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
         b.resume()  # once the lists are there
         with b.when(equal(has, 0)):
             b.leave("NEED_IN_EDGES")
+    b.begin_step(step, source, pushed=False)
     kernels(b, "advance").pull(step, b, source, target)
+    b.exchange(step, target, pushed=False)
 
 
 def _choose(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:

@@ -38,7 +38,7 @@ def beamer(step: Advance, b: Builder, source: FrontierState) -> Expr:
     with b.when(equal(source.form, form(QUEUE))):  # without a scan its edges are not known
         b.scanned(source, step.edges)
     alpha, beta = b.schedule.alpha, b.schedule.beta
-    count, edges = source.count, source.edges
+    count, edges = b.size(source), b.edges_of(source)
     shrinks = both(count < last, count * beta < n, edges < (n >> 3) + unexplored)
     grows = [edges * alpha > unexplored, edges > (n >> 3)]
     if (alpha, beta) == (ResolvedSchedule.alpha, ResolvedSchedule.beta):

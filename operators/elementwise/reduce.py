@@ -88,7 +88,7 @@ class Reduce(Operator):
         number = constant(self.fn)
         if self.op == "sum" and isinstance(number, int) and not builder.layout.dtype(self.into).startswith("float"):
             # Counting takes no sweep: a frontier knows its size.
-            count = builder.count_over(self.over) if self.counted else current.count
+            count = builder.count_over(self.over) if self.counted else builder.size(current)
             builder.add(builder.assign(self.into, expression(count) * int(number)))
             return
         kernels(builder, "elementwise").lower_reduce(self, builder, current)

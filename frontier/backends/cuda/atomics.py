@@ -12,12 +12,12 @@ from numba import cuda
 from numba.cuda import models
 from numba.cuda.extending import intrinsic, overload, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, pairs
+from frontier.backends import arithmetic, checks, flags, overloads, pairs, watched
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["bits_of", "checked", "integer", "key_down", "key_up", "truth"]
+__all__ = ["bits_of", "checked", "integer", "key_down", "key_up", "truth", "watch"]
 
 _jit = cuda.jit(device=True)
 
@@ -39,3 +39,4 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
 
 
 checked = checks.register(intrinsic, overload, register_model, models, _raises, paired=True)
+watch = watched.register(intrinsic, overload, register_model, models, _jit, intrinsics.fetch_or)

@@ -33,7 +33,9 @@ __all__ = [
     "fetch_min",
     "fetch_or",
     "find_first",
+    "float_of",
     "load_acquire",
+    "load_acquire_system",
     "load_relaxed",
     "num_blocks",
     "popcount",
@@ -43,10 +45,12 @@ __all__ = [
     "shuffle_down",
     "shuffle_up",
     "store_release",
+    "store_release_system",
     "sync",
     "sync_or",
     "sync_warp",
     "thread_index",
+    "word_of",
 ]
 
 _I8, _I32, _I64 = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -310,6 +314,8 @@ def _load(instruction: str) -> Any:
 load_acquire = _load("ld.acquire.gpu.global.b64")
 #: Read what other blocks have written, bypassing the multiprocessor's own cache.
 load_relaxed = _load("ld.relaxed.gpu.global.b64")
+#: As load_acquire, of what another GPU may have written.
+load_acquire_system = _load("ld.acquire.sys.global.b64")
 
 
 def _store(instruction: str) -> Any:
@@ -330,6 +336,28 @@ def _store(instruction: str) -> Any:
 release_add = _store("red.release.gpu.global.add.u64")
 #: Write with release semantics: threads that read the value also see all earlier writes.
 store_release = _store("st.release.gpu.global.b64")
+#: The same for threads of other GPUs.
+store_release_system = _store("st.release.sys.global.b64")
+
+
+@intrinsic
+def float_of(typingctx: Any, word: Any) -> Any:
+    """The float64 that a word holds."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], ir.DoubleType())
+
+    return types.float64(types.int64), generate
+
+
+@intrinsic
+def word_of(typingctx: Any, real: Any) -> Any:
+    """The bits of a float64."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(args[0], _I64)
+
+    return types.int64(types.float64), generate
 
 
 @intrinsic

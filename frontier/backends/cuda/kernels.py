@@ -8,8 +8,8 @@ from typing import Any
 
 __all__ = ["Kernels"]
 
-#: Functions of these modules are known to numba, or made for it.
-_KNOWN = ("frontier.backends.", "frontier.functors.functor")
+#: Functions of these modules are known to numba, or made for it; but not those of modules of phases.
+_KNOWN, _PHASES = ("frontier.backends.", "frontier.functors.functor"), ".phases"
 
 
 class Kernels:
@@ -49,7 +49,10 @@ class Kernels:
 
     def _seen(self, value: Any) -> Any:
         """What compiled code sees in place of a value: of a plain function, its compilable copy."""
-        if not isinstance(value, FunctionType) or (value.__module__ or "").startswith(_KNOWN):
+        if not isinstance(value, FunctionType):
+            return value
+        module = value.__module__ or ""
+        if module.startswith(_KNOWN) and not module.endswith(_PHASES):
             return value
         if value not in self._made:
             self._made[value] = self._device(self._copy(value, value.__name__))

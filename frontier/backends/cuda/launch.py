@@ -146,19 +146,26 @@ class Kernel:
             self.blocks = min(self.blocks, (1 << (63 - ARRIVALS)) - 1)  # more could not be counted
         self.most_blocks = processors * 8
         self._launch, self._stream = driver.launchCooperativeKernel, _stream_of()
+        self._plain = driver.launchKernel
         self._pointer = self._function.ptr
 
     def __call__(self, exchange: Exchange) -> None:
         """Run it on the current stream, and wait for its end."""
         self.wait(self.begin(exchange), exchange)
 
-    def begin(self, exchange: Exchange) -> Any:
-        """Run it on the current stream, which is returned, without waiting for its end."""
+    def begin(self, exchange: Exchange, share: int = 1) -> Any:
+        """Run it on the current stream, which is returned, without waiting for its end.
+
+        So many kernels ``share`` the GPU at the same time. There is room for all of them, but the driver might let
+        cooperative ones wait for each other.
+        """
         stream = self._stream()
+        shape = (max(self.blocks // share, 1), 1, 1, self.threads, 1, 1)
         try:
-            self._launch(
-                self._pointer, self.blocks, 1, 1, self.threads, 1, 1, self._scratch, stream.ptr, exchange.parameters
-            )
+            if share == 1:
+                self._launch(self._pointer, *shape, self._scratch, stream.ptr, exchange.parameters)
+            else:
+                self._plain(self._pointer, *shape, self._scratch, stream.ptr, exchange.parameters, 0)
         except RuntimeError as error:  # CuPy's, of the driver
             raise lost.explained(error, self._index, self._program.steps, self._program.functors) from error
         return stream

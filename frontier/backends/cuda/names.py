@@ -20,5 +20,8 @@ offsets_shared: Any
 IDS: int
 OFFSETS: int
 
+#: The bitmap at an address.
+uint32_at: Any
+
 #: Whether rows of a trace are written.
 tracing: bool

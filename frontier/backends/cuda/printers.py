@@ -163,14 +163,7 @@ class LeaderPrinter(Printer):
         go = self.assigned(PC, str(rest))
         flow.add(Lines([self.assigned(CALL, str(self._phases)), go, "break"]))
         flow.blocks.append(Block(rest))
-        error = self.counter(Counter("ERROR"))
-        flow.add(Lines([
-            f"{self.place(T)} += 1",
-            f"{self.place(STOP)} |= {self.counter(Counter('STOP'))}",
-            f"if {error} != 0:",
-            f"    {self.assigned(CODE, error)}",
-            "    break",
-        ]))  # fmt: skip
+        flow.add(Lines([f"{self.place(T)} += 1", *self.noted(node)]))
         flow.add(*(each for each in node.after if not isinstance(each, Together)))
         if self.program.build.single:
             rest = flow.label()
@@ -193,6 +186,7 @@ class LeaderPrinter(Printer):
             f"            if {call} != 0:",
             f"                {slot} = following({slot})",
             f"                {arrivals} += num_blocks()",
+            *indented(self.announced(call), 4),
             "        sync()",
             f"        call = {call}",
             "        if call == 0:",
@@ -200,10 +194,28 @@ class LeaderPrinter(Printer):
             f"        slot = {slot}",
             f"        clear_next(C, slot, {self.place(T)}, w, deadline)",
             *indented(self._work(), 2),
-            f"        grid_barrier(C, slot, {arrivals}, {self.program.big})",
+            *indented(self.meeting(arrivals), 2),
             *indented(self._together(), 2),
             *indented(self.tail()),
         ]
+
+    def noted(self, phase: Phase) -> list[str]:
+        """Lines by which the leader acts on what has happened in a phase besides its work."""
+        error = self.counter(Counter("ERROR"))
+        return [
+            f"{self.place(STOP)} |= {self.counter(Counter('STOP'))}",
+            f"if {error} != 0:",
+            f"    {self.assigned(CODE, error)}",
+            "    break",
+        ]
+
+    def announced(self, call: str) -> list[str]:
+        """Lines by which the leader prepares the phase that comes next."""
+        return []
+
+    def meeting(self, arrivals: str) -> list[str]:
+        """Lines of the barrier at the end of a phase."""
+        return [f"grid_barrier(C, slot, {arrivals}, {self.program.big})"]
 
     def _beginning(self) -> list[str]:
         """Lines by which the leader puts the variables into shared memory."""

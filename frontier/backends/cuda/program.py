@@ -18,6 +18,7 @@ from frontier.lowering.frontier_state import IN, OUT, FrontierState, form
 from frontier.lowering.ir import Call, Expr, Phase, Var, equal, expression
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
+from frontier.lowering.printer import Printer
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 from frontier.program.layout import Layout
 from frontier.program.schedule import ResolvedSchedule
@@ -91,8 +92,9 @@ class CudaProgram(Program):
     backend = "cuda"
     sharers = "blocks"
 
-    #: The text of its module, once it is ready.
+    #: The text of its module, once it is ready; what that imports besides the runtime of all kernels.
     whole_text: str | None = None
+    imports = ""
 
     def __init__(self, layout: Layout, schedule: ResolvedSchedule, build: Build) -> None:
         self.build, self.low_degree = build, build.low_degree
@@ -122,6 +124,10 @@ class CudaProgram(Program):
         """Whether the numbers of elements and of edges do not fit into one word; low-degree builds count no edges."""
         return self.layout.offsets == "int64" and not self.low_degree
 
+    def printer(self) -> Printer:
+        """What makes the text of the kernel."""
+        return (LeaderPrinter if self.decides else ThreadPrinter)(self)
+
     def mode(self, next_scan: str) -> Var:
         """What an append writes beside the ids."""
         return _MODES[self.mode_number(next_scan)]
@@ -146,6 +152,14 @@ class CudaProgram(Program):
         made = super().without_deferred()
         made.whole_text = None
         return made
+
+    def own_range(self, kind: str) -> tuple[Expr, Expr]:
+        """On several GPUs: the first element that this one owns, and the one after the last."""
+        raise NotImplementedError
+
+    def found_here(self) -> Expr:
+        """On several GPUs: the bitmap in which a push marks the vertices that it accepts."""
+        raise NotImplementedError
 
     def scanned(self, current: FrontierState, next_scan: str) -> None:
         """Make a frontier a queue with the prefix sum of its degrees, which low-degree builds do not need."""
@@ -213,5 +227,4 @@ def _text(program: CudaProgram) -> str:
     phase = "phase = Kernels(globals(), function, device)"
     pointers = [f"{name}_at = POINTERS[{name!r}]" for name in program.pair_types()]
     imports = "\n".join([_IMPORTS, *pointers, *calls, *program.checkers(), *constants, phase])
-    printer = (LeaderPrinter if program.decides else ThreadPrinter)(program)
-    return module_text(program, imports, printer.function())
+    return module_text(program, imports + program.imports, program.printer().function())

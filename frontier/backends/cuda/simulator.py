@@ -36,9 +36,11 @@ __all__ = [
     "fetch_min",
     "fetch_or",
     "find_first",
+    "float_of",
     "function",
     "launch",
     "load_acquire",
+    "load_acquire_system",
     "load_relaxed",
     "num_blocks",
     "popcount",
@@ -48,11 +50,14 @@ __all__ = [
     "shuffle_down",
     "shuffle_up",
     "store_release",
+    "store_release_system",
     "sync",
     "sync_or",
     "sync_warp",
     "thread_index",
     "truth",
+    "watch",
+    "word_of",
 ]
 
 
@@ -142,6 +147,29 @@ class Checked:
 def checked(number: int) -> Callable[[Pointer, int], Checked]:
     """Return what makes the checked field of this number."""
     return lambda pointer, length: Checked(pointer, length, number)
+
+
+class Watched:
+    """A field whose changed elements are marked; see :mod:`frontier.backends.watched`."""
+
+    __slots__ = ("companion", "dtype", "marks", "pointer")
+
+    def __init__(self, pointer: Pointer, marks: Pointer) -> None:
+        self.pointer, self.marks, self.dtype, self.companion = pointer, marks, pointer.dtype, pointer.companion
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.pointer[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        before = self.pointer[index]
+        self.pointer[index] = value
+        if self.pointer[index] != before:
+            place = int(index)
+            self.marks[place >> 5] = int(self.marks[place >> 5]) | 1 << (place & 31)
+
+
+#: Make a watched field of a pointer and its marks.
+watch = Watched
 
 
 def _at(name: str) -> Callable[[int], Pointer]:
@@ -240,6 +268,26 @@ def load_acquire(pointer: Any, index: Any) -> Any:
 def store_release(pointer: Any, index: Any, value: Any) -> None:
     """Write."""
     pointer[index] = value
+
+
+def load_acquire_system(pointer: Any, index: Any) -> Any:
+    """Read what another GPU may have written, which runs in threads of its own."""
+    me.block.grid.turn()
+    time.sleep(0)
+    return pointer[index]
+
+
+store_release_system = store_release
+
+
+def float_of(word: Any) -> np.float64:
+    """The float64 that a word holds."""
+    return np.float64(np.int64(word).view(np.float64))
+
+
+def word_of(real: Any) -> np.int64:
+    """The bits of a float64."""
+    return np.int64(np.float64(real).view(np.int64))
 
 
 def release_add(pointer: Any, index: Any, value: Any) -> None:

@@ -1,8 +1,13 @@
-"""Several GPUs of one process: each step of a program divided among them, every field kept on all.
+"""Several GPUs of one process: the steps of a program divided among them, every field kept on all.
 
-``replicas`` is what each GPU has of a graph and a problem, ``execution`` walks through a program and divides its steps,
-``direction`` chooses between push and pull for all alike, and ``exchange`` is what GPUs give each other after a step.
-``owners`` finds the fields of which nobody needs others' elements, ``choice`` the programs that one GPU runs faster.
+``replicas`` is what each GPU has of a graph and a problem. Most programs are one kernel on each GPU: ``touches`` finds
+which can be, and what their steps touch at elements of other GPUs; ``program`` lowers them, ``phases`` are the parts of
+kernels that exchange, ``meeting`` is the barrier of all GPUs, ``meeting_words`` what they tell each other there, and
+``fused`` runs the kernels.
+
+Other programs the host divides: ``execution`` walks through a program and divides its steps, ``direction`` chooses
+between push and pull for all alike, ``exchange`` is what GPUs give each other after a step, found by ``compaction``.
+``owners`` finds the fields of which nobody needs others' elements, ``choice`` programs that one GPU runs faster.
 What a step writes, and what merges it, is found by :mod:`frontier.backends.ranks.writes`; the cuda backend runs it.
 
 ``g.to("cuda:0,1")`` uses two GPUs, and ``g.to("cuda:all")`` all that this process sees, for programs that several run
@@ -16,6 +21,7 @@ from typing import TYPE_CHECKING
 
 from frontier.backends.base import Backend
 from frontier.backends.devices.choice import alone, worthwhile
+from frontier.backends.ranks.writes import check_writes
 from frontier.memory import detection
 from frontier.memory.gpu import gpu
 from frontier.memory.placement import Placement, backend_named, placed, unknown
@@ -58,8 +64,14 @@ class DevicesBackend(Backend):
             run: Execution = alone(step, p, f, schedule)
             return run
         from frontier.backends.devices.execution import DevicesExecution
+        from frontier.backends.devices.fused import FusedExecution
+        from frontier.backends.devices.touches import OneKernelError
 
-        return DevicesExecution(step, p, f, schedule, self.memories)
+        check_writes(step, p)
+        try:
+            return FusedExecution(step, p, f, schedule, self.memories)
+        except OneKernelError:
+            return DevicesExecution(step, p, f, schedule, self.memories)
 
     def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
         """Lower a step as the cuda backend does: here each step of it is a program of its own."""

@@ -108,14 +108,16 @@ def _problem(p: Problem, g: Graph, first: bool) -> Problem:
     piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
     made = same(p, graph=g, piles=piles, workspace={})
     if not first:
-        arrays = {name: g.placement.memory.moved(array, copy=True) for name, array in p.arrays.items()}
+        # Values come when the run goes on.
+        xp = g.placement.memory.xp
+        arrays = {name: xp.empty(len(array), array.dtype) for name, array in p.arrays.items()}
         vars(made).update(arrays=arrays, scalars={name: value.copy() for name, value in p.scalars.items()})
         made._lay_pairs()
     return made
 
 
 def _graphs(g: Graph, memories: Sequence[Memory]) -> list[Any]:
-    starts = partition(g, len(memories)).starts
+    starts = whole_words(partition(g, len(memories)).starts)
     made = []
     for rank, memory in enumerate(memories):
         here = _whole(g, placed(backend_named("cuda"), memory))
@@ -123,6 +125,13 @@ def _graphs(g: Graph, memories: Sequence[Memory]) -> list[Any]:
             first, end = int(starts[rank]), int(starts[rank + 1])
             slots = tuple(int(here.offsets[v]) for v in (first, end))
             made.append(((here, _rows(here, first, end)), {"vertex": (first, end), "edge": slots}))
+    return made
+
+
+def whole_words(starts: NDArray[Any]) -> NDArray[Any]:
+    """The starts of ranges, so that each begins with a word of a bitmap."""
+    made = starts.copy()
+    made[1:-1] = np.minimum((starts[1:-1] + 16) // 32 * 32, starts[-1])
     return made
 
 

@@ -18,7 +18,7 @@ from frontier.lowering.frontier_state import PULL
 from frontier.lowering.ir import Counter, Value
 from frontier.lowering.kernels import Callee, Made
 from frontier.lowering.variables import pointer
-from frontier.operators.advance.edges import make_bitmap, next_bits, pulled, pulling, walked
+from frontier.operators.advance.edges import make_bitmap, pulled, pulling, walked
 from frontier.operators.shared.phases import adjacency
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
     }
     appends = step.output is not None
     if appends:
-        given["made"] = pointer("uint64", next_bits(b, target))
+        given["made"] = pointer("uint64", b.next_bits(target))
         given["degrees"] = b.lists(step.edges)[0]
     near = "src" if step.far == "dst" else "dst"
     visit = b.calling(step.fn, "edge", (near, step.far, "edge", "weight"))

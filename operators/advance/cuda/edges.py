@@ -102,7 +102,7 @@ def taking(how: str, early: bool) -> Callable[..., Any]:
 
     It tells whether an item is to be appended. If ``early``, it is given the item's stamp, which has been read already.
     """
-    stamps, bitmap, cull, mark = (how == each for each in ("stamp", "bitmap", "cull", "mark"))
+    stamps, bitmap, cull, mark, share = (how == each for each in ("stamp", "bitmap", "cull", "mark", "share"))
 
     def take(out, item, stamped):
         ok = True
@@ -114,6 +114,9 @@ def taking(how: str, early: bool) -> Callable[..., Any]:
             ok = held != out.epoch and exchange(out.stamps, item, out.epoch) != out.epoch
         if bitmap:
             ok = take_bit(out.taken, item)
+        if share:
+            take_bit(out.taken, item)
+            ok = False
         if cull:
             ok = not culled(out.taken, out.history, out.stamps, out.epoch, item)
         return ok
@@ -195,7 +198,8 @@ class Edge(NamedTuple):
             "early": early,
         }
         culls = how == "cull"
-        appends = {"appends": step.output is not None and how != "mark", "culls": culls, **appending(b, next_scan)}
+        queues = step.output is not None and how not in ("mark", "share")
+        appends = {"appends": queues, "culls": culls, **appending(b, next_scan)}
         return cls(Made(visiting, visit), take, lists, out, next_scan, appends)
 
 
@@ -206,6 +210,8 @@ def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
         made = {"stamps": b.array("stamps", "stamps", "int32"), "epoch": cast("int32", EPOCH)}
     if how in ("bitmap", "cull"):
         made["taken"] = b.array("taken", "bits", "uint32")
+    if how == "share":
+        made["taken"] = b.found_here()
     if how == "cull":
         # All threads evaluate this argument before the phase, and so empty the history.
         b.scratch = True
@@ -220,9 +226,12 @@ def deduplication(step: Advance, b: CudaProgram) -> str:
     ``""``: the functor accepts no vertex twice. ``stamp``: an atomic exchange of the vertex's stamp. ``bitmap``: an
     atomic on its bit. ``cull``: cheap tests, which some duplicates pass; only where the frontier is seen by nothing but
     the loop itself. ``mark``: accepted vertices are only stamped, and a second phase makes the queue of the stamps.
+    ``share``: their bits are set, and owners look at the bits that all GPUs have set.
     """
     if step.output != "vertex":
         return ""
+    if b.shares:
+        return "share"
     if b.low_degree:
         return "" if step.unique == "claimed" else "stamp"
     if b.schedule.queue == "scan":
@@ -269,7 +278,7 @@ def finish(
     after = walked(how, seen)
     if step.held is not None:
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
-    if step.output is not None and kept != "mark":
+    if step.output is not None and kept not in ("mark", "share"):
         after += b.produced(target, step.output, next_scan)
     b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
     if kept == "mark":

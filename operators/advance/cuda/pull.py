@@ -24,7 +24,7 @@ from frontier.lowering.ir import Call, Counter, Value
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import pointer
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
-from frontier.operators.advance.edges import make_bitmap, next_bits, pulled, pulling, walked
+from frontier.operators.advance.edges import make_bitmap, pulled, pulling, walked
 from frontier.operators.advance.switch import hub_inputs, hub_list
 from frontier.operators.shared.phases import adjacency
 
@@ -199,12 +199,13 @@ def searching(visit: Callee, where: Callee, cached: bool) -> Callable[..., Any]:
 
 
 def sweeping(
-    search: Callee, where: Callee, again: bool, notes: bool, cached: bool, appends: bool, big: bool
+    search: Callee, where: Callee, again: bool, notes: bool, cached: bool, appends: bool, big: bool, ranged: bool
 ) -> Callable[..., Any]:
     """A warp takes 32 vertices at a time: those of a word of the bitmap, or (``again``) of the queue that waits.
 
     Accepted vertices get their bits in the next bitmap ``made``: a whole word is stored, or (``again``) single bits are
-    set. If ``notes``, vertices that still wait are recorded in ``waiting``.
+    set. If ``notes``, vertices that still wait are recorded in ``waiting``. If ``ranged``, vertices from ``total`` on,
+    with which a word begins, are taken, up to ``n``.
     """
     taken = TABLE if cached else 0
 
@@ -219,6 +220,8 @@ def sweeping(
         fill = np.int32(0)
         held = ids_shared(FREE + IDS * (taken + part_of_warp() * (thread_index() >> np.int32(5)))) if notes else 0
         at = w - lane if again else (w - lane) >> 5
+        if ranged:
+            at += total >> 5
         stop = total if again else (n + 31) >> 5
         while at < stop:
             if again:
@@ -271,7 +274,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         _search(step, b, source, target)
         return
     with b.when(queue.valid) as branch:
-        made = pointer("uint32", next_bits(b, target))
+        made = pointer("uint32", b.next_bits(target))
         b.phase(b.divided("fill_bits", made, b.capacity("vertex")), title="clear the next bitmap")
         _search(step, b, source, target, queue, again=True)
     with b.otherwise(branch):
@@ -296,7 +299,7 @@ def _search(
     }
     appends, notes = step.output is not None, queue is not None
     if appends:
-        given["made"] = pointer("uint32", next_bits(b, target))
+        given["made"] = pointer("uint32", b.next_bits(target))
         given["degrees"] = b.lists(step.edges)[0]
     if queue is not None:
         given |= queue.parameters(again)
@@ -318,7 +321,10 @@ def _search(
         "cached": cached,
         "appends": appends,
         "big": b.big,
+        "ranged": b.shares,
     }
+    if b.shares:
+        given["total"], given["n"] = b.own_range("vertex")
     after = walked(PULL, Counter("EXAMINED"))
     if appends:
         after += pulled(b, target)

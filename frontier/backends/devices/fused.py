@@ -1,0 +1,482 @@
+"""A run on several GPUs of a program that is one kernel on each: they exchange inside their kernels.
+
+The host launches the kernel on all GPUs, waits for all, and acts on why they returned, which is the same for all unless
+one has failed. :mod:`frontier.backends.devices.program` makes the kernel.
+"""
+
+from __future__ import annotations
+
+import threading
+from contextlib import ExitStack, nullcontext
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier import tracing
+from frontier.backends import codes, workspace
+from frontier.backends.cuda import launch
+from frontier.backends.cuda.execution import CudaExecution, _blame, _running, build_of
+from frontier.backends.devices.execution import _copied
+from frontier.backends.devices.meeting_words import LOST, PATIENCE, box_words
+from frontier.backends.devices.program import PeersProgram
+from frontier.backends.devices.replicas import Replica, replicas_of
+from frontier.backends.devices.touches import OneKernelError, Touches
+from frontier.backends.interrupts import deferred
+from frontier.backends.run import LoopExecution
+from frontier.backends.workspace import Code, Workspace
+from frontier.errors import DeviceLostError, FrontierError
+from frontier.lowering.loops import lower
+from frontier.memory import detection
+from frontier.memory.arrays import to_host
+from frontier.program.frontiers import Frontier
+from frontier.program.layout import Layout
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from frontier.memory.base import Memory
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
+
+__all__ = ["FusedExecution"]
+
+
+class FusedExecution:
+    """One run on several GPUs; see :class:`frontier.program.execution.Execution`.
+
+    Raises
+    ------
+    OneKernelError
+        If the program, or these GPUs, need the loop on the host.
+    """
+
+    def __init__(
+        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, memories: Sequence[Memory]
+    ) -> None:
+        if not (p.graph.num_vertices and _reach(tuple(memories))):
+            raise OneKernelError("no vertices, or GPUs that do not reach each other's memory")
+        touches = Touches(step, p, schedule)
+        self._step, self._p, self._given, self._touches = step, p, f, touches
+        self._replicas = replicas_of(p, memories)
+        self.parts = [_Part(step, replica, f, schedule, touches, memories) for replica in self._replicas]
+        if any(part.complete for part in self.parts):  # all must leave their kernels at the same places
+            for part in self.parts:
+                part.complete_code()
+        for part in self.parts:
+            part.connect(self.parts)
+        self.done = False
+
+    @property
+    def passes(self) -> int:
+        """Passes of all loops begun so far."""
+        return self.parts[0].passes
+
+    @property
+    def frontier(self) -> Frontier | None:
+        """The current frontier; after the end, what the step gave."""
+        if self._given is not None and (self._step.passes_through or (self._step.own and self.done)):
+            return self._given
+        return self._united()
+
+    def _united(self) -> Frontier | None:
+        """The elements of all GPUs, on the first."""
+        portions = [part.frontier for part in self.parts]
+        return self._given if portions[0] is None else self._union(portions)
+
+    def _union(self, portions: list[Any]) -> Frontier:
+        """What each GPU has of a frontier, on the first."""
+        first, g = self._replicas[0].memory, self._p.graph
+        with first.using("the frontier of a run"):
+            ids = [first.moved(each.ids) for each in portions if each is not None]
+            first.synchronize()
+            return Frontier._of(g, portions[0].kind, ids=first.xp.concatenate(ids))
+
+    def proceed(self, passes: int | None = None) -> int:
+        """Go on for at most so many passes; how many were begun."""
+        if self.done:
+            return 0
+        before = self.passes
+        self._load()
+        ring = self.parts[0].begin_trace()
+        try:
+            with deferred(patient=True) as pending:
+                while not self.done:
+                    begun = self.passes - before
+                    self._run(-1 if passes is None else passes - begun)
+                    if ring is not None:
+                        self.parts[0].end_trace(ring)
+                    if self._handled() and self.passes - before == passes:
+                        break
+                    pending.check()
+        finally:
+            self._bring_back()
+        return self.passes - before
+
+    def _load(self) -> None:
+        """Let all GPUs have the fields and scalars as they are now."""
+        self._replicas[0].memory.synchronize()  # whoever has written them
+        for replica, part in zip(self._replicas, self.parts, strict=True):
+            replica.load(self._p)
+            replica.prepare(self._p)
+            part.load(self._p)
+        for replica in self._replicas:
+            replica.memory.synchronize()
+
+    def _run(self, budget: int) -> None:
+        """Run the kernels until all have returned."""
+        with ExitStack() as held:
+            for memory in sorted({part.memory for part in self.parts}, key=lambda each: getattr(each, "index", 0)):
+                held.enter_context(_running[memory])
+            if self.parts[0].simulated:
+                threads = [threading.Thread(target=part.simulate, args=(budget,)) for part in self.parts]
+                for thread in threads:
+                    thread.start()
+                for thread in threads:
+                    thread.join()
+                for part in self.parts:
+                    part.end()
+                return
+            for part in self.parts:
+                part.begin(budget)
+            for part in self.parts:
+                part.end()
+
+    def _handled(self) -> bool:
+        """Act on the reason for which the kernels returned; whether they are at a pass boundary."""
+        failed = [part for part in self.parts if part.failed()]
+        if failed:
+            self.done = True
+            failed[0].handle()
+        if any(part.code() == LOST for part in self.parts):
+            self.done = True
+            raise DeviceLostError(
+                f"{self._step!r}: GPUs have waited for another one for {PATIENCE / 1e9:.0f} seconds; it does not come"
+            )
+        found = {part.code() for part in self.parts}
+        if len(found) != 1:
+            self.done = True
+            raise FrontierError(f"{self._step!r}: GPUs have not done the same; this is an error in Frontier: {found}")
+        boundary = False
+        try:
+            for part in self.parts:
+                boundary = part.handle()
+        finally:
+            self.done = self.parts[0].done
+        return boundary
+
+    def _bring_back(self) -> None:
+        """Bring to the problem's arrays what only owners have."""
+        for part in self.parts:
+            part.done = self.done
+            part.give()
+        if any(part.lost for part in self.parts):
+            return
+        for name in self.parts[0].piles:
+            self._p.piles[name] = self._union([part.pile(name) for part in self.parts])
+        first = self._replicas[0].memory
+        with first.using("the fields of a problem"):
+            for replica in self._replicas[1:]:
+                own = slice(*replica.own["vertex"])
+                for name in self._touches.changed - self._touches.mirrored:
+                    with replica.memory.using():
+                        mine = replica.whole.arrays[name][own]
+                    self._p.arrays[name][own] = first.moved(mine)
+            first.synchronize()
+
+
+class _Part(CudaExecution):
+    """What one GPU does."""
+
+    _program: PeersProgram
+
+    def __init__(
+        self,
+        step: Step,
+        replica: Replica,
+        f: Frontier | None,
+        schedule: ResolvedSchedule,
+        touches: Touches,
+        memories: Sequence[Memory],
+    ) -> None:
+        self.memory, self._replica, self._touches = replica.memory, replica, touches
+        self._count = len(memories)
+        self._share = sum(each is replica.memory for each in memories)
+        self._threads_error: BaseException | None = None
+        p, g = replica.whole, replica.whole.graph
+        with self.memory.using("a run on several GPUs"):
+            mine = None if f is None else replica.owned(_copied(replica, f))
+            LoopExecution.__init__(self, step, p, mine, schedule)
+            code = _code_of(step, p, None if f is None else f.kind, schedule, touches)
+            work = workspace.take(g) or Workspace(g, self.memory.xp, launch.address_of)
+            known = code.tables.get(work)
+            self._begin(code, work, known or launch.Exchange(code.at, list(p.scalars.values())))
+            self._counters().fill(0)
+            work.clock = (0, 0)
+            if known is None:
+                self._fill(self._counters())
+            self._prepare()
+            if f is not None:
+                count, _ = self._program.sizes(self._program.given)
+                self._words[self._at[count.name]] = len(f)
+            for array in (self._box(), *(self.bits(key) for key in self._bitmaps())):
+                array.fill(0)
+
+    @property
+    def piles(self) -> list[str]:
+        """Names of the piles that the program uses."""
+        return self._code.piles
+
+    def pile(self, name: str) -> Frontier:
+        """What this GPU has of a pile."""
+        return self._p.piles[name]
+
+    @property
+    def complete(self) -> bool:
+        """Whether its code has everything that the program defers."""
+        return self._code.whole is None
+
+    def complete_code(self) -> None:
+        """Compile what the program defers, unless it is there."""
+        with self.memory.using():
+            self._code.complete()
+
+    @property
+    def simulated(self) -> bool:
+        """Whether kernels run in threads of Python."""
+        return isinstance(self._code.run, launch.SimulatedKernel)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the GPU cannot be used any more."""
+        return self._lost
+
+    # ---- arrays that others read -----------------------------------------------------------------------------
+
+    def _roles(self, kind: str) -> list[str]:
+        """What follows ``peer``, and the kind, in the roles of inputs."""
+        begin = f"peer {kind} "
+        return [role.removeprefix(begin) for role in self._program.inputs.values() if role.startswith(begin)]
+
+    def _bitmaps(self) -> list[str]:
+        return self._roles("bits")
+
+    def bits(self, key: str) -> Any:
+        """A bitmap that others read."""
+        dtype_length = workspace.roles(self._p.graph)["bits"][1]
+        return self._workspace.array(key, "bits", dtype_length)
+
+    def _box(self) -> Any:
+        return self._workspace.array("box", "words", box_words(self._count))
+
+    def _array(self, key: str) -> Any:
+        """The array that a table has the addresses of."""
+        kind, _, name = key.partition(" ")
+        if key == "box":
+            return self._box()
+        if kind == "field":
+            return self._p.arrays[name]
+        return self.base(name) if kind == "base" else self.bits(key)
+
+    def base(self, name: str) -> Any:
+        """What a field to which others add had when they began."""
+        array = self._p.arrays[name]
+        key = f"base {name} {array.dtype}"
+        if key not in self._workspace.kept:
+            self._workspace.kept[key] = self._workspace.xp.empty(len(array), array.dtype)
+        return self._workspace.kept[key]
+
+    def address(self, key: str) -> int:
+        """Where an array lies that a table has the address of."""
+        with self.memory.using("what GPUs exchange"):
+            return self._workspace.address_of(self._array(key))
+
+    def _table_of(self, key: str) -> Any:
+        return self._workspace.array(f"table {key}", "words", self._count)
+
+    def _input(self, name: str, role: str) -> int:
+        if not role.startswith("peer "):
+            return super()._input(name, role)
+        _, what, *more = role.split(" ", 2)
+        work, key = self._workspace, more[0] if more else ""
+        if what in ("vertex", "edge"):
+            return int(self._replica.own[what][key == "end"])
+        if what == "bits":
+            return work.address_of(self.bits(key))
+        if what == "box":
+            return work.address_of(self._box())
+        if what == "starts":
+            return work.address_of(work.array("starts", "words", self._count + 1))
+        if what in ("table", "boxes"):
+            return work.address_of(self._table_of(key or "box"))
+        return self._replica.rank if what == "rank" else self._count
+
+    def connect(self, parts: list[_Part]) -> None:
+        """Note where the arrays of all GPUs lie."""
+        with self.memory.using("a run on several GPUs"):
+            starts = [part._replica.own["vertex"][0] for part in parts] + [self._p.graph.num_vertices]
+            self._note("starts", self._workspace.array("starts", "words", self._count + 1), starts)
+        for key in ("box", *self._roles("table")):
+            self._note_table(key, parts)
+        for word, stem in (("fields", "field"), ("bases", "base")):
+            for name, array in self._p.arrays.items():
+                if f"{word}:{name}" in self._at and len(array):
+                    self._note_table(f"{stem} {name}", parts)
+                    with self.memory.using():
+                        self._set(f"{word}:{name}", self._workspace.address_of(self._table_of(f"{stem} {name}")))
+        for name in self._p.arrays:
+            if f"base:{name}" in self._at and name in self._touches.summed:
+                self._set(f"base:{name}", self.address(f"base {name}"))
+
+    def _note_table(self, key: str, parts: list[_Part]) -> None:
+        if key.startswith("base ") and key[5:] not in self._touches.summed:
+            return
+        addresses = [part.address(key) for part in parts]
+        with self.memory.using("a run on several GPUs"):
+            self._note(f"table {key}", self._table_of(key), addresses)
+
+    def _note(self, name: str, array: Any, values: list[int]) -> None:
+        """Write numbers to an array, unless it has them."""
+        if self._workspace.kept.get(name) != values:
+            array[:] = self._workspace.xp.asarray(np.array(values, np.int64))
+            self._workspace.kept[name] = values
+
+    # ---- running ---------------------------------------------------------------------------------------------
+
+    def load(self, p: Problem) -> None:
+        """Take over what piles hold, and note what fields to which others add have now."""
+        with self.memory.using("a run on several GPUs"):
+            for name in self._code.piles:
+                self._p.piles[name] = self._replica.owned(_copied(self._replica, p.piles[name]))
+                self._fill_pile(name)
+                self._set(f"all_held:{name}", len(p.piles[name]))
+            for name in self._touches.summed:
+                if f"base:{name}" in self._at:
+                    self.base(name)[...] = self._p.arrays[name]
+
+    def begin_trace(self) -> Any:
+        """Ask for rows of a trace."""
+        with self.memory.using():
+            return self._begin_trace()
+
+    def end_trace(self, ring: Any) -> None:
+        """Take over the rows of a trace."""
+        with self.memory.using():
+            self._end_trace(ring)
+
+    def _give_table(self, budget: int) -> None:
+        self._workspace.clock = None
+        self._set("budget", budget)
+        if self._replica.rank or not tracing.active():
+            self._set("tracing", 0)
+        self._table.give(list(self._p.scalars.values()))
+
+    def begin(self, budget: int) -> None:
+        """Launch the kernel."""
+        with self.memory.using():
+            self._give_table(budget)
+            with _stream(self.memory, self._replica.rank) if self._share > 1 else nullcontext():
+                self._ahead = self._code.run.begin(self._table, self._share)
+
+    def simulate(self, budget: int) -> None:
+        """Run the kernel in threads; an error is raised by :meth:`end`."""
+        self._give_table(budget)
+        try:
+            self._code.run(self._table)
+        except BaseException as error:
+            self._threads_error = error
+
+    def end(self) -> None:
+        """Wait for the end of the kernel."""
+        if self.simulated:
+            error, self._threads_error = self._threads_error, None
+            if error is not None:
+                raise error
+        else:
+            with self.memory.using():
+                stream, self._ahead = self._ahead, None
+                try:
+                    self._code.run.wait(stream, self._table)
+                except DeviceLostError:
+                    self.done = self._lost = True
+                    raise
+        self._table.take(list(self._p.scalars.values()))
+        self._workspace.clock = (self._get("t"), self._get("arrivals"))
+
+    def code(self) -> int:
+        """Why the kernel has returned."""
+        return self._get("code")
+
+    def failed(self) -> bool:
+        """Whether a functor has raised on this GPU."""
+        if self.code() < codes.FUNCTOR_FAILED or self.code() == LOST:
+            return False
+        with self.memory.using():
+            counters = self._counters()[: codes.INDEX + 2]
+            return bool(int(to_host(counters)[codes.FAILED]))
+
+    def handle(self) -> bool:
+        """Act on why the kernel has returned; whether it is at a pass boundary."""
+        with self.memory.using():
+            return self._handle()
+
+    def give(self) -> None:
+        """Bring back what the kernel has kept."""
+        with self.memory.using():
+            self._give()
+
+    def _current(self) -> Frontier | None:
+        """The elements of the current frontier that this GPU owns."""
+        made = super()._current()
+        return None if made is None else self._replica.owned(made)
+
+
+def _code_of(step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule, touches: Touches) -> Code:
+    """The compiled code of a step for a GPU that runs a part of it, made once."""
+    known = step.__dict__.setdefault("_code", {})
+    layout = Layout.of(p)
+    build = build_of(p.graph, step, schedule)
+    build = type(build)(bounded=build.bounded, dense=build.dense, traced=build.traced)
+    captures = step._captures
+    assert captures is not None
+    key = ("peers", p.graph.placement.memory, layout, given, schedule, build, captures.key, touches.key)
+    code = known.get(key)
+    if code is None:
+        program = lower(step, layout, schedule, given, lambda a, b: PeersProgram(a, b, build, touches))
+        assert isinstance(program, PeersProgram)
+        program.captures = captures.parts
+
+        def make(program: PeersProgram) -> Any:
+            return launch.kernel(program, lambda: _blame(step, layout, schedule, given))
+
+        code = known[key] = workspace.code_for(program, p.graph, make, lambda: launch.is_known(program))
+    made: Code = code
+    return made
+
+
+@cache
+def _stream(memory: Memory, rank: int) -> Any:
+    """A stream for one of several kernels on a GPU."""
+    with memory.using():
+        return detection.cupy().cuda.Stream(non_blocking=True)
+
+
+@cache
+def _reach(memories: tuple[Memory, ...]) -> bool:
+    """Whether kernels of each GPU reach the memory of all others, which is enabled."""
+    if detection.simulated():
+        return True
+    runtime = detection.runtime()
+    numbers = sorted({int(getattr(memory, "index", 0)) for memory in memories})
+    pairs = [(a, b) for a in numbers for b in numbers if a != b]
+    if not all(runtime.deviceCanAccessPeer(a, b) for a, b in pairs):
+        return False
+    for a, b in pairs:
+        with detection.cupy().cuda.Device(a):
+            try:
+                runtime.deviceEnablePeerAccess(b)
+            except RuntimeError as error:  # CuPy's, of the runtime
+                if "AlreadyEnabled" not in str(error):
+                    raise
+    return True

@@ -1,0 +1,32 @@
+"""What GPUs tell each other when they meet, for kernels and the host; this module must not import numba."""
+
+from __future__ import annotations
+
+import os
+
+from frontier.backends.cuda.runtime_words import COUNT, EDGES, ERROR, EXAMINED, PILE_COUNT, STOP
+
+__all__ = [
+    "ALL", "ALL_COUNT", "ALL_EDGES", "ALL_ERROR", "ALL_STOP", "ALL_VALUE", "LOST", "OPERATION", "PATIENCE", "REAL",
+    "TOLD", "VALUE", "box_words",
+]  # fmt: skip
+
+#: How many words of a slot a GPU tells, and the words of K where what all told begins.
+TOLD = ALL = 8
+
+#: Words of K after a meeting.
+ALL_COUNT, ALL_EDGES, ALL_STOP, ALL_ERROR = (ALL + word for word in (COUNT, EDGES, STOP, ERROR))
+
+#: What a phase leaves in its slot to be combined: a value, and by which operation: its number and 1, or for floats its
+#: number and REAL; 0 if there is nothing to combine.
+VALUE, OPERATION, REAL = PILE_COUNT, EXAMINED, 8
+ALL_VALUE = ALL + VALUE
+
+#: The error of a GPU that has waited for another so many nanoseconds; the simulator is slow.
+LOST = 64
+PATIENCE = 10_000_000_000 if os.environ.get("NUMBA_ENABLE_CUDASIM") != "1" else 60_000_000_000
+
+
+def box_words(parts: int) -> int:
+    """Words of a box: numbers of meetings, what GPUs tell in two of them, what all told, the last that has ended."""
+    return parts + 2 * parts * TOLD + TOLD + 1

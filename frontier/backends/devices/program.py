@@ -1,0 +1,485 @@
+"""A program that several GPUs run at once: one kernel on each, which meet after the steps and decide alike.
+
+Each GPU has whole fields and the elements of a frontier that it owns. A step runs on these. Then follows the exchange:
+
+1. If a push has changed elements of others, all meet, and owners bring together what all have made of theirs.
+2. All meet. What each tells makes the size of the next frontier, and says whether anybody has failed or is to stop.
+3. All copy what owners have changed of *mirrored* fields, which some step touches at elements of others.
+
+What decides the control flow is the same on all GPUs: scalars, sizes, and how a frontier is represented.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from frontier.backends.cuda.printers import LeaderPrinter
+from frontier.backends.cuda.program import Build, CudaProgram
+from frontier.backends.cuda.runtime_words import MAX, MIN, OR, SUM
+from frontier.backends.devices.meeting_words import REAL
+from frontier.backends.devices.phases import combining, completing, copying, finding, merging, settling, sharing
+from frontier.backends.devices.touches import OneKernelError
+from frontier.lowering.frontier_state import BITS, IN, OUT, form
+from frontier.lowering.ir import (
+    Assign,
+    Branch,
+    Call,
+    Choice,
+    Counter,
+    Deferred,
+    Phase,
+    Region,
+    Swap,
+    Together,
+    both,
+    cast,
+    equal,
+    expression,
+)
+from frontier.lowering.kernels import FunctorName, Made
+from frontier.lowering.variables import CODE, SLOT, STOP, WORDS, WORKER, WORKERS, pointer
+from frontier.program.order import display_name
+
+if TYPE_CHECKING:
+    from frontier.backends.devices.touches import Touches
+    from frontier.lowering.frontier_state import FrontierState
+    from frontier.lowering.ir import Expr, Node, Value, Var
+    from frontier.lowering.kernels import Constant
+    from frontier.lowering.phases import Functor
+    from frontier.program.layout import Layout
+    from frontier.program.schedule import ResolvedSchedule
+
+__all__ = ["PeersProgram"]
+
+_OPERATIONS = {"SUM": SUM, "MIN": MIN, "MAX": MAX, "OR": OR}
+
+
+class PeersProgram(CudaProgram):
+    """A program of which each of several GPUs runs a part.
+
+    Inputs whose role begins with ``peer`` are filled by :mod:`frontier.backends.devices.fused`: the rank and number of
+    GPUs, ranges, and tables with an address for each GPU.
+    """
+
+    shares = True
+    imports = "\nfrom frontier.backends.devices.meeting import *\n"
+
+    def __init__(self, layout: Layout, schedule: ResolvedSchedule, build: Build, touches: Touches) -> None:
+        self.touches = touches
+        self._sizes: dict[int, tuple[Var, Var]] = {}
+        self._watched: list[str] = []
+        super().__init__(layout, schedule, build)
+        self.rank, self.parts = self.input("rank", "peer rank"), self.input("parts", "peer parts")
+        self.starts = pointer("int64", self.input("starts", "peer starts"))
+        self.box = pointer("int64", self.input("box", "peer box"))
+        self.boxes = pointer("int64", self.input("boxes", "peer boxes"))
+        #: The number of the last meeting; what phases have left since in the words STOP and ERROR.
+        self.meetings, self.stopped, self.failed = (self.keep(name) for name in ("meetings", "stopped", "failed"))
+        self._found_side = self.keep("found_side")
+
+    @property
+    def described(self) -> str:
+        """What runs the program, in words."""
+        return f"several GPUs, each of which runs: {super().described}"
+
+    def printer(self) -> PeersPrinter:
+        """What makes the text of the kernel."""
+        return PeersPrinter(self)
+
+    # ---- who owns what, and where it lies ------------------------------------------------------------------
+
+    def own_range(self, kind: str) -> tuple[Expr, Expr]:
+        """The first vertex or edge that this GPU owns, and the one after the last."""
+        return self.input(f"{kind}_first", f"peer {kind} first"), self.input(f"{kind}_end", f"peer {kind} end")
+
+    def _table(self, key: str) -> Expr:
+        """Addresses of an array on all GPUs."""
+        return pointer("int64", self.input(f"table:{key}", f"peer table {key}"))
+
+    def _either(self, key: str, side: Var, ahead: int = 0) -> tuple[Expr, Expr]:
+        """The address of one of two bitmaps, which are used in turns, and the table of those of all GPUs."""
+        a, b = (self.input(f"{key}:{each}", f"peer bits {key}:{each}") for each in "ab")
+        tables = [self._table(f"{key}:{each}") for each in "ab"]
+        chosen = (a, b) if not ahead else (b, a)
+        return Choice(side, *reversed(chosen)), Choice(side, *reversed(tables))
+
+    def _marks(self, name: str, ahead: int = 0) -> tuple[Expr, Expr]:
+        """The bitmap of a field's changed elements."""
+        bits, table = self._either(f"marks:{name}", self.keep(f"side:{name}"), ahead)
+        return pointer("uint32", bits), table
+
+    def found_here(self) -> Expr:
+        """The bitmap in which a push marks the vertices that it accepts."""
+        return pointer("uint32", self._either("found", self._found_side)[0])
+
+    def _field_table(self, name: str) -> Expr:
+        """Addresses of a field on all GPUs; Swap exchanges them as it does the fields."""
+        return pointer("int64", self.keep(f"fields:{name}"))
+
+    def _base(self, name: str) -> tuple[Expr, Expr]:
+        """What a field to which others add had before, and the addresses of that on all GPUs."""
+        return pointer(self.layout.dtype(name), self.keep(f"base:{name}")), pointer("int64", self.keep(f"bases:{name}"))
+
+    def _seen(self, name: str) -> Expr:
+        return self._watching(name, super()._seen(name))
+
+    def field(self, name: str) -> Expr:
+        """A field of the problem, as an array, whose changes are noted where they concern others."""
+        return self._watching(name, super().field(name))
+
+    def _watching(self, name: str, made: Expr) -> Expr:
+        return Call("watch", made, self._marks(name)[0]) if name in self._watched else made
+
+    def swap(self, first: str, second: str) -> None:
+        """Exchange two fields, and where they lie on the other GPUs."""
+        super().swap(first, second)
+        kind = next(kind for name, kind, _ in self.layout.fields if name == first)
+        stems = {"vertex": ("fields", "base", "bases"), "pile": ("all_held",)}
+        for stem in stems.get(kind, ()):
+            self.add(Swap(self.keep(f"{stem}:{first}"), self.keep(f"{stem}:{second}")))
+
+    # ---- frontiers -----------------------------------------------------------------------------------------
+
+    def new_frontier(self) -> FrontierState:
+        """A frontier for a scope, of which each GPU has a part."""
+        made = super().new_frontier()
+        self._sizes[made.number] = self.variable("all_count", "count"), self.variable("all_edges", "edges")
+        return made
+
+    def sizes(self, current: FrontierState) -> tuple[Var, Var]:
+        """The variables for the numbers of elements and of edges on all GPUs."""
+        return self._sizes[current.number]
+
+    def size(self, current: FrontierState) -> Expr:
+        """The number of elements of a frontier on all GPUs."""
+        return self.sizes(current)[0]
+
+    def edges_of(self, current: FrontierState) -> Expr:
+        """The sum of the degrees of a frontier on all GPUs."""
+        return self.sizes(current)[1]
+
+    def _sized(self, current: FrontierState) -> list[Node]:
+        """Nodes after a meeting at which GPUs have told the sizes of their parts."""
+        count, edges = self.sizes(current)
+        return [Assign(count, Counter("ALL_COUNT")), Assign(edges, Counter("ALL_EDGES"))]
+
+    def everything_in(self, current: FrontierState, kind: str) -> None:
+        """Make a frontier everything, which is a list here."""
+        first, end = self.own_range(kind)
+        target, _ = self.target(current, kind)
+        call = self.divided("fill_range", pointer(self.layout.element(kind), target), first, end)
+        self.phase(call, self._plain(current, target, kind, end - first), f"list the {kind} ids of this GPU")
+        self._set_sizes(current, self.capacity(kind), 0)
+
+    def single(self, current: FrontierState, vertex: Expr) -> None:
+        """Make a frontier one vertex, which its owner has."""
+        super().single(current, vertex)
+        self._set_sizes(current, 1, current.edges)
+        first, end = self.own_range("vertex")
+        with self.when(both(vertex >= first, vertex < end)) as owned:
+            pass
+        with self.otherwise(owned):
+            self.set(current.count, 0)
+            self.set(current.edges, 0)
+
+    def _set_sizes(self, current: FrontierState, count: Value, edges: Value) -> None:
+        for var, value in zip(self.sizes(current), (count, edges), strict=True):
+            self.set(var, value)
+
+    def scanned(self, current: FrontierState, next_scan: str) -> None:
+        """Make a frontier a queue with the prefix sum of its degrees; afterwards all know the sum of all degrees."""
+        wanted = OUT if next_scan == "out" else IN
+        with self.when(equal(current.form, form(BITS))):
+            self._queue_of_bits(current, next_scan)
+        with self.when(self.other_than(current, wanted)):
+            offsets, _ = self.lists(next_scan)
+            queue, before = pointer(self.layout.ids, current.queue), self.variable("before")
+            total: list[Node] = [
+                Assign(before, SLOT), Together(current.edges, Call("partial_total", WORDS, SLOT, WORKERS))
+            ]  # fmt: skip
+            sums = Call("scan_sums", WORDS, SLOT, WORKER, WORKERS, queue, current.count, offsets)
+            self.phase(sums, total, f"add up the {next_scan}-degrees")
+            scan = pointer(self.layout.offsets, self.scan_of(current))
+            write = Call("scan_write", WORDS, before, WORKER, WORKERS, queue, scan, current.count, offsets)
+            after = [Assign(current.form, form(wanted))]
+            self.phase(write, after, f"write the prefix sum of the {next_scan}-degrees")
+            self._publish(current)
+
+    def sparse(self, current: FrontierState) -> None:
+        """Make a frontier a list; both a push and a pull may have left a bitmap."""
+        if "edge" not in current.kinds:
+            with self.when(equal(current.form, form(BITS))):
+                self._queue_of_bits(current, "out")
+
+    def _queue_of_bits(self, current: FrontierState, next_scan: str) -> None:
+        queue, scan = self.target(current, "vertex")
+        call = Call(
+            "queue_of_own", WORDS, SLOT, self.big, WORKER, WORKERS, pointer("uint32", current.bits),
+            *self.own_range("vertex"), pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
+            self.mode(next_scan), self.lists(next_scan)[0],
+        )  # fmt: skip
+        self.phase(call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap")
+
+    def shared_bitmap(self, current: FrontierState, word: str) -> None:
+        """Make a frontier a bitmap that has the elements of all GPUs."""
+        own = self.own_range("vertex")
+        with self.when(self.other_than(current, BITS)):
+            self.set(current.bits, self.next_bits(current))
+            bits = pointer(word, current.bits)
+            self.phase(self.divided("clear_words", bits, *own), title="clear a bitmap")
+            marks = self.divided("set_bits", bits, self.queue(current, "vertex"), current.count)
+            self.phase(marks, title="mark the frontier in the bitmap", meets=True)
+        a, b = (current.buffer("mask", side) for side in "ab")
+        others = Choice(equal(current.bits, self.input(a, "bits")), self._table(a), self._table(b))
+        given: dict[str, Value] = {"bits": pointer(word, current.bits), "others": others, **self._who()}
+        self.phase(self.kernel("complete", completing, given), title="take over the bits of the other GPUs")
+
+    # ---- piles ---------------------------------------------------------------------------------------------
+
+    def held_in(self, pile: str) -> Var:
+        """The number of elements of a pile on all GPUs, each of which has those that it owns."""
+        return self.keep(f"all_held:{pile}", f"len({display_name(pile)})")
+
+    def copy(
+        self,
+        current: FrontierState,
+        kind: str,
+        queue: Expr,
+        count: Expr,
+        after: Sequence[Node] = (),
+        what: str = "the ids",
+    ) -> None:
+        """Make a frontier a copy of what a pile holds."""
+        super().copy(current, kind, queue, count, after, what)
+        pile = next(key for key, var in self.state.items() if var is queue).removeprefix("pile:")
+        self._set_sizes(current, self.held_in(pile), 0)
+
+    def take(self, name: str, current: FrontierState) -> None:
+        """Make a pile's content the frontier; the pile is empty after."""
+        super().take(name, current)
+        self.set(self.held_in(name), 0)
+
+    def _publish_pile(self, name: str) -> None:
+        """Let all know how much a pile holds."""
+        call = Call("publish", WORDS, SLOT, WORKER, self.state[f"held:{name}"], 1 + SUM)
+        told = [Assign(self.held_in(name), Counter("ALL_VALUE"))]
+        self.phase(call, told, f"tell how much {display_name(name)} holds", meets=True)
+
+    # ---- meetings ------------------------------------------------------------------------------------------
+
+    def phase(
+        self,
+        call: Call,
+        after: Sequence[Node] = (),
+        title: str = "",
+        functors: Sequence[Functor | None] = (),
+        writes: Sequence[str] = (),
+        meets: bool = False,
+    ) -> None:
+        """Work that is divided among the threads, then a barrier, at which all GPUs may meet."""
+        super().phase(call, after, title, functors, writes)
+        made = self._within[-1]
+        assert isinstance(made, Phase)
+        made.meets = meets
+
+    def _meet(self, after: Sequence[Node] = ()) -> None:
+        """Let all GPUs meet at the barrier of the last phase, or at one of its own."""
+        if _can_meet(self._within):
+            _let_meet(self._within, after)
+        else:
+            self.phase(Call("nothing"), after, "meet the other GPUs", meets=True)
+
+    def _publish(self, current: FrontierState) -> None:
+        """Let all know the size of a frontier."""
+        call = Call("publish_size", WORDS, SLOT, self.big, WORKER, current.count, current.edges)
+        self.phase(call, self._sized(current), "tell the size of the frontier", meets=True)
+
+    def end(self) -> None:
+        """Meet at the end, where whoever has failed says so."""
+        self.phase(Call("nothing"), title="meet the other GPUs", meets=True)
+
+    def shared_scalar(self, name: str, operation: str, real: bool) -> None:
+        """Combine what a scalar has on each GPU, in their order."""
+        scalar, number = self.scalars[name], _OPERATIONS[operation]
+        dtype, call = ("float64", "publish_real") if real else ("int64", "publish")
+        how = REAL + number if real else 1 + number
+        told = Call(call, WORDS, SLOT, WORKER, cast(dtype, scalar), how)
+        value: Expr = Call("float_of", Counter("ALL_VALUE")) if real else Counter("ALL_VALUE")
+        after = [Assign(scalar, self.typed(name, value))]
+        self.phase(told, after, f"combine the results of the GPUs: {operation.lower()}", meets=True)
+
+    # ---- steps ---------------------------------------------------------------------------------------------
+
+    def begin_step(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
+        """Let the fields be watched whose changes by the step concern others."""
+        if step.far and current.kinds - {"vertex"}:
+            raise OneKernelError("edges whose far ends others own")
+        self._watched = self.touches.watched(step, pushed)
+
+    def exchange(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
+        """Bring together what GPUs have changed, and let all know the size of the next frontier."""
+        watched, self._watched = self._watched, []
+        dealt = self.touches.dealt(step, pushed)
+        finds = pushed and step.far and not step.passes_through and current.kinds <= {"vertex"} and _finds(step)
+        if dealt or finds:
+            self._meet()
+            for name in sorted(dealt):
+                self._merge(name, dealt[name])
+            if finds:
+                self._find(step, current)
+            elif step.passes_through:
+                self._meet()
+            else:
+                self._publish(current)
+        elif not step.passes_through:
+            if _can_meet(self._within):
+                self._meet(self._sized(current))
+            else:
+                self._publish(current)
+        elif watched:
+            self._meet()
+        for name in watched:
+            if name in self.touches.mirrored:
+                self._share(name, clears=name not in dealt)
+            elif name in self.touches.summed:
+                self._settle(name)
+        for name in step.fills():
+            self._publish_pile(name)
+        for name in watched:
+            side = self.keep(f"side:{name}")
+            self.set(side, 1 - side)
+
+    def _who(self) -> dict[str, Value]:
+        return {"starts": self.starts, "rank": self.rank, "parts": self.parts}
+
+    def _at(self, name: str) -> FunctorName:
+        return FunctorName(f"{self.layout.dtype(name)}_at")
+
+    def _merge(self, name: str, combine: str) -> None:
+        """Owners bring together what all have made of their elements of a field."""
+        marks, marked = self._marks(name)
+        stale, _ = self._marks(name, ahead=1)
+        first, end = self.own_range("vertex")
+        given: dict[str, Value] = {
+            "mine": self.field(name), "marks": marks, "stale": stale, "fields": self._field_table(name),
+            "marked": marked, "bases": self._base(name)[1] if name in self.touches.summed else 0,
+            "rank": self.rank, "parts": self.parts, "first": first, "end": end, "n": self.capacity("vertex"),
+        }  # fmt: skip
+        flag = self.layout.dtype(name) == "bool"
+        bring = Made(combining, {"at": self._at(name), "combine": combine, "flag": flag})
+        self.phase(self.kernel("merge", merging, given, bring=bring), title=f"merge changes of {name}: {combine}")
+
+    def _find(self, step: Any, current: FrontierState) -> None:
+        """Owners bring together which of their vertices have been found: the next frontier."""
+        _, marked = self._either("found", self._found_side)
+        stale, _ = self._either("found", self._found_side, ahead=1)
+        first, end = self.own_range("vertex")
+        given: dict[str, Value] = {
+            "made": pointer("uint32", self.next_bits(current)), "stale": pointer("uint32", stale), "marked": marked,
+            "parts": self.parts, "degrees": self.lists(step.edges)[0], "first": first, "end": end,
+            "n": self.capacity("vertex"),
+        }  # fmt: skip
+        after: list[Node] = [
+            Assign(current.bits, self.next_bits(current)),
+            Assign(current.count, Counter("COUNT")),
+            Assign(current.edges, Counter("EDGES")),
+            Assign(current.form, form(BITS)),
+            Assign(current.kind, expression(0)),
+            *self._sized(current),
+            Assign(self._found_side, 1 - self._found_side),
+        ]
+        made = self.kernel("find", finding, given, big=self.big)
+        self.phase(made, after, "bring together what all GPUs have found", meets=True)
+
+    def _share(self, name: str, clears: bool) -> None:
+        """Take over what owners have changed of a field."""
+        _, marked = self._marks(name)
+        stale, _ = self._marks(name, ahead=1)
+        based = name in self.touches.summed
+        given: dict[str, Value] = {
+            "mine": self.field(name), "base": self._base(name)[0] if based else 0, "stale": stale,
+            "fields": self._field_table(name), "marked": marked, "n": self.capacity("vertex"), **self._who(),
+        }  # fmt: skip
+        parts: dict[str, Constant] = {
+            "at": self._at(name), "copy": Made(copying, {"based": based}), "clears": clears,
+        }  # fmt: skip
+        self.phase(self.kernel("share", sharing, given, **parts), title=f"take over what owners have changed of {name}")
+
+    def _settle(self, name: str) -> None:
+        """Note what this GPU has given to owners."""
+        marks, _ = self._marks(name)
+        given: dict[str, Value] = {
+            "mine": self.field(name), "base": self._base(name)[0], "marks": marks, **self._who()
+        }  # fmt: skip
+        made = self.kernel("settle", settling, given, copy=Made(copying, {"based": False}))
+        self.phase(made, title=f"note what has been added to {name}")
+
+
+def _finds(step: Any) -> bool:
+    return bool(step.output == "vertex")
+
+
+def _can_meet(nodes: list[Node]) -> bool:
+    """Whether some nodes end with a phase at whose barrier nobody meets yet, on every path."""
+    if not nodes:
+        return False
+    last = nodes[-1]
+    if isinstance(last, Phase):
+        return not last.meets
+    if isinstance(last, Branch):
+        return _can_meet(last.yes) and _can_meet(last.no)
+    return isinstance(last, (Region, Deferred)) and _can_meet(last.body)
+
+
+def _let_meet(nodes: list[Node], after: Sequence[Node]) -> None:
+    last = nodes[-1]
+    if isinstance(last, Phase):
+        last.meets = True
+        last.after.extend(after)
+    elif isinstance(last, Branch):
+        _let_meet(last.yes, after)
+        _let_meet(last.no, after)
+    elif isinstance(last, (Region, Deferred)):
+        _let_meet(last.body, after)
+
+
+class PeersPrinter(LeaderPrinter):
+    """Prints a kernel whose GPUs meet at some of its barriers."""
+
+    program: PeersProgram
+
+    def announced(self, call: str) -> list[str]:
+        """Lines that number the meetings."""
+        return [f"if {self._meets(call)}:", f"    {self.place(self.program.meetings)} += 1"]
+
+    def noted(self, phase: Phase) -> list[str]:
+        """Only what all know together ends a run; what this GPU finds alone it tells at the next meeting."""
+        stopped, failed = self.place(self.program.stopped), self.place(self.program.failed)
+        error, stop = self.counter(Counter("ERROR")), self.counter(Counter("STOP"))
+        if not phase.meets:
+            return [f"{stopped} |= {stop}", f"if {error} != 0:", f"    {failed} = {error}"]
+        error = self.counter(Counter("ALL_ERROR"))
+        return [
+            f"{stopped} = 0",
+            f"{self.place(STOP)} |= {self.counter(Counter('ALL_STOP'))}",
+            f"if {error} != 0:",
+            f"    {self.assigned(CODE, error)}",
+            "    break",
+        ]
+
+    def meeting(self, arrivals: str) -> list[str]:
+        """Lines of the barrier at the end of a phase, at which all GPUs may meet."""
+        program = self.program
+        who = ", ".join(map(self._by_thread, (program.box, program.boxes, program.rank, program.parts)))
+        when = ", ".join(self.place(var) for var in (program.meetings, program.stopped, program.failed))
+        return [
+            f"if {self._meets('call')}:",
+            f"    meet(C, slot, {arrivals}, {program.big}, {who}, {when})",
+            "else:",
+            *(f"    {line}" for line in super().meeting(arrivals)),
+        ]
+
+    def _meets(self, call: str) -> str:
+        numbers = [number for number, phase in self._calls.items() if phase.meets]
+        return " or ".join(f"{call} == {number}" for number in numbers) or "False"

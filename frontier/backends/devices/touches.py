@@ -1,0 +1,149 @@
+"""What steps touch at elements of other GPUs, and how changes there are merged; which programs cannot be shared."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.backends.devices.owners import Swaps
+from frontier.backends.ranks.writes import written
+from frontier.errors import FrontierError
+from frontier.lowering.phases import checking
+from frontier.program.effects import effects
+from frontier.program.loop import Loop, Sequence
+from frontier.program.step import walk
+
+if TYPE_CHECKING:
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
+
+__all__ = ["OneKernelError", "Touches"]
+
+#: Operators whose steps are shared inside a kernel.
+_SHARED = ("advance", "filter", "compute", "reduce", "gather", "set", "swap", "split", "take")
+
+
+class OneKernelError(FrontierError):
+    """A program cannot be shared by several GPUs inside one kernel on each."""
+
+
+class Touches:
+    """What the steps of a program touch.
+
+    Parameters
+    ----------
+    program : Step
+    p : Problem
+    schedule : ResolvedSchedule
+
+    Attributes
+    ----------
+    changed : frozenset of str
+        Vertex fields that are written by some step.
+    mirrored : frozenset of str
+        Those of them that some step reads or writes at elements of others.
+    summed : frozenset of str
+        Vertex fields to which some step adds at elements of others.
+
+    Raises
+    ------
+    OneKernelError
+        If there is something in it that only the loop on the host can share.
+    """
+
+    def __init__(self, program: Step, p: Problem, schedule: ResolvedSchedule) -> None:
+        if checking():
+            raise OneKernelError("FRONTIER_CHECK")
+        self._vertex = {name for name, field in p.fields.items() if field.kind == "vertex"}
+        self._combine: dict[Step, dict[str, str]] = {}
+        self._pulls: dict[Step, bool] = {}
+        reached: set[str] = set()
+        changed: set[str] = set()
+        swaps: list[set[str]] = []
+        for step in walk(program):
+            given = schedule if step.schedule is None else step.schedule.over(schedule)
+            _check(step, given)
+            self._pulls[step] = step.may_pull(given)
+            if step.divides and not step.counted:
+                self._combine[step] = {each.name: each.combine for each in written(step, p)}
+            if self._pulls[step] and any(
+                not (how or self._writes(step).get(name, set()) <= {step.far})
+                for name, how in self._combine[step].items()
+            ):
+                raise OneKernelError("a pull that writes at the other end")
+            for fn, _ in step.functors():
+                made = effects(fn)
+                if not (made.exact and made.writes_known):
+                    raise OneKernelError(f"{fn.__name__} passes its problem on")
+                changed |= made.writes.keys()
+                for uses in (made.reads, made.writes):
+                    reached |= {name for name, where in uses.items() if not where <= self._own(step)}
+            changed |= {name for _, name in step.into_fields()}
+            if isinstance(step, Swaps):
+                swaps.append({step.first, step.second})
+                changed |= swaps[-1]
+        if changed & {name for pair in p._pairs for name in pair[:2]}:
+            raise OneKernelError("fields that change together")
+        arrays = {name for name, field in p.fields.items() if field.kind in ("edge", "array")}
+        if arrays & changed:
+            raise OneKernelError("fields of edges that change")
+        for _ in swaps:  # a name may get its array by way of several others
+            for names in swaps:
+                if names & reached:
+                    reached |= names
+        self.changed = frozenset(changed & self._vertex)
+        self.mirrored = frozenset(reached & changed & self._vertex)
+        dealt = [self.dealt(step, True) for step in self._combine]
+        bools = {name for name in self._vertex if p.arrays[name].dtype.kind == "b"}
+        self.summed = frozenset(name for each in dealt for name, how in each.items() if how == "sum") - bools
+        if any(names & self.summed for names in swaps):
+            raise OneKernelError("fields that are added to, and exchanged")
+        #: For keys of compiled code.
+        self.key = (tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in dealt))
+
+    def _own(self, step: Step) -> set[str]:
+        """The indices that are elements of the GPU which runs the step, whichever way it goes."""
+        if not step.divides:
+            return set()
+        return set() if self._pulls[step] else {step.near} if step.far else {"v", "src", "edge"}
+
+    def dealt(self, step: Step, pushed: bool) -> dict[str, str]:
+        """The fields that a step changes at elements of others, and how changes are merged."""
+        own = {step.near} if pushed else {step.far}
+        writes = self._writes(step)
+        found = {}
+        for name, how in self._combine.get(step, {}).items():
+            if name in writes and how and not writes[name] <= (own if step.far else {"v", "src"}):
+                found[name] = how
+        return found
+
+    def watched(self, step: Step, pushed: bool) -> list[str]:
+        """The fields whose changes by a step concern others."""
+        return sorted(self._writes(step).keys() & self._vertex & (self.mirrored | self.dealt(step, pushed).keys()))
+
+    def _writes(self, step: Step) -> dict[str, set[str]]:
+        found: dict[str, set[str]] = {}
+        for fn, _ in step.functors():
+            for name, where in effects(fn).writes.items():
+                found.setdefault(name, set()).update(where)
+        for _, name in step.into_fields():
+            found.setdefault(name, set()).add(step.near)
+        return found
+
+
+def _check(step: Step, schedule: ResolvedSchedule) -> None:
+    """Raise OneKernelError for what is not shared inside a kernel."""
+    if isinstance(step, Loop):
+        if step.order is not None or step.replay is not None or step.record is not None:
+            raise OneKernelError("loops that record frontiers, or process them in an order")
+        return
+    if isinstance(step, Sequence):
+        return
+    if step.name not in _SHARED or step.counted:
+        raise OneKernelError(f"{step!r}")
+    if getattr(step, "hold", None) is not None:
+        raise OneKernelError("vertices that are held back")
+    if not all(reduction.runtime for _, reduction in step.partial()):
+        raise OneKernelError("reductions by functions of the user")
+    if schedule.switch != "beamer" or schedule.hub_cache or schedule.deterministic or not schedule.fuse:
+        raise OneKernelError("the schedule")

@@ -1,0 +1,236 @@
+"""Programs that are one kernel on each of several GPUs, which exchange inside: the same as on one GPU.
+
+Without a GPU, kernels run in the simulator. A GPU owns whole words of bitmaps, so graphs have a hundred vertices or so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import strict_cupy
+
+import frontier as fr
+from frontier.backends.devices import fused, replicas
+from frontier.errors import DeviceLostError, FunctorError, NotConvergedError
+from frontier.memory import detection
+from frontier.memory.arrays import to_host
+from frontier.program.execution import start
+
+pytestmark = pytest.mark.gpu
+
+SIMULATED = detection.simulated()
+
+#: Placements on several GPUs: parts of one, and two.
+NAMES = ("cuda:0,0", "cuda:0,0,0", "cuda:0,1")
+
+
+@pytest.fixture(params=NAMES)
+def several(request, monkeypatch):
+    """A placement on several GPUs; at the end, every run must have been one kernel on each."""
+    if not SIMULATED and request.param == "cuda:0,1" and len(detection.every()) < 2:
+        pytest.skip("there is one GPU only")
+    begun, init = [], fused.FusedExecution.__init__
+
+    def noting(self, step, *given):
+        begun.append(step)
+        init(self, step, *given)
+        begun.pop()
+
+    monkeypatch.setattr(fused.FusedExecution, "__init__", noting)
+    if SIMULATED:
+        with strict_cupy.simulated():
+            yield request.param
+    else:
+        yield request.param
+    assert not begun, f"left to the host: {begun}"
+
+
+def graphs():
+    return [
+        fr.rmat(7, 4, seed=3, weights=(1, 9)),
+        fr.grid(9, 15, weights=(1, 9)),
+        fr.rmat(7, 4, seed=4, directed=True, weights=(1, 9)),
+    ]
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+@pytest.mark.parametrize(
+    "schedule", [fr.Schedule(), fr.Schedule(direction="pull"), fr.Schedule(alpha=100, beta=2)], ids=["", "pull", "both"]
+)
+def test_search(several, number, schedule):
+    g = graphs()[number]
+    made = fr.bfs(g.to(several), 5, schedule=schedule)
+    assert np.array_equal(to_host(made.level), fr.bfs(g, 5).level)
+    fr.verify.bfs(g, made)
+
+
+def test_components(several):
+    for g in graphs():
+        assert np.array_equal(to_host(fr.connected_components(g.to(several)).label), fr.connected_components(g).label)
+
+
+def test_pagerank(several):
+    g = graphs()[2]
+    np.testing.assert_allclose(to_host(fr.pagerank(g.to(several)).rank), fr.pagerank(g).rank, atol=1e-7)
+
+
+@pytest.mark.parametrize("number", [0, 2])
+def test_shortest_paths(several, number):
+    g = graphs()[number]
+    made = fr.sssp(g.to(several), 5)
+    assert np.array_equal(to_host(made.distance), fr.sssp(g, 5).distance)
+    fr.verify.sssp(g, made)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_partition(several, seed, monkeypatch):
+    """GPUs own any ranges of whole words, even none."""
+    rng = np.random.default_rng(seed)
+
+    def starts(given):
+        middle = np.sort(rng.integers(0, given[-1] // 32 + 2, len(given) - 2) * 32)
+        return np.concatenate([[0], np.minimum(middle, given[-1]), given[-1:]])
+
+    monkeypatch.setattr(replicas, "whole_words", starts)
+    g = graphs()[0]
+    assert np.array_equal(to_host(fr.bfs(g.to(several), 5).level), fr.bfs(g, 5).level)
+    assert np.array_equal(to_host(fr.sssp(g.to(several), 5).distance), fr.sssp(g, 5).distance)
+
+
+# ---- own programs ----------------------------------------------------------------------------------------
+
+
+def spread(p, src, dst):
+    """Add to the far end, and offer it the least."""
+    fr.atomic_add(p.sum, dst, p.value[src])
+    fr.atomic_min(p.least, dst, p.value[src])
+    return p.value[src] % 3 == 0
+
+
+def grow(p, v):
+    p.value[v] += 1 + p.sum[v] % 5
+
+
+def given(g, **more):
+    ids = np.arange(g.num_vertices)
+    return fr.Problem(
+        g, value=fr.vertex("int64", ids % 7), sum=fr.vertex("int64"), least=fr.vertex("int64", 99, combine="min"),
+        total=fr.scalar("int64"), real=fr.scalar("float64"), turns=fr.scalar("int64", 3), **more,
+    )  # fmt: skip
+
+
+def outcome(p, f):
+    fields = {name: to_host(array).tolist() for name, array in p.arrays.items()}
+    return fields, {name: value[0].item() for name, value in p.scalars.items()}, sorted(to_host(f.ids).tolist())
+
+
+def test_sums_and_minima_at_far_ends(several):
+    """Sums are read, and added to again, in later passes."""
+    step = fr.Sequence(
+        fr.Loop(
+            fr.Sequence(fr.Advance(spread), over="vertices"), fr.Compute(grow),
+            fr.Reduce(lambda p, v: p.value[v], "sum", into="total"),
+            fr.Reduce(lambda p, v: 1 / (1 + p.value[v]), "max", into="real"),
+            times="turns",
+        ),
+        fr.Filter(lambda p, v: p.value[v] % 2 == 0),
+        over="vertices",
+    )  # fmt: skip
+    for g in graphs():
+        p, q = given(g), given(g.to(several))
+        assert outcome(p, step(p)) == outcome(q, step(q))
+
+
+def mean(p, src, dst):
+    return p.old[src]
+
+
+def test_fields_that_are_exchanged(several):
+    """Swap exchanges what the other GPUs read, too."""
+    step = fr.Loop(fr.Gather(mean, "sum", into="new"), fr.Swap("old", "new"), times=3, over="vertices")
+    for g in graphs()[::2]:
+        made = []
+        for there in (g, g.to(several)):
+            p = fr.Problem(there, old=fr.vertex("int64", np.arange(g.num_vertices)), new=fr.vertex("int64"))
+            step(p)
+            made.append(to_host(p.old).tolist())
+        assert made[0] == made[1]
+
+
+def test_piles(several):
+    """Each GPU has the elements of a pile that it owns."""
+    step = fr.Sequence(
+        fr.Split(lambda p, v: p.value[v] > 2, rest="late"),
+        fr.Advance(spread),
+        fr.Loop(fr.Compute(grow), fr.Split(lambda p, v: p.value[v] > 6, rest="late"), take="late", max_steps=50),
+        over="vertices",
+    )
+    g = graphs()[0]
+    p, q = given(g, late=fr.pile()), given(g.to(several), late=fr.pile())
+    assert outcome(p, step(p)) == outcome(q, step(q))
+
+
+def test_part_of_a_frontier(several):
+    g = graphs()[0]
+    ids = np.arange(0, g.num_vertices, 5)
+    made = []
+    for there in (g, g.to(several)):
+        p = given(there)
+        made.append(outcome(p, fr.Advance(spread)(p, fr.Frontier(there, ids))))
+    assert made[0] == made[1]
+
+
+# ---- pauses and errors -----------------------------------------------------------------------------------
+
+
+def test_runs_that_pause(several):
+    """Fields are whole at every pause, and what is written to them then counts."""
+    g = graphs()[1]
+    made = []
+    for there in (g, g.to(several)):
+        p = given(there)
+        step = fr.Loop(fr.Sequence(fr.Advance(spread), over="vertices"), fr.Compute(grow), times=4, over="vertices")
+        run, seen = start(step, p), []
+        while not run.done:
+            run.proceed(1)
+            seen.append(to_host(p.sum).tolist())
+            p.value[3] = 5
+        made.append((seen, run.passes, outcome(p, run.frontier)))
+    assert made[0] == made[1]
+
+
+def picky(p, v):
+    for k in range(0, 1, v - 100):  # which may not be 0
+        p.value[v] += k
+
+
+def test_a_functor_that_raises_on_one_gpu(several):
+    p = given(graphs()[0].to(several))
+    with pytest.raises(FunctorError, match="picky"):
+        fr.Compute(picky, over="vertices")(p)
+    fr.Compute(grow, over="vertices")(p)  # the next run is as good as ever
+
+
+def test_a_run_that_does_not_end(several):
+    p = given(graphs()[0].to(several))
+    with pytest.raises(NotConvergedError):
+        fr.Loop(fr.Compute(grow), over="vertices", max_steps=3)(p)
+
+
+def test_a_gpu_that_does_not_come(several, monkeypatch):
+    """The others wait for some time, and say so."""
+    if not SIMULATED:
+        pytest.skip("a kernel that is not launched would take ten seconds")
+    monkeypatch.setattr("frontier.backends.devices.meeting.PATIENCE", 10**9)
+    monkeypatch.setattr(fused._Part, "simulate", _all_but_the_last(fused._Part.simulate))
+    p = given(graphs()[0].to(several))
+    with pytest.raises(DeviceLostError, match="wait"):
+        fr.Sequence(fr.Filter(lambda p, v: v > 3), over="vertices")(p)
+
+
+def _all_but_the_last(simulate):
+    def some(self, budget):
+        if self._replica.rank < self._count - 1:
+            simulate(self, budget)
+
+    return some
