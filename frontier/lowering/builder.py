@@ -112,6 +112,9 @@ class Builder(ControlFlow):
         self.set(current.count, self.capacity(kind))
         self.set(current.edges, self.capacity("edge"))
 
+    def replayed(self, current: FrontierState) -> None:
+        """Let all machines know the size of a frontier that has been taken from a record."""
+
     def shared_bitmap(self, current: FrontierState, word: str) -> None:
         """Make a frontier a bitmap that has the elements of all machines."""
         raise NotImplementedError

@@ -304,6 +304,7 @@ def _feed(b: Program, loop: Loop, current: FrontierState, left: Var | None) -> N
         b.set(current.edges, 0)
         b.set(current.form, form(QUEUE))
         b.set(current.kind, int(kind == "edge"))
+        b.replayed(current)
         if loop.count is not None:
             b.add(b.assign(loop.count, left + 1))
     elif loop.count is not None:

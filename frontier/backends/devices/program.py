@@ -32,6 +32,7 @@ from frontier.lowering.ir import (
     Region,
     Swap,
     Together,
+    Var,
     both,
     cast,
     equal,
@@ -44,7 +45,7 @@ from frontier.program.order import display_name
 if TYPE_CHECKING:
     from frontier.backends.devices.touches import Touches
     from frontier.lowering.frontier_state import FrontierState
-    from frontier.lowering.ir import Expr, Node, Value, Var
+    from frontier.lowering.ir import Expr, Node, Value
     from frontier.lowering.kernels import Constant
     from frontier.lowering.phases import Functor
     from frontier.program.layout import Layout
@@ -294,6 +295,18 @@ class PeersProgram(CudaProgram):
         """Let all know the size of a frontier."""
         call = Call("publish_size", WORDS, SLOT, self.big, WORKER, current.count, current.edges)
         self.phase(call, self._sized(current), "tell the size of the frontier", meets=True)
+
+    def replayed(self, current: FrontierState) -> None:
+        """Let all GPUs know the size of a frontier that has been taken from a record."""
+        self._publish(current)
+
+    def leave(self, code: str, detail: Value | None = None) -> None:
+        """Return to the host; if only this GPU finds a reason to, it says so when it meets the others."""
+        if code != "RECORD_FULL":
+            super().leave(code, detail)
+            return
+        self.set(self.failed, Var(code))
+        self.phase(Call("nothing"), title="tell the other GPUs", meets=True)
 
     def end(self) -> None:
         """Meet at the end, where whoever has failed says so."""

@@ -134,8 +134,8 @@ class Touches:
 def _check(step: Step, schedule: ResolvedSchedule) -> None:
     """Raise OneKernelError for what is not shared inside a kernel."""
     if isinstance(step, Loop):
-        if step.order is not None or step.replay is not None or step.record is not None:
-            raise OneKernelError("loops that record frontiers, or process them in an order")
+        if step.order is not None:
+            raise OneKernelError("loops with an order")
         return
     if isinstance(step, Sequence):
         return
