@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 
 from frontier.backends.base import Backend
 from frontier.backends.devices.choice import alone, worthwhile
-from frontier.backends.ranks.writes import check_writes
 from frontier.memory import detection
 from frontier.memory.gpu import gpu
 from frontier.memory.placement import Placement, backend_named, placed, unknown
@@ -67,7 +66,6 @@ class DevicesBackend(Backend):
         from frontier.backends.devices.fused import FusedExecution
         from frontier.backends.devices.touches import OneKernelError
 
-        check_writes(step, p)
         try:
             return FusedExecution(step, p, f, schedule, self.memories)
         except OneKernelError:

@@ -382,7 +382,7 @@ def _alone(step: Any, way: str) -> Any:
         made = kept[way] = copy.copy(step)
         made.over = None
         made.schedule = (Schedule() if step.schedule is None else step.schedule).replace(direction=way)
-        for name in ("_builds", "_code", "_on_devices"):
+        for name in ("_builds", "_code", "_on_devices", "_touches"):
             made.__dict__.pop(name, None)
     return made
 

@@ -21,7 +21,7 @@ from frontier.backends.devices.execution import _copied
 from frontier.backends.devices.meeting_words import LOST, PATIENCE, box_words
 from frontier.backends.devices.program import PeersProgram
 from frontier.backends.devices.replicas import Replica, replicas_of
-from frontier.backends.devices.touches import OneKernelError, Touches
+from frontier.backends.devices.touches import OneKernelError, Touches, touches_of
 from frontier.backends.interrupts import deferred
 from frontier.backends.run import LoopExecution
 from frontier.backends.workspace import Code, Workspace
@@ -57,7 +57,7 @@ class FusedExecution:
     ) -> None:
         if not (p.graph.num_vertices and _reach(tuple(memories))):
             raise OneKernelError("no vertices, or GPUs that do not reach each other's memory")
-        touches = Touches(step, p, schedule)
+        touches = touches_of(step, p, schedule)
         self._step, self._p, self._given, self._touches = step, p, f, touches
         self._replicas = replicas_of(p, memories)
         self.parts = [_Part(step, replica, f, schedule, touches, memories) for replica in self._replicas]

@@ -9,6 +9,7 @@ from frontier.backends.ranks.writes import written
 from frontier.errors import FrontierError
 from frontier.lowering.phases import checking
 from frontier.program.effects import effects
+from frontier.program.layout import Layout
 from frontier.program.loop import Loop, Sequence
 from frontier.program.step import walk
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
 
-__all__ = ["OneKernelError", "Touches"]
+__all__ = ["OneKernelError", "Touches", "touches_of"]
 
 #: Operators whose steps are shared inside a kernel.
 _SHARED = ("advance", "filter", "compute", "reduce", "gather", "set", "swap", "split", "take")
@@ -129,6 +130,26 @@ class Touches:
         for _, name in step.into_fields():
             found.setdefault(name, set()).add(step.near)
         return found
+
+
+def touches_of(step: Step, p: Problem, schedule: ResolvedSchedule) -> Touches:
+    """What the steps of a program touch on problems of this kind, found once."""
+    fields = tuple((name, field.kind, field.combine, field.with_) for name, field in p.fields.items())
+    captures = step._captures  # looked at when the run began
+    assert captures is not None
+    key = (schedule, fields, Layout.of(p), captures.key, checking())
+    known = step.__dict__.setdefault("_touches", {})
+    found = known.get(key)
+    if found is None:
+        try:
+            found = Touches(step, p, schedule)
+        except OneKernelError as error:
+            found = error
+        known[key] = found
+    if isinstance(found, OneKernelError):
+        raise OneKernelError(*found.args)
+    made: Touches = found
+    return made
 
 
 def _check(step: Step, schedule: ResolvedSchedule) -> None:
