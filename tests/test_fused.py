@@ -148,6 +148,27 @@ def test_sums_and_minima_at_far_ends(several):
         assert outcome(p, step(p)) == outcome(q, step(q))
 
 
+def claim(p, src, dst):
+    if p.owner[dst] == -1 and src % 3 > 0:
+        p.owner[dst] = src
+        p.twice[dst] = 2 * src
+
+
+def test_a_field_that_follows_another(several):
+    """It has the value of the GPU whose claim counts."""
+    if not SIMULATED:
+        pytest.skip("threads of a GPU would store the two fields in any order")
+    g = graphs()[0]
+    p = fr.Problem(
+        g.to(several), owner=fr.vertex("int32", -1, combine="claim"), twice=fr.vertex("int64", -2, with_="owner")
+    )
+    fr.Advance(claim, output=None, over="vertices")(p)
+    owner, twice = to_host(p.owner), to_host(p.twice)
+    src, dst = np.asarray(g.sources), np.asarray(g.targets)
+    assert set(np.flatnonzero(owner >= 0)) == set(dst[src % 3 > 0])
+    assert np.array_equal(twice, 2 * owner)
+
+
 def mean(p, src, dst):
     return p.old[src]
 

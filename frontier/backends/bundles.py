@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Edges", "Lists", "Out", "Pile", "Queue", "Several"]
+__all__ = ["Edges", "Lists", "Out", "Pile", "Queue", "Several", "Shared"]
 
 
 class Edges(NamedTuple):
@@ -69,6 +69,15 @@ class Pile(NamedTuple):
     stamps: Any
     epoch: Any
     ids: Any
+
+
+class Shared(NamedTuple):
+    """A field of which other GPUs have copies: this GPU's, and addresses of all copies, of marks, and of old values."""
+
+    mine: Any
+    fields: Any
+    marked: Any
+    bases: Any
 
 
 class Several(NamedTuple):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import uint32_at
     from frontier.backends.cuda.reductions import add_found
 
-__all__ = ["completing", "finding", "merging", "settling", "sharing"]
+__all__ = ["combining", "completing", "copying", "finding", "following", "merging", "settling", "sharing"]
 
 
 def clearing(stale, w, W, n):
@@ -76,8 +76,37 @@ def combining(at: Callee, combine: str, flag: bool) -> Callable[..., Any]:
     return bring
 
 
+def following(at: Callee, lead: Callee, lead_at: Callee) -> Callable[..., Any]:
+    """Return a function that gives the value of the GPU whose value of another field, the leader, has been chosen.
+
+    That is the first GPU that has changed the leader to what ``lead`` makes of it, or, if no GPU has changed it, the
+    first that has changed this field.
+    """
+
+    def bring(mine, fields, marked, leader, rank, parts, v):
+        chosen, _ = lead(leader.mine, leader.fields, leader.marked, leader.bases, rank, parts, v)
+        value = mine[v]
+        led = False
+        found = False
+        others = False
+        for r in range(parts):
+            changed = is_set(marked[r], v)
+            wins = not led and is_set(leader.marked[r], v) and lead_at(leader.fields[r])[v] == chosen
+            if wins or (changed and not (found or led)):
+                value = at(fields[r])[v]
+                found = True
+            led = led or wins
+            others = others or (changed and r != rank)
+        return value, others
+
+    return bring
+
+
 def merging(bring: Callee) -> Callable[..., Any]:
-    """Owners bring together what all GPUs have made of their elements, and mark what has changed."""
+    """Owners bring together what all GPUs have made of their elements, and mark what has changed.
+
+    ``bases`` goes to ``bring``: for a field that follows another, the parts of that field.
+    """
 
     def phase(p, C, slot, w, W, mine, marks, stale, fields, marked, bases, rank, parts, first, end, n):
         lane = np.int32(w & 31)

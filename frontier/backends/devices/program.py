@@ -18,7 +18,16 @@ from frontier.backends.cuda.printers import LeaderPrinter
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.cuda.runtime_words import MAX, MIN, OR, SUM
 from frontier.backends.devices.meeting_words import REAL
-from frontier.backends.devices.phases import combining, completing, copying, finding, merging, settling, sharing
+from frontier.backends.devices.phases import (
+    combining,
+    completing,
+    copying,
+    finding,
+    following,
+    merging,
+    settling,
+    sharing,
+)
 from frontier.backends.devices.touches import OneKernelError
 from frontier.lowering.frontier_state import BITS, IN, OUT, form
 from frontier.lowering.ir import (
@@ -337,8 +346,9 @@ class PeersProgram(CudaProgram):
         finds = pushed and step.far and not step.passes_through and current.kinds <= {"vertex"} and _finds(step)
         if dealt or finds:
             self._meet()
-            for name in sorted(dealt):
-                self._merge(name, dealt[name])
+            leaders = {name: self.touches.leader(step, name) for name in dealt}
+            for name in sorted(dealt, key=lambda name: (leaders[name] not in dealt, name)):  # before their leaders
+                self._merge(name, dealt, leaders[name])
             if finds:
                 self._find(step, current)
             elif step.passes_through:
@@ -369,19 +379,30 @@ class PeersProgram(CudaProgram):
     def _at(self, name: str) -> FunctorName:
         return FunctorName(f"{self.layout.dtype(name)}_at")
 
-    def _merge(self, name: str, combine: str) -> None:
+    def _merge(self, name: str, dealt: dict[str, str], leader: str) -> None:
         """Owners bring together what all have made of their elements of a field."""
+        bring, bases = self._combining(name, dealt[name])
+        if leader in dealt:
+            lead, of_leader = self._combining(leader, dealt[leader])
+            bring = Made(following, {"at": self._at(name), "lead": lead, "lead_at": self._at(leader)})
+            table = self._field_table(leader)
+            bases = Call("Shared", self.field(leader), table, self._marks(leader)[1], of_leader)
         marks, marked = self._marks(name)
         stale, _ = self._marks(name, ahead=1)
         first, end = self.own_range("vertex")
         given: dict[str, Value] = {
             "mine": self.field(name), "marks": marks, "stale": stale, "fields": self._field_table(name),
-            "marked": marked, "bases": self._base(name)[1] if name in self.touches.summed else 0,
+            "marked": marked, "bases": bases,
             "rank": self.rank, "parts": self.parts, "first": first, "end": end, "n": self.capacity("vertex"),
         }  # fmt: skip
+        made = self.kernel("merge", merging, given, bring=bring)
+        self.phase(made, title=f"merge changes of {display_name(name)}: {dealt[name]}")
+
+    def _combining(self, name: str, combine: str) -> tuple[Made, Value]:
+        """Return what makes one value of those of all GPUs, and the old values that it needs for that."""
         flag = self.layout.dtype(name) == "bool"
         bring = Made(combining, {"at": self._at(name), "combine": combine, "flag": flag})
-        self.phase(self.kernel("merge", merging, given, bring=bring), title=f"merge changes of {name}: {combine}")
+        return bring, self._base(name)[1] if name in self.touches.summed else 0
 
     def _find(self, step: Any, current: FrontierState) -> None:
         """Owners bring together which of their vertices have been found: the next frontier."""

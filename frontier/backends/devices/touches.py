@@ -57,6 +57,7 @@ class Touches:
             raise OneKernelError("FRONTIER_CHECK")
         self._vertex = {name for name, field in p.fields.items() if field.kind == "vertex"}
         self._combine: dict[Step, dict[str, str]] = {}
+        self._leaders: dict[tuple[Step, str], str] = {}
         self._pulls: dict[Step, bool] = {}
         reached: set[str] = set()
         changed: set[str] = set()
@@ -66,7 +67,9 @@ class Touches:
             _check(step, given)
             self._pulls[step] = step.may_pull(given)
             if step.divides and not step.counted:
-                self._combine[step] = {each.name: each.combine for each in written(step, p)}
+                fields = written(step, p)
+                self._combine[step] = {each.name: each.combine for each in fields}
+                self._leaders |= {(step, each.name): each.with_ for each in fields}
             if self._pulls[step] and any(
                 not (how or self._writes(step).get(name, set()) <= {step.far})
                 for name, how in self._combine[step].items()
@@ -117,6 +120,13 @@ class Touches:
             if name in writes and how and not writes[name] <= (own if step.far else {"v", "src"}):
                 found[name] = how
         return found
+
+    def leader(self, step: Step, name: str) -> str:
+        """The field along with which a field changes, so that it takes the value of the same GPU; "" if there is none.
+
+        See ``with_=``.
+        """
+        return self._leaders[step, name]
 
     def watched(self, step: Step, pushed: bool) -> list[str]:
         """The fields whose changes by a step concern others."""
