@@ -99,7 +99,7 @@ def test_any_partition(several, seed, monkeypatch):
         return np.concatenate([[0], np.minimum(middle, given[-1]), given[-1:]])
 
     monkeypatch.setattr(replicas, "whole_words", starts)
-    g = graphs()[0]
+    g = graphs()[seed % 2]
     assert np.array_equal(to_host(fr.bfs(g.to(several), 5).level), fr.bfs(g, 5).level)
     assert np.array_equal(to_host(fr.sssp(g.to(several), 5).distance), fr.sssp(g, 5).distance)
 

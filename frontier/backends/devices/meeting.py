@@ -190,7 +190,7 @@ def fill_range(w, W, queue, first, end):
 @device
 def clear_words(w, W, bits, first, end):
     """Clear the bits of a range of vertices, which begins and ends with a word or with the last vertex."""
-    i = (first >> 5) + w
+    i = ((first + 31) >> 5) + w
     while i < (end + 31) >> 5:
         bits[i] = u32(0)
         i += W
@@ -201,7 +201,7 @@ def queue_of_own(C, slot, big, w, W, bits, begin, end, out, out_scan, mode, offs
     """Append the elements of a bitmap's range to a queue with its scan, as ``queue_of_bits`` does of a whole one."""
     last = (end + 31) >> 5
     lane = i32(thread_index() & i32(31))
-    first = (begin >> 5) + w - lane
+    first = ((begin + 31) >> 5) + w - lane
     while first < last:
         word = u32(0)
         if first + lane < last:

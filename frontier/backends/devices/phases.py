@@ -6,7 +6,8 @@ copy what owners have changed (:func:`sharing`). Both read only what is marked: 
 once, and then its lanes at the elements of each word that is not zero, so that values are read side by side.
 
 ``marked`` and ``fields`` are tables with an address for each GPU. The bitmap of the exchange before, ``stale``, which
-nobody reads any more, is cleared on the way.
+nobody reads any more, is cleared on the way. A GPU's range begins with a word, or is empty and begins with the last
+vertex.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ def merging(bring: Callee) -> Callable[..., Any]:
 
     def phase(p, C, slot, w, W, mine, marks, stale, fields, marked, bases, rank, parts, first, end, n):
         lane = np.int32(w & 31)
-        word = (first >> 5) + (w - lane)
+        word = ((first + 31) >> 5) + (w - lane)
         last = (end + 31) >> 5
         while word < last:
             bits = np.uint32(0)
@@ -142,7 +143,7 @@ def copying(based: bool) -> Callable[..., Any]:
 
     def copy(w, W, mine, base, theirs, marks, first, end):
         lane = np.int32(w & 31)
-        word = (first >> 5) + (w - lane)
+        word = ((first + 31) >> 5) + (w - lane)
         last = (end + 31) >> 5
         while word < last:
             bits = np.uint32(0)
@@ -194,7 +195,7 @@ def finding(big: bool) -> Callable[..., Any]:
     def phase(p, C, slot, w, W, made, stale, marked, parts, degrees, first, end, n):
         count = np.int64(0)
         edges = np.int64(0)
-        word = (first >> 5) + w
+        word = ((first + 31) >> 5) + w
         last = (end + 31) >> 5
         while word < last:
             bits = np.uint32(0)
@@ -220,7 +221,7 @@ def completing() -> Callable[..., Any]:
         for r in range(parts):
             if r != rank:
                 theirs = uint32_at(others[r])
-                i = (starts[r] >> 5) + w
+                i = ((starts[r] + 31) >> 5) + w
                 while i < (starts[r + 1] + 31) >> 5:
                     bits[i] = np.uint32(theirs[i])
                     i += W

@@ -221,7 +221,7 @@ def sweeping(
         held = ids_shared(FREE + IDS * (taken + part_of_warp() * (thread_index() >> np.int32(5)))) if notes else 0
         at = w - lane if again else (w - lane) >> 5
         if ranged:
-            at += total >> 5
+            at += (total + 31) >> 5
         stop = total if again else (n + 31) >> 5
         while at < stop:
             if again:
