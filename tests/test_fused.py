@@ -235,6 +235,16 @@ def picky(p, v):
         p.value[v] += k
 
 
+def test_trace(several):
+    """Rows are those of the first GPU: its part of each frontier."""
+    g = graphs()[0].to(several)
+    with fr.trace() as t:
+        found = fr.bfs(g, 5)
+    rows = [row for row in t.rows if row.step.startswith("Advance")]
+    assert len(rows) == int(to_host(found.level).max()) + 1
+    assert all(row.direction in ("push", "pull") for row in rows)
+
+
 def test_a_functor_that_raises_on_one_gpu(several):
     p = given(graphs()[0].to(several))
     with pytest.raises(FunctorError, match="picky"):

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier import tracing
 from frontier.backends import codes, workspace
 from frontier.backends.cuda import launch
 from frontier.backends.cuda.execution import CudaExecution, _blame, _running, build_of
@@ -99,14 +98,14 @@ class FusedExecution:
             return 0
         before = self.passes
         self._load()
-        ring = self.parts[0].begin_trace()
+        rings = [part.begin_trace() for part in self.parts]  # all write rows, and those of the first are shown
         try:
             with deferred(patient=True) as pending:
                 while not self.done:
                     begun = self.passes - before
                     self._run(-1 if passes is None else passes - begun)
-                    if ring is not None:
-                        self.parts[0].end_trace(ring)
+                    if rings[0] is not None:
+                        self.parts[0].end_trace(rings[0])
                     if self._handled() and self.passes - before == passes:
                         break
                     pending.check()
@@ -368,8 +367,6 @@ class _Part(CudaExecution):
     def _give_table(self, budget: int) -> None:
         self._workspace.clock = None
         self._set("budget", budget)
-        if self._replica.rank or not tracing.active():
-            self._set("tracing", 0)
         self._table.give(list(self._p.scalars.values()))
 
     def begin(self, budget: int) -> None:
