@@ -46,7 +46,8 @@ class Out(NamedTuple):
 class Queue(NamedTuple):
     """Where threads of a GPU append: the next queue, its scan, and the offsets that give the degrees for that.
 
-    What has been taken in this phase say ``stamps`` and ``epoch``, bits (``taken``), or the block's ``history``.
+    What has been taken in this phase say ``stamps`` and ``epoch``, bits (``taken``), or the block's ``history``; where
+    GPUs share it, bytes (``taken``) and a byte for each block of them (``blocks``).
     ``following`` are the far ends that the next push walks.
     """
 
@@ -59,6 +60,7 @@ class Queue(NamedTuple):
     taken: Any
     history: Any
     following: Any
+    blocks: Any
 
 
 class Pile(NamedTuple):
@@ -72,7 +74,9 @@ class Pile(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """A field of which other GPUs have copies: this GPU's, and addresses of all copies, of marks, and of old values."""
+    """A field of which other GPUs have copies: this GPU's, and addresses of all copies, of what all tell of changes, and
+    of old values.
+    """
 
     mine: Any
     fields: Any

@@ -22,3 +22,12 @@ SUMS = 3
 
 #: Locks of fields that change together; a place in the fields has that of its last bits.
 LOCKS = 4096
+
+#: Elements of a block. Where changed elements are marked, every block has a mark too, so that most can be passed over.
+BLOCK_BITS = 8
+BLOCK = 1 << BLOCK_BITS
+
+
+def blocks(count: int) -> int:
+    """The number of blocks of so many elements."""
+    return -(-count // BLOCK)

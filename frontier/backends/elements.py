@@ -58,10 +58,14 @@ class Wrapped(types.Type):
 
 
 class Watched(Wrapped):
-    """A field whose changed elements are marked in a bitmap; see :mod:`frontier.backends.watched`."""
+    """A field whose changed elements are marked; see :mod:`frontier.backends.watched`.
 
-    def __init__(self, inner: Any) -> None:
-        super().__init__(f"watched({inner})", inner)
+    ``stores``: whether all elements are marked that something is stored to, be it what they held before.
+    """
+
+    def __init__(self, inner: Any, stores: bool) -> None:
+        super().__init__(f"watched({inner}, {stores})", inner)
+        self.stores = stores
 
 
 def _seen(dtype: str) -> Any:

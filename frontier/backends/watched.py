@@ -1,7 +1,9 @@
 """Fields that mark which of their elements change, on any target.
 
-A watched field is a pointer with a bitmap beside it. Where a functor changes an element, its bit is set; where it
-stores the value that is there already, it is not. So a machine that shares a field with others knows what to tell them.
+A watched field is a pointer with two arrays of bytes beside it: one for every element, and one for every block of
+elements. Where a functor changes an element, its bytes are set; where it stores the value that is there already, they
+are not, unless all stores count. So a machine that shares a field with others knows what to tell them. (Bits would need
+atomics: with 32 threads at a time in the same word, these took longer than all else.)
 """
 
 from __future__ import annotations
@@ -13,16 +15,17 @@ import numpy as np
 from llvmlite import ir
 from numba import types
 
+from frontier.backends.codes import BLOCK_BITS
 from frontier.backends.elements import Narrow, Watched
 from frontier.functors import atomics
 
 __all__ = ["register"]
 
-#: Words of the bitmap.
-_WORDS = Narrow(types.uint32)
+_BYTES = Narrow(types.uint8)
+_PARTS = ("pointer", "marks", "blocks")
 
 
-def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, jit: Any, fetch_or: Any) -> Any:
+def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, jit: Any) -> tuple[Any, Any]:
     """Tell numba what watched fields are on one target.
 
     Parameters
@@ -31,19 +34,18 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
         The target's decorators.
     models : module
         Its data models.
-    fetch_or : callable
-        Its atomic: (pointer, index, value) -> old value.
 
     Returns
     -------
-    callable
-        In compiled code, makes a watched field of a pointer and of one to its marks.
+    tuple of callables
+        In compiled code, these make a watched field of a pointer, its marks, and those of blocks: one that marks what
+        changes, and one that marks all that is stored to.
     """
 
     @register_model(Watched)
     class _Model(models.StructModel):
         def __init__(self, manager: Any, fe_type: Any) -> None:
-            super().__init__(manager, fe_type, [("pointer", fe_type.inner), ("marks", _WORDS)])
+            super().__init__(manager, fe_type, list(zip(_PARTS, (fe_type.inner, _BYTES, _BYTES), strict=True)))
 
     def part(number: int) -> Any:
         @intrinsic
@@ -51,17 +53,16 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
             def generate(context, builder, signature, args):
                 return builder.extract_value(args[0], number)
 
-            return (_WORDS if number else field.inner)(field), generate
+            return (_BYTES if number else field.inner)(field), generate
 
         return read
 
-    inner, marks = part(0), part(1)
+    inner, marks, blocks = map(part, range(3))
 
     @jit
-    def mark(bits, index):
-        bit = np.uint32(np.uint32(1) << np.uint32(index & 31))
-        if np.uint32(np.uint32(bits[index >> 5]) & bit) == np.uint32(0):
-            fetch_or(bits, index >> 5, bit)
+    def mark(field, index):
+        marks(field)[index] = np.uint8(1)
+        blocks(field)[index >> BLOCK_BITS] = np.uint8(1)
 
     def getitem(field, index):
         if isinstance(field, Watched) and isinstance(index, types.Integer):
@@ -73,37 +74,29 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
             return None
 
         def store(field, index, value):
+            inner(field)[index] = value
+            mark(field, index)
+
+        def change(field, index, value):
             there = inner(field)
             before = there[index]
             there[index] = value
             if there[index] != before:
-                mark(marks(field), index)
+                mark(field, index)
 
-        return store
+        return store if field.stores else change
 
     overload(operator.getitem)(getitem)
     overload(operator.setitem)(setitem)
-    for name in ("add", "min", "max", "or", "exch"):
-        _watch_atomic(overload, name, inner, marks, mark)
-    swap = atomics.atomic_cas
+    for name in ("add", "min", "max", "or", "exch", "cas"):
+        _watch_atomic(overload, name, inner, mark)
+    return _maker(intrinsic, stores=False), _maker(intrinsic, stores=True)
 
-    def cas(field, index, expected, value):
-        if not isinstance(field, Watched):
-            return None
 
-        def exchange(field, index, expected, value):
-            old = swap(inner(field), index, expected, value)
-            if inner(field)[index] != old:
-                mark(marks(field), index)
-            return old
-
-        return exchange
-
-    overload(swap)(cas)
-
+def _maker(intrinsic: Any, stores: bool) -> Any:
     @intrinsic
-    def watch(typingctx, pointer, bits):
-        kind = Watched(pointer)
+    def watch(typingctx, pointer, marks, blocks):
+        kind = Watched(pointer, stores)
 
         def generate(context, builder, signature, args):
             made = ir.Constant(context.get_value_type(kind), ir.Undefined)
@@ -111,37 +104,54 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
                 made = builder.insert_value(made, each, i)
             return made
 
-        return kind(pointer, _WORDS), generate
+        return kind(pointer, _BYTES, _BYTES), generate
 
     return watch
 
 
-def _watch_atomic(overload: Any, name: str, inner: Any, marks: Any, mark: Any) -> None:
-    """Mark what an atomic has changed; one that leaves an element as it is marks nothing."""
+def _watch_atomic(overload: Any, name: str, inner: Any, mark: Any) -> None:
+    """Mark what an atomic has changed; one that leaves an element as it is marks nothing.
+
+    Where what it returns says so for certain, nothing is read again.
+    """
     public = getattr(atomics, f"atomic_{name}")
 
+    def least(field, index, value, companion=None):
+        old = public(inner(field), index, value)
+        if not (old <= value):  # so NaN counts as a change
+            mark(field, index)
+        return old
+
+    def greatest(field, index, value, companion=None):
+        old = public(inner(field), index, value)
+        if not (old >= value):
+            mark(field, index)
+        return old
+
+    def changed(field, index, value):
+        old = public(inner(field), index, value)
+        if inner(field)[index] != old:
+            mark(field, index)
+        return old
+
     def implement(field, index, value):
-        if not isinstance(field, Watched):
-            return None
-
-        def change(field, index, value):
-            old = public(inner(field), index, value)
-            if inner(field)[index] != old:
-                mark(marks(field), index)
-            return old
-
-        return change
+        return changed if isinstance(field, Watched) else None
 
     def implement_paired(field, index, value, companion=None):
+        return {"min": least, "max": greatest}[name] if isinstance(field, Watched) else None
+
+    def implement_swap(field, index, expected, value):
         if not isinstance(field, Watched):
             return None
+        number = field.dtype
 
-        def change(field, index, value, companion=None):
-            old = public(inner(field), index, value)
-            if inner(field)[index] != old:
-                mark(marks(field), index)
+        def swapped(field, index, expected, value):
+            old = public(inner(field), index, expected, value)
+            if number(old) == number(expected) and number(value) != number(expected):
+                mark(field, index)
             return old
 
-        return change
+        return swapped
 
-    overload(public)(implement_paired if name in ("min", "max") else implement)
+    ways = {"min": implement_paired, "max": implement_paired, "cas": implement_swap}
+    overload(public)(ways.get(name, implement))

@@ -267,6 +267,8 @@ class Phase(Node):
     ----------
     call : Call
         Of the phase's function, whose arguments every worker computes.
+    more : tuple of Call
+        What every worker does after that, before the same barrier.
     after : list of Node
         Without phases, branches between them, or loops.
     title : str
@@ -290,6 +292,12 @@ class Phase(Node):
     arrived: bool = False
     waits: bool = False
     meets: bool = False
+    more: tuple[Call, ...] = ()
+
+    @property
+    def calls(self) -> tuple[Call, ...]:
+        """All calls, in their order."""
+        return (self.call, *self.more)
 
 
 @dataclass(eq=False)

@@ -81,7 +81,7 @@ def _constant(value: Constant, names: dict[Factory, str]) -> str:
 
 def _called(nodes: list[Node]) -> Iterator[str]:
     """Names of the functions of all phases among some nodes."""
-    return (node.call.function for node in inside(nodes) if isinstance(node, Phase))
+    return (call.function for node in inside(nodes) if isinstance(node, Phase) for call in node.calls)
 
 
 def _docstring(steps: list[str]) -> str:

@@ -148,7 +148,7 @@ class Printer:
         failed = self.counter(Counter("ERROR"))
         flow.add(Lines([
             self.enter(node),
-            self.value(node.call),
+            *map(self.value, node.calls),
             *self.barrier(node),
             "t += 1",
             f"stop |= {self.counter(Counter('STOP'))}",

@@ -52,7 +52,7 @@ def touched(program: Program, words: Words, phase: Phase) -> tuple[list[str], li
         for name in found.carried:
             writes.setdefault(others[name], set()).update(found.writes[name])
             atomics.setdefault(others[name], set()).add(f"with {display_name(name)}")
-    arguments = _arguments(phase.call, program)
+    arguments = [each for call in phase.calls for each in _arguments(call, program)]
     written = []
     for name in sorted(writes):
         note = f" (atomic {', '.join(sorted(atomics[name]))})" if name in atomics else ""

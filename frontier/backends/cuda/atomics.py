@@ -17,7 +17,7 @@ from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["bits_of", "checked", "integer", "key_down", "key_up", "truth", "watch"]
+__all__ = ["bits_of", "checked", "integer", "key_down", "key_up", "truth", "watch", "watch_stores"]
 
 _jit = cuda.jit(device=True)
 
@@ -39,4 +39,4 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
 
 
 checked = checks.register(intrinsic, overload, register_model, models, _raises, paired=True)
-watch = watched.register(intrinsic, overload, register_model, models, _jit, intrinsics.fetch_or)
+watch, watch_stores = watched.register(intrinsic, overload, register_model, models, _jit)

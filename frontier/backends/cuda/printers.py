@@ -240,7 +240,8 @@ class LeaderPrinter(Printer):
         """Lines by which all threads carry out the phase that the leader has chosen."""
         lines = []
         for i, (number, phase) in enumerate(self._calls.items()):
-            lines += [f"{'elif' if i else 'if'} call == {number}:", f"    {self._by_thread(phase.call)}"]
+            lines.append(f"{'elif' if i else 'if'} call == {number}:")
+            lines += [f"    {self._by_thread(each)}" for each in phase.calls]
         return lines
 
     def _together(self) -> list[str]:

@@ -157,8 +157,8 @@ class CudaProgram(Program):
         """On several GPUs: the first element that this one owns, and the one after the last."""
         raise NotImplementedError
 
-    def found_here(self) -> Expr:
-        """On several GPUs: the bitmap in which a push marks the vertices that it accepts."""
+    def touched(self, name: str) -> tuple[Expr, Expr]:
+        """On several GPUs: bytes that say which elements of a field a step has touched, and which blocks of them."""
         raise NotImplementedError
 
     def scanned(self, current: FrontierState, next_scan: str) -> None:

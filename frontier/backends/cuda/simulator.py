@@ -57,6 +57,7 @@ __all__ = [
     "thread_index",
     "truth",
     "watch",
+    "watch_stores",
     "word_of",
 ]
 
@@ -152,10 +153,11 @@ def checked(number: int) -> Callable[[Pointer, int], Checked]:
 class Watched:
     """A field whose changed elements are marked; see :mod:`frontier.backends.watched`."""
 
-    __slots__ = ("companion", "dtype", "marks", "pointer")
+    __slots__ = ("blocks", "companion", "dtype", "marks", "pointer", "stores")
 
-    def __init__(self, pointer: Pointer, marks: Pointer) -> None:
-        self.pointer, self.marks, self.dtype, self.companion = pointer, marks, pointer.dtype, pointer.companion
+    def __init__(self, pointer: Pointer, marks: Pointer, blocks: Pointer, stores: bool) -> None:
+        self.pointer, self.dtype, self.companion = pointer, pointer.dtype, pointer.companion
+        self.marks, self.blocks, self.stores = marks, blocks, stores
 
     def __getitem__(self, index: Any) -> Any:
         return self.pointer[index]
@@ -163,13 +165,18 @@ class Watched:
     def __setitem__(self, index: Any, value: Any) -> None:
         before = self.pointer[index]
         self.pointer[index] = value
-        if self.pointer[index] != before:
-            place = int(index)
-            self.marks[place >> 5] = int(self.marks[place >> 5]) | 1 << (place & 31)
+        if self.stores or self.pointer[index] != before:
+            self.marks[int(index)] = self.blocks[int(index) >> codes.BLOCK_BITS] = 1
 
 
-#: Make a watched field of a pointer and its marks.
-watch = Watched
+def watch(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:
+    """Make a field that marks its changed elements."""
+    return Watched(pointer, marks, blocks, False)
+
+
+def watch_stores(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:
+    """Make a field that marks the elements that something is stored to."""
+    return Watched(pointer, marks, blocks, True)
 
 
 def _at(name: str) -> Callable[[int], Pointer]:

@@ -219,8 +219,12 @@ class _Part(CudaExecution):
             if f is not None:
                 count, _ = self._program.sizes(self._program.given)
                 self._words[self._at[count.name]] = len(f)
-            for array in (self._box(), *(self.bits(key) for key in self._bitmaps())):
-                array.fill(0)
+            self._box().fill(0)
+            if work.kept.get("running"):  # a run before this one has not come to its end
+                for key, role in self._program.inputs.items():
+                    if role == "touched":
+                        work.array(key, role).fill(0)
+            work.kept["running"] = True
 
     @property
     def piles(self) -> list[str]:
@@ -258,14 +262,6 @@ class _Part(CudaExecution):
         begin = f"peer {kind} "
         return [role.removeprefix(begin) for role in self._program.inputs.values() if role.startswith(begin)]
 
-    def _bitmaps(self) -> list[str]:
-        return self._roles("bits")
-
-    def bits(self, key: str) -> Any:
-        """A bitmap that others read."""
-        dtype_length = workspace.roles(self._p.graph)["bits"][1]
-        return self._workspace.array(key, "bits", dtype_length)
-
     def _box(self) -> Any:
         return self._workspace.array("box", "words", box_words(self._count))
 
@@ -276,7 +272,7 @@ class _Part(CudaExecution):
             return self._box()
         if kind == "field":
             return self._p.arrays[name]
-        return self.base(name) if kind == "base" else self.bits(key)
+        return self.base(name) if kind == "base" else self._workspace.array(key, self._program.inputs[key])
 
     def base(self, name: str) -> Any:
         """What a field to which others add had when they began."""
@@ -301,8 +297,8 @@ class _Part(CudaExecution):
         work, key = self._workspace, more[0] if more else ""
         if what in ("vertex", "edge"):
             return int(self._replica.own[what][key == "end"])
-        if what == "bits":
-            return work.address_of(self.bits(key))
+        if what == "blocks":
+            return codes.blocks(self._p.graph.num_vertices)
         if what == "box":
             return work.address_of(self._box())
         if what == "starts":
@@ -422,6 +418,7 @@ class _Part(CudaExecution):
         """Bring back what the kernel has kept."""
         with self.memory.using():
             self._give()
+        self._workspace.kept["running"] = not (self.done and self.code() == codes.DONE)
 
     def _current(self) -> Frontier | None:
         """The elements of the current frontier that this GPU owns."""

@@ -1,13 +1,13 @@
 """Phases in which GPUs exchange what a step has changed: kernels that read the memory of the other GPUs.
 
-Every GPU has whole fields, and bitmaps that say which elements it has changed. Of an element that another GPU owns, it
-has a copy. After a step, owners bring together what all have made of their elements (:func:`merging`), and then all
-copy what owners have changed (:func:`sharing`). Both read only what is marked: a warp looks at 32 words of a bitmap at
-once, and then its lanes at the elements of each word that is not zero, so that values are read side by side.
+Every GPU has whole fields, and bytes that say which elements, and which blocks of them, a step has touched. Of an
+element that another GPU owns, it has a copy. After a step each GPU tells what it has touched (:func:`telling`): a
+bitmap, and a flag for every block, without which the block's words mean nothing. Owners bring together what all have
+made of their elements (:func:`merging`), and then all copy what owners have changed (:func:`copying`).
 
-``marked`` and ``fields`` are tables with an address for each GPU. The bitmap of the exchange before, ``stale``, which
-nobody reads any more, is cleared on the way. A GPU's range begins with a word, or is empty and begins with the last
-vertex.
+All walk over flags: 32 at a time, of which four lie side by side, so that a warp has one part of a stretch of changes
+and the others have the rest. ``marked`` and ``fields`` are tables with an address for each GPU. A GPU's range begins
+with a word of bitmaps, or is empty and begins with the last vertex. Of a block that lies in two ranges, all words count.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.codes import BLOCK, BLOCK_BITS
 from frontier.lowering.kernels import Callee
 
 if TYPE_CHECKING:
@@ -24,39 +25,110 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import uint32_at
     from frontier.backends.cuda.reductions import add_found
 
-__all__ = ["combining", "completing", "copying", "finding", "following", "merging", "settling", "sharing"]
+__all__ = ["combining", "copying", "completing", "finding", "following", "merging", "settling", "sharing", "telling"]
+
+#: Words of a block in a bitmap.
+WORDS = BLOCK // 32
 
 
-def clearing(stale, w, W, n):
-    """Clear the words of a bitmap that are not zero."""
-    i = w
-    while i < (n + 31) >> 5:
-        if stale[i] != 0:
-            stale[i] = np.uint32(0)
-        i += W
+def block_of(base, lane, W):
+    """The block whose flag a lane looks at, when its warp has come to ``base``."""
+    return np.int64(base + (lane >> 2) * (W >> 3) + (lane & 3))
 
 
-def is_set(bits, v):
-    """Whether the bitmap at an address has an element."""
-    return np.uint32(np.uint32(uint32_at(bits)[v >> 5] >> np.uint32(v & 31)) & np.uint32(1)) != np.uint32(0)
+def begin_of(first, w):
+    """Where a warp begins to walk over the blocks of a range of elements from ``first`` on; it goes on in steps of W."""
+    return np.int64((first >> BLOCK_BITS) + ((w - (w & 31)) >> 3))
+
+
+def blocks_end(end):
+    """The block after the last of a range of elements."""
+    return (end + (BLOCK - 1)) >> BLOCK_BITS
+
+
+def is_own(word, first, end):
+    """Whether a word of a bitmap belongs to a range of elements."""
+    return word >= (first + 31) >> 5 and word < (end + 31) >> 5
+
+
+def bit_of(word, lane):
+    """Whether a lane's bit is set."""
+    return np.uint32(np.uint32(word >> np.uint32(lane)) & np.uint32(1)) != np.uint32(0)
+
+
+def changers(marked, parts, blocks, v):
+    """Bits of the GPUs that have touched an element."""
+    who = np.int64(0)
+    for r in range(parts):
+        told = uint32_at(marked[r])
+        if told[WORDS * blocks + (v >> BLOCK_BITS)] != 0 and bit_of(np.uint32(told[v >> 5]), v & 31):
+            who |= np.int64(1) << np.int64(r)
+    return who
+
+
+# ---- what a GPU tells ------------------------------------------------------------------------------------
+
+
+def tell_block(touched, told, block, lane):
+    """Turn a block's bytes into words of a bitmap; the bytes are cleared."""
+    mine = np.uint32(0)
+    for k in range(WORDS):
+        v = (block << BLOCK_BITS) + 32 * k + lane
+        some = touched[v] != 0
+        word = ballot(some)
+        if lane == k:
+            mine = word
+        if some:
+            touched[v] = 0
+    if lane < WORDS:
+        told[WORDS * block + lane] = mine
+
+
+def telling() -> Callable[..., Any]:
+    """A GPU tells what it has touched in a range of elements, and forgets it.
+
+    Blocks in which a range begins always have their flags, since two GPUs write to their words.
+    """
+
+    def phase(p, C, slot, w, W, touched, flags, told, first, end, starts, parts, blocks):
+        lane = np.int32(w & 31)
+        base = begin_of(first, w)
+        while base < blocks_end(end):
+            block = block_of(base, lane, W)
+            flag = False
+            if block < blocks_end(end):
+                flag = flags[block] != 0
+                for r in range(1, parts):
+                    flag = flag or starts[r] >> BLOCK_BITS == block
+                told[WORDS * blocks + block] = np.uint32(flag)
+            pending = ballot(flag)
+            while pending != np.uint32(0):
+                leader = find_first(pending)
+                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                tell_block(touched, told, np.int64(shuffle(block, leader)), lane)
+            if flag:
+                flags[block] = 0
+            base += W
+
+    return phase
+
+
+# ---- what owners make of it ------------------------------------------------------------------------------
 
 
 def combining(at: Callee, combine: str, flag: bool) -> Callable[..., Any]:
     """Return a function that makes one value of an element of what GPUs have made of it, in their order.
 
-    It returns the value, and whether there was any change by another GPU.
+    ``who`` has the bits of the GPUs that have touched it.
     """
     sums, least, greatest = combine == "sum" and not flag, combine == "min", combine == "max"
     union, common = combine == "or" or (combine == "sum" and flag), combine == "and"
 
-    def bring(mine, fields, marked, bases, rank, parts, v):
+    def bring(mine, fields, who, bases, rank, parts, blocks, v):
         value = mine[v]
         found = False
-        others = False
         for r in range(parts):
-            if is_set(marked[r], v):
-                if r != rank:
-                    others = True
+            if (who >> np.int64(r)) & 1 != 0:
                 theirs = at(fields[r])[v]
                 if sums:
                     if r != rank:
@@ -72,119 +144,74 @@ def combining(at: Callee, combine: str, flag: bool) -> Callable[..., Any]:
                 elif common:
                     value = value & theirs
                 found = True  # of claims, the first one counts
-        return value, others
+        return value
 
     return bring
 
 
-def following(at: Callee, lead: Callee, lead_at: Callee) -> Callable[..., Any]:
+def following(at: Callee, lead: Callee, lead_at: Callee, mirrored: bool) -> Callable[..., Any]:
     """Return a function that gives the value of the GPU whose value of another field, the leader, has been chosen.
 
     That is the first GPU that has changed the leader to what ``lead`` makes of it, or, if no GPU has changed it, the
-    first that has changed this field.
+    first that has changed this field. Copies of a field that is not ``mirrored`` are old where they were not touched.
     """
 
-    def bring(mine, fields, marked, leader, rank, parts, v):
-        chosen, _ = lead(leader.mine, leader.fields, leader.marked, leader.bases, rank, parts, v)
+    def bring(mine, fields, who, leader, rank, parts, blocks, v):
+        led_by = changers(leader.marked, parts, blocks, v)
+        chosen = lead(leader.mine, leader.fields, led_by, leader.bases, rank, parts, blocks, v)
         value = mine[v]
         led = False
         found = False
-        others = False
         for r in range(parts):
-            changed = is_set(marked[r], v)
-            wins = not led and is_set(leader.marked[r], v) and lead_at(leader.fields[r])[v] == chosen
-            if wins or (changed and not (found or led)):
+            touched = (who >> np.int64(r)) & 1 != 0
+            wins = not led and (led_by >> np.int64(r)) & 1 != 0 and lead_at(leader.fields[r])[v] == chosen
+            if (wins and (mirrored or touched)) or (touched and not (found or led)):
                 value = at(fields[r])[v]
                 found = True
             led = led or wins
-            others = others or (changed and r != rank)
-        return value, others
+        return value
 
     return bring
 
 
 def merging(bring: Callee) -> Callable[..., Any]:
-    """Owners bring together what all GPUs have made of their elements, and mark what has changed.
+    """Owners bring together what all GPUs have made of their elements, and add to what they tell themselves.
 
     ``bases`` goes to ``bring``: for a field that follows another, the parts of that field.
     """
 
-    def phase(p, C, slot, w, W, mine, marks, stale, fields, marked, bases, rank, parts, first, end, n):
+    def phase(p, C, slot, w, W, mine, told, fields, marked, bases, rank, parts, first, end, blocks):
         lane = np.int32(w & 31)
-        word = ((first + 31) >> 5) + (w - lane)
-        last = (end + 31) >> 5
-        while word < last:
-            bits = np.uint32(0)
-            if word + lane < last:
+        base = begin_of(first, w)
+        while base < blocks_end(end):
+            block = block_of(base, lane, W)
+            some = False
+            if block < blocks_end(end):
                 for r in range(parts):
-                    if r != rank:
-                        bits = np.uint32(bits | np.uint32(uint32_at(marked[r])[word + lane]))
-            pending = ballot(bits != np.uint32(0))
+                    if r != rank and uint32_at(marked[r])[WORDS * blocks + block] != 0:
+                        some = True
+            pending = ballot(some)
             while pending != np.uint32(0):
                 leader = find_first(pending)
                 pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
-                some = np.uint32(shuffle(np.int64(bits), leader))
-                v = ((word + leader) << 5) + lane
-                changed = False
-                if np.uint32(np.uint32(some >> np.uint32(lane)) & np.uint32(1)) != np.uint32(0):
-                    value, changed = bring(mine, fields, marked, bases, rank, parts, v)
-                    mine[v] = value
-                votes = ballot(changed)
-                if lane == 0:  # no other warp has this word
-                    marks[word + leader] = np.uint32(np.uint32(marks[word + leader]) | votes)
-            word += W
-        clearing(stale, w, W, n)
-
-    return phase
-
-
-def copying(based: bool) -> Callable[..., Any]:
-    """Return a function by which a warp copies the marked elements of a range from another GPU."""
-
-    def copy(w, W, mine, base, theirs, marks, first, end):
-        lane = np.int32(w & 31)
-        word = ((first + 31) >> 5) + (w - lane)
-        last = (end + 31) >> 5
-        while word < last:
-            bits = np.uint32(0)
-            if word + lane < last:
-                bits = np.uint32(marks[word + lane])
-            pending = ballot(bits != np.uint32(0))
-            while pending != np.uint32(0):
-                leader = find_first(pending)
-                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
-                some = np.uint32(shuffle(np.int64(bits), leader))
-                v = ((word + leader) << 5) + lane
-                if np.uint32(np.uint32(some >> np.uint32(lane)) & np.uint32(1)) != np.uint32(0):
-                    value = theirs[v]
-                    mine[v] = value
-                    if based:
-                        base[v] = value
-            word += W
-
-    return copy
-
-
-def sharing(at: Callee, copy: Callee, clears: bool) -> Callable[..., Any]:
-    """Take over what owners have changed of a field."""
-
-    def phase(p, C, slot, w, W, mine, base, stale, fields, marked, starts, rank, parts, n):
-        for r in range(parts):
-            if r != rank:
-                copy(w, W, mine, base, at(fields[r]), uint32_at(marked[r]), starts[r], starts[r + 1])
-        if clears:
-            clearing(stale, w, W, n)
-
-    return phase
-
-
-def settling(copy: Callee) -> Callable[..., Any]:
-    """Note the values of elements that this GPU has added to, for owners have taken the sums over."""
-
-    def phase(p, C, slot, w, W, mine, base, marks, starts, rank, parts):
-        for r in range(parts):
-            if r != rank:
-                copy(w, W, base, base, mine, marks, starts[r], starts[r + 1])
+                one = np.int64(shuffle(block, leader))
+                known = told[WORDS * blocks + one] != 0
+                for k in range(WORDS):
+                    word = WORDS * one + k
+                    v = (word << 5) + lane
+                    who = changers(marked, parts, blocks, v)
+                    others = who & ~(np.int64(1) << np.int64(rank)) != 0 and is_own(word, first, end)
+                    if others:
+                        mine[v] = bring(mine, fields, who, bases, rank, parts, blocks, v)
+                    votes = ballot(others)
+                    if lane == 0 and is_own(word, first, end):  # no other warp, and no other GPU, has this word
+                        before = np.uint32(0)
+                        if known:
+                            before = np.uint32(told[word])
+                        told[word] = np.uint32(before | votes)
+                if lane == 0:
+                    told[WORDS * blocks + one] = np.uint32(1)
+            base += W
 
     return phase
 
@@ -192,7 +219,7 @@ def settling(copy: Callee) -> Callable[..., Any]:
 def finding(big: bool) -> Callable[..., Any]:
     """Owners bring together which of their vertices any GPU has found, in a bitmap, and count them and their edges."""
 
-    def phase(p, C, slot, w, W, made, stale, marked, parts, degrees, first, end, n):
+    def phase(p, C, slot, w, W, made, marked, parts, degrees, first, end, blocks):
         count = np.int64(0)
         edges = np.int64(0)
         word = ((first + 31) >> 5) + w
@@ -200,7 +227,9 @@ def finding(big: bool) -> Callable[..., Any]:
         while word < last:
             bits = np.uint32(0)
             for r in range(parts):
-                bits = np.uint32(bits | np.uint32(uint32_at(marked[r])[word]))
+                told = uint32_at(marked[r])
+                if told[WORDS * blocks + (word >> (BLOCK_BITS - 5))] != 0:
+                    bits = np.uint32(bits | np.uint32(told[word]))
             made[word] = bits
             count += popcount(bits)
             while bits != np.uint32(0):
@@ -209,7 +238,84 @@ def finding(big: bool) -> Callable[..., Any]:
                 edges += np.int64(degrees[x + 1]) - np.int64(degrees[x])
             word += W
         add_found(C, slot, big, count, edges)
-        clearing(stale, w, W, n)
+
+    return phase
+
+
+# ---- what all take over ----------------------------------------------------------------------------------
+
+
+def copying(based: bool) -> Callable[..., Any]:
+    """Return a function by which all threads copy the elements of a range that another GPU has told of.
+
+    A lane loads four values before it stores them, so that they come side by side.
+    """
+
+    def copy(w, W, mine, base, theirs, told, first, end, blocks):
+        lane = np.int32(w & 31)
+        at = begin_of(first, w)
+        while at < blocks_end(end):
+            block = block_of(at, lane, W)
+            pending = ballot(block < blocks_end(end) and told[WORDS * blocks + min(block, blocks - 1)] != 0)
+            while pending != np.uint32(0):
+                leader = find_first(pending)
+                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                one = np.int64(shuffle(block, leader))
+                mask = np.uint32(0)
+                if lane < WORDS and is_own(WORDS * one + lane, first, end):
+                    mask = np.uint32(told[WORDS * one + lane])
+                for k in range(0, WORDS, 4):
+                    v = (one << BLOCK_BITS) + 32 * k + lane
+                    set0 = bit_of(np.uint32(shuffle(np.int64(mask), k)), lane)
+                    set1 = bit_of(np.uint32(shuffle(np.int64(mask), k + 1)), lane)
+                    set2 = bit_of(np.uint32(shuffle(np.int64(mask), k + 2)), lane)
+                    set3 = bit_of(np.uint32(shuffle(np.int64(mask), k + 3)), lane)
+                    if set0 or set1 or set2 or set3:
+                        some = v + 32 * (0 if set0 else 1 if set1 else 2 if set2 else 3)
+                        value0 = theirs[v if set0 else some]
+                        value1 = theirs[v + 32 if set1 else some]
+                        value2 = theirs[v + 64 if set2 else some]
+                        value3 = theirs[v + 96 if set3 else some]
+                        if set0:
+                            mine[v] = value0
+                        if set1:
+                            mine[v + 32] = value1
+                        if set2:
+                            mine[v + 64] = value2
+                        if set3:
+                            mine[v + 96] = value3
+                        if based:
+                            if set0:
+                                base[v] = value0
+                            if set1:
+                                base[v + 32] = value1
+                            if set2:
+                                base[v + 64] = value2
+                            if set3:
+                                base[v + 96] = value3
+            at += W
+
+    return copy
+
+
+def sharing(at: Callee, copy: Callee) -> Callable[..., Any]:
+    """Take over what owners have changed of a field."""
+
+    def phase(p, C, slot, w, W, mine, base, fields, marked, starts, rank, parts, blocks):
+        for r in range(parts):
+            if r != rank:
+                copy(w, W, mine, base, at(fields[r]), uint32_at(marked[r]), starts[r], starts[r + 1], blocks)
+
+    return phase
+
+
+def settling(copy: Callee) -> Callable[..., Any]:
+    """Note the values of elements that this GPU has added to, for owners have taken the sums over."""
+
+    def phase(p, C, slot, w, W, mine, base, told, starts, rank, parts, blocks):
+        for r in range(parts):
+            if r != rank:
+                copy(w, W, base, base, mine, told, starts[r], starts[r + 1], blocks)
 
     return phase
 

@@ -4,7 +4,7 @@ Each GPU has whole fields and the elements of a frontier that it owns. A step ru
 
 1. If a push has changed elements of others, all meet, and owners bring together what all have made of theirs.
 2. All meet. What each tells makes the size of the next frontier, and says whether anybody has failed or is to stop.
-3. All copy what owners have changed of *mirrored* fields, which some step touches at elements of others.
+3. All copy what owners have changed of *mirrored* fields, which some step needs of elements of others.
 
 What decides the control flow is the same on all GPUs: scalars, sizes, and how a frontier is represented.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from frontier.backends.codes import BLOCK
 from frontier.backends.cuda.printers import LeaderPrinter
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.cuda.runtime_words import MAX, MIN, OR, SUM
@@ -27,6 +28,7 @@ from frontier.backends.devices.phases import (
     merging,
     settling,
     sharing,
+    telling,
 )
 from frontier.backends.devices.touches import OneKernelError
 from frontier.lowering.frontier_state import BITS, IN, OUT, form
@@ -86,7 +88,7 @@ class PeersProgram(CudaProgram):
         self.boxes = pointer("int64", self.input("boxes", "peer boxes"))
         #: The number of the last meeting; what phases have left since in the words STOP and ERROR.
         self.meetings, self.stopped, self.failed = (self.keep(name) for name in ("meetings", "stopped", "failed"))
-        self._found_side = self.keep("found_side")
+        self.blocks = self.input("field_blocks", "peer blocks")
 
     @property
     def described(self) -> str:
@@ -107,21 +109,25 @@ class PeersProgram(CudaProgram):
         """Addresses of an array on all GPUs."""
         return pointer("int64", self.input(f"table:{key}", f"peer table {key}"))
 
-    def _either(self, key: str, side: Var, ahead: int = 0) -> tuple[Expr, Expr]:
-        """The address of one of two bitmaps, which are used in turns, and the table of those of all GPUs."""
-        a, b = (self.input(f"{key}:{each}", f"peer bits {key}:{each}") for each in "ab")
-        tables = [self._table(f"{key}:{each}") for each in "ab"]
-        chosen = (a, b) if not ahead else (b, a)
-        return Choice(side, *reversed(chosen)), Choice(side, *reversed(tables))
+    def touched(self, name: str) -> tuple[Expr, Expr]:
+        """Bytes that say which elements of a field a step has touched, and which blocks of them.
 
-    def _marks(self, name: str, ahead: int = 0) -> tuple[Expr, Expr]:
-        """The bitmap of a field's changed elements."""
-        bits, table = self._either(f"marks:{name}", self.keep(f"side:{name}"), ahead)
-        return pointer("uint32", bits), table
+        For the field "" these are the vertices that a push accepts.
+        """
+        address = self.input(f"touched:{name}", "touched")
+        return pointer("uint8", address), pointer("uint8", address + BLOCK * self.blocks)
 
-    def found_here(self) -> Expr:
-        """The bitmap in which a push marks the vertices that it accepts."""
-        return pointer("uint32", self._either("found", self._found_side)[0])
+    def _told(self, name: str) -> tuple[Expr, Expr]:
+        """What this GPU tells of the elements of a field that it has touched, and the table of what all tell.
+
+        These are two arrays in turns, for others may still read the last one; what a push accepts is read at once.
+        """
+        keys = [f"told:{name}:{each}" for each in ("ab" if name else "a")]
+        addresses, tables = [self.input(key, "told") for key in keys], [self._table(key) for key in keys]
+        if not name:
+            return pointer("uint32", *addresses), *tables
+        side = self.keep(f"side:{name}")
+        return pointer("uint32", Choice(side, *reversed(addresses))), Choice(side, *reversed(tables))
 
     def _field_table(self, name: str) -> Expr:
         """Addresses of a field on all GPUs; Swap exchanges them as it does the fields."""
@@ -139,7 +145,8 @@ class PeersProgram(CudaProgram):
         return self._watching(name, super().field(name))
 
     def _watching(self, name: str, made: Expr) -> Expr:
-        return Call("watch", made, self._marks(name)[0]) if name in self._watched else made
+        watch = "watch" if name in self.touches.mirrored else "watch_stores"
+        return Call(watch, made, *self.touched(name)) if name in self._watched else made
 
     def swap(self, first: str, second: str) -> None:
         """Exchange two fields, and where they lie on the other GPUs."""
@@ -286,12 +293,13 @@ class PeersProgram(CudaProgram):
         functors: Sequence[Functor | None] = (),
         writes: Sequence[str] = (),
         meets: bool = False,
+        more: Sequence[Call] = (),
     ) -> None:
         """Work that is divided among the threads, then a barrier, at which all GPUs may meet."""
         super().phase(call, after, title, functors, writes)
         made = self._within[-1]
         assert isinstance(made, Phase)
-        made.meets = meets
+        made.meets, made.more = meets, tuple(more)
 
     def _meet(self, after: Sequence[Node] = ()) -> None:
         """Let all GPUs meet at the barrier of the last phase, or at one of its own."""
@@ -300,10 +308,17 @@ class PeersProgram(CudaProgram):
         else:
             self.phase(Call("nothing"), after, "meet the other GPUs", meets=True)
 
-    def _publish(self, current: FrontierState) -> None:
-        """Let all know the size of a frontier."""
+    def _publish(self, current: FrontierState, *more: Call) -> None:
+        """Let all know the size of a frontier, after doing more."""
         call = Call("publish_size", WORDS, SLOT, self.big, WORKER, current.count, current.edges)
-        self.phase(call, self._sized(current), "tell the size of the frontier", meets=True)
+        title = "tell what has changed, and the size of the frontier" if more else "tell the size of the frontier"
+        self._together(*more, call, after=self._sized(current), title=title)
+
+    def _together(self, *calls: Call, title: str, after: Sequence[Node] = (), meets: bool = True) -> None:
+        """Do several things in one phase."""
+        if calls or after:
+            call, *more = calls or [Call("nothing")]
+            self.phase(call, after, title, meets=meets, more=more)
 
     def replayed(self, current: FrontierState) -> None:
         """Let all GPUs know the size of a frontier that has been taken from a record."""
@@ -344,59 +359,79 @@ class PeersProgram(CudaProgram):
         watched, self._watched = self._watched, []
         dealt = self.touches.dealt(step, pushed)
         finds = pushed and step.far and not step.passes_through and current.kinds <= {"vertex"} and _finds(step)
+        tells = [self._tell(name, everything=name in dealt) for name in watched]
+        if finds:
+            tells.append(self._tell("", everything=True))
         if dealt or finds:
-            self._meet()
+            self._together(*tells, title="tell what has changed")
             leaders = {name: self.touches.leader(step, name) for name in dealt}
-            for name in sorted(dealt, key=lambda name: (leaders[name] not in dealt, name)):  # before their leaders
-                self._merge(name, dealt, leaders[name])
-            if finds:
-                self._find(step, current)
-            elif step.passes_through:
-                self._meet()
-            else:
-                self._publish(current)
+            ordered = sorted(dealt, key=lambda name: (leaders[name] not in dealt, name))  # before their leaders
+            self._bring_together(step, current, [self._merge(name, dealt, leaders[name]) for name in ordered], finds)
         elif not step.passes_through:
-            if _can_meet(self._within):
+            if not tells and _can_meet(self._within):
                 self._meet(self._sized(current))
             else:
-                self._publish(current)
-        elif watched:
-            self._meet()
-        for name in watched:
-            if name in self.touches.mirrored:
-                self._share(name, clears=name not in dealt)
-            elif name in self.touches.summed:
-                self._settle(name)
+                self._publish(current, *tells)
+        elif tells:
+            self._together(*tells, title="tell what has changed")
+        elif self.touches.needs(step):
+            self._meet()  # before anybody changes what this step reads and another GPU may still be copying
+        self._take_over([name for name in watched if name in self.touches.mirrored | self.touches.summed])
         for name in step.fills():
             self._publish_pile(name)
         for name in watched:
             side = self.keep(f"side:{name}")
             self.set(side, 1 - side)
 
+    def _tell(self, name: str, everything: bool) -> Call:
+        """Tell what this GPU has touched: of all elements, or of those that it owns."""
+        first, end = (0, self.capacity("vertex")) if everything else self.own_range("vertex")
+        bytes_, flags = self.touched(name)
+        given: dict[str, Value] = {
+            "touched": bytes_, "flags": flags, "told": self._told(name)[0], "first": first, "end": end,
+            "starts": self.starts, "parts": self.parts, "blocks": self.blocks,
+        }  # fmt: skip
+        return self.kernel("tell", telling, given)
+
     def _who(self) -> dict[str, Value]:
         return {"starts": self.starts, "rank": self.rank, "parts": self.parts}
+
+    def _own(self) -> dict[str, Value]:
+        first, end = self.own_range("vertex")
+        return {"parts": self.parts, "first": first, "end": end, "blocks": self.blocks}
 
     def _at(self, name: str) -> FunctorName:
         return FunctorName(f"{self.layout.dtype(name)}_at")
 
-    def _merge(self, name: str, dealt: dict[str, str], leader: str) -> None:
+    def _bring_together(self, step: Any, current: FrontierState, merges: list[Call], finds: bool) -> None:
+        """Owners merge what all have made of their elements, and find the next frontier."""
+        title = "owners merge changes"
+        if finds:
+            made = self._find(step, current)
+            self._together(*merges, made, after=self._found(current), title=f"{title}, and find the next frontier")
+        elif step.passes_through:
+            self._together(*merges, title=title)
+        else:
+            self._publish(current, *merges)
+
+    def _merge(self, name: str, dealt: dict[str, str], leader: str) -> Call:
         """Owners bring together what all have made of their elements of a field."""
         bring, bases = self._combining(name, dealt[name])
         if leader in dealt:
             lead, of_leader = self._combining(leader, dealt[leader])
-            bring = Made(following, {"at": self._at(name), "lead": lead, "lead_at": self._at(leader)})
+            parts: dict[str, Constant] = {
+                "at": self._at(name), "lead": lead, "lead_at": self._at(leader),
+                "mirrored": name in self.touches.mirrored,
+            }  # fmt: skip
+            bring = Made(following, parts)
             table = self._field_table(leader)
-            bases = Call("Shared", self.field(leader), table, self._marks(leader)[1], of_leader)
-        marks, marked = self._marks(name)
-        stale, _ = self._marks(name, ahead=1)
-        first, end = self.own_range("vertex")
+            bases = Call("Shared", self.field(leader), table, self._told(leader)[1], of_leader)
+        told, marked = self._told(name)
         given: dict[str, Value] = {
-            "mine": self.field(name), "marks": marks, "stale": stale, "fields": self._field_table(name),
-            "marked": marked, "bases": bases,
-            "rank": self.rank, "parts": self.parts, "first": first, "end": end, "n": self.capacity("vertex"),
+            "mine": self.field(name), "told": told, "fields": self._field_table(name), "marked": marked,
+            "bases": bases, "rank": self.rank, **self._own(),
         }  # fmt: skip
-        made = self.kernel("merge", merging, given, bring=bring)
-        self.phase(made, title=f"merge changes of {display_name(name)}: {dealt[name]}")
+        return self.kernel("merge", merging, given, bring=bring)
 
     def _combining(self, name: str, combine: str) -> tuple[Made, Value]:
         """Return what makes one value of those of all GPUs, and the old values that it needs for that."""
@@ -404,50 +439,45 @@ class PeersProgram(CudaProgram):
         bring = Made(combining, {"at": self._at(name), "combine": combine, "flag": flag})
         return bring, self._base(name)[1] if name in self.touches.summed else 0
 
-    def _find(self, step: Any, current: FrontierState) -> None:
+    def _find(self, step: Any, current: FrontierState) -> Call:
         """Owners bring together which of their vertices have been found: the next frontier."""
-        _, marked = self._either("found", self._found_side)
-        stale, _ = self._either("found", self._found_side, ahead=1)
-        first, end = self.own_range("vertex")
         given: dict[str, Value] = {
-            "made": pointer("uint32", self.next_bits(current)), "stale": pointer("uint32", stale), "marked": marked,
-            "parts": self.parts, "degrees": self.lists(step.edges)[0], "first": first, "end": end,
-            "n": self.capacity("vertex"),
+            "made": pointer("uint32", self.next_bits(current)), "marked": self._told("")[1],
+            "degrees": self.lists(step.edges)[0], **self._own(),
         }  # fmt: skip
-        after: list[Node] = [
+        return self.kernel("find", finding, given, big=self.big)
+
+    def _found(self, current: FrontierState) -> list[Node]:
+        """What becomes of the frontier then."""
+        return [
             Assign(current.bits, self.next_bits(current)),
             Assign(current.count, Counter("COUNT")),
             Assign(current.edges, Counter("EDGES")),
             Assign(current.form, form(BITS)),
             Assign(current.kind, expression(0)),
             *self._sized(current),
-            Assign(self._found_side, 1 - self._found_side),
         ]
-        made = self.kernel("find", finding, given, big=self.big)
-        self.phase(made, after, "bring together what all GPUs have found", meets=True)
 
-    def _share(self, name: str, clears: bool) -> None:
-        """Take over what owners have changed of a field."""
-        _, marked = self._marks(name)
-        stale, _ = self._marks(name, ahead=1)
+    def _take_over(self, names: list[str]) -> None:
+        """Take over what owners have changed of fields, and note what this GPU has given to them."""
+        calls = [self._share(name) if name in self.touches.mirrored else self._settle(name) for name in names]
+        if calls:
+            self._together(*calls, title=f"take over what owners have changed of {', '.join(names)}", meets=False)
+
+    def _share(self, name: str) -> Call:
         based = name in self.touches.summed
         given: dict[str, Value] = {
-            "mine": self.field(name), "base": self._base(name)[0] if based else 0, "stale": stale,
-            "fields": self._field_table(name), "marked": marked, "n": self.capacity("vertex"), **self._who(),
+            "mine": self.field(name), "base": self._base(name)[0] if based else 0, "fields": self._field_table(name),
+            "marked": self._told(name)[1], "blocks": self.blocks, **self._who(),
         }  # fmt: skip
-        parts: dict[str, Constant] = {
-            "at": self._at(name), "copy": Made(copying, {"based": based}), "clears": clears,
-        }  # fmt: skip
-        self.phase(self.kernel("share", sharing, given, **parts), title=f"take over what owners have changed of {name}")
+        return self.kernel("share", sharing, given, at=self._at(name), copy=Made(copying, {"based": based}))
 
-    def _settle(self, name: str) -> None:
-        """Note what this GPU has given to owners."""
-        marks, _ = self._marks(name)
+    def _settle(self, name: str) -> Call:
         given: dict[str, Value] = {
-            "mine": self.field(name), "base": self._base(name)[0], "marks": marks, **self._who()
+            "mine": self.field(name), "base": self._base(name)[0], "told": self._told(name)[0],
+            "blocks": self.blocks, **self._who(),
         }  # fmt: skip
-        made = self.kernel("settle", settling, given, copy=Made(copying, {"based": False}))
-        self.phase(made, title=f"note what has been added to {name}")
+        return self.kernel("settle", settling, given, copy=Made(copying, {"based": False}))
 
 
 def _finds(step: Any) -> bool:

@@ -42,7 +42,8 @@ class Touches:
     changed : frozenset of str
         Vertex fields that are written by some step.
     mirrored : frozenset of str
-        Those of them that some step reads or writes at elements of others.
+        Those of them of which some step needs the elements of others: it reads them, or changes them by atomics. What
+        is only stored to, its owner takes from whoever has stored it.
     summed : frozenset of str
         Vertex fields to which some step adds at elements of others.
 
@@ -59,6 +60,7 @@ class Touches:
         self._combine: dict[Step, dict[str, str]] = {}
         self._leaders: dict[tuple[Step, str], str] = {}
         self._pulls: dict[Step, bool] = {}
+        self._needed: dict[Step, set[str]] = {}
         reached: set[str] = set()
         changed: set[str] = set()
         swaps: list[set[str]] = []
@@ -75,13 +77,17 @@ class Touches:
                 for name, how in self._combine[step].items()
             ):
                 raise OneKernelError("a pull that writes at the other end")
+            needed = self._needed[step] = set()
             for fn, _ in step.functors():
                 made = effects(fn)
                 if not (made.exact and made.writes_known):
                     raise OneKernelError(f"{fn.__name__} passes its problem on")
                 changed |= made.writes.keys()
-                for uses in (made.reads, made.writes):
-                    reached |= {name for name, where in uses.items() if not where <= self._own(step)}
+                for name, where in (*made.reads.items(), *made.writes.items()):
+                    stored = where is made.writes.get(name) and name not in made.atomics
+                    if not (where <= self._own(step) or (stored and p.fields[name].combine != "sum")):
+                        needed.add(name)
+            reached |= needed
             changed |= {name for _, name in step.into_fields()}
             if isinstance(step, Swaps):
                 swaps.append({step.first, step.second})
@@ -131,6 +137,10 @@ class Touches:
     def watched(self, step: Step, pushed: bool) -> list[str]:
         """The fields whose changes by a step concern others."""
         return sorted(self._writes(step).keys() & self._vertex & (self.mirrored | self.dealt(step, pushed).keys()))
+
+    def needs(self, step: Step) -> bool:
+        """Whether a step needs elements of others that some step changes."""
+        return bool(self._needed[step] & self.mirrored)
 
     def _writes(self, step: Step) -> dict[str, set[str]]:
         found: dict[str, set[str]] = {}

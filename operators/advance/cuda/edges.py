@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frontier.backends.codes import BLOCK_BITS
 from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import ALL, QUEUE
 from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either
@@ -115,7 +116,8 @@ def taking(how: str, early: bool) -> Callable[..., Any]:
         if bitmap:
             ok = take_bit(out.taken, item)
         if share:
-            take_bit(out.taken, item)
+            out.taken[item] = np.uint8(1)
+            out.blocks[item >> BLOCK_BITS] = np.uint8(1)
             ok = False
         if cull:
             ok = not culled(out.taken, out.history, out.stamps, out.epoch, item)
@@ -211,7 +213,7 @@ def _tests(how: str, b: CudaProgram) -> dict[str, Value]:
     if how in ("bitmap", "cull"):
         made["taken"] = b.array("taken", "bits", "uint32")
     if how == "share":
-        made["taken"] = b.found_here()
+        made["taken"], made["blocks"] = b.touched("")
     if how == "cull":
         # All threads evaluate this argument before the phase, and so empty the history.
         b.scratch = True
@@ -226,7 +228,7 @@ def deduplication(step: Advance, b: CudaProgram) -> str:
     ``""``: the functor accepts no vertex twice. ``stamp``: an atomic exchange of the vertex's stamp. ``bitmap``: an
     atomic on its bit. ``cull``: cheap tests, which some duplicates pass; only where the frontier is seen by nothing but
     the loop itself. ``mark``: accepted vertices are only stamped, and a second phase makes the queue of the stamps.
-    ``share``: their bits are set, and owners look at the bits that all GPUs have set.
+    ``share``: they are marked, and owners look at what all GPUs have marked.
     """
     if step.output != "vertex":
         return ""
