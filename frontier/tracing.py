@@ -87,7 +87,7 @@ class Total:
 
 @dataclass
 class RankTotal:
-    """What one of several ranks did in all runs.
+    """What one of several ranks, or one of several GPUs, did in all runs.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class RankTotal:
     waiting : float
         Seconds from giving what it has to tell until all have given theirs: the others' steps, and the transport.
     sent : int
-        Bytes that it gave to the others together.
+        Bytes that it gave to the others together; of a GPU, bytes of values that it has read from them.
     """
 
     rank: int
@@ -123,7 +123,8 @@ class Trace:
     totals : dict of str to Total
         For every step: calls, edges and seconds.
     ranks : dict of int to RankTotal
-        For every rank of the ranks backend, on each of them: the sums over all runs that came to their end.
+        For every rank of the ranks backend, on each of them, and for every one of several GPUs: the sums over all runs
+        that came to their end.
     """
 
     def __init__(self) -> None:

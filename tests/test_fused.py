@@ -236,13 +236,18 @@ def picky(p, v):
 
 
 def test_trace(several):
-    """Rows are those of the first GPU: its part of each frontier."""
+    """Rows are those of the first GPU: its part of each frontier. Sums are of each."""
     g = graphs()[0].to(several)
     with fr.trace() as t:
         found = fr.bfs(g, 5)
     rows = [row for row in t.rows if row.step.startswith("Advance")]
     assert len(rows) == int(to_host(found.level).max()) + 1
     assert all(row.direction in ("push", "pull") for row in rows)
+    assert list(t.ranks) == list(range(several.count(",") + 1))
+    for total in t.ranks.values():
+        assert total.exchanges >= 2 * len(rows)
+        assert total.sent > 0
+        assert min(total.computing, total.merging, total.waiting) > 0
 
 
 def test_a_functor_that_raises_on_one_gpu(several):

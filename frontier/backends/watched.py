@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import types
 
 from frontier.backends.codes import BLOCK_BITS
-from frontier.backends.elements import Narrow, Watched
+from frontier.backends.elements import Flags, Narrow, Watched
 from frontier.functors import atomics
 
 __all__ = ["register"]
@@ -84,7 +84,20 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
             if there[index] != before:
                 mark(field, index)
 
-        return store if field.stores else change
+        if field.stores:
+            return store
+        if isinstance(field.inner, Flags) or not isinstance(value, types.Number):
+            return change
+        number = field.dtype
+
+        def change_number(field, index, value):
+            there = inner(field)
+            before = there[index]
+            there[index] = value
+            if number(value) != number(before):  # so nothing is read again
+                mark(field, index)
+
+        return change_number
 
     overload(operator.getitem)(getitem)
     overload(operator.setitem)(setitem)

@@ -13,11 +13,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier import tracing
 from frontier.backends import codes, workspace
 from frontier.backends.cuda import launch
 from frontier.backends.cuda.execution import CudaExecution, _blame, _running, build_of
 from frontier.backends.devices.execution import _copied
-from frontier.backends.devices.meeting_words import LOST, PATIENCE, box_words
+from frontier.backends.devices.meeting_words import (
+    COMPUTED,
+    LOST,
+    MERGED,
+    PATIENCE,
+    RECEIVED,
+    WAITED,
+    box_words,
+    sums_at,
+)
 from frontier.backends.devices.program import PeersProgram
 from frontier.backends.devices.replicas import Replica, replicas_of
 from frontier.backends.devices.touches import OneKernelError, Touches, touches_of
@@ -111,6 +121,8 @@ class FusedExecution:
                     pending.check()
         finally:
             self._bring_back()
+        if self.done and rings[0] is not None:
+            tracing.add_ranks([part.total() for part in self.parts])
         return self.passes - before
 
     def _load(self) -> None:
@@ -359,6 +371,15 @@ class _Part(CudaExecution):
         """Take over the rows of a trace."""
         with self.memory.using():
             self._end_trace(ring)
+
+    def total(self) -> tracing.RankTotal:
+        """What this GPU has done in a run."""
+        with self.memory.using():
+            sums = to_host(self._box()[sums_at(self._count) :]).tolist()
+        computed, merged, waited = (sums[word] / 1e9 for word in (COMPUTED, MERGED, WAITED))
+        return tracing.RankTotal(
+            self._replica.rank, self._get("meetings"), 0.0, computed, merged, waited, sums[RECEIVED]
+        )
 
     def _give_table(self, budget: int) -> None:
         self._workspace.clock = None

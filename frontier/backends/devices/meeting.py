@@ -43,12 +43,15 @@ from frontier.backends.devices.meeting_words import (  # noqa: F401 - the text o
     ALL_ERROR,
     ALL_STOP,
     ALL_VALUE,
+    COMPUTED,
     LOST,
+    MERGED,
     OPERATION,
     PATIENCE,
     REAL,
     TOLD,
     VALUE,
+    WAITED,
 )
 
 i32, u32, i64 = np.int32, np.uint32, np.int64
@@ -74,6 +77,7 @@ def meet(C, slot, arrivals, big, box, boxes, rank, parts, number, stopped, faile
                     pass
             sync_warp()
             first = parts + (number & 1) * parts * TOLD
+            come = clock()
             if t < parts:
                 tell(C, slot, big, int64_at(boxes[t]), first + rank * TOLD, stopped, failed)
                 store_release_system(int64_at(boxes[t]), rank, number)
@@ -85,6 +89,7 @@ def meet(C, slot, arrivals, big, box, boxes, rank, parts, number, stopped, faile
             sync_warp()
             if t == i32(0):
                 bring_together(box, first, words, parts)
+                box[words + TOLD + 1 + WAITED] += clock() - come
                 store_release(box, words + TOLD, number)
         elif t == i32(0):
             while load_acquire(box, words + TOLD) < number:

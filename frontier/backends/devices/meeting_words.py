@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from frontier.backends.cuda.runtime_words import COUNT, EDGES, ERROR, EXAMINED, PILE_COUNT, STOP
 
 __all__ = [
-    "ALL", "ALL_COUNT", "ALL_EDGES", "ALL_ERROR", "ALL_STOP", "ALL_VALUE", "LOST", "OPERATION", "PATIENCE", "REAL",
-    "TOLD", "VALUE", "box_words",
+    "ALL", "ALL_COUNT", "ALL_EDGES", "ALL_ERROR", "ALL_STOP", "ALL_VALUE", "COMPUTED", "LOST", "MERGED", "OPERATION",
+    "PATIENCE", "REAL", "RECEIVED", "SUMS", "TOLD", "VALUE", "WAITED", "box_words", "sums_at",
 ]  # fmt: skip
 
 #: How many words of a slot a GPU tells, and the words of K where what all told begins.
@@ -27,6 +28,18 @@ LOST = 64
 PATIENCE = 10_000_000_000 if os.environ.get("NUMBA_ENABLE_CUDASIM") != "1" else 60_000_000_000
 
 
-def box_words(parts: int) -> int:
-    """Words of a box: numbers of meetings, what GPUs tell in two of them, what all told, the last that has ended."""
+#: Sums of a run for a trace: nanoseconds in steps, in phases that exchange, and of waiting for other GPUs; bytes of values
+#: read from them.
+COMPUTED, MERGED, WAITED, RECEIVED, SUMS = range(5)
+
+
+def sums_at(parts: Any) -> Any:
+    """Where in a box these sums are: after the numbers of meetings, what GPUs tell in two of them, what all told, and
+    the last that has ended.
+    """
     return parts + 2 * parts * TOLD + TOLD + 1
+
+
+def box_words(parts: int) -> int:
+    """Words of a box."""
+    return int(sums_at(parts)) + SUMS

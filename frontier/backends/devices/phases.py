@@ -5,9 +5,12 @@ element that another GPU owns, it has a copy. After a step each GPU tells what i
 bitmap, and a flag for every block, without which the block's words mean nothing. Owners bring together what all have
 made of their elements (:func:`merging`), and then all copy what owners have changed (:func:`copying`).
 
-All walk over flags: 32 at a time, of which four lie side by side, so that a warp has one part of a stretch of changes
-and the others have the rest. ``marked`` and ``fields`` are tables with an address for each GPU. A GPU's range begins
-with a word of bitmaps, or is empty and begins with the last vertex. Of a block that lies in two ranges, all words count.
+All walk over flags: 32 at a time, of which four lie side by side, so that many warps share a stretch of changes. Of
+four blocks a warp looks at the 32 words, and then its lanes at all elements whose bits are set, side by side: what takes
+time is how often one waits for the other GPU.
+
+``marked`` and ``fields`` are tables with an address for each GPU. A GPU's range begins with a word of bitmaps, or is
+empty and begins with the last vertex. Of a block that lies in two ranges, all words count.
 """
 
 from __future__ import annotations
@@ -21,9 +24,9 @@ from frontier.backends.codes import BLOCK, BLOCK_BITS
 from frontier.lowering.kernels import Callee
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.machine import ballot, find_first, popcount, shuffle
-    from frontier.backends.cuda.names import uint32_at
-    from frontier.backends.cuda.reductions import add_found
+    from frontier.backends.cuda.machine import ballot, fetch_add, find_first, popcount, shuffle, sync_warp
+    from frontier.backends.cuda.names import tracing, uint32_at
+    from frontier.backends.cuda.reductions import add_found, inclusive_scan
 
 __all__ = ["combining", "copying", "completing", "finding", "following", "merging", "settling", "sharing", "telling"]
 
@@ -54,6 +57,27 @@ def is_own(word, first, end):
 def bit_of(word, lane):
     """Whether a lane's bit is set."""
     return np.uint32(np.uint32(word >> np.uint32(lane)) & np.uint32(1)) != np.uint32(0)
+
+
+def place_of(mask, upto, j):
+    """Where the bit number ``j`` is among the words of the 32 lanes, of which each has one (``mask``).
+
+    ``upto``: bits of the words up to a lane's own. All lanes call this, each for a number of its own.
+    """
+    k = np.int32(0)
+    for step in (16, 8, 4, 2, 1):
+        if j >= shuffle(upto, k + (step - 1)):
+            k += np.int32(step)
+    word = np.uint32(shuffle(np.int64(mask), k))
+    left = j - (shuffle(upto, k) - popcount(word))
+    place = np.int32(0)
+    for step in (16, 8, 4, 2, 1):
+        low = popcount(np.uint32(word & np.uint32((1 << step) - 1)))
+        if left >= low:
+            left -= low
+            word = np.uint32(word >> np.uint32(step))
+            place += np.int32(step)
+    return 32 * np.int64(k) + place
 
 
 def changers(marked, parts, blocks, v):
@@ -174,14 +198,15 @@ def following(at: Callee, lead: Callee, lead_at: Callee, mirrored: bool) -> Call
     return bring
 
 
-def merging(bring: Callee) -> Callable[..., Any]:
+def merging(bring: Callee, size: int) -> Callable[..., Any]:
     """Owners bring together what all GPUs have made of their elements, and add to what they tell themselves.
 
-    ``bases`` goes to ``bring``: for a field that follows another, the parts of that field.
+    ``bases`` goes to ``bring``: for a field that follows another, the parts of that field. A value has ``size`` bytes.
     """
 
-    def phase(p, C, slot, w, W, mine, told, fields, marked, bases, rank, parts, first, end, blocks):
+    def phase(p, C, slot, w, W, mine, told, fields, marked, bases, rank, parts, first, end, blocks, received):
         lane = np.int32(w & 31)
+        values = np.int64(0)
         base = begin_of(first, w)
         while base < blocks_end(end):
             block = block_of(base, lane, W)
@@ -192,26 +217,43 @@ def merging(bring: Callee) -> Callable[..., Any]:
                         some = True
             pending = ballot(some)
             while pending != np.uint32(0):
-                leader = find_first(pending)
-                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
-                one = np.int64(shuffle(block, leader))
-                known = told[WORDS * blocks + one] != 0
-                for k in range(WORDS):
-                    word = WORDS * one + k
-                    v = (word << 5) + lane
-                    who = changers(marked, parts, blocks, v)
-                    others = who & ~(np.int64(1) << np.int64(rank)) != 0 and is_own(word, first, end)
-                    if others:
+                four = find_first(pending) >> 2
+                pending = np.uint32(pending & np.uint32(~np.uint32(np.uint32(15) << np.uint32(4 * four))))
+                begun = base + four * (W >> 3)  # of four blocks
+                block = begun + lane // WORDS
+                word = WORDS * begun + lane
+                mask = np.uint32(0)
+                if block < blocks_end(end) and is_own(word, first, end):
+                    for r in range(parts):
+                        theirs = uint32_at(marked[r])
+                        if r != rank and theirs[WORDS * blocks + block] != 0:
+                            mask = np.uint32(mask | np.uint32(theirs[word]))
+                others = ballot(mask != np.uint32(0))
+                upto = inclusive_scan(popcount(mask), lane)
+                total = shuffle(upto, 31)
+                values += total
+                j = lane
+                while j - lane < total:
+                    place = place_of(mask, upto, min(j, total - 1))
+                    if j < total:
+                        v = (begun << BLOCK_BITS) + place
+                        who = changers(marked, parts, blocks, v)
                         mine[v] = bring(mine, fields, who, bases, rank, parts, blocks, v)
-                    votes = ballot(others)
-                    if lane == 0 and is_own(word, first, end):  # no other warp, and no other GPU, has this word
-                        before = np.uint32(0)
-                        if known:
-                            before = np.uint32(told[word])
-                        told[word] = np.uint32(before | votes)
-                if lane == 0:
-                    told[WORDS * blocks + one] = np.uint32(1)
+                    j += 32
+                sync_warp()  # all have looked at what was told before
+                # No other warp, and no other GPU, writes to these words.
+                grows = np.uint32(np.uint32(others >> np.uint32(lane & ~(WORDS - 1))) & np.uint32(255)) != np.uint32(0)
+                if grows and is_own(word, first, end):
+                    before = np.uint32(0)
+                    if told[WORDS * blocks + block] != 0:
+                        before = np.uint32(told[word])
+                    told[word] = np.uint32(before | mask)
+                sync_warp()
+                if grows and lane & (WORDS - 1) == 0:
+                    told[WORDS * blocks + block] = np.uint32(1)
             base += W
+        if tracing and lane == 0 and values != 0:
+            fetch_add(received, 0, values * size)
 
     return phase
 
@@ -245,55 +287,61 @@ def finding(big: bool) -> Callable[..., Any]:
 # ---- what all take over ----------------------------------------------------------------------------------
 
 
-def copying(based: bool) -> Callable[..., Any]:
+def copying(based: bool, size: int) -> Callable[..., Any]:
     """Return a function by which all threads copy the elements of a range that another GPU has told of.
 
-    A lane loads four values before it stores them, so that they come side by side.
+    A lane loads four values before it stores them, so that they come side by side. A lane that has none copies the last
+    one too, which is the same. If a value has ``size`` bytes, they are added up.
     """
 
-    def copy(w, W, mine, base, theirs, told, first, end, blocks):
+    def copy(w, W, mine, base, theirs, told, first, end, blocks, received):
         lane = np.int32(w & 31)
+        values = np.int64(0)
         at = begin_of(first, w)
         while at < blocks_end(end):
             block = block_of(at, lane, W)
-            pending = ballot(block < blocks_end(end) and told[WORDS * blocks + min(block, blocks - 1)] != 0)
+            some = False
+            if block < blocks_end(end):
+                some = told[WORDS * blocks + block] != 0
+            flags = ballot(some)
+            pending = flags
             while pending != np.uint32(0):
-                leader = find_first(pending)
-                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
-                one = np.int64(shuffle(block, leader))
+                four = find_first(pending) >> 2
+                pending = np.uint32(pending & np.uint32(~np.uint32(np.uint32(15) << np.uint32(4 * four))))
+                begun = at + four * (W >> 3)  # of four blocks
+                word = WORDS * begun + lane
                 mask = np.uint32(0)
-                if lane < WORDS and is_own(WORDS * one + lane, first, end):
-                    mask = np.uint32(told[WORDS * one + lane])
-                for k in range(0, WORDS, 4):
-                    v = (one << BLOCK_BITS) + 32 * k + lane
-                    set0 = bit_of(np.uint32(shuffle(np.int64(mask), k)), lane)
-                    set1 = bit_of(np.uint32(shuffle(np.int64(mask), k + 1)), lane)
-                    set2 = bit_of(np.uint32(shuffle(np.int64(mask), k + 2)), lane)
-                    set3 = bit_of(np.uint32(shuffle(np.int64(mask), k + 3)), lane)
-                    if set0 or set1 or set2 or set3:
-                        some = v + 32 * (0 if set0 else 1 if set1 else 2 if set2 else 3)
-                        value0 = theirs[v if set0 else some]
-                        value1 = theirs[v + 32 if set1 else some]
-                        value2 = theirs[v + 64 if set2 else some]
-                        value3 = theirs[v + 96 if set3 else some]
-                        if set0:
-                            mine[v] = value0
-                        if set1:
-                            mine[v + 32] = value1
-                        if set2:
-                            mine[v + 64] = value2
-                        if set3:
-                            mine[v + 96] = value3
+                if bit_of(flags, 4 * four + lane // WORDS) and is_own(word, first, end):
+                    mask = np.uint32(told[word])
+                upto = inclusive_scan(popcount(mask), lane)
+                total = shuffle(upto, 31)
+                values += total
+                last = total - 1
+                j = lane
+                while j - lane < total:
+                    v0 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j, last))
+                    value0 = theirs[v0]
+                    if j - lane + 32 < total:
+                        v1 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 32, last))
+                        v2 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 64, last))
+                        v3 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 96, last))
+                        value1 = theirs[v1]
+                        value2 = theirs[v2]
+                        value3 = theirs[v3]
+                        mine[v1] = value1
+                        mine[v2] = value2
+                        mine[v3] = value3
                         if based:
-                            if set0:
-                                base[v] = value0
-                            if set1:
-                                base[v + 32] = value1
-                            if set2:
-                                base[v + 64] = value2
-                            if set3:
-                                base[v + 96] = value3
+                            base[v1] = value1
+                            base[v2] = value2
+                            base[v3] = value3
+                    mine[v0] = value0
+                    if based:
+                        base[v0] = value0
+                    j += 128
             at += W
+        if tracing and size != 0 and lane == 0 and values != 0:
+            fetch_add(received, 0, values * size)
 
     return copy
 
@@ -301,10 +349,11 @@ def copying(based: bool) -> Callable[..., Any]:
 def sharing(at: Callee, copy: Callee) -> Callable[..., Any]:
     """Take over what owners have changed of a field."""
 
-    def phase(p, C, slot, w, W, mine, base, fields, marked, starts, rank, parts, blocks):
+    def phase(p, C, slot, w, W, mine, base, fields, marked, starts, rank, parts, blocks, received):
         for r in range(parts):
             if r != rank:
-                copy(w, W, mine, base, at(fields[r]), uint32_at(marked[r]), starts[r], starts[r + 1], blocks)
+                told = uint32_at(marked[r])
+                copy(w, W, mine, base, at(fields[r]), told, starts[r], starts[r + 1], blocks, received)
 
     return phase
 
@@ -315,7 +364,7 @@ def settling(copy: Callee) -> Callable[..., Any]:
     def phase(p, C, slot, w, W, mine, base, told, starts, rank, parts, blocks):
         for r in range(parts):
             if r != rank:
-                copy(w, W, base, base, mine, told, starts[r], starts[r + 1], blocks)
+                copy(w, W, base, base, mine, told, starts[r], starts[r + 1], blocks, 0)
 
     return phase
 
@@ -323,13 +372,17 @@ def settling(copy: Callee) -> Callable[..., Any]:
 def completing() -> Callable[..., Any]:
     """Take over from the other GPUs the bits of their vertices."""
 
-    def phase(p, C, slot, w, W, bits, others, starts, rank, parts):
+    def phase(p, C, slot, w, W, bits, others, starts, rank, parts, received):
         for r in range(parts):
             if r != rank:
                 theirs = uint32_at(others[r])
-                i = ((starts[r] + 31) >> 5) + w
-                while i < (starts[r + 1] + 31) >> 5:
+                first = (starts[r] + 31) >> 5
+                last = (starts[r + 1] + 31) >> 5
+                i = first + w
+                while i < last:
                     bits[i] = np.uint32(theirs[i])
                     i += W
+                if tracing and w == 0:
+                    fetch_add(received, 0, 4 * (last - first))
 
     return phase

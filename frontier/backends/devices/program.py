@@ -14,11 +14,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from frontier.backends.codes import BLOCK
 from frontier.backends.cuda.printers import LeaderPrinter
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.cuda.runtime_words import MAX, MIN, OR, SUM
-from frontier.backends.devices.meeting_words import REAL
+from frontier.backends.devices.meeting_words import COMPUTED, MERGED, REAL, RECEIVED, sums_at
 from frontier.backends.devices.phases import (
     combining,
     completing,
@@ -50,6 +52,7 @@ from frontier.lowering.ir import (
     expression,
 )
 from frontier.lowering.kernels import FunctorName, Made
+from frontier.lowering.printer import indented
 from frontier.lowering.variables import CODE, SLOT, STOP, WORDS, WORKER, WORKERS, pointer
 from frontier.program.order import display_name
 
@@ -81,6 +84,7 @@ class PeersProgram(CudaProgram):
         self.touches = touches
         self._sizes: dict[int, tuple[Var, Var]] = {}
         self._watched: list[str] = []
+        self._exchanges: list[Node] = []
         super().__init__(layout, schedule, build)
         self.rank, self.parts = self.input("rank", "peer rank"), self.input("parts", "peer parts")
         self.starts = pointer("int64", self.input("starts", "peer starts"))
@@ -89,6 +93,12 @@ class PeersProgram(CudaProgram):
         #: The number of the last meeting; what phases have left since in the words STOP and ERROR.
         self.meetings, self.stopped, self.failed = (self.keep(name) for name in ("meetings", "stopped", "failed"))
         self.blocks = self.input("field_blocks", "peer blocks")
+        self._received = pointer("int64", self.input("box", "peer box") + 8 * (sums_at(self.parts) + RECEIVED))
+
+    @property
+    def exchanges(self) -> list[Node]:
+        """The phases in which GPUs exchange what has changed."""
+        return self._exchanges
 
     @property
     def described(self) -> str:
@@ -249,7 +259,9 @@ class PeersProgram(CudaProgram):
             self.phase(marks, title="mark the frontier in the bitmap", meets=True)
         a, b = (current.buffer("mask", side) for side in "ab")
         others = Choice(equal(current.bits, self.input(a, "bits")), self._table(a), self._table(b))
-        given: dict[str, Value] = {"bits": pointer(word, current.bits), "others": others, **self._who()}
+        given: dict[str, Value] = {
+            "bits": pointer(word, current.bits), "others": others, "received": self._received, **self._who()
+        }  # fmt: skip
         self.phase(self.kernel("complete", completing, given), title="take over the bits of the other GPUs")
 
     # ---- piles ---------------------------------------------------------------------------------------------
@@ -319,6 +331,7 @@ class PeersProgram(CudaProgram):
         if calls or after:
             call, *more = calls or [Call("nothing")]
             self.phase(call, after, title, meets=meets, more=more)
+            self._exchanges.append(self._within[-1])
 
     def replayed(self, current: FrontierState) -> None:
         """Let all GPUs know the size of a frontier that has been taken from a record."""
@@ -400,6 +413,9 @@ class PeersProgram(CudaProgram):
         first, end = self.own_range("vertex")
         return {"parts": self.parts, "first": first, "end": end, "blocks": self.blocks}
 
+    def _size(self, name: str) -> int:
+        return np.dtype(self.layout.dtype(name)).itemsize
+
     def _at(self, name: str) -> FunctorName:
         return FunctorName(f"{self.layout.dtype(name)}_at")
 
@@ -429,9 +445,9 @@ class PeersProgram(CudaProgram):
         told, marked = self._told(name)
         given: dict[str, Value] = {
             "mine": self.field(name), "told": told, "fields": self._field_table(name), "marked": marked,
-            "bases": bases, "rank": self.rank, **self._own(),
+            "bases": bases, "rank": self.rank, "received": self._received, **self._own(),
         }  # fmt: skip
-        return self.kernel("merge", merging, given, bring=bring)
+        return self.kernel("merge", merging, given, bring=bring, size=self._size(name))
 
     def _combining(self, name: str, combine: str) -> tuple[Made, Value]:
         """Return what makes one value of those of all GPUs, and the old values that it needs for that."""
@@ -468,16 +484,17 @@ class PeersProgram(CudaProgram):
         based = name in self.touches.summed
         given: dict[str, Value] = {
             "mine": self.field(name), "base": self._base(name)[0] if based else 0, "fields": self._field_table(name),
-            "marked": self._told(name)[1], "blocks": self.blocks, **self._who(),
+            "marked": self._told(name)[1], "blocks": self.blocks, "received": self._received, **self._who(),
         }  # fmt: skip
-        return self.kernel("share", sharing, given, at=self._at(name), copy=Made(copying, {"based": based}))
+        copy = Made(copying, {"based": based, "size": self._size(name)})
+        return self.kernel("share", sharing, given, at=self._at(name), copy=copy)
 
     def _settle(self, name: str) -> Call:
         given: dict[str, Value] = {
             "mine": self.field(name), "base": self._base(name)[0], "told": self._told(name)[0],
             "blocks": self.blocks, **self._who(),
         }  # fmt: skip
-        return self.kernel("settle", settling, given, copy=Made(copying, {"based": False}))
+        return self.kernel("settle", settling, given, copy=Made(copying, {"based": False, "size": 0}))
 
 
 def _finds(step: Any) -> bool:
@@ -512,6 +529,20 @@ class PeersPrinter(LeaderPrinter):
     """Prints a kernel whose GPUs meet at some of its barriers."""
 
     program: PeersProgram
+
+    def function(self) -> list[str]:
+        """Lines of the kernel; for a trace the first thread adds up how long phases take."""
+        lines = super().function()
+        if not self.program.build.traced:
+            return lines
+        box = self._by_thread(self.program.box)
+        at = f"{box}[{self._by_thread(expression(sums_at(self.program.parts)))}"
+        begin = next(i for i, line in enumerate(lines) if line.startswith("        clear_next("))
+        end = next(i for i, line in enumerate(lines) if line == f"        {self.meeting('')[0]}")
+        exchanges = [number for number, phase in self._calls.items() if phase in self.program.exchanges]
+        kind = " or ".join(f"call == {number}" for number in exchanges) or "False"
+        spent = ["if w == 0:", f"    {at} + ({MERGED} if {kind} else {COMPUTED})] += clock() - begun"]
+        return [*lines[:begin], "        begun = clock()", *lines[begin:end], *indented(spent, 2), *lines[end:]]
 
     def announced(self, call: str) -> list[str]:
         """Lines that number the meetings."""

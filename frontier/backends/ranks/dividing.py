@@ -86,6 +86,7 @@ class Exchange:
         self._program, self._p, self._turning = program, p, turning
         self._rank, self._parts = comm.rank, comm.size
         self.rounds = Rounds(comm)
+        self._memory = p.graph.placement.memory
         self.mirrors = Selective(p, self.rounds, starts) if grid is None else Mirrors(p, self.rounds, starts, grid)
         self.plans = Plans(program, p, turning, grid is not None)
         #: Steps whose frontiers others have asked for, and the audience: they tell these at once from then on.
@@ -200,7 +201,8 @@ class Exchange:
             raise
         for name, pile in piles.items():
             own, added = mirrors.own(pile).ids, p.piles[name].ids
-            p.piles[name] = Portion.of(p.graph, pile.kind, distinct(np.concatenate([own, added])), 0)
+            both = self._memory.xp.concatenate([own, added])
+            p.piles[name] = Portion.of(p.graph, pile.kind, distinct(both), 0)
         for each in plan.own:
             if each in looked:
                 mirrors.changed(each.name, changed.pop(each.name)[0])
@@ -230,7 +232,8 @@ class Exchange:
 
     def _ascending(self, f: Frontier) -> NDArray[Any]:
         if f._ids is None:
-            return np.flatnonzero(f.mask)
+            found: NDArray[Any] = self._memory.xp.flatnonzero(f.mask)
+            return found
         return ascending([f.ids], 0, f.capacity)
 
     # ---- among parts -----------------------------------------------------------------------------------------
@@ -290,7 +293,7 @@ class Exchange:
                     united[key] = self._mine(parts, mirrors.bounds_of(name))
                 mirrors.changed(name, united[key])
         for name, reduction in plan.folds.items():
-            own = np.sort(mirrors.own(f).ids)
+            own = self._memory.xp.sort(mirrors.own(f).ids)
             fold(p.arrays[name], reduction, own, [each[names.index(name)] for each in told])
             mirrors.changed(name, own)
         return notes, found
@@ -314,7 +317,8 @@ class Exchange:
     ) -> tuple[list[Note], list[Any]]:
         """Deal elements, and values of them, to their owners: what all have noted, and what is this part's."""
         edges = [each.tolist() for each in bounds]
-        cuts = [np.searchsorted(ids, each).tolist() for (ids, _), each in zip(given, bounds, strict=True)]
+        moved, search = self._memory.moved, self._memory.xp.searchsorted
+        cuts = [search(ids, moved(each)).tolist() for (ids, _), each in zip(given, bounds, strict=True)]
 
         def sections(rank: int) -> list[Section]:
             made = []
@@ -327,7 +331,7 @@ class Exchange:
         notes, came = self.rounds.deal(note, messages)
         own = sections(self._rank)
         like = [(each.first, each.length, None if each.values is None else each.values.dtype, False) for each in own]
-        told = [unpacked(message, like) for message in came]
+        told = [unpacked(message, like, self._memory) for message in came]
         told[self._rank] = [(each.ids, each.values) for each in own]
         return notes, told
 
