@@ -1,4 +1,4 @@
-"""Lists of what is set in large arrays: elements that have changed, marked ones, the union of several lists.
+"""Lists of what is set in large arrays: elements that have changed, those without the usual value, marked ones, unions.
 
 On a GPU each is one kernel, which appends by one atomic for each warp: CuPy's functions take several passes over arrays
 of the same length. (R-MAT 24 on one H200: see docs/performance-history.md.) Elsewhere NumPy does the same. Lists are in
@@ -8,7 +8,7 @@ no particular order.
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from frontier.memory import detection
 if TYPE_CHECKING:
     from frontier.memory.base import Memory
 
-__all__ = ["changed", "joined", "marked"]
+__all__ = ["Differing", "adopt", "changed", "differing", "fill", "joined", "marked"]
 
 #: ``T`` holds an element's bits, ``ID`` an element's number.
 _SOURCE = r"""
@@ -55,6 +55,35 @@ extern "C" __global__ void joined(const Number *part, long long n, int *stamps, 
         if (taken) ids[at] = id;
     }
 }
+extern "C" __global__ void differing(const Bits *array, long long stride, long long n, Bits usual,
+                                     Number *ids, Bits *values, unsigned long long *count, unsigned long long room) {
+    EACH(n) {
+        Bits value = i < n ? array[i * stride] : usual;
+        bool taken = value != usual;
+        // Once there are too many, nobody asks how many.
+        if (!__any_sync(~0u, taken) || *(volatile unsigned long long *)count > room) taken = false;
+        long long at = place(taken, count);
+        if (taken && at < room) { ids[at] = i; values[at] = value; }
+    }
+}
+extern "C" __global__ void fill(Bits *array, long long stride, long long n, Bits usual) {
+    for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += gridDim.x * (long long)blockDim.x)
+        array[i * stride] = usual;
+}
+extern "C" __global__ void adopt(Bits *array, long long stride, const Bits *other, long long its_stride,
+                                 long long first, long long end, const Number *ids, const Bits *values,
+                                 const unsigned long long *count, unsigned long long room) {
+    unsigned long long start = blockIdx.x * (unsigned long long)blockDim.x + threadIdx.x, found = *count;
+    unsigned long long step = gridDim.x * (unsigned long long)blockDim.x;
+    if (found <= room) {
+        for (unsigned long long i = start; i < found; i += step) {
+            long long at = ids[i];
+            if (at >= first && at < end) array[at * stride] = values[i];
+        }
+    } else {
+        for (long long i = first + start; i < end; i += step) array[i * stride] = other[i * its_stride];
+    }
+}
 """
 
 #: Bytes of an element -> a type of as many.
@@ -78,14 +107,22 @@ def _on_gpu(memory: Memory) -> bool:
     return hasattr(memory.xp, "RawModule")
 
 
+def _stride(array: Any) -> np.int64:
+    return np.int64(array.strides[0] // array.itemsize if len(array) else 1)
+
+
+def _address(array: Any) -> np.uint64:
+    """Where an array lies, which may be of another GPU."""
+    return np.uint64(array.data.ptr)
+
+
 def changed(memory: Memory, array: Any, before: Any, ids: np.dtype[Any]) -> tuple[Any, Any]:
     """Return the elements whose bits are not those of before, and their values; and put the old values back."""
     xp = memory.xp
     if _on_gpu(memory):
         found, values = xp.empty(len(array), ids), xp.empty(len(array), array.dtype)
         count = xp.zeros(1, np.uint64)
-        stride = array.strides[0] // array.itemsize if len(array) else 1
-        given = (array, before, np.int64(stride), np.int64(len(array)), found, values, count)
+        given = (array, before, _stride(array), np.int64(len(array)), found, values, count)
         _launch("changed", memory, array.dtype, ids, len(array), given)
         total = int(count[0])
         return found[:total].copy(), values[:total].copy()  # as short as they are, to be kept and sent
@@ -124,3 +161,67 @@ def joined(memory: Memory, parts: list[Any], stamps: Any, epoch: int) -> Any:
             given = (part, np.int64(len(part)), stamps, np.int32(epoch), found, count)
             _launch("joined", memory, stamps.dtype, ids, len(part), given)
     return found[: int(count[0])]
+
+
+class Differing(NamedTuple):
+    """The elements of an array that do not have its usual value, as :func:`differing` has found them.
+
+    Attributes
+    ----------
+    usual : numpy.generic
+        The usual value's bits.
+    ids, values : array
+        They; only so many as there is room for.
+    count : array of shape (1,), optional
+        How many there are, on the GPU itself: the host has not waited for it. None elsewhere, where there is room for
+        all.
+    """
+
+    usual: Any
+    ids: Any
+    values: Any
+    count: Any
+
+
+def differing(memory: Memory, array: Any, usual: Any, room: int) -> Differing | None:
+    """Find the elements whose bits are not those of a value; nothing is found if it is known that there is no room.
+
+    On a GPU the host does not wait.
+    """
+    xp = memory.xp
+    bits = np.array(usual, array.dtype).view(f"u{array.dtype.itemsize}")[()]
+    if _on_gpu(memory):
+        ids = np.dtype(np.int32 if len(array) < 1 << 31 else np.int64)
+        found, values, count = xp.empty(room, ids), xp.empty(room, array.dtype), xp.zeros(1, np.uint64)
+        given = (array, _stride(array), np.int64(len(array)), bits, found, values, count, np.uint64(room))
+        _launch("differing", memory, array.dtype, ids, len(array), given)
+        return Differing(bits, found, values, count)
+    at = xp.flatnonzero(array.view(bits.dtype) != bits)
+    return Differing(bits, at, array[at], None) if len(at) <= room else None
+
+
+def fill(memory: Memory, array: Any, found: Differing) -> None:
+    """Give all elements the usual value."""
+    if _on_gpu(memory):
+        given = (array, _stride(array), np.int64(len(array)), found.usual)
+        _launch("fill", memory, array.dtype, found.ids.dtype, len(array), given)
+    else:
+        array.view(found.usual.dtype)[:] = found.usual
+
+
+def adopt(memory: Memory, array: Any, other: Any, span: tuple[int, int], found: Differing) -> None:
+    """Let elements in a range, which are filled, be those of another array; both may be of different GPUs.
+
+    The GPU that has the other one must have finished to look for what differs.
+    """
+    first, end = span
+    if _on_gpu(memory):
+        given = (
+            array, _stride(array), _address(other), _stride(other), np.int64(first), np.int64(end),
+            _address(found.ids), _address(found.values), _address(found.count), np.uint64(len(found.ids)),
+        )  # fmt: skip
+        _launch("adopt", memory, array.dtype, found.ids.dtype, end - first, given)
+        return
+    at, values = memory.moved(found.ids), memory.moved(found.values)
+    inside = (at >= first) & (at < end)
+    array[at[inside]] = values[inside]

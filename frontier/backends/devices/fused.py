@@ -17,6 +17,7 @@ from frontier import tracing
 from frontier.backends import codes, workspace
 from frontier.backends.cuda import launch
 from frontier.backends.cuda.execution import CudaExecution, _blame, _running, build_of
+from frontier.backends.devices import loading
 from frontier.backends.devices.execution import _copied
 from frontier.backends.devices.meeting_words import (
     COMPUTED,
@@ -107,8 +108,10 @@ class FusedExecution:
         if self.done:
             return 0
         before = self.passes
-        self._load()
+        loaded = self._load()
         rings = [part.begin_trace() for part in self.parts]  # all write rows, and those of the first are shown
+        loading.wait(self._replicas)
+        del loaded
         try:
             with deferred(patient=True) as pending:
                 while not self.done:
@@ -125,15 +128,14 @@ class FusedExecution:
             tracing.add_ranks([part.total() for part in self.parts])
         return self.passes - before
 
-    def _load(self) -> None:
-        """Let all GPUs have the fields and scalars as they are now."""
+    def _load(self) -> Any:
+        """Begin to let all GPUs have fields and scalars as they are now; what to keep while they have not finished."""
         self._replicas[0].memory.synchronize()  # whoever has written them
+        kept = loading.load(self._p, self._replicas, _apart(self._p, self._touches))
         for replica, part in zip(self._replicas, self.parts, strict=True):
-            replica.load(self._p)
             replica.prepare(self._p)
             part.load(self._p)
-        for replica in self._replicas:
-            replica.memory.synchronize()
+        return kept
 
     def _run(self, budget: int) -> None:
         """Run the kernels until all have returned."""
@@ -186,15 +188,7 @@ class FusedExecution:
             return
         for name in self.parts[0].piles:
             self._p.piles[name] = self._union([part.pile(name) for part in self.parts])
-        first = self._replicas[0].memory
-        with first.using("the fields of a problem"):
-            for replica in self._replicas[1:]:
-                own = slice(*replica.own["vertex"])
-                for name in self._touches.changed - self._touches.mirrored:
-                    with replica.memory.using():
-                        mine = replica.whole.arrays[name][own]
-                    self._p.arrays[name][own] = first.moved(mine)
-            first.synchronize()
+        loading.bring_back(self._p, self._replicas, self._touches.changed - self._touches.mirrored)
 
 
 class _Part(CudaExecution):
@@ -445,6 +439,12 @@ class _Part(CudaExecution):
         """The elements of the current frontier that this GPU owns."""
         made = super()._current()
         return None if made is None else self._replica.owned(made)
+
+
+def _apart(p: Problem, touches: Touches) -> set[str]:
+    """The fields of which a GPU reads only those elements of others that it has stored before."""
+    read = set().union(*touches._needed.values()) - touches.changed
+    return {name for name, field in p.fields.items() if field.kind == "vertex"} - touches.mirrored - read
 
 
 def _code_of(step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule, touches: Touches) -> Code:
