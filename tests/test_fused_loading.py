@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import strict_cupy
 from test_fused import NAMES, SIMULATED, graphs
 
 import frontier as fr
-from frontier.backends.devices import compaction, fused, loading
+from frontier.backends.devices import compaction, fused, loading, replicas
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.gpu import gpu
@@ -158,3 +160,41 @@ def test_what_nobody_needs_of_others(several):
     assert isinstance(run, fused.FusedExecution)
     assert fused._apart(p, run._touches) == {"own", "total", "strange", "flags"}
     run.proceed()
+
+
+def test_placements_that_share_gpus_and_graphs(monkeypatch):
+    """What a run leaves for later ones says which part of a graph it was, and of how many."""
+    if not SIMULATED and len(detection.every()) < 2:
+        pytest.skip("there is one GPU only")
+    monkeypatch.setattr(loading, "SHORT", 0)
+    with strict_cupy.simulated() if SIMULATED else nullcontext():
+        g = graphs()[0]
+        for source in (5, 7):
+            for name in ("cuda:0,1", "cuda:0,1,1", "cuda:1,0", "cuda:0,1"):
+                assert np.array_equal(to_host(fr.bfs(g.to(name), source).level), fr.bfs(g, source).level)
+
+
+def lower(p, src, dst):
+    return fr.atomic_min(p.label, dst, p.label[src]) > p.label[src]
+
+
+def test_addresses_are_written_when_they_change(several, monkeypatch):
+    written, made = [], {}
+
+    def lasting(p, g, first, make=replicas._problem):
+        """The other GPUs' arrays lie where they lay before."""
+        if (p, g) not in made:
+            made[p, g] = make(p, g, first)
+        return made[p, g]
+
+    monkeypatch.setattr(fused, "_write", lambda *given, write=fused._write: written.append(given) or write(*given))
+    monkeypatch.setattr(replicas, "_problem", lasting)
+    g = graphs()[0].to(several)
+    p, q = (fr.Problem(g, label=fr.vertex("int64", np.arange(g.num_vertices), combine="min")) for _ in range(2))
+    step = fr.Loop(fr.Advance(lower), over="vertices")
+    counts = []
+    for each in (p, p, q, p):
+        step(each)
+        counts.append(len(written))
+    assert counts[0] == counts[1] < counts[2] < counts[3]
+    assert np.array_equal(to_host(p.label), to_host(q.label))

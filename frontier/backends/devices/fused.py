@@ -74,8 +74,10 @@ class FusedExecution:
         if any(part.complete for part in self.parts):  # all must leave their kernels at the same places
             for part in self.parts:
                 part.complete_code()
+        places = [part.places() for part in self.parts]
+        starts = [*(replica.own["vertex"][0] for replica in self._replicas), p.graph.num_vertices]
         for part in self.parts:
-            part.connect(self.parts)
+            part.connect(places, starts)
         self.done = False
 
     @property
@@ -191,6 +193,32 @@ class FusedExecution:
         loading.bring_back(self._p, self._replicas, self._touches.changed - self._touches.mirrored)
 
 
+class _PeersTable(launch.Exchange):
+    """The table of a run with what it knows of the other GPUs, which later runs find.
+
+    Attributes
+    ----------
+    rows : dict of str to int
+        Keys of the arrays whose addresses on all GPUs a program needs, each with its number.
+    peers : array, optional
+        These addresses, in this order.
+    places : list of lists of int
+        The same, as they were last written, by GPU.
+    fixed : dict of str to int
+        Where arrays of this GPU lie that are the same in all runs.
+    words_of : dict of int to int
+        What to write to words of the table that each run clears.
+    """
+
+    def __init__(self, at: dict[str, int], scalars: list[Any]) -> None:
+        super().__init__(at, scalars)
+        self.rows: dict[str, int] = {}
+        self.peers: Any = None
+        self.places: list[list[int]] = []
+        self.fixed: dict[str, int] = {}
+        self.words_of: dict[int, int] = {}
+
+
 class _Part(CudaExecution):
     """What one GPU does."""
 
@@ -216,8 +244,8 @@ class _Part(CudaExecution):
             code = _code_of(step, p, None if f is None else f.kind, schedule, touches)
             work = workspace.take(g) or Workspace(g, self.memory.xp, launch.address_of)
             known = code.tables.get(work)
-            self._begin(code, work, known or launch.Exchange(code.at, list(p.scalars.values())))
-            self._counters().fill(0)
+            self._begin(code, work, known or _PeersTable(code.at, list(p.scalars.values())))
+            _clear(self._counters())
             work.clock = (0, 0)
             if known is None:
                 self._fill(self._counters())
@@ -225,11 +253,11 @@ class _Part(CudaExecution):
             if f is not None:
                 count, _ = self._program.sizes(self._program.given)
                 self._words[self._at[count.name]] = len(f)
-            self._box().fill(0)
+            _clear(self._box())
             if work.kept.get("running"):  # a run before this one has not come to its end
                 for key, role in self._program.inputs.items():
                     if role == "touched":
-                        work.array(key, role).fill(0)
+                        _clear(work.array(key, role))
             work.kept["running"] = True
 
     @property
@@ -288,13 +316,24 @@ class _Part(CudaExecution):
             self._workspace.kept[key] = self._workspace.xp.empty(len(array), array.dtype)
         return self._workspace.kept[key]
 
-    def address(self, key: str) -> int:
-        """Where an array lies that a table has the address of."""
-        with self.memory.using("what GPUs exchange"):
-            return self._workspace.address_of(self._array(key))
+    def _keys(self) -> list[str]:
+        """Keys of the arrays that there are tables for."""
+        fields = (
+            f"{stem} {name}"
+            for word, stem in (("fields", "field"), ("bases", "base"))
+            for name in self._p.arrays
+            if f"{word}:{name}" in self._at
+        )
+        return list(dict.fromkeys(["box", *self._roles("table"), *fields]))
 
     def _table_of(self, key: str) -> Any:
-        return self._workspace.array(f"table {key}", "words", self._count)
+        """The addresses of an array on all GPUs, which are a part of those of all such arrays."""
+        table = self._table
+        if table.peers is None:
+            table.rows = {each: row for row, each in enumerate(self._keys())}
+            table.peers = self._workspace.xp.zeros(self._count * len(table.rows), np.int64)
+        first = self._count * table.rows[key]
+        return table.peers[first : first + self._count]
 
     def _input(self, name: str, role: str) -> int:
         if not role.startswith("peer "):
@@ -313,35 +352,41 @@ class _Part(CudaExecution):
             return work.address_of(self._table_of(key or "box"))
         return self._replica.rank if what == "rank" else self._count
 
-    def connect(self, parts: list[_Part]) -> None:
-        """Note where the arrays of all GPUs lie."""
-        with self.memory.using("a run on several GPUs"):
-            starts = [part._replica.own["vertex"][0] for part in parts] + [self._p.graph.num_vertices]
-            self._note("starts", self._workspace.array("starts", "words", self._count + 1), starts)
-        for key in ("box", *self._roles("table")):
-            self._note_table(key, parts)
-        for word, stem in (("fields", "field"), ("bases", "base")):
-            for name, array in self._p.arrays.items():
-                if f"{word}:{name}" in self._at and len(array):
-                    self._note_table(f"{stem} {name}", parts)
-                    with self.memory.using():
-                        self._set(f"{word}:{name}", self._workspace.address_of(self._table_of(f"{stem} {name}")))
-        for name in self._p.arrays:
-            if f"base:{name}" in self._at and name in self._touches.summed:
-                self._set(f"base:{name}", self.address(f"base {name}"))
+    def places(self) -> list[int]:
+        """Where the arrays lie that there are tables for; only fields lie elsewhere in another run."""
+        work, fixed, made = self._workspace, self._table.fixed, []
+        with self.memory.using("what GPUs exchange"):
+            for key in self._table.rows:
+                if key.startswith("field "):
+                    made.append(work.address_of(self._array(key)))
+                    continue
+                if key not in fixed:
+                    none = key.startswith("base ") and key[5:] not in self._touches.summed
+                    fixed[key] = 0 if none else work.address_of(self._array(key))
+                made.append(fixed[key])
+        return made
 
-    def _note_table(self, key: str, parts: list[_Part]) -> None:
-        if key.startswith("base ") and key[5:] not in self._touches.summed:
-            return
-        addresses = [part.address(key) for part in parts]
+    def connect(self, places: list[list[int]], starts: list[int]) -> None:
+        """Note where the arrays of all GPUs lie, of each as its :meth:`places` says, and what each owns."""
+        table, kept = self._table, self._workspace.kept
         with self.memory.using("a run on several GPUs"):
-            self._note(f"table {key}", self._table_of(key), addresses)
-
-    def _note(self, name: str, array: Any, values: list[int]) -> None:
-        """Write numbers to an array, unless it has them."""
-        if self._workspace.kept.get(name) != values:
-            array[:] = self._workspace.xp.asarray(np.array(values, np.int64))
-            self._workspace.kept[name] = values
+            if kept.get("starts") != starts:
+                _write(self._workspace.array("starts", "words", self._count + 1), np.array(starts, np.int64))
+                kept["starts"] = starts
+            if table.places != places:
+                _write(table.peers, np.array(places, np.int64).T.ravel())
+                table.places = places
+            if not table.words_of:
+                for word, stem in (("fields", "field"), ("bases", "base")):
+                    for name in self._p.arrays:
+                        if f"{word}:{name}" in self._at:
+                            address = self._workspace.address_of(self._table_of(f"{stem} {name}"))
+                            table.words_of[self._at[f"{word}:{name}"]] = address
+                for name in self._touches.summed:
+                    if f"base:{name}" in self._at:
+                        table.words_of[self._at[f"base:{name}"]] = self._workspace.address_of(self.base(name))
+        for at, address in table.words_of.items():
+            self._words[at] = address
 
     # ---- running ---------------------------------------------------------------------------------------------
 
@@ -439,6 +484,22 @@ class _Part(CudaExecution):
         """The elements of the current frontier that this GPU owns."""
         made = super()._current()
         return None if made is None else self._replica.owned(made)
+
+
+def _clear(array: Any) -> None:
+    """Set all to 0, on a GPU without a kernel of CuPy's."""
+    if isinstance(array, np.ndarray):
+        array.fill(0)
+    else:
+        array.data.memset_async(0, array.nbytes)
+
+
+def _write(array: Any, values: Any) -> None:
+    """Write values of the host to an array."""
+    if isinstance(array, np.ndarray):
+        array[:] = values
+    else:
+        array.set(values)
 
 
 def _apart(p: Problem, touches: Touches) -> set[str]:

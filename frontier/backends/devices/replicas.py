@@ -136,10 +136,14 @@ def whole_words(starts: NDArray[Any]) -> NDArray[Any]:
 
 
 def _whole(g: Graph, there: Placement) -> Graph:
-    """The graph on one GPU: the same arrays on the first, a copy on others."""
-    if there.shares_arrays_with(g.placement):
-        return g._wrap(g._topology, there)
-    return moving._origin(g, there) or g._once(f"copy on {there}", lambda: moving._copy(g, there))
+    """The graph on one GPU: the same arrays on the first, a copy on others.
+
+    It is a graph of its own in any case, since workspaces belong to a graph, and have what is the same in all runs.
+    """
+    here = g
+    if not there.shares_arrays_with(g.placement):
+        here = moving._origin(g, there) or g._once(f"copy on {there}", lambda: moving._copy(g, there))
+    return here._wrap(here._topology, there)
 
 
 def _rows(g: Graph, first: int, end: int) -> Graph:
