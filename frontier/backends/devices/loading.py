@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.devices import compaction
-from frontier.memory.arrays import is_device
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -80,9 +79,8 @@ def wait(replicas: Sequence[Replica]) -> None:
 
 def _usual(field: Field | None) -> Any:
     """The value that most elements of a field may have; None if it was not declared with one."""
-    if field is None or field.kind not in ("vertex", "edge") or is_device(field.init) or np.ndim(field.init):
-        return None
-    return field.init
+    one = field is not None and field.kind in ("vertex", "edge") and isinstance(field.init, int | float | np.generic)
+    return field.init if field is not None and one else None
 
 
 def _span(p: Problem, replica: Replica, name: str, apart: Collection[str]) -> tuple[int, int]:
