@@ -10,7 +10,7 @@ import pytest
 import strict_cupy
 
 import frontier as fr
-from frontier.backends.devices import fused, replicas
+from frontier.backends.devices import fused, part, replicas
 from frontier.errors import DeviceLostError, FunctorError, NotConvergedError
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
@@ -268,7 +268,7 @@ def test_a_gpu_that_does_not_come(several, monkeypatch):
     if not SIMULATED:
         pytest.skip("a kernel that is not launched would take ten seconds")
     monkeypatch.setattr("frontier.backends.devices.meeting.PATIENCE", 10**9)
-    monkeypatch.setattr(fused._Part, "simulate", _all_but_the_last(fused._Part.simulate))
+    monkeypatch.setattr(part.Part, "simulate", _all_but_the_last(part.Part.simulate))
     p = given(graphs()[0].to(several))
     with pytest.raises(DeviceLostError, match="wait"):
         fr.Sequence(fr.Filter(lambda p, v: v > 3), over="vertices")(p)

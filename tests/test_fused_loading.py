@@ -10,7 +10,7 @@ import strict_cupy
 from test_fused import NAMES, SIMULATED, graphs
 
 import frontier as fr
-from frontier.backends.devices import compaction, fused, loading, replicas
+from frontier.backends.devices import compaction, fused, loading, part, replicas
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.gpu import gpu
@@ -158,7 +158,7 @@ def test_what_nobody_needs_of_others(several):
     p = problem(g, 1)
     run = start(STEP, p)
     assert isinstance(run, fused.FusedExecution)
-    assert fused._apart(p, run._touches) == {"own", "total", "strange", "flags"}
+    assert run._touches.apart == {"own", "total", "strange", "flags"}
     run.proceed()
 
 
@@ -187,7 +187,7 @@ def test_addresses_are_written_when_they_change(several, monkeypatch):
             made[p, g] = make(p, g, first)
         return made[p, g]
 
-    monkeypatch.setattr(fused, "_write", lambda *given, write=fused._write: written.append(given) or write(*given))
+    monkeypatch.setattr(part, "_write", lambda *given, write=part._write: written.append(given) or write(*given))
     monkeypatch.setattr(replicas, "_problem", lasting)
     g = graphs()[0].to(several)
     p, q = (fr.Problem(g, label=fr.vertex("int64", np.arange(g.num_vertices), combine="min")) for _ in range(2))

@@ -74,9 +74,7 @@ class Pile(NamedTuple):
 
 
 class Shared(NamedTuple):
-    """A field of which other GPUs have copies: this GPU's, and addresses of all copies, of what all tell of changes, and
-    of old values.
-    """
+    """A field of which GPUs have copies: this one's; addresses of all copies, of what all tell, and of old values."""
 
     mine: Any
     fields: Any

@@ -7,40 +7,21 @@ one has failed. :mod:`frontier.backends.devices.program` makes the kernel.
 from __future__ import annotations
 
 import threading
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from frontier import tracing
-from frontier.backends import codes, workspace
-from frontier.backends.cuda import launch
-from frontier.backends.cuda.execution import CudaExecution, _blame, _running, build_of
+from frontier.backends.cuda.execution import _running
 from frontier.backends.devices import loading
-from frontier.backends.devices.execution import _copied
-from frontier.backends.devices.meeting_words import (
-    COMPUTED,
-    LOST,
-    MERGED,
-    PATIENCE,
-    RECEIVED,
-    WAITED,
-    box_words,
-    sums_at,
-)
-from frontier.backends.devices.program import PeersProgram
-from frontier.backends.devices.replicas import Replica, replicas_of
-from frontier.backends.devices.touches import OneKernelError, Touches, touches_of
+from frontier.backends.devices.meeting_words import LOST, PATIENCE
+from frontier.backends.devices.part import Part
+from frontier.backends.devices.replicas import replicas_of
+from frontier.backends.devices.touches import OneKernelError, touches_of
 from frontier.backends.interrupts import deferred
-from frontier.backends.run import LoopExecution
-from frontier.backends.workspace import Code, Workspace
 from frontier.errors import DeviceLostError, FrontierError
-from frontier.lowering.loops import lower
 from frontier.memory import detection
-from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
-from frontier.program.layout import Layout
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -70,7 +51,7 @@ class FusedExecution:
         touches = touches_of(step, p, schedule)
         self._step, self._p, self._given, self._touches = step, p, f, touches
         self._replicas = replicas_of(p, memories)
-        self.parts = [_Part(step, replica, f, schedule, touches, memories) for replica in self._replicas]
+        self.parts = [Part(step, replica, f, schedule, touches, memories) for replica in self._replicas]
         if any(part.complete for part in self.parts):  # all must leave their kernels at the same places
             for part in self.parts:
                 part.complete_code()
@@ -126,14 +107,14 @@ class FusedExecution:
                     pending.check()
         finally:
             self._bring_back()
-        if self.done and rings[0] is not None:
+        if rings[0] is not None and self.parts[0].done:
             tracing.add_ranks([part.total() for part in self.parts])
         return self.passes - before
 
     def _load(self) -> Any:
         """Begin to let all GPUs have fields and scalars as they are now; what to keep while they have not finished."""
         self._replicas[0].memory.synchronize()  # whoever has written them
-        kept = loading.load(self._p, self._replicas, _apart(self._p, self._touches))
+        kept = loading.load(self._p, self._replicas, self._touches.apart)
         for replica, part in zip(self._replicas, self.parts, strict=True):
             replica.prepare(self._p)
             part.load(self._p)
@@ -191,351 +172,6 @@ class FusedExecution:
         for name in self.parts[0].piles:
             self._p.piles[name] = self._union([part.pile(name) for part in self.parts])
         loading.bring_back(self._p, self._replicas, self._touches.changed - self._touches.mirrored)
-
-
-class _PeersTable(launch.Exchange):
-    """The table of a run with what it knows of the other GPUs, which later runs find.
-
-    Attributes
-    ----------
-    rows : dict of str to int
-        Keys of the arrays whose addresses on all GPUs a program needs, each with its number.
-    peers : array, optional
-        These addresses, in this order.
-    places : list of lists of int
-        The same, as they were last written, by GPU.
-    fixed : dict of str to int
-        Where arrays of this GPU lie that are the same in all runs.
-    words_of : dict of int to int
-        What to write to words of the table that each run clears.
-    """
-
-    def __init__(self, at: dict[str, int], scalars: list[Any]) -> None:
-        super().__init__(at, scalars)
-        self.rows: dict[str, int] = {}
-        self.peers: Any = None
-        self.places: list[list[int]] = []
-        self.fixed: dict[str, int] = {}
-        self.words_of: dict[int, int] = {}
-
-
-class _Part(CudaExecution):
-    """What one GPU does."""
-
-    _program: PeersProgram
-
-    def __init__(
-        self,
-        step: Step,
-        replica: Replica,
-        f: Frontier | None,
-        schedule: ResolvedSchedule,
-        touches: Touches,
-        memories: Sequence[Memory],
-    ) -> None:
-        self.memory, self._replica, self._touches = replica.memory, replica, touches
-        self._count = len(memories)
-        self._share = sum(each is replica.memory for each in memories)
-        self._threads_error: BaseException | None = None
-        p, g = replica.whole, replica.whole.graph
-        with self.memory.using("a run on several GPUs"):
-            mine = None if f is None else replica.owned(_copied(replica, f))
-            LoopExecution.__init__(self, step, p, mine, schedule)
-            code = _code_of(step, p, None if f is None else f.kind, schedule, touches)
-            work = workspace.take(g) or Workspace(g, self.memory.xp, launch.address_of)
-            known = code.tables.get(work)
-            self._begin(code, work, known or _PeersTable(code.at, list(p.scalars.values())))
-            _clear(self._counters())
-            work.clock = (0, 0)
-            if known is None:
-                self._fill(self._counters())
-            self._prepare()
-            if f is not None:
-                count, _ = self._program.sizes(self._program.given)
-                self._words[self._at[count.name]] = len(f)
-            _clear(self._box())
-            if work.kept.get("running"):  # a run before this one has not come to its end
-                for key, role in self._program.inputs.items():
-                    if role == "touched":
-                        _clear(work.array(key, role))
-            work.kept["running"] = True
-
-    @property
-    def piles(self) -> list[str]:
-        """Names of the piles that the program uses."""
-        return self._code.piles
-
-    def pile(self, name: str) -> Frontier:
-        """What this GPU has of a pile."""
-        return self._p.piles[name]
-
-    @property
-    def complete(self) -> bool:
-        """Whether its code has everything that the program defers."""
-        return self._code.whole is None
-
-    def complete_code(self) -> None:
-        """Compile what the program defers, unless it is there."""
-        with self.memory.using():
-            self._code.complete()
-
-    @property
-    def simulated(self) -> bool:
-        """Whether kernels run in threads of Python."""
-        return isinstance(self._code.run, launch.SimulatedKernel)
-
-    @property
-    def lost(self) -> bool:
-        """Whether the GPU cannot be used any more."""
-        return self._lost
-
-    # ---- arrays that others read -----------------------------------------------------------------------------
-
-    def _roles(self, kind: str) -> list[str]:
-        """What follows ``peer``, and the kind, in the roles of inputs."""
-        begin = f"peer {kind} "
-        return [role.removeprefix(begin) for role in self._program.inputs.values() if role.startswith(begin)]
-
-    def _box(self) -> Any:
-        return self._workspace.array("box", "words", box_words(self._count))
-
-    def _array(self, key: str) -> Any:
-        """The array that a table has the addresses of."""
-        kind, _, name = key.partition(" ")
-        if key == "box":
-            return self._box()
-        if kind == "field":
-            return self._p.arrays[name]
-        return self.base(name) if kind == "base" else self._workspace.array(key, self._program.inputs[key])
-
-    def base(self, name: str) -> Any:
-        """What a field to which others add had when they began."""
-        array = self._p.arrays[name]
-        key = f"base {name} {array.dtype}"
-        if key not in self._workspace.kept:
-            self._workspace.kept[key] = self._workspace.xp.empty(len(array), array.dtype)
-        return self._workspace.kept[key]
-
-    def _keys(self) -> list[str]:
-        """Keys of the arrays that there are tables for."""
-        fields = (
-            f"{stem} {name}"
-            for word, stem in (("fields", "field"), ("bases", "base"))
-            for name in self._p.arrays
-            if f"{word}:{name}" in self._at
-        )
-        return list(dict.fromkeys(["box", *self._roles("table"), *fields]))
-
-    def _table_of(self, key: str) -> Any:
-        """The addresses of an array on all GPUs, which are a part of those of all such arrays."""
-        table = self._table
-        if table.peers is None:
-            table.rows = {each: row for row, each in enumerate(self._keys())}
-            table.peers = self._workspace.xp.zeros(self._count * len(table.rows), np.int64)
-        first = self._count * table.rows[key]
-        return table.peers[first : first + self._count]
-
-    def _input(self, name: str, role: str) -> int:
-        if not role.startswith("peer "):
-            return super()._input(name, role)
-        _, what, *more = role.split(" ", 2)
-        work, key = self._workspace, more[0] if more else ""
-        if what in ("vertex", "edge"):
-            return int(self._replica.own[what][key == "end"])
-        if what == "blocks":
-            return codes.blocks(self._p.graph.num_vertices)
-        if what == "box":
-            return work.address_of(self._box())
-        if what == "starts":
-            return work.address_of(work.array("starts", "words", self._count + 1))
-        if what in ("table", "boxes"):
-            return work.address_of(self._table_of(key or "box"))
-        return self._replica.rank if what == "rank" else self._count
-
-    def places(self) -> list[int]:
-        """Where the arrays lie that there are tables for; only fields lie elsewhere in another run."""
-        work, fixed, made = self._workspace, self._table.fixed, []
-        with self.memory.using("what GPUs exchange"):
-            for key in self._table.rows:
-                if key.startswith("field "):
-                    made.append(work.address_of(self._array(key)))
-                    continue
-                if key not in fixed:
-                    none = key.startswith("base ") and key[5:] not in self._touches.summed
-                    fixed[key] = 0 if none else work.address_of(self._array(key))
-                made.append(fixed[key])
-        return made
-
-    def connect(self, places: list[list[int]], starts: list[int]) -> None:
-        """Note where the arrays of all GPUs lie, of each as its :meth:`places` says, and what each owns."""
-        table, kept = self._table, self._workspace.kept
-        with self.memory.using("a run on several GPUs"):
-            if kept.get("starts") != starts:
-                _write(self._workspace.array("starts", "words", self._count + 1), np.array(starts, np.int64))
-                kept["starts"] = starts
-            if table.places != places:
-                _write(table.peers, np.array(places, np.int64).T.ravel())
-                table.places = places
-            if not table.words_of:
-                for word, stem in (("fields", "field"), ("bases", "base")):
-                    for name in self._p.arrays:
-                        if f"{word}:{name}" in self._at:
-                            address = self._workspace.address_of(self._table_of(f"{stem} {name}"))
-                            table.words_of[self._at[f"{word}:{name}"]] = address
-                for name in self._touches.summed:
-                    if f"base:{name}" in self._at:
-                        table.words_of[self._at[f"base:{name}"]] = self._workspace.address_of(self.base(name))
-        for at, address in table.words_of.items():
-            self._words[at] = address
-
-    # ---- running ---------------------------------------------------------------------------------------------
-
-    def load(self, p: Problem) -> None:
-        """Take over what piles hold, and note what fields to which others add have now."""
-        with self.memory.using("a run on several GPUs"):
-            for name in self._code.piles:
-                self._p.piles[name] = self._replica.owned(_copied(self._replica, p.piles[name]))
-                self._fill_pile(name)
-                self._set(f"all_held:{name}", len(p.piles[name]))
-            for name in self._touches.summed:
-                if f"base:{name}" in self._at:
-                    self.base(name)[...] = self._p.arrays[name]
-
-    def begin_trace(self) -> Any:
-        """Ask for rows of a trace."""
-        with self.memory.using():
-            return self._begin_trace()
-
-    def end_trace(self, ring: Any) -> None:
-        """Take over the rows of a trace."""
-        with self.memory.using():
-            self._end_trace(ring)
-
-    def total(self) -> tracing.RankTotal:
-        """What this GPU has done in a run."""
-        with self.memory.using():
-            sums = to_host(self._box()[sums_at(self._count) :]).tolist()
-        computed, merged, waited = (sums[word] / 1e9 for word in (COMPUTED, MERGED, WAITED))
-        return tracing.RankTotal(
-            self._replica.rank, self._get("meetings"), 0.0, computed, merged, waited, sums[RECEIVED]
-        )
-
-    def _give_table(self, budget: int) -> None:
-        self._workspace.clock = None
-        self._set("budget", budget)
-        self._table.give(list(self._p.scalars.values()))
-
-    def begin(self, budget: int) -> None:
-        """Launch the kernel."""
-        with self.memory.using():
-            self._give_table(budget)
-            with _stream(self.memory, self._replica.rank) if self._share > 1 else nullcontext():
-                self._ahead = self._code.run.begin(self._table, self._share)
-
-    def simulate(self, budget: int) -> None:
-        """Run the kernel in threads; an error is raised by :meth:`end`."""
-        self._give_table(budget)
-        try:
-            self._code.run(self._table)
-        except BaseException as error:
-            self._threads_error = error
-
-    def end(self) -> None:
-        """Wait for the end of the kernel."""
-        if self.simulated:
-            error, self._threads_error = self._threads_error, None
-            if error is not None:
-                raise error
-        else:
-            with self.memory.using():
-                stream, self._ahead = self._ahead, None
-                try:
-                    self._code.run.wait(stream, self._table)
-                except DeviceLostError:
-                    self.done = self._lost = True
-                    raise
-        self._table.take(list(self._p.scalars.values()))
-        self._workspace.clock = (self._get("t"), self._get("arrivals"))
-
-    def code(self) -> int:
-        """Why the kernel has returned."""
-        return self._get("code")
-
-    def failed(self) -> bool:
-        """Whether a functor has raised on this GPU."""
-        if self.code() < codes.FUNCTOR_FAILED or self.code() == LOST:
-            return False
-        with self.memory.using():
-            counters = self._counters()[: codes.INDEX + 2]
-            return bool(int(to_host(counters)[codes.FAILED]))
-
-    def handle(self) -> bool:
-        """Act on why the kernel has returned; whether it is at a pass boundary."""
-        with self.memory.using():
-            return self._handle()
-
-    def give(self) -> None:
-        """Bring back what the kernel has kept."""
-        with self.memory.using():
-            self._give()
-        self._workspace.kept["running"] = not (self.done and self.code() == codes.DONE)
-
-    def _current(self) -> Frontier | None:
-        """The elements of the current frontier that this GPU owns."""
-        made = super()._current()
-        return None if made is None else self._replica.owned(made)
-
-
-def _clear(array: Any) -> None:
-    """Set all to 0, on a GPU without a kernel of CuPy's."""
-    if isinstance(array, np.ndarray):
-        array.fill(0)
-    else:
-        array.data.memset_async(0, array.nbytes)
-
-
-def _write(array: Any, values: Any) -> None:
-    """Write values of the host to an array."""
-    if isinstance(array, np.ndarray):
-        array[:] = values
-    else:
-        array.set(values)
-
-
-def _apart(p: Problem, touches: Touches) -> set[str]:
-    """The fields of which a GPU reads only those elements of others that it has stored before."""
-    read = set().union(*touches._needed.values()) - touches.changed
-    return {name for name, field in p.fields.items() if field.kind == "vertex"} - touches.mirrored - read
-
-
-def _code_of(step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule, touches: Touches) -> Code:
-    """The compiled code of a step for a GPU that runs a part of it, made once."""
-    known = step.__dict__.setdefault("_code", {})
-    layout = Layout.of(p)
-    build = build_of(p.graph, step, schedule)
-    build = type(build)(bounded=build.bounded, dense=build.dense, traced=build.traced)
-    captures = step._captures
-    assert captures is not None
-    key = ("peers", p.graph.placement.memory, layout, given, schedule, build, captures.key, touches.key)
-    code = known.get(key)
-    if code is None:
-        program = lower(step, layout, schedule, given, lambda a, b: PeersProgram(a, b, build, touches))
-        assert isinstance(program, PeersProgram)
-        program.captures = captures.parts
-
-        def make(program: PeersProgram) -> Any:
-            return launch.kernel(program, lambda: _blame(step, layout, schedule, given))
-
-        code = known[key] = workspace.code_for(program, p.graph, make, lambda: launch.is_known(program))
-    made: Code = code
-    return made
-
-
-@cache
-def _stream(memory: Memory, rank: int) -> Any:
-    """A stream for one of several kernels on a GPU."""
-    with memory.using():
-        return detection.cupy().cuda.Stream(non_blocking=True)
 
 
 @cache

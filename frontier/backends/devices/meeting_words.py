@@ -28,14 +28,15 @@ LOST = 64
 PATIENCE = 10_000_000_000 if os.environ.get("NUMBA_ENABLE_CUDASIM") != "1" else 60_000_000_000
 
 
-#: Sums of a run for a trace: nanoseconds in steps, in phases that exchange, and of waiting for other GPUs; bytes of values
-#: read from them.
+#: Sums of a run for a trace: nanoseconds in steps, in phases that exchange, and of waiting for other GPUs; bytes of
+#: values read from them.
 COMPUTED, MERGED, WAITED, RECEIVED, SUMS = range(5)
 
 
 def sums_at(parts: Any) -> Any:
-    """Where in a box these sums are: after the numbers of meetings, what GPUs tell in two of them, what all told, and
-    the last that has ended.
+    """Where these sums are in a box.
+
+    Before them are numbers of meetings, what GPUs tell in two of them, what all told, and the last that has ended.
     """
     return parts + 2 * parts * TOLD + TOLD + 1
 

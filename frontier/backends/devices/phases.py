@@ -6,8 +6,8 @@ bitmap, and a flag for every block, without which the block's words mean nothing
 made of their elements (:func:`merging`), and then all copy what owners have changed (:func:`copying`).
 
 All walk over flags: 32 at a time, of which four lie side by side, so that many warps share a stretch of changes. Of
-four blocks a warp looks at the 32 words, and then its lanes at all elements whose bits are set, side by side: what takes
-time is how often one waits for the other GPU.
+four blocks a warp looks at the 32 words, and then its lanes at all elements whose bits are set, side by side: what
+takes time is how often one waits for the other GPU.
 
 ``marked`` and ``fields`` are tables with an address for each GPU. A GPU's range begins with a word of bitmaps, or is
 empty and begins with the last vertex. Of a block that lies in two ranges, all words count.
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import tracing, uint32_at
     from frontier.backends.cuda.reductions import add_found, inclusive_scan
 
-__all__ = ["combining", "copying", "completing", "finding", "following", "merging", "settling", "sharing", "telling"]
+__all__ = ["combining", "completing", "copying", "finding", "following", "merging", "settling", "sharing", "telling"]
 
 #: Words of a block in a bitmap.
 WORDS = BLOCK // 32
@@ -40,7 +40,7 @@ def block_of(base, lane, W):
 
 
 def begin_of(first, w):
-    """Where a warp begins to walk over the blocks of a range of elements from ``first`` on; it goes on in steps of W."""
+    """Where a warp begins to walk over the blocks of a range from ``first`` on; it goes on in steps of W."""
     return np.int64((first >> BLOCK_BITS) + ((w - (w & 31)) >> 3))
 
 
