@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.exchange import Change
     from frontier.backends.ranks.grid import Grid
     from frontier.backends.ranks.plans import Plan
+    from frontier.backends.ranks.there import There
     from frontier.graph.graph import Graph
     from frontier.program.problem import Problem
     from frontier.program.step import Operator, Step
@@ -67,7 +68,8 @@ class Exchange:
     Parameters
     ----------
     program : Step
-    p : Problem
+    there : There
+        The problem in the memory in which steps run.
     comm : Communicator
     starts : ndarray
         First vertex of every part, and the number of vertices.
@@ -80,12 +82,14 @@ class Exchange:
     """
 
     def __init__(
-        self, program: Step, p: Problem, comm: Communicator, starts: NDArray[Any], turning: Collection[Step],
+        self, program: Step, there: There, comm: Communicator, starts: NDArray[Any], turning: Collection[Step],
         borrowing: Borrowing | None = None, grid: Grid | None = None,
     ) -> None:  # fmt: skip
-        self._program, self._p, self._turning = program, p, turning
+        self._program, self._there, self._turning = program, there, turning
+        self._p = p = there.problem
         self._rank, self._parts = comm.rank, comm.size
         self.rounds = Rounds(comm)
+        self._memory = p.graph.placement.memory
         self.mirrors = Selective(p, self.rounds, starts) if grid is None else Mirrors(p, self.rounds, starts, grid)
         self.plans = Plans(program, p, turning, grid is not None)
         #: Steps whose frontiers others have asked for, and the audience: they tell these at once from then on.
@@ -131,7 +135,7 @@ class Exchange:
                 note.error = explained(error, f"running {step!r} on rank {self._rank} of {self._parts}")
             self._unsure(step, plan)
         try:
-            return self._there(step, plan, f, note, made, plain)
+            return self._among(step, plan, f, note, made, plain)
         except BaseException:
             self._restore(*kept)  # all parts go on from the same, if they go on
             raise
@@ -144,7 +148,7 @@ class Exchange:
         comm, told = self.rounds.comm, self.plans.mirrored.get(ALL, [])
         names, edges = read_at_ends(self._program, self._p, told, self._turning, self.plans)
         if names:
-            readers = Readers.of(self._p.graph, comm, self.mirrors.bounds("vertex"), edges)
+            readers = Readers.of(self._there.host.graph, comm, self.mirrors.bounds("vertex"), edges)
             if readers.few:
                 self.mirrors.select(names, readers)
                 self.plans.mirrored = {ALL: [each for each in told if each not in names], READERS: sorted(names)}
@@ -200,7 +204,8 @@ class Exchange:
             raise
         for name, pile in piles.items():
             own, added = mirrors.own(pile).ids, p.piles[name].ids
-            p.piles[name] = Portion.of(p.graph, pile.kind, distinct(np.concatenate([own, added])), 0)
+            both = self._memory.xp.concatenate([own, added])
+            p.piles[name] = Portion.of(p.graph, pile.kind, distinct(both), 0)
         for each in plan.own:
             if each in looked:
                 mirrors.changed(each.name, changed.pop(each.name)[0])
@@ -230,12 +235,13 @@ class Exchange:
 
     def _ascending(self, f: Frontier) -> NDArray[Any]:
         if f._ids is None:
-            return np.flatnonzero(f.mask)
+            found: NDArray[Any] = self._memory.xp.flatnonzero(f.mask)
+            return found
         return ascending([f.ids], 0, f.capacity)
 
     # ---- among parts -----------------------------------------------------------------------------------------
 
-    def _there(self, step: Operator, plan: Plan, f: Frontier, note: Note, made: _Outcome, plain: Any) -> Frontier:
+    def _among(self, step: Operator, plan: Plan, f: Frontier, note: Note, made: _Outcome, plain: Any) -> Frontier:
         p, mirrors, piles = self._p, self.mirrors, step.fills()
         note.counts = [len(made.ids), *(len(p.piles[name].ids) for name in piles)]
         found, notes = made.ids, list[Note]()
@@ -290,7 +296,7 @@ class Exchange:
                     united[key] = self._mine(parts, mirrors.bounds_of(name))
                 mirrors.changed(name, united[key])
         for name, reduction in plan.folds.items():
-            own = np.sort(mirrors.own(f).ids)
+            own = self._memory.xp.sort(mirrors.own(f).ids)
             fold(p.arrays[name], reduction, own, [each[names.index(name)] for each in told])
             mirrors.changed(name, own)
         return notes, found
@@ -314,7 +320,8 @@ class Exchange:
     ) -> tuple[list[Note], list[Any]]:
         """Deal elements, and values of them, to their owners: what all have noted, and what is this part's."""
         edges = [each.tolist() for each in bounds]
-        cuts = [np.searchsorted(ids, each).tolist() for (ids, _), each in zip(given, bounds, strict=True)]
+        moved, search = self._memory.moved, self._memory.xp.searchsorted
+        cuts = [search(ids, moved(each)).tolist() for (ids, _), each in zip(given, bounds, strict=True)]
 
         def sections(rank: int) -> list[Section]:
             made = []
@@ -327,7 +334,7 @@ class Exchange:
         notes, came = self.rounds.deal(note, messages)
         own = sections(self._rank)
         like = [(each.first, each.length, None if each.values is None else each.values.dtype, False) for each in own]
-        told = [unpacked(message, like) for message in came]
+        told = [unpacked(message, like, self._memory) for message in came]
         told[self._rank] = [(each.ids, each.values) for each in own]
         return notes, told
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.memory.arrays import namespace_of
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -57,8 +59,10 @@ def places(step: Step, each: Written, mine: Frontier) -> NDArray[Any] | None:
     """The elements of a field that a step may write when it runs on ``mine``; None: any, or too many to list."""
     if each.indices <= ({"v", step.near} if mine.kind == "vertex" else {"edge", "uv"}):
         return mine.ids
+    g = mine.graph
+    if g.placement.massively_parallel:  # where a whole field is compared as quickly as a list of it
+        return None
     if mine.kind == "vertex" and step.far and each.indices <= {step.near, step.far}:
-        g = mine.graph
         offsets, ends = (g.offsets, g.targets) if step.far == "dst" else (g.in_offsets, g.in_sources)
         first = offsets[mine.ids]
         counts = offsets[mine.ids + 1] - first
@@ -71,10 +75,12 @@ def places(step: Step, each: Written, mine: Frontier) -> NDArray[Any] | None:
 
 def distinct(ids: NDArray[Any]) -> NDArray[Any]:
     """Ids in ascending order, each once: ``numpy.unique`` hashes them first, which takes longer."""
-    ids = np.sort(ids)
-    first = np.ones(len(ids), bool)
-    np.not_equal(ids[1:], ids[:-1], out=first[1:])
-    return ids[first]
+    xp = namespace_of(ids)
+    ids = xp.sort(ids)
+    first = xp.ones(len(ids), bool)
+    xp.not_equal(ids[1:], ids[:-1], out=first[1:])
+    found: NDArray[Any] = ids[first]
+    return found
 
 
 def stays(p: Problem, name: str) -> bool:
@@ -106,8 +112,8 @@ def changes(p: Problem, before: dict[str, Any], kept: Container[str] = ()) -> di
         differ = new != old
         if array.dtype.kind == "f":  # NaN differs from itself, and -0 equals 0
             bits = f"u{array.dtype.itemsize}"
-            differ = np.ascontiguousarray(new).view(bits) != old.view(bits)
-        changed = np.flatnonzero(differ)
+            differ = namespace_of(new).ascontiguousarray(new).view(bits) != old.view(bits)
+        changed = namespace_of(array).flatnonzero(differ)
         at = changed if ids is None else ids[changed]
         found[name] = at, new[changed]
         if name not in kept:
@@ -174,16 +180,20 @@ _COMBINED = {
 
 def _winners(array: NDArray[Any], combine: str, parts: list[Change]) -> tuple[NDArray[Any], NDArray[Any]]:
     """Changed elements, ascending, and for each the first part whose value it has got."""
+    xp = namespace_of(array)
     some = [(rank, ids) for rank, (ids, _) in enumerate(parts) if len(ids)]
     if len(some) == 1 and combine in ("", "claim"):
-        return some[0][1], np.full(len(some[0][1]), some[0][0])
-    ids = np.concatenate([ids for ids, _ in parts])
-    ranks = np.repeat(np.arange(len(parts)), [len(ids) for ids, _ in parts])
+        return some[0][1], xp.full(len(some[0][1]), some[0][0])
+    ids = xp.concatenate([ids for ids, _ in parts])
+    ranks = xp.concatenate([xp.full(len(ids), rank) for rank, (ids, _) in enumerate(parts)])
     if combine not in ("", "claim"):
-        has = np.concatenate([values for _, values in parts]) == array[ids]
+        has = xp.concatenate([values for _, values in parts]) == array[ids]
         ids, ranks = ids[has], ranks[has]
-    found, first = np.unique(ids, return_index=True)  # of equal ids the first, so the lowest rank
-    return found, ranks[first]
+    keys = xp.sort(ids.astype(np.int64) * len(parts) + ranks)
+    ids = keys // len(parts)
+    first = xp.ones(len(ids), bool)  # of equal ids the first, so the lowest rank
+    xp.not_equal(ids[1:], ids[:-1], out=first[1:])
+    return ids[first], keys[first] % len(parts)
 
 
 def _follow(array: NDArray[Any], parts: list[Change], chosen: tuple[NDArray[Any], NDArray[Any]]) -> None:
@@ -193,6 +203,7 @@ def _follow(array: NDArray[Any], parts: list[Change], chosen: tuple[NDArray[Any]
         if not len(leading):
             array[ids] = values
             continue
-        at = np.minimum(np.searchsorted(leading, ids), len(leading) - 1)
+        xp = namespace_of(array)
+        at = xp.minimum(xp.searchsorted(leading, ids), len(leading) - 1)
         taken = (leading[at] != ids) | (winners[at] == rank)
         array[ids[taken]] = values[taken]

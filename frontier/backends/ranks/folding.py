@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.memory.arrays import namespace_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -30,9 +32,9 @@ def partial(p: Problem, name: str, reduction: Any, mine: Frontier) -> Change:
     """What this part has reduced at vertices that have edges here, ascending, but for identities."""
     array, ids = p.arrays[name], mine.ids
     values = array[ids]
-    some = values != np.asarray(reduction.identity(array.dtype)).astype(array.dtype)
+    some = values != np.asarray(reduction.identity(array.dtype)).astype(array.dtype)[()]
     ids, values = ids[some], values[some]
-    order = np.argsort(ids)
+    order = namespace_of(ids).argsort(ids)
     return ids[order].astype(np.int64), values[order]
 
 
@@ -40,9 +42,10 @@ def fold(array: NDArray[Any], reduction: Any, own: NDArray[Any], told: Iterable[
     """Set own elements, ascending, to the reduction of what all parts have told."""
     wide = np.float64 if reduction.real(array.dtype) else np.int64
     combine = _COMBINED[reduction.runtime]
-    total = np.full(len(own), reduction.identity(array.dtype), wide)
+    xp = namespace_of(array)
+    total = xp.full(len(own), reduction.identity(array.dtype), wide)
     with np.errstate(all="ignore"):
         for ids, values in told:
-            at = np.searchsorted(own, ids)
+            at = xp.searchsorted(own, ids)
             total[at] = combine(total[at], values.astype(wide))
         array[own] = total.astype(array.dtype)

@@ -5,6 +5,8 @@ count from the begin of the range, a bitmap of it, or nothing if it is the whole
 before. Values follow one after another, or once if all are equal; integers that lie close together as how much they
 exceed the least, in fewer bytes. A section that seldom has elements may be *optional*: without any it takes no bytes,
 for the section before says whether it follows.
+
+Ids and values may lie on a GPU. They are packed there, so that only the bytes of a message go to the host and back.
 """
 
 from __future__ import annotations
@@ -14,10 +16,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frontier.memory.arrays import namespace_of, to_host
+from frontier.memory.host import HOST
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    from frontier.memory.base import Memory
 
 __all__ = ["Section", "packed", "unpacked"]
 
@@ -82,10 +89,15 @@ def packed(sections: Iterable[Section]) -> bytes:
 def _listed(ids: NDArray[Any], first: int, length: int) -> tuple[int, bytes]:
     narrow = _id_dtype(length)
     if len(ids) * narrow.itemsize <= -(-length // 8):
-        return _LIST, (ids - first).astype(narrow).tobytes()
-    bits = np.zeros(length, bool)
+        return _LIST, _bytes((ids - first).astype(narrow))
+    xp = namespace_of(ids)
+    bits = xp.zeros(length, bool)
     bits[ids - first] = True
-    return _BITS, np.packbits(bits).tobytes()
+    return _BITS, _bytes(xp.packbits(bits))
+
+
+def _bytes(array: NDArray[Any]) -> bytes:
+    return to_host(array).tobytes()
 
 
 def _id_dtype(length: int) -> np.dtype[Any]:
@@ -93,23 +105,26 @@ def _id_dtype(length: int) -> np.dtype[Any]:
 
 
 def _valued(values: NDArray[Any]) -> tuple[int, bytes]:
-    bits = np.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")  # by which NaNs are equal, 0 and -0 are not
+    xp = namespace_of(values)
+    bits = xp.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")  # by which NaNs are equal, 0 and -0 are not
     if len(bits) > 1 and bits[0] == bits[-1] and (bits == bits[0]).all():
-        return _ONE, values[:1].tobytes()
+        return _ONE, _bytes(values[:1])
     if values.dtype.kind in "iu" and values.itemsize > 1 and len(values) > FEW:
-        least = values.min()
+        least = values.dtype.type(values.min().item())
         span = int(values.max()) - int(least)
         if span < 16:
             small = (values - least).astype(np.uint8)
-            small = np.append(small, np.uint8(0)) if len(small) % 2 else small
-            return _HALVES, least.tobytes() + (small[::2] << 4 | small[1::2]).tobytes()
+            small = xp.concatenate([small, xp.zeros(1, np.uint8)]) if len(small) % 2 else small
+            return _HALVES, least.tobytes() + _bytes(small[::2] << 4 | small[1::2])
         for form, narrow in _NARROW.items():
             if narrow.itemsize < values.itemsize and span < 1 << 8 * narrow.itemsize:
-                return form, least.tobytes() + (values - least).astype(narrow).tobytes()
-    return _EACH, values.tobytes()
+                return form, least.tobytes() + _bytes((values - least).astype(narrow))
+    return _EACH, _bytes(values)
 
 
-def unpacked(data: Any, like: Sequence[tuple[int, int, Any, bool]]) -> list[tuple[NDArray[Any], Any]]:
+def unpacked(
+    data: Any, like: Sequence[tuple[int, int, Any, bool]], memory: Memory = HOST
+) -> list[tuple[NDArray[Any], Any]]:
     """Read a message.
 
     Parameters
@@ -117,20 +132,27 @@ def unpacked(data: Any, like: Sequence[tuple[int, int, Any, bool]]) -> list[tupl
     data : bytes-like
     like : sequence of (first, length, dtype or None, optional)
         The sections that it has.
+    memory : Memory
+        Where ids and values shall lie.
 
     Returns
     -------
     list of (ids, values)
         Ids as int64, in ascending order; values are None where there is no dtype.
     """
-    nothing = np.empty(0, np.int64)
+    xp = memory.xp
+    nothing = xp.empty(0, np.int64)
     if not len(data):
-        return [(nothing, None if dtype is None else np.empty(0, dtype)) for _, _, dtype, _ in like]
+        return [(nothing, None if dtype is None else xp.empty(0, dtype)) for _, _, dtype, _ in like]
+
+    def read(dtype: Any, count: int, at: int) -> Any:
+        return memory.moved(np.frombuffer(data, dtype, count, at))
+
     found: list[tuple[NDArray[Any], Any]] = []
     before, at, more = nothing, 0, 0
     for first, length, dtype, optional in like:
         if optional and not more:
-            found.append((nothing, None if dtype is None else np.empty(0, dtype)))
+            found.append((nothing, None if dtype is None else xp.empty(0, dtype)))
             continue
         form, how, high, low = _HEAD.unpack_from(data, at)
         count, how, more = high << 32 | low, how & ~_MORE, how & _MORE
@@ -138,14 +160,14 @@ def unpacked(data: Any, like: Sequence[tuple[int, int, Any, bool]]) -> list[tupl
         ids = nothing
         if form == _LIST:
             narrow = _id_dtype(length)
-            ids = np.frombuffer(data, narrow, count, at).astype(np.int64) + first
+            ids = read(narrow, count, at).astype(np.int64) + first
             at += count * narrow.itemsize
         elif form == _BITS:
             size = -(-length // 8)
-            ids = np.flatnonzero(np.unpackbits(np.frombuffer(data, np.uint8, size, at), count=length)) + first
+            ids = xp.flatnonzero(xp.unpackbits(read(np.uint8, size, at))[:length]) + first
             at += size
         elif form == _ALL:
-            ids = np.arange(first, first + length)
+            ids = xp.arange(first, first + length)
         elif form == _SAME:
             ids = before
         if form != _NONE:
@@ -155,15 +177,15 @@ def unpacked(data: Any, like: Sequence[tuple[int, int, Any, bool]]) -> list[tupl
             least = np.frombuffer(data, dtype, 1, at)
             at += least.nbytes
             size = -(-count // 2) if how == _HALVES else count
-            given = np.frombuffer(data, _NARROW[max(how, _BYTES)], size, at)
+            given = read(_NARROW[max(how, _BYTES)], size, at)
             at += given.nbytes
             if how == _HALVES:
-                given = np.stack((given >> 4, given & 15), 1).ravel()[:count]
-            values = given.astype(dtype) + least
+                given = xp.ravel(xp.stack((given >> 4, given & 15), 1))[:count]
+            values = given.astype(dtype) + least[0]
         elif dtype is not None:
-            values = np.frombuffer(data, dtype, 1 if how == _ONE else count, at)
+            values = read(dtype, 1 if how == _ONE else count, at)
             at += values.nbytes
             if how == _ONE:
-                values = np.repeat(values, count)
+                values = xp.repeat(values, count)
         found.append((ids, values))
     return found

@@ -16,6 +16,7 @@ from frontier.backends.ranks.grid import ALL, COLUMN, ROW
 from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.backends.ranks.portion import Portion, ascending
 from frontier.backends.ranks.rounds import Note
+from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
@@ -50,8 +51,10 @@ class Mirrors:
     def __init__(self, p: Problem, rounds: Rounds, starts: NDArray[Any], grid: Grid | None = None) -> None:
         self._p, self._rounds, self._grid = p, rounds, grid
         self._rank, self.parts = rounds.comm.rank, rounds.comm.size
+        self._memory = p.graph.placement.memory
+        slots = to_host(p.graph.offsets[self._memory.moved(starts)])
         #: An edge belongs to the owner of its source.
-        self._bounds: dict[str, NDArray[Any]] = {"vertex": starts, "edge": p.graph.offsets[starts].astype(np.int64)}
+        self._bounds: dict[str, NDArray[Any]] = {"vertex": starts, "edge": slots.astype(np.int64)}
         #: For each audience, by identity of arrays, because Swap exchanges names: own elements of which it has not been
         #: told; None: all. All parts have the same arrays here.
         self._untold: dict[str, dict[int, list[NDArray[Any]] | None]] = {
@@ -79,7 +82,7 @@ class Mirrors:
             return Frontier._of(g, f.kind, ids=f._ids)
         first, end = self._bounds[f.kind][self._rank : self._rank + 2].tolist()
         if f.is_all:
-            ids = np.arange(first, end, dtype=f.id_dtype)
+            ids = self._memory.xp.arange(first, end, dtype=f.id_dtype)
         else:
             ids = f.ids[(f.ids >= first) & (f.ids < end)]
         return Frontier._of(g, f.kind, ids=ids)
@@ -113,9 +116,9 @@ class Mirrors:
             first, end = bounds[self._rank : self._rank + 2].tolist()
             parts = self._untold[audience].get(id(array), [])
             if parts is None:
-                yield Section(first, end - first, np.arange(first, end), array[first:end])
+                yield Section(first, end - first, self._memory.xp.arange(first, end), array[first:end])
                 continue
-            ids = ascending(parts, first, end - first) if parts else np.empty(0, np.int64)
+            ids = ascending(parts, first, end - first) if parts else self._memory.xp.empty(0, np.int64)
             yield Section(first, end - first, ids, array[ids])
 
     def _forget(self, told: Names) -> None:
@@ -177,7 +180,7 @@ class Mirrors:
             like += [(*self._range(self._bounds[f.kind], rank), None, False) for f in portions.get(each, ())]
             of_names = names.get(each, ())
             like += [(*self._range(self.bounds_of(name), rank), self._p.arrays[name].dtype, False) for name in of_names]
-        sections = iter(unpacked(message, like))
+        sections = iter(unpacked(message, like, self._memory))
         for each in groups:
             for parts in found.get(each, ()):
                 parts.append(next(sections)[0])
@@ -189,7 +192,8 @@ class Mirrors:
         g, whole = self._p.graph, []
         for f, parts in zip(portions, found, strict=True):
             dtype = g.targets.dtype if f.kind == "vertex" else g.offsets.dtype
-            whole.append(Frontier._of(g, f.kind, ids=np.concatenate(parts).astype(dtype, copy=False)))
+            ids = self._memory.xp.concatenate(parts)
+            whole.append(Frontier._of(g, f.kind, ids=ids.astype(dtype, copy=False)))
         return whole
 
     @staticmethod
@@ -232,12 +236,13 @@ class Mirrors:
     def _of_members(self, f: Frontier, audience: str) -> Frontier:
         """The elements of a frontier that the parts of this one's row or column own."""
         assert self._grid is not None
-        starts = self._bounds["vertex"]
+        starts, memory = self._bounds["vertex"], self._memory
         if f.is_all:
             ranges = (np.arange(*starts[rank : rank + 2], dtype=f.id_dtype) for rank in self._grid.members[audience])
-            ids = np.concatenate(list(ranges))
+            ids = memory.moved(np.concatenate(list(ranges)))
         else:
-            there = np.zeros(self.parts, bool)
-            there[list(self._grid.members[audience])] = True
-            ids = np.sort(f.ids[there[np.searchsorted(starts[1:], f.ids, side="right")]])
+            marks = np.zeros(self.parts, bool)
+            marks[list(self._grid.members[audience])] = True
+            there, ends = memory.moved(marks), memory.moved(starts[1:].astype(f.ids.dtype))
+            ids = memory.xp.sort(f.ids[there[memory.xp.searchsorted(ends, f.ids, side="right")]])
         return Frontier._of(self._p.graph, "vertex", ids=ids)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.ranks.exchange import distinct
+from frontier.memory.arrays import namespace_of
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
@@ -43,15 +44,17 @@ class Portion(Frontier):
 
 
 def ascending(parts: list[NDArray[Any]], first: int, length: int) -> NDArray[Any]:
-    """The set of all elements in some arrays of ids of a range, ascending."""
+    """The set of all elements in some arrays of ids of a range, at least one array, ascending."""
     some = [part for part in parts if len(part)]
+    xp = namespace_of(parts[0])
     if len(some) <= 1:
-        ids = some[0] if some else np.empty(0, np.int64)
+        ids = some[0] if some else parts[0]
         if len(ids) < 2 or (ids[1:] > ids[:-1]).all():  # as they nearly always are
             return ids.astype(np.int64, copy=False)
     if sum(map(len, some)) * 16 < length:
-        return distinct(np.concatenate(some)).astype(np.int64, copy=False)
-    found = np.zeros(length, bool)
+        return distinct(xp.concatenate(some)).astype(np.int64, copy=False)
+    marks = xp.zeros(length, bool)
     for ids in some:
-        found[ids - first] = True
-    return np.flatnonzero(found) + first
+        marks[ids - first] = True
+    found: NDArray[Any] = xp.flatnonzero(marks) + first
+    return found
