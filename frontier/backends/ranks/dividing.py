@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.plans import Plan
     from frontier.backends.ranks.there import There
     from frontier.graph.graph import Graph
-    from frontier.program.problem import Problem
     from frontier.program.step import Operator, Step
 
 __all__ = ["Exchange"]
@@ -57,9 +56,9 @@ __all__ = ["Exchange"]
 class _Outcome:
     """What a step has done on this part: changes of fields, and the elements that it has found."""
 
+    ids: NDArray[Any]
+    kind: str
     changed: dict[str, Change] = field(default_factory=dict)
-    ids: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
-    kind: str = "vertex"
 
 
 class Exchange:
@@ -124,7 +123,7 @@ class Exchange:
         plan, kept = self.plans.of(step), self._kept(step)
         taken, stood = self._standing(step, plan, f, here, pull)
         mine, at = (Frontier._of(here, each.kind, ids=each.ids) for each in (taken, stood))
-        note, made = Note(counts=[0] * (1 + len(step.fills()))), _Outcome(kind=f.kind)
+        note, made = Note(counts=[0] * (1 + len(step.fills()))), self._nothing(f.kind)
         note.scalars = [self._p.scalars[name] for name, _ in step.partial()]
         try:
             made = self._here(step, plan, mine, at, inner)
@@ -212,8 +211,11 @@ class Exchange:
             else:
                 mirrors.changed(each.name, places(step, each, at))
         if step.passes_through:
-            return _Outcome(changed, kind=mine.kind)
-        return _Outcome(changed, self._ascending(after), after.kind)
+            return _Outcome(self._nothing(mine.kind).ids, mine.kind, changed)
+        return _Outcome(self._ascending(after), after.kind, changed)
+
+    def _nothing(self, kind: str) -> _Outcome:
+        return _Outcome(self._memory.xp.empty(0, np.int64), kind)
 
     def _kept(self, step: Operator) -> tuple[dict[str, Any], dict[str, Frontier]]:
         """Scalars and piles that a step writes, as they are before it."""

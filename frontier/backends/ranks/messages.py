@@ -97,7 +97,8 @@ def _listed(ids: NDArray[Any], first: int, length: int) -> tuple[int, bytes]:
 
 
 def _bytes(array: NDArray[Any]) -> bytes:
-    return to_host(array).tobytes()
+    made: bytes = to_host(array).tobytes()
+    return made
 
 
 def _id_dtype(length: int) -> np.dtype[Any]:

@@ -45,7 +45,8 @@ class Selective(Mirrors):
         """Tell readers alone what changes often of some fields."""
         self._near, self._readers = names, readers
         moved = self._memory.moved
-        self._by, self._given, self._taken = moved(readers.by), [*map(moved, readers.given)], [*map(moved, readers.taken)]
+        self._by = moved(readers.by)
+        self._given, self._taken = [*map(moved, readers.given)], [*map(moved, readers.taken)]
         #: By identity of arrays: how often all were told of each own element, and of which readers alone know more.
         self._times: dict[int, NDArray[np.uint8]] = {}
         self._rest: dict[int, list[NDArray[Any]]] = {}

@@ -2,7 +2,7 @@
 
 Graphs on ranks, fields and results lie in the host's memory, whatever runs the parts, so that a program is the same
 with GPUs and without. Where a part runs on a GPU, fields and graphs are copied there, and frontiers refer to the copy.
-Before a run, and where it goes on after a pause, fields are brought there; when it ends or pauses they are brought back.
+Before a run, and where it goes on after a pause, fields are brought there; when it ends or pauses, back.
 """
 
 from __future__ import annotations
