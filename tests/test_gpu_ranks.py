@@ -137,6 +137,32 @@ def test_the_same_is_sent_as_by_cpus(there):
     assert min(sent[0]) > 0
 
 
+def common(p, u, v, w, uv, vw):
+    fr.atomic_add(p.found, u, 1)
+    fr.atomic_add(p.of_edge, uv, 1)
+    fr.atomic_add(p.weights, v, p.given[vw])
+
+
+def halved(p, src, dst, edge):
+    p.given[edge] = p.given[edge] // 2 + src
+
+
+@gpu
+def test_edges_of_other_ranks_are_brought(there):
+    """Lists of far ends, and fields of edges there, also after they have changed."""
+    whole, found = fr.rmat(5, 6, seed=3), []
+    for g in (whole, fr.rmat(5, 6, seed=3, placement="ranks:2,cuda")):
+        given = np.arange(g.num_slots) % 17
+        p = fr.Problem(g, found=fr.vertex("int64"), weights=fr.vertex("int64"), of_edge=fr.edge("int64"),
+                       given=fr.edge("int64", given))  # fmt: skip
+        for _ in range(2):
+            fr.Intersect(common, over="edges")(p)
+            fr.Advance(halved, over="vertices")(p)
+        fr.Intersect(common, over="edges")(p)
+        found.append([p.arrays[name].tolist() for name in ("found", "weights", "of_edge", "given")])
+    assert found[0] == found[1]
+
+
 # ---- errors ----------------------------------------------------------------------------------------------------
 
 
@@ -206,23 +232,16 @@ def test_processes_of_a_host_take_turns_at_its_gpus(monkeypatch):
     assert second.endswith(" 01")
 
 
-def common(p, u, v, w):
-    fr.atomic_add(p.found, u, 1)
-
-
-@gpu
-def test_edges_of_other_ranks_are_not_brought_to_gpus(there, monkeypatch):
-    g = fr.rmat(5, 6, seed=3, placement="ranks:2,cuda")
-    p = fr.Problem(g, found=fr.vertex("int64"))
-    with pytest.raises(fr.FunctorError, match="looks at edges of other ranks, which are not brought to GPUs"):
-        fr.Intersect(common, over="edges")(p)
-    comm = Comm(["a 0"])
+def test_what_gpus_refuse_is_left_to_processors(monkeypatch):
     monkeypatch.setattr(choosing, "chosen", lambda comm: backend_named("cuda"))
-    schedule = fr.Schedule().resolved()
-    assert choosing.inner_for("", comm, fr.Intersect(common, over="edges"), p, schedule).name == "cpu"
-    assert choosing.inner_for("", comm, fr.Filter(raises, over="vertices"), p, schedule).name == "cuda"
-    exact = fr.Schedule(deterministic=True).resolved()
-    assert choosing.inner_for("", comm, fr.Filter(raises, over="vertices"), p, exact).name == "cpu"
+    monkeypatch.setattr(detection, "_ready", True)
+    monkeypatch.setattr(detection, "cupy", lambda: strict_cupy.module)
+    step, exact = fr.Filter(raises, over="vertices"), fr.Schedule(deterministic=True)
+    assert choosing.inner_for("", Comm(["a 0"]), step, fr.Schedule().resolved()).name == "cuda"
+    assert choosing.inner_for("", Comm(["a 0"]), step, exact.resolved()).name == "cpu"
+    own = fr.Filter(raises, over="vertices", schedule=exact)
+    assert choosing.inner_for("", Comm(["a 0"]), own, fr.Schedule().resolved()).name == "cpu"
+    assert choosing.inner_for("cuda", Comm(["a 0"]), step, exact.resolved()).name == "cuda"
 
 
 @gpu

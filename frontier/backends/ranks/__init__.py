@@ -72,9 +72,9 @@ class RanksBackend(Backend):
 
         if self.parts:
             members = Threads(self.parts).members
-            inner = inner_for(self.inner, members[0], step, p, schedule)
+            inner = inner_for(self.inner, members[0], step, schedule)
             return Group(step, p, f, schedule, members, inner, rows_of(self.shape, self.parts))
-        inner = inner_for(self.inner, world(), step, p, schedule)
+        inner = inner_for(self.inner, world(), step, schedule)
         return Part.agreed(step, p, f, schedule, world(), inner, rows_of(self.shape, world().size))
 
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:

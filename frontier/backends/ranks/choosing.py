@@ -5,17 +5,13 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from frontier.backends.ranks.needs import needs
-from frontier.backends.ranks.rounds import common
-from frontier.errors import BackendUnavailableError, DeviceLostError, FunctorError
-from frontier.memory.host import HOST
+from frontier.errors import BackendUnavailableError, DeviceLostError
 from frontier.memory.placement import SHIPPED, backend_named
 from frontier.program.step import walk
 
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
     from frontier.memory.placement import Computing, Placement
-    from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
 
@@ -55,38 +51,10 @@ def _own_device(backend: Computing, local: int) -> str:
         return ""
 
 
-def inner_for(name: str, comm: Communicator, step: Step, p: Problem, schedule: ResolvedSchedule) -> Placement:
-    """The same for a run: what devices cannot do is left to the usual backend, unless another was asked for.
-
-    Raises
-    ------
-    FunctorError
-        If the backend that was asked for cannot do it.
-    """
+def inner_for(name: str, comm: Communicator, step: Step, schedule: ResolvedSchedule) -> Placement:
+    """The same for a run: without a name, what devices refuse is left to the usual backend."""
     found = inner_of(name, comm)
-    if found.memory is HOST:
-        return found
-    borrows = _borrows(step, p)
-    if name and borrows:
-        raise common(FunctorError(
-            f"{borrows} looks at edges of other ranks, which are not brought to GPUs: use 'ranks,{USUAL}', or "
-            'g.to("cpu") before g.to("ranks"), with the whole graph on every rank'
-        ))  # fmt: skip
     schedules = [schedule, *(each.schedule.resolved() for each in walk(step) if each.schedule is not None)]
-    if borrows or (not name and any(each.deterministic for each in schedules)):
+    if not name and any(each.deterministic for each in schedules):
         return inner_of(USUAL, comm)
     return found
-
-
-def _borrows(step: Step, p: Problem) -> str:
-    """A step that looks at edges of other ranks, on a graph in parts; empty if none does."""
-    if p.graph._topology.divided is None:
-        return ""
-    for each in walk(step):
-        try:
-            made = needs(each, p)
-        except FunctorError:  # the run refuses it
-            return ""
-        if made.lists or made.slots:
-            return repr(each)
-    return ""

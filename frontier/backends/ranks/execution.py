@@ -64,7 +64,7 @@ class _Walk(Context):
         self._comm, self._backend = comm, backend
         self._starts = _starts(p.graph, comm.size)
         self._grid = Grid(rows, comm.size // rows, comm.rank) if rows > 1 else None
-        borrowing = Borrowing(p, comm, self._backend.interprets) if in_parts(p) else None
+        borrowing = Borrowing(there, comm, self._backend.interprets) if in_parts(p) else None
         turning = set() if self._backend.interprets else {each for each in walk(program) if may_pull(each, p, schedule)}
         self.exchange = Exchange(program, there, comm, self._starts, turning, borrowing, self._grid)
         #: Where the time of this run goes.
@@ -269,6 +269,7 @@ class Part(Interpretation):
         """Go on for at most so many passes; how many were begun. Then all parts have everything."""
         with self._there.using():
             self._there.bring()
+            self._there.bring_piles()
             try:
                 begun = super().proceed(passes)
             except BaseException as error:
@@ -291,6 +292,7 @@ class Part(Interpretation):
         """Let all parts have everything, where users see it."""
         self.frontier = self._there.frontier_back(self._walk.finish(self.frontier))
         self._there.bring_back()
+        self._there.bring_piles_back()
 
     def _look(self, pending: deferred) -> None:
         """Stop where all parts stop: one has told the others of Ctrl-C in an exchange."""

@@ -20,7 +20,7 @@ from frontier.memory.host import HOST
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
@@ -87,8 +87,7 @@ class There:
 
     def _graph(self, g: Graph) -> Graph:
         """A graph there, copied once; an array that several graphs have is copied once, too."""
-        base, key = self.host.graph._topology, f"arrays on {self._placement}"
-        known: dict[Any, tuple[Any, Any]] = base.derived.setdefault(key, {})
+        base, known = self.host.graph._topology, self._known()
         if g._topology is base and base.divided is None:
             made = g.to(self._placement)
             for name in ("offsets", "targets", "weights"):
@@ -97,6 +96,12 @@ class There:
                     known[_key(array)] = array, getattr(made, name)
             return made
         return g._once(f"copy on {self._placement}", lambda: self._copied(g, known))
+
+    def _known(self) -> dict[Any, tuple[Any, Any]]:
+        """Arrays of the host, and what they are there."""
+        derived = self.host.graph._topology.derived
+        made: dict[Any, tuple[Any, Any]] = derived.setdefault(f"arrays on {self._placement}", {})
+        return made
 
     def _copied(self, g: Graph, known: dict[Any, tuple[Any, Any]]) -> Graph:
         top = g._topology
@@ -131,29 +136,53 @@ class There:
 
     # ---- what changes ----------------------------------------------------------------------------------------
 
-    def bring(self) -> None:
-        """Bring fields and piles there, as the host has left them."""
+    def bring(self, names: Iterable[str] | None = None, whole: bool = False) -> None:
+        """Bring some fields there, all by default: the entries that this part has, or the whole."""
         p, q = self.host, self.problem
         if q is p:
             return
-        for name, array in p.arrays.items():
+        for name in p.arrays if names is None else names:
+            own = slice(None) if whole else self._own(name)
+            q.arrays[name][own] = self._memory.moved(p.arrays[name][own])
+
+    def bring_back(self, names: Iterable[str] | None = None) -> None:
+        """Bring some fields back, all by default."""
+        p, q = self.host, self.problem
+        if q is p:
+            return
+        for name in q.arrays if names is None else names:
             own = self._own(name)
-            q.arrays[name][own] = self._memory.moved(array[own])
+            p.arrays[name][own] = to_host(q.arrays[name][own])
+
+    def bring_piles(self) -> None:
+        """Bring piles there, unless they are still what was brought back."""
+        p, q = self.host, self.problem
+        if q is p:
+            return
         for name, pile in p.piles.items():
             before, made = self._piles.get(name, (None, None))
             q.piles[name] = made if pile is before and made is not None else self._moved(pile)
 
-    def bring_back(self) -> None:
-        """Bring fields and piles back, when all parts know everything."""
+    def bring_piles_back(self) -> None:
+        """Bring piles back, when all parts know all their elements."""
         p, q = self.host, self.problem
         if q is p:
             return
-        for name, array in q.arrays.items():
-            own = self._own(name)
-            p.arrays[name][own] = to_host(array[own])
         for name, pile in q.piles.items():
             p.piles[name] = _of(p.graph, pile, to_host)
             self._piles[name] = p.piles[name], pile
+
+    def bring_ghosts(self, ghosts: Any) -> None:
+        """Bring entries of arrays of the graph that have come from other ranks, unless they are there."""
+        if self.problem is self.host:
+            return
+        derived, key = self.problem.graph._topology.derived, f"cached {type(ghosts).__name__}"
+        if derived.get(key) != ghosts.times:
+            g, known = self.host.graph, self._known()
+            for array in (getattr(g, name) for name in ghosts.names):
+                if _key(array) in known:
+                    known[_key(array)][1][...] = self._memory.moved(array)
+            derived[key] = ghosts.times
 
     def _own(self, name: str) -> slice:
         """The entries of a field that this part has."""
