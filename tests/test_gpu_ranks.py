@@ -264,3 +264,25 @@ def test_processes_use_their_gpus(tmp_path):
     """)  # fmt: skip
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stdout.count("2 processes, rank ") == 2
+
+
+@gpu
+@processes
+@pytest.mark.skipif(not detection.simulated(), reason="a real GPU has room")
+def test_one_rank_without_room_ends_all(tmp_path):
+    """Caught on every rank: none waits for the one that has raised."""
+    made = mpirun(2, tmp_path, """
+        import frontier as fr
+        from frontier.memory.gpu import GpuMemory
+        there = fr.path(9).to("ranks,cuda")
+        def lacking(self, needed, what, hint=None):
+            raise fr.DeviceMemoryError(f"{what}: no room")
+        if "rank 1" in there.placement.backend.describe(there.placement):
+            GpuMemory.check_room = lacking
+        try:
+            fr.bfs(there, 0)
+        except fr.DeviceMemoryError as error:
+            print(error, *error.__notes__, flush=True)
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("the fields of a rank: no room (rank 1 of 2)") == 2

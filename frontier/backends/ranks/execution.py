@@ -32,6 +32,7 @@ from frontier.backends.ranks.there import There
 from frontier.backends.ranks.writes import check_writes
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.functors.functor import location
+from frontier.memory.host import HOST
 from frontier.partitions.partition import partition
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
@@ -261,6 +262,8 @@ class Part(Interpretation):
                         "graph, program and values"
                     ))  # fmt: skip
         try:
+            if inner.memory is not HOST:
+                _brought(own_part(step, p, comm), comm, inner)
             return cls(step, p, f, schedule, comm, inner, any(traced for traced, _ in told), rows)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
             raise common(error) from None
@@ -304,6 +307,19 @@ class Part(Interpretation):
         if rounds.stop:
             rounds.stop = pending.pressed = False
             raise common(KeyboardInterrupt())
+
+
+def _brought(p: Problem, comm: Communicator, inner: Placement) -> None:
+    """Bring the problem to where its steps run; if that has no room for one rank's, all raise its error."""
+    failed = None
+    try:
+        There.of(p, inner)
+    except FrontierError as error:
+        failed = error
+    for rank, each in enumerate(comm.gather(failed)):
+        if each is not None:
+            each.add_note(f"(rank {rank} of {comm.size})")
+            raise common(each)
 
 
 def _description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
