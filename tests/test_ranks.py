@@ -227,10 +227,10 @@ def test_after_an_error_all_parts_have_what_they_had_before(step):
         p = problems[comm.rank]
         p.seen[7] = 9
         with pytest.raises(fr.FunctorError):
-            execution.Part.agreed(step, p, None, ResolvedSchedule(), comm, "cpu").proceed()
+            execution.Part.agreed(step, p, None, ResolvedSchedule(), comm, fr.Placement.parse("cpu")).proceed()
         assert (int(p.sum), len(p.rest)) == (5, 0)
         p.seen[7] = 0
-        execution.Part.agreed(step, p, None, ResolvedSchedule(), comm, "cpu").proceed()
+        execution.Part.agreed(step, p, None, ResolvedSchedule(), comm, fr.Placement.parse("cpu")).proceed()
         return int(p.sum), sorted(p.rest)
 
     found = on_all(comms, run)
@@ -238,7 +238,7 @@ def test_after_an_error_all_parts_have_what_they_had_before(step):
     assert found[0] in ((36, []), (5, [0, 2, 4, 6]))
 
 
-@pytest.mark.parametrize("name", ["ranks:0", "ranks:x", "ranks:2,cuda"])
+@pytest.mark.parametrize("name", ["ranks:0", "ranks:x", "ranks:2,cpu,cuda", "ranks:2,ranks"])
 def test_names(name):
     with pytest.raises(fr.GraphError, match="there is no backend"):
         fr.karate().to(name)

@@ -162,3 +162,18 @@ def test_what_is_missing(installed: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert line[2].startswith("cannot load MPI library libmpi.so: pip install")
     monkeypatch.setattr(several.importlib.util, "find_spec", lambda name: None)
     assert [line[:2] for line in several.mpi()] == [("mpi4py", "missing")]
+
+
+# ---- ranks ----------------------------------------------------------------------------------------------
+
+
+def test_what_ranks_compute_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    gpus = (nvidia.Gpu("H200", 1 << 37, (9, 0)), nvidia.Gpu("K40", 1 << 34, (3, 5)))
+    monkeypatch.setattr(nvidia, "find", lambda: nvidia.Driver((13, 0), gpus))
+    monkeypatch.setattr(several.detection, "simulated", lambda: False)
+    monkeypatch.setattr(several.detection, "missing", lambda: "")
+    (line,) = several.ranks()
+    assert line[:2] == ("ranks", "on cuda")
+    assert line[2].startswith("one process of mpirun or torchrun on this host")
+    monkeypatch.setattr(several.detection, "missing", lambda: "no CuPy")
+    assert [line[:2] for line in several.ranks()] == [("ranks", "on cpu")]

@@ -29,7 +29,8 @@ __all__ = ["Together", "ranks"]
 
 def ranks(backends: list[str]) -> Processes | None:
     """The processes that run these tests together; None if there is just this one."""
-    return world() if "ranks" in backends and world().size > 1 else None
+    several = any(each.split(",")[0] == "ranks" for each in backends)
+    return world() if several and world().size > 1 else None
 
 
 class Together:

@@ -116,6 +116,14 @@ class Backend(ABC):
             raise unknown(f"{self.name}:{part}")
         return placed(self, HOST)
 
+    def placement_of(self, local: int) -> Placement:
+        """Return the placement for one of several processes of this host, by its number: they take turns at devices."""
+        return self.placement()
+
+    def device(self, placement: Placement) -> str:
+        """Return what identifies the device that computes, among those of all hosts; empty if processes share it."""
+        return ""
+
     def missing(self) -> str:
         """Return what is missing to use it on this machine, and how to get it; empty if nothing is."""
         return ""

@@ -46,7 +46,7 @@ def add(commands: Commands) -> None:
 
 def doctor(arguments: argparse.Namespace) -> int:
     """Print the report; the exit status is 1 if something that is needed does not work."""
-    findings = [*_basics(), *_optional(), *_cuda(), *(Finding(*line) for line in several.mpi()), *_backends()]
+    findings = [*_basics(), *_optional(), *_cuda(), *_several(), *_backends()]
     if arguments.json:
         dump_json(findings)
     else:
@@ -110,6 +110,11 @@ def _cuda() -> Iterator[Finding]:
     nvvm = next(filter(None, map(version_of, nvidia.NVVM)), "")
     if nvvm:  # a toolkit that pip has not installed says nothing of itself
         yield Finding("cuda-toolkit", nvvm, _newer(nvvm, driver))
+
+
+def _several() -> Iterator[Finding]:
+    for line in (*several.mpi(), *several.ranks()):
+        yield Finding(*line)
 
 
 def _newer(nvvm: str, driver: nvidia.Driver) -> str:

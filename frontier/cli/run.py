@@ -75,7 +75,7 @@ def add_running_arguments(parser: Parser) -> None:
         default="auto",
         metavar="BACKEND",
         help="the backend: cuda, cuda:N (GPU number N), cpu, python, or auto, the first of these that is available "
-        "(default: %(default)s)",
+        "(default: %(default)s); ranks: the processes of mpirun or torchrun, each with its GPU or its processors",
     )
     parser.add_argument("--threads", type=int, metavar="N", help="of the cpu backend")
 

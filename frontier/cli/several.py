@@ -11,10 +11,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from frontier.memory import peers
+from frontier.memory import detection, nvidia, peers
 from frontier.memory.detection import named
 
-__all__ = ["mpi", "reach"]
+__all__ = ["mpi", "ranks", "reach"]
 
 #: Kinds of MPI, by words in what libraries and launchers say of themselves.
 _KINDS = {"Open MPI": "Open MPI", "Intel(R) MPI": "Intel MPI", "MVAPICH": "MVAPICH", "MPICH": "MPICH", "HYDRA": "MPICH"}
@@ -40,6 +40,17 @@ def reach(count: int) -> Iterator[Line]:
         how = (f"{by} ({up} links)" if up else by) or "by what is not known"
         can = "memory and atomics" if atomics else "memory, no atomics"
         yield "peers", how if access else "no access", f"{who}: {can if access else how}"
+
+
+def ranks() -> Iterator[Line]:
+    """A line about what computes where a program runs on the processes of mpirun or torchrun, by ``"ranks"``."""
+    able = [gpu for gpu in nvidia.find().gpus if not nvidia.too_old(gpu)]
+    if detection.simulated() or detection.missing() or not able:
+        yield "ranks", "on cpu", "processes of mpirun or torchrun compute on the processors of this host"
+        return
+    who = f"up to {len(able)} processes" if len(able) > 1 else "one process"
+    more = "with more, or by 'ranks,cpu', on processors; 'ranks,cuda' shares GPUs"
+    yield "ranks", "on cuda", f"{who} of mpirun or torchrun on this host, each on a GPU of its own; {more}"
 
 
 def mpi() -> Iterator[Line]:

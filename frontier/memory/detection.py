@@ -7,6 +7,7 @@ With ``NUMBA_ENABLE_CUDASIM=1`` there is one simulated GPU, for which nothing ne
 from __future__ import annotations
 
 import os
+import platform
 from functools import cache
 from types import ModuleType
 from typing import Any, cast
@@ -14,7 +15,10 @@ from typing import Any, cast
 from frontier.errors import BackendUnavailableError
 from frontier.memory import lost
 
-__all__ = ["available", "cupy", "device_name", "every", "fastest", "missing", "named", "runtime", "simulated", "usable"]
+__all__ = [
+    "available", "cupy", "device_name", "every", "fastest", "identity", "missing", "named", "of_process", "runtime",
+    "simulated", "usable",
+]  # fmt: skip
 
 _ready = False  # once nothing was missing, nothing is
 
@@ -85,6 +89,12 @@ def every() -> tuple[int, ...]:
     return tuple(index for index in range(_count()) if not _too_old(index))
 
 
+def of_process(local: int) -> int:
+    """Return the number of the GPU of one of several processes of this host, which take turns; errors as above."""
+    usable()
+    return usable(local % _count())
+
+
 def named(index: int) -> str:
     """Return the name by which users know a GPU: ``"cuda"`` is the first, ``"cuda:1"`` the second."""
     return f"cuda:{index}" if index else "cuda"
@@ -96,6 +106,13 @@ def device_name(index: int) -> str:
         return "simulated"
     name: bytes = runtime().getDeviceProperties(index)["name"]
     return name.decode()
+
+
+def identity(index: int) -> str:
+    """Return what tells a GPU from those of all hosts; empty for the simulated one, which is none."""
+    if simulated():
+        return ""
+    return f"{platform.node()} {bytes(runtime().getDeviceProperties(index)['uuid']).hex()}"
 
 
 # -- CuPy -------------------------------------------------------------------------------------------

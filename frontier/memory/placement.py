@@ -44,6 +44,12 @@ class Computing(Protocol):
     def placement(self, part: str = "") -> Placement:
         """Return the placement with this backend; ``part`` is what follows the colon in its name."""
 
+    def placement_of(self, local: int) -> Placement:
+        """Return the placement for one of several processes of this host."""
+
+    def device(self, placement: Placement) -> str:
+        """Return what identifies the device that computes."""
+
     def missing(self) -> str:
         """Return what is missing to use it on this machine."""
 

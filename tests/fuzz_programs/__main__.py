@@ -30,7 +30,7 @@ def main() -> int:
     parser.add_argument("--graphs", type=int, default=6, help="graphs for each program")
     parser.add_argument(
         "--backend", default="cpu",
-        help="cpu, cuda, ranks:3 for three parts on threads, or divided:3, each with its part of the graph",
+        help="cpu, cuda, ranks:3 or ranks:3,cuda (parts on threads), or divided:3, each with its part of the graph",
     )  # fmt: skip
     parser.add_argument("--tame", action="store_true", help="only numbers of which no operation is special")
     parser.add_argument("--shrink", type=float, default=60, help="seconds to make a program that differs smaller")

@@ -58,6 +58,15 @@ class CudaBackend(Backend):
             raise unknown(f"{self.name}:{part}")
         return placed(self, gpu(detection.usable(int(part) if part else None)))
 
+    def placement_of(self, local: int) -> Placement:
+        """Return the placement of the GPU that a process of this host has, by the number of the process."""
+        return placed(self, gpu(detection.of_process(local)))
+
+    def device(self, placement: Placement) -> str:
+        """Return the name of the host and the identifier of the GPU."""
+        memory = placement.memory
+        return detection.identity(memory.index) if isinstance(memory, GpuMemory) else ""
+
     def missing(self) -> str:
         """Say what GPUs lack here to be used."""
         return detection.missing()

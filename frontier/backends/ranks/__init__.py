@@ -5,7 +5,8 @@ say each time, ``messages`` in which form. ``execution`` walks through a program
 steps, ``dividing`` runs a step on one part and exchanges what it did. ``writes`` says which fields a step writes and
 what merges them, ``ends`` where it touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what
 only owners know, ``readers`` which parts read what, and ``selective`` tells these alone; ``portion`` is a part's share
-of a frontier. ``group`` runs several parts in one process. Of graphs in parts, ``needs`` says what a step looks at of
+of a frontier. ``choosing`` finds the backend and the device that run a part, and ``there`` holds its problem in the
+memory of that. ``group`` runs several parts in one process. Of graphs in parts, ``needs`` says what a step looks at of
 other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans. Where
 parts lie in a ``grid``, steps along edges run ``in_blocks``; ``folding`` brings together what parts of a list were
 reduced to.
@@ -49,7 +50,8 @@ class RanksBackend(Backend):
     parts : int
         Parts of this process; 0: the processes that mpirun or torchrun has started.
     inner : str
-        The backend that runs a part, ``"cpu"`` by default.
+        The backend that runs a part. By default parts of a process have ``"cpu"``, and processes the first backend
+        of which each has a device of its own; else ``"cpu"``, too.
     shape : str
         Of the grid in which the parts lie: ``"2d"``, or rows and columns as in ``"2x3"``; empty: in one row.
     """
@@ -58,19 +60,22 @@ class RanksBackend(Backend):
     divides = True
 
     def __init__(self, parts: int = 0, inner: str = "", shape: str = "") -> None:
-        self.parts, self.inner, self.shape = parts, inner or "cpu", shape
+        self.parts, self.inner, self.shape = parts, inner, shape
         self.name = "ranks" + (f":{parts}" if parts else "") + "".join(f",{each}" for each in (shape, inner) if each)
 
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Any:
         """Begin to run a step."""
+        from frontier.backends.ranks.choosing import inner_for
         from frontier.backends.ranks.communicators import Threads, world
         from frontier.backends.ranks.execution import Part
         from frontier.backends.ranks.group import Group
 
         if self.parts:
             members = Threads(self.parts).members
-            return Group(step, p, f, schedule, members, self.inner, rows_of(self.shape, self.parts))
-        return Part.agreed(step, p, f, schedule, world(), self.inner, rows_of(self.shape, world().size))
+            inner = inner_for(self.inner, members[0], step, schedule)
+            return Group(step, p, f, schedule, members, inner, rows_of(self.shape, self.parts))
+        inner = inner_for(self.inner, world(), step, schedule)
+        return Part.agreed(step, p, f, schedule, world(), inner, rows_of(self.shape, world().size))
 
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
         """Build a graph in parts; all ranks call this together."""
@@ -109,10 +114,8 @@ class RanksBackend(Backend):
             problem = self.missing()
             if problem:
                 raise BackendUnavailableError(f"the backend 'ranks' cannot be used: {problem}")
-            from frontier.backends.ranks.communicators import world
-
-            world()
         made = _backend(int(number or 0), "".join(others), "".join(shapes))
+        made._inner()  # so that all processes know it, and what is missing is said here
         rows_of(made.shape, made.parts or made.processes())
         return placed(made, HOST)
 
@@ -128,11 +131,18 @@ class RanksBackend(Backend):
         """Say how many parts there are."""
         from frontier.backends.ranks.communicators import world
 
-        rows = rows_of(self.shape, self.parts or world().size)
-        grid = f" in {rows} rows" if rows > 1 else ""
+        rows, inner = rows_of(self.shape, self.parts or world().size), self._inner()
+        grid, device = f" in {rows} rows" if rows > 1 else "", inner.backend.describe(inner)
+        on = f", on {inner}: {device}" if inner.massively_parallel else ""
         if self.parts:
-            return f"{self.parts} parts of this process{grid}"
-        return f"{world().size} processes{grid}, rank {world().rank}"
+            return f"{self.parts} parts of this process{grid}{on}"
+        return f"{world().size} processes{grid}, rank {world().rank}{on}"
+
+    def _inner(self) -> Placement:
+        """Where the parts of this process are run; the first time all processes ask together."""
+        from frontier.backends.ranks.choosing import inner_of
+
+        return inner_of(self.inner, self.communicator())
 
     def speaks(self) -> bool:
         """Whether this is rank 0."""
@@ -151,8 +161,7 @@ BACKEND = RanksBackend()
 
 
 def _runs_parts(name: str) -> bool:
-    backend = backend_named(name)
-    return not (backend.massively_parallel or backend.divides)
+    return not backend_named(name).divides
 
 
 @cache

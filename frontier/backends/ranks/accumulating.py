@@ -82,7 +82,8 @@ def _with_sum(p: Problem, array: Any) -> Problem:
     if made is None:
         made = copy.copy(p)
         field = scalar("float64" if real else "int64")
-        vars(made).update(fields={**p.fields, SUM: field}, workspace={}, scalars={SUM: np.zeros(1, field.dtype)})
+        scalars = {**p.scalars, SUM: np.zeros(1, field.dtype)}  # in the order of fields
+        vars(made).update(fields={**p.fields, SUM: field}, workspace={}, scalars=scalars)
         p.workspace["to scan", real] = made
     made.scalars.update(p.scalars)
     return made

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from frontier.backends.ranks.communicators import Communicator
+    from frontier.backends.ranks.there import There
     from frontier.program.frontiers import Frontier
-    from frontier.program.problem import Problem
     from frontier.program.step import Step
 
 __all__ = ["Borrowing"]
@@ -28,15 +28,16 @@ class Borrowing:
 
     Parameters
     ----------
-    p : Problem
-        Of the part.
+    there : There
+        The part's problem. What is borrowed comes to the host, and goes from there to where steps run.
     comm : Communicator
     interprets : bool
         Whether an interpreter runs the part, which looks up the ends of in-edges by their slots.
     """
 
-    def __init__(self, p: Problem, comm: Communicator, interprets: bool) -> None:
-        self._p, self._comm, self._interprets = p, comm, interprets
+    def __init__(self, there: There, comm: Communicator, interprets: bool) -> None:
+        self._there, self._comm, self._interprets = there, comm, interprets
+        self._p, self._graph = there.problem, there.host.graph
         self._needs: dict[Step, Needs] = {}
         #: Fields that are current, by identity of their arrays, because Swap exchanges names.
         self._lists: set[int] = set()
@@ -48,12 +49,14 @@ class Borrowing:
             self._needs[step] = self._of(step)
         made = self._needs[step]
         if made.lists:
-            ghosts = self._p.graph.cached("ghost lists", lambda: Lists(self._p.graph, self._comm))
-            if ghosts.bring(self._of_graph(made.lists), step, own, everything):
+            ghosts = self._graph.cached("ghost lists", lambda: Lists(self._graph, self._comm))
+            there = self._there.frontier_back(own)
+            assert there is not None
+            if ghosts.bring(self._of_graph(made.lists), step, there, everything):
                 self._lists.clear()
             self._refresh(ghosts, made.lists, self._lists)
         if made.slots:
-            beside = self._p.graph.cached("ghost slots", lambda: Slots(self._p.graph, self._comm))
+            beside = self._graph.cached("ghost slots", lambda: Slots(self._graph, self._comm))
             beside.bring(self._of_graph(made.slots))
             self._refresh(beside, made.slots, self._slots)
         for fn, _ in step.functors():
@@ -75,8 +78,12 @@ class Borrowing:
         return names - self._p.fields.keys()
 
     def _refresh(self, ghosts: Any, names: frozenset[str], current: set[int]) -> None:
+        """Bring fields again that have changed, and everything to where steps run."""
+        self._there.bring_ghosts(ghosts)
         arrays = self._p.arrays
-        stale = [arrays[name] for name in sorted(names & arrays.keys()) if id(arrays[name]) not in current]
+        stale = [name for name in sorted(names & arrays.keys()) if id(arrays[name]) not in current]
         if stale:
-            ghosts.refresh(stale)
-            current.update(map(id, stale))
+            self._there.bring_back(stale)
+            ghosts.refresh([self._there.host.arrays[name] for name in stale])
+            self._there.bring(stale, whole=True)
+            current.update(id(arrays[name]) for name in stale)

@@ -56,6 +56,8 @@ class Communicator(ABC):
         Whether all parts are in this process.
     neighbours : int
         Parts that share this host's memory and cores, this one included.
+    local : int
+        The number of this part among them.
     """
 
     rank: int
@@ -63,6 +65,7 @@ class Communicator(ABC):
     sent: int = 0
     together: bool = False
     neighbours: int = 1
+    local: int = 0
 
     @abstractmethod
     def gather(self, given: Any) -> list[Any]:
@@ -209,7 +212,8 @@ class Mpi(Processes):
             if limit is not None:
                 self.waiting = Watch(mpi, self._comm, limit, lambda why: self.end(why))
         with self.waiting:
-            self.neighbours = self._comm.Split_type(mpi.COMM_TYPE_SHARED).size
+            host = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
+        self.neighbours, self.local = host.size, host.rank
 
     def gather(self, given: Any) -> list[Any]:
         """Return what every process gives."""

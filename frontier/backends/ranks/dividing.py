@@ -45,8 +45,8 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.exchange import Change
     from frontier.backends.ranks.grid import Grid
     from frontier.backends.ranks.plans import Plan
+    from frontier.backends.ranks.there import There
     from frontier.graph.graph import Graph
-    from frontier.program.problem import Problem
     from frontier.program.step import Operator, Step
 
 __all__ = ["Exchange"]
@@ -56,9 +56,9 @@ __all__ = ["Exchange"]
 class _Outcome:
     """What a step has done on this part: changes of fields, and the elements that it has found."""
 
+    ids: NDArray[Any]
+    kind: str
     changed: dict[str, Change] = field(default_factory=dict)
-    ids: NDArray[Any] = field(default_factory=lambda: np.empty(0, np.int64))
-    kind: str = "vertex"
 
 
 class Exchange:
@@ -67,7 +67,8 @@ class Exchange:
     Parameters
     ----------
     program : Step
-    p : Problem
+    there : There
+        The problem in the memory in which steps run.
     comm : Communicator
     starts : ndarray
         First vertex of every part, and the number of vertices.
@@ -80,10 +81,11 @@ class Exchange:
     """
 
     def __init__(
-        self, program: Step, p: Problem, comm: Communicator, starts: NDArray[Any], turning: Collection[Step],
+        self, program: Step, there: There, comm: Communicator, starts: NDArray[Any], turning: Collection[Step],
         borrowing: Borrowing | None = None, grid: Grid | None = None,
     ) -> None:  # fmt: skip
-        self._program, self._p, self._turning = program, p, turning
+        self._program, self._there, self._turning = program, there, turning
+        self._p = p = there.problem
         self._rank, self._parts = comm.rank, comm.size
         self.rounds = Rounds(comm)
         self._memory = p.graph.placement.memory
@@ -121,7 +123,7 @@ class Exchange:
         plan, kept = self.plans.of(step), self._kept(step)
         taken, stood = self._standing(step, plan, f, here, pull)
         mine, at = (Frontier._of(here, each.kind, ids=each.ids) for each in (taken, stood))
-        note, made = Note(counts=[0] * (1 + len(step.fills()))), _Outcome(kind=f.kind)
+        note, made = Note(counts=[0] * (1 + len(step.fills()))), self._nothing(f.kind)
         note.scalars = [self._p.scalars[name] for name, _ in step.partial()]
         try:
             made = self._here(step, plan, mine, at, inner)
@@ -132,7 +134,7 @@ class Exchange:
                 note.error = explained(error, f"running {step!r} on rank {self._rank} of {self._parts}")
             self._unsure(step, plan)
         try:
-            return self._there(step, plan, f, note, made, plain)
+            return self._among(step, plan, f, note, made, plain)
         except BaseException:
             self._restore(*kept)  # all parts go on from the same, if they go on
             raise
@@ -145,7 +147,7 @@ class Exchange:
         comm, told = self.rounds.comm, self.plans.mirrored.get(ALL, [])
         names, edges = read_at_ends(self._program, self._p, told, self._turning, self.plans)
         if names:
-            readers = Readers.of(self._p.graph, comm, self.mirrors.bounds("vertex"), edges)
+            readers = Readers.of(self._there.host.graph, comm, self.mirrors.bounds("vertex"), edges)
             if readers.few:
                 self.mirrors.select(names, readers)
                 self.plans.mirrored = {ALL: [each for each in told if each not in names], READERS: sorted(names)}
@@ -209,8 +211,11 @@ class Exchange:
             else:
                 mirrors.changed(each.name, places(step, each, at))
         if step.passes_through:
-            return _Outcome(changed, kind=mine.kind)
-        return _Outcome(changed, self._ascending(after), after.kind)
+            return _Outcome(self._nothing(mine.kind).ids, mine.kind, changed)
+        return _Outcome(self._ascending(after), after.kind, changed)
+
+    def _nothing(self, kind: str) -> _Outcome:
+        return _Outcome(self._memory.xp.empty(0, np.int64), kind)
 
     def _kept(self, step: Operator) -> tuple[dict[str, Any], dict[str, Frontier]]:
         """Scalars and piles that a step writes, as they are before it."""
@@ -238,7 +243,7 @@ class Exchange:
 
     # ---- among parts -----------------------------------------------------------------------------------------
 
-    def _there(self, step: Operator, plan: Plan, f: Frontier, note: Note, made: _Outcome, plain: Any) -> Frontier:
+    def _among(self, step: Operator, plan: Plan, f: Frontier, note: Note, made: _Outcome, plain: Any) -> Frontier:
         p, mirrors, piles = self._p, self.mirrors, step.fills()
         note.counts = [len(made.ids), *(len(p.piles[name].ids) for name in piles)]
         found, notes = made.ids, list[Note]()

@@ -28,10 +28,11 @@ from frontier.backends.ranks.own_part import headed, in_parts, own_part, part_fo
 from frontier.backends.ranks.portion import Portion
 from frontier.backends.ranks.pulling import may_pull, problem_to_pull, pulls
 from frontier.backends.ranks.rounds import Note, common
+from frontier.backends.ranks.there import There
 from frontier.backends.ranks.writes import check_writes
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.functors.functor import location
-from frontier.memory.placement import backend_named
+from frontier.memory.host import HOST
 from frontier.partitions.partition import partition
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
     from frontier.backends.ranks.communicators import Communicator
     from frontier.graph.graph import Graph
+    from frontier.memory.placement import Computing, Placement
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Functor, Operator, Step
@@ -55,16 +57,17 @@ class _Walk(Context):
     """The interpreter's walk through a program, with steps divided among parts."""
 
     def __init__(
-        self, program: Step, p: Problem, schedule: ResolvedSchedule, comm: Communicator, inner: str, rows: int
+        self, program: Step, there: There, schedule: ResolvedSchedule, comm: Communicator, backend: Computing, rows: int
     ) -> None:
-        super().__init__(p, push_only(schedule))
-        self._given = schedule
-        self._comm, self._backend = comm, backend_named(inner)
+        p = there.host
+        super().__init__(there.problem, push_only(schedule))
+        self._given, self._there = schedule, there
+        self._comm, self._backend = comm, backend
         self._starts = _starts(p.graph, comm.size)
         self._grid = Grid(rows, comm.size // rows, comm.rank) if rows > 1 else None
-        borrowing = Borrowing(p, comm, self._backend.interprets) if in_parts(p) else None
+        borrowing = Borrowing(there, comm, self._backend.interprets) if in_parts(p) else None
         turning = set() if self._backend.interprets else {each for each in walk(program) if may_pull(each, p, schedule)}
-        self.exchange = Exchange(program, p, comm, self._starts, turning, borrowing, self._grid)
+        self.exchange = Exchange(program, there, comm, self._starts, turning, borrowing, self._grid)
         #: Where the time of this run goes.
         self.total = tracing.RankTotal(comm.rank)
         self._touched: dict[Any, frozenset[str]] = {}
@@ -77,6 +80,7 @@ class _Walk(Context):
                 self._touched[fn] = frozenset(made.fields if made.exact else self.problem.arrays)
             with self._exchanging():
                 self.exchange.mirrors.complete(self._touched[fn])
+            self._view = self._there.view(self._view, self._touched[fn])
         return super().functor(fn, names)
 
     def _one(self, step: Operator, f: Any) -> Any:
@@ -103,25 +107,26 @@ class _Walk(Context):
         return self._run_inner(step, None) if isinstance(f, int) else self._run_inner(_alone(step), f)
 
     def _divided(self, step: Operator, f: Frontier) -> Frontier:
-        p = self.problem
+        p, there = self.problem, self._there
         if self.exchange.plans.in_blocks(step):
             return self._in_blocks(step, f)
-        there = part_for(step, p, self._comm, self._backend.interprets) if in_parts(p) else p
+        made = part_for(step, there.host, self._comm, self._backend.interprets) if in_parts(p) else there.host
         with self._exchanging(f) as sizes:
             mirrors = self.exchange.mirrors
             pull = not self._backend.interprets and pulls(step, p, f, self._given, self._comm, mirrors)
             if pull:
-                there = problem_to_pull(step, p, self._comm, mirrors)
+                made = problem_to_pull(step, there.host, self._comm, mirrors)
+            on = there.on(made)
             next_ = self.exchange.run(
-                step, f, there.graph, lambda mine: self._run_inner(_alone(step), mine, there, pull), self._combining,
-                pull,
-            )  # fmt: skip
+                step, f, on.graph, lambda mine: self._run_inner(_alone(step), mine, on, pull), self._combining, pull
+            )
             sizes.append(len(next_))
         return next_
 
     def _in_blocks(self, step: Operator, f: Frontier) -> Frontier:
         assert self._grid is not None
-        block = block_of(self.problem, step, self._grid, self._starts, self._comm, self._backend.interprets)
+        made = block_of(self._there.host, step, self._grid, self._starts, self._comm, self._backend.interprets)
+        block = self._there.on(made)
         with self._exchanging(f) as sizes:
             next_ = self.exchange.run(
                 step, f, block.graph, lambda mine: self._run_inner(_alone(in_block(step)), mine, block),
@@ -228,20 +233,23 @@ class Part(Interpretation):
     """The run of one part; the only one of its process under MPI."""
 
     def __init__(
-        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str,
-        traced: bool, rows: int = 1,
+        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator,
+        inner: Placement, traced: bool, rows: int = 1,
     ) -> None:  # fmt: skip
         p = own_part(step, p, comm)
         check_writes(step, p)
         self.problem, self._comm, self._traced = p, comm, traced
-        self._walk = _Walk(step, p, schedule, comm, inner, rows)
+        self._there = There.of(p, inner)
+        with self._there.using():
+            self._walk = _Walk(step, self._there, schedule, comm, inner.backend, rows)
+            f = self._there.frontier(f)
         self._rounds, self._passes = -1, -1
         super().__init__(step, p, f, schedule, self._walk)
 
     @classmethod
     def agreed(
-        cls, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: str,
-        rows: int = 1,
+        cls, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator,
+        inner: Placement, rows: int = 1,
     ) -> Part:  # fmt: skip
         """The same, once all ranks have begun with the same graph, program and values."""
         mine = _description(step, p, f)
@@ -254,21 +262,26 @@ class Part(Interpretation):
                         "graph, program and values"
                     ))  # fmt: skip
         try:
+            if inner.memory is not HOST:
+                _brought(own_part(step, p, comm), comm, inner)
             return cls(step, p, f, schedule, comm, inner, any(traced for traced, _ in told), rows)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
             raise common(error) from None
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun. Then all parts have everything."""
-        try:
-            begun = super().proceed(passes)
-        except BaseException as error:
-            if isinstance(error, NotConvergedError):  # all parts count alike
-                common(error)
-            if getattr(error, "of_all_ranks", False):
-                self.frontier = self._walk.finish(self.frontier)
-            raise
-        self.frontier = self._walk.finish(self.frontier)
+        with self._there.using():
+            self._there.bring()
+            self._there.bring_piles()
+            try:
+                begun = super().proceed(passes)
+            except BaseException as error:
+                if isinstance(error, NotConvergedError):  # all parts count alike
+                    common(error).result = self.problem
+                if getattr(error, "of_all_ranks", False):
+                    self._finish()
+                raise
+            self._finish()
         if self._walk.exchange.rounds.error is not None:  # nothing was exchanged since
             raise self._walk.exchange.rounds.error
         if self.done and self._traced:  # by some rank at least, as all know
@@ -277,6 +290,12 @@ class Part(Interpretation):
             if self._comm.rank == 0 or not self._comm.together:
                 tracing.add_ranks(totals)
         return begun
+
+    def _finish(self) -> None:
+        """Let all parts have everything, where users see it."""
+        self.frontier = self._there.frontier_back(self._walk.finish(self.frontier))
+        self._there.bring_back()
+        self._there.bring_piles_back()
 
     def _look(self, pending: deferred) -> None:
         """Stop where all parts stop: one has told the others of Ctrl-C in an exchange."""
@@ -288,6 +307,19 @@ class Part(Interpretation):
         if rounds.stop:
             rounds.stop = pending.pressed = False
             raise common(KeyboardInterrupt())
+
+
+def _brought(p: Problem, comm: Communicator, inner: Placement) -> None:
+    """Bring the problem to where its steps run; if that has no room for one rank's, all raise its error."""
+    failed = None
+    try:
+        There.of(p, inner)
+    except FrontierError as error:
+        failed = error
+    for rank, each in enumerate(comm.gather(failed)):
+        if each is not None:
+            each.add_note(f"(rank {rank} of {comm.size})")
+            raise common(each)
 
 
 def _description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:

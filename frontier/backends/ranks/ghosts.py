@@ -55,17 +55,19 @@ class _Ghosts(ABC):
         #: What this rank has of each other, and what each other has of it, ascending.
         self._asked: list[Array] = []
         self._wanted: list[Array] = []
-        #: Arrays of the graph whose ghosts are there.
-        self._there: set[str] = set()
+        #: Arrays of the graph whose ghosts are there, and how often some have come.
+        self.names: set[str] = set()
+        self.times = 0
 
     def _have(self, names: Iterable[str]) -> None:
         """Have what has been asked for so far of arrays of the graph."""
-        missing = set(names) - self._there
+        missing = set(names) - self.names
         if missing:
             arrays = self._arrays(missing)
             self._check_room(arrays, self._asked)
             self._bring(arrays, self._asked, self._wanted)
-            self._there |= missing
+            self.names |= missing
+            self.times += 1
 
     @abstractmethod
     def _slots(self, asked: Array) -> Array:
@@ -172,11 +174,12 @@ class Lists(_Ghosts):
         if not any(self._comm.gather(len(ids) > 0)):
             return False
         asked = np.split(ids, np.searchsorted(ids, self._starts[1:-1]))
-        arrays = self._arrays(self._there)
+        arrays = self._arrays(self.names)
         self._check_room(arrays, asked)
         wanted = self._comm.deal(asked)
         self._bring(arrays, asked, wanted)
         self._has |= found
+        self.times += 1
         self._asked = _merged(self._asked, asked)
         self._wanted = _merged(self._wanted, wanted)
         return True

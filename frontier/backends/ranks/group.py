@@ -13,6 +13,7 @@ from frontier.backends.ranks.execution import Part
 
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
+    from frontier.memory.placement import Placement
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -28,8 +29,8 @@ class Group:
     """A run on several parts that are threads of this process, each with its own copy of the problem."""
 
     def __init__(
-        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, members: Any, inner: str,
-        rows: int,
+        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, members: Any,
+        inner: Placement, rows: int,
     ) -> None:  # fmt: skip
         problems = [p, *(_copied(p) for _ in members[1:])]
         self._members, self._begun = members, False

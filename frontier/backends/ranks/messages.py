@@ -97,7 +97,8 @@ def _listed(ids: NDArray[Any], first: int, length: int) -> tuple[int, bytes]:
 
 
 def _bytes(array: NDArray[Any]) -> bytes:
-    return to_host(array).tobytes()
+    made: bytes = to_host(array).tobytes()
+    return made
 
 
 def _id_dtype(length: int) -> np.dtype[Any]:
@@ -180,7 +181,7 @@ def unpacked(
             given = read(_NARROW[max(how, _BYTES)], size, at)
             at += given.nbytes
             if how == _HALVES:
-                given = xp.stack((given >> 4, given & 15), 1).ravel()[:count]
+                given = xp.ravel(xp.stack((given >> 4, given & 15), 1))[:count]
             values = given.astype(dtype) + least[0]
         elif dtype is not None:
             values = read(dtype, 1 if how == _ONE else count, at)

@@ -153,6 +153,12 @@ class Divided:
         """Slots of a rank in this process."""
         return range(int(self._bounds[self._rank + index]), int(self._bounds[self._rank + index + 1]))
 
+    def slots_of(self, part: Graph) -> slice:
+        """Slots of the rank in this process that has a part."""
+        index = next(index for index, each in enumerate(self.parts) if each is part)
+        own = self.slots(index)
+        return slice(own.start, own.stop)
+
     def part(self, rank: int) -> Graph:
         """The part of a rank in this process."""
         return self.parts[rank - self._rank]

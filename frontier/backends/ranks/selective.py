@@ -44,6 +44,9 @@ class Selective(Mirrors):
     def select(self, names: frozenset[str], readers: Readers) -> None:
         """Tell readers alone what changes often of some fields."""
         self._near, self._readers = names, readers
+        moved = self._memory.moved
+        self._by = moved(readers.by)
+        self._given, self._taken = [*map(moved, readers.given)], [*map(moved, readers.taken)]
         #: By identity of arrays: how often all were told of each own element, and of which readers alone know more.
         self._times: dict[int, NDArray[np.uint8]] = {}
         self._rest: dict[int, list[NDArray[Any]]] = {}
@@ -108,8 +111,9 @@ class Selective(Mirrors):
         first, length = self._range(self.bounds_of(name), self._rank)
         parts = self._untold[ALL].get(id(self._p.arrays[name]), [])
         if parts is None:
-            return np.arange(first, first + length)
-        return ascending(parts, first, length) if parts else np.empty(0, np.int64)
+            whole: NDArray[Any] = self._memory.xp.arange(first, first + length)
+            return whole
+        return ascending(parts, first, length) if parts else self._memory.xp.empty(0, np.int64)
 
     def _changed(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """The same: those that have seldom changed, and those that have changed often."""
@@ -131,7 +135,7 @@ class Selective(Mirrors):
                 rest.append(changed[1])
                 if sum(map(len, rest)) > 2 * length:
                     rest[:] = [ascending(rest, first, length)]
-            self._times.setdefault(at, np.zeros(length, np.uint8))[changed[0] - first] += 1
+            self._times.setdefault(at, self._memory.xp.zeros(length, np.uint8))[changed[0] - first] += 1
         if form != READERS:
             self._rest.pop(at, None)
 
@@ -147,16 +151,17 @@ class Selective(Mirrors):
             ids = self._ids(name)
             yield Section(first, length, ids, array[ids])
             return
-        by, given = self._readers.by[rank], self._readers.given[rank]
+        by, given, xp = self._by[rank], self._given[rank], self._memory.xp
         if form == READERS:
             yield Section(first, length, seldom, array[seldom])
             whole = len(often) == length
-            places = np.arange(len(given)) if whole else np.searchsorted(given, often[by[often - first]])
+            places = xp.arange(len(given)) if whole else xp.searchsorted(given, often[by[often - first]])
             yield Section(0, len(given), places, array[given[places]], True)
             return
-        ids, others = self._ids(name), self._readers.unread(rank)
+        ids, others = self._ids(name), self._memory.moved(self._readers.unread(rank))
         rest = ascending([*self._rest[id(array)], ids], first, length)
-        places, farther = np.searchsorted(given, ids[by[ids - first]]), np.searchsorted(others, rest[~by[rest - first]])
+        places = xp.searchsorted(given, ids[by[ids - first]])
+        farther = xp.searchsorted(others, rest[~by[rest - first]])
         yield Section(0, len(given), places, array[given[places]])
         yield Section(0, len(others), farther, array[others[farther]], True)
 
@@ -174,7 +179,7 @@ class Selective(Mirrors):
             for at, where in enumerate(self._lists(rank, form)):
                 like.append((*(own if where is None else (0, len(where))), array.dtype, at > 0))
                 into.append((array, where))
-        sections = unpacked(message, like)
+        sections = unpacked(message, like, self._memory)
         for parts, (ids, _) in zip(found, sections, strict=False):
             parts.append(ids)
         for (array, where), (ids, values) in zip(into, sections[len(found) :], strict=True):
@@ -185,5 +190,5 @@ class Selective(Mirrors):
         if form == ALL:
             return [None]
         assert self._readers is not None
-        taken = self._readers.taken[rank]
-        return [None, taken] if form == READERS else [taken, self._readers.not_read(rank)]
+        taken = self._taken[rank]
+        return [None, taken] if form == READERS else [taken, self._memory.moved(self._readers.not_read(rank))]

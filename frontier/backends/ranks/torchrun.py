@@ -43,6 +43,7 @@ class Gloo(Processes):
         self._limit = datetime.timedelta(seconds=patience() or FOR_EVER)
         self.rank, self.size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
         self.neighbours = int(os.environ.get("LOCAL_WORLD_SIZE", "1"))
+        self.local = int(os.environ.get("LOCAL_RANK", "0"))
         self._group: Any = None
         if self.size > 1:
             with self._waiting():

@@ -1,0 +1,215 @@
+"""The class There: a part's problem where its steps run, which may be another memory than that in which users see it.
+
+Graphs on ranks, fields and results lie in the host's memory, whatever runs the parts, so that a program is the same
+with GPUs and without. Where a part runs on a GPU, fields and graphs are copied there, and frontiers refer to the copy.
+Before a run, and where it goes on after a pause, fields are brought there; when it ends or pauses, back.
+"""
+
+from __future__ import annotations
+
+import copy
+from contextlib import AbstractContextManager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from frontier.backends.python.view import View
+from frontier.backends.ranks.exchange import stays
+from frontier.graph.graph import Graph
+from frontier.graph.topology import Topology
+from frontier.memory.arrays import to_host
+from frontier.memory.host import HOST
+from frontier.program.frontiers import Frontier
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from frontier.memory.placement import Placement
+    from frontier.program.problem import Problem
+
+__all__ = ["There"]
+
+#: What is derived from a graph, and the same wherever it lies.
+NUMBERS = ("max_degree", "traits", "num_loops", "min_weight", "max_weight")
+
+
+class There:
+    """A problem where its steps run; :meth:`of` gives it.
+
+    Attributes
+    ----------
+    host : Problem
+        The part's problem, as users see it.
+    problem : Problem
+        The same with all fields and the graph in the memory in which steps run; ``host`` itself if that is the host's.
+    """
+
+    def __init__(self, p: Problem, placement: Placement) -> None:
+        self.host = self.problem = p
+        self._placement, self._memory = placement, placement.memory
+        self._given: tuple[Frontier | None, Frontier | None] = None, None
+        self._piles: dict[str, tuple[Frontier, Frontier]] = {}
+        if self._memory is HOST:
+            return
+        with self.using():
+            self._memory.check_room(sum(array.nbytes for array in p.arrays.values()), "the fields of a rank")
+            self.problem = copy.copy(p)  # with the same scalars, which lie on the host everywhere
+            vars(self.problem).update(
+                graph=self._graph(p.graph), piles={}, workspace={},
+                arrays={name: self._memory.xp.zeros(len(array), array.dtype) for name, array in p.arrays.items()},
+            )  # fmt: skip
+            self.problem._lay_pairs()
+
+    @classmethod
+    def of(cls, p: Problem, placement: Placement) -> There:
+        """Return that of a problem, always the same one as long as the problem has the same fields."""
+        made: There | None = p.workspace.get(("there", placement))
+        if made is None:
+            made = p.workspace["there", placement] = cls(p, placement)
+        return made
+
+    def using(self) -> AbstractContextManager[None]:
+        """Return a context manager for computations there."""
+        return nullcontext() if self._memory is HOST else self._memory.using("the part of a rank")
+
+    # ---- graphs and problems ---------------------------------------------------------------------------------
+
+    def on(self, made: Problem) -> Problem:
+        """A problem with the host's fields on another graph, as the same with the fields that are there."""
+        if self.problem is self.host:
+            return made
+        if made is self.host:
+            return self.problem
+        found: Problem | None = self.problem.workspace.get(("on", id(made.graph)))
+        if found is None:
+            found = copy.copy(self.problem)  # with the same dicts of arrays, scalars and piles
+            vars(found).update(graph=self._graph(made.graph), workspace={"made of": made.graph})
+            self.problem.workspace["on", id(made.graph)] = found
+        return found
+
+    def _graph(self, g: Graph) -> Graph:
+        """A graph there, copied once; an array that several graphs have is copied once, too."""
+        base, known = self.host.graph._topology, self._known()
+        if g._topology is base and base.divided is None:
+            made = g.to(self._placement)
+            for name in ("offsets", "targets", "weights"):
+                array = getattr(g, name)
+                if array is not None:
+                    known[_key(array)] = array, getattr(made, name)
+            return made
+        return g._once(f"copy on {self._placement}", lambda: self._copied(g, known))
+
+    def _known(self) -> dict[Any, tuple[Any, Any]]:
+        """Arrays of the host, and what they are there."""
+        derived = self.host.graph._topology.derived
+        made: dict[Any, tuple[Any, Any]] = derived.setdefault(f"arrays on {self._placement}", {})
+        return made
+
+    def _copied(self, g: Graph, known: dict[Any, tuple[Any, Any]]) -> Graph:
+        top = g._topology
+
+        def moved(array: Any, own: slice = slice(None)) -> Any:
+            key = _key(array)
+            if key not in known:
+                self._memory.check_room(array.nbytes, "the arrays of the graph")
+                known[key] = array, self._memory.xp.zeros(len(array), array.dtype)
+                known[key][1][own] = self._memory.moved(array[own])
+            return known[key][1]
+
+        own = slice(None) if top.divided is None else top.divided.slots_of(self.host.graph)
+        weights = None if top.weights is None else moved(top.weights, own)
+        made = Topology(moved(top.offsets), moved(top.targets, own), weights, top.directed, None, {}, {})
+        made.divided = top.divided
+        made.derived.update({name: top.derived[name] for name in NUMBERS if name in top.derived})
+        made.recipes["in_lists"] = lambda: tuple(map(moved, g._in_lists()))
+        made.recipes["in_edges"] = lambda: moved(g.in_edges)
+        return Graph._wrap(made, self._placement)
+
+    def view(self, view: View, names: Collection[str]) -> View:
+        """What a functor sees that the host calls once, and which looks at some fields."""
+        if self.problem is self.host:
+            return view
+        seen = copy.copy(self.host)
+        vars(seen)["arrays"] = {
+            name: to_host(array) for name, array in self.problem.arrays.items() if name in names
+        }  # fmt: skip
+        vars(seen)["_pairs"] = ()
+        return View(seen)
+
+    # ---- what changes ----------------------------------------------------------------------------------------
+
+    def bring(self, names: Iterable[str] | None = None, whole: bool = False) -> None:
+        """Bring some fields there, all by default: the entries that this part has, or the whole."""
+        p, q = self.host, self.problem
+        if q is p:
+            return
+        for name in p.arrays if names is None else names:
+            own = slice(None) if whole else self._own(name)
+            q.arrays[name][own] = self._memory.moved(p.arrays[name][own])
+
+    def bring_back(self, names: Iterable[str] | None = None) -> None:
+        """Bring some fields back, all by default."""
+        p, q = self.host, self.problem
+        if q is p:
+            return
+        for name in q.arrays if names is None else names:
+            own = self._own(name)
+            p.arrays[name][own] = to_host(q.arrays[name][own])
+
+    def bring_piles(self) -> None:
+        """Bring piles there, unless they are still what was brought back."""
+        p, q = self.host, self.problem
+        if q is p:
+            return
+        for name, pile in p.piles.items():
+            before, made = self._piles.get(name, (None, None))
+            q.piles[name] = made if pile is before and made is not None else self._moved(pile)
+
+    def bring_piles_back(self) -> None:
+        """Bring piles back, when all parts know all their elements."""
+        p, q = self.host, self.problem
+        if q is p:
+            return
+        for name, pile in q.piles.items():
+            p.piles[name] = _of(p.graph, pile, to_host)
+            self._piles[name] = p.piles[name], pile
+
+    def bring_ghosts(self, ghosts: Any) -> None:
+        """Bring entries of arrays of the graph that have come from other ranks, unless they are there."""
+        if self.problem is self.host:
+            return
+        derived, key = self.problem.graph._topology.derived, f"cached {type(ghosts).__name__}"
+        if derived.get(key) != ghosts.times:
+            g, known = self.host.graph, self._known()
+            for array in (getattr(g, name) for name in ghosts.names):
+                if _key(array) in known:
+                    known[_key(array)][1][...] = self._memory.moved(array)
+            derived[key] = ghosts.times
+
+    def _own(self, name: str) -> slice:
+        """The entries of a field that this part has."""
+        divided = self.host.graph._topology.divided
+        own: slice = divided.slots_of(self.host.graph) if stays(self.host, name) else slice(None)
+        return own
+
+    def frontier(self, f: Frontier | None) -> Frontier | None:
+        """The frontier with which a run begins, as a frontier there."""
+        if f is None or self.problem is self.host:
+            return f
+        self._given = f, self._moved(f)
+        return self._given[1]
+
+    def _moved(self, f: Frontier) -> Frontier:
+        return _of(self.problem.graph, f, self._memory.moved)
+
+    def frontier_back(self, f: Frontier | None) -> Frontier | None:
+        """A frontier there as one of the host's graph."""
+        if f is None or self.problem is self.host:
+            return f
+        return self._given[0] if f is self._given[1] else _of(self.host.graph, f, to_host)
+
+
+def _of(g: Graph, f: Frontier, moved: Any) -> Frontier:
+    return Frontier.all(g, f.kind) if f.is_all else Frontier._of(g, f.kind, ids=moved(f.ids))
+
+
+def _key(array: Any) -> tuple[Any, ...]:
+    return array.__array_interface__["data"][0], len(array), array.dtype.str

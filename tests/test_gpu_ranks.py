@@ -1,0 +1,288 @@
+"""Ranks whose parts are run by GPUs: parts of one process on one GPU, and processes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import strict_cupy
+from compare import primitives_agree
+from mpi import mpirun, processes
+
+import frontier as fr
+from frontier.backends.ranks import choosing
+from frontier.memory import detection
+from frontier.memory.placement import backend_named
+from frontier.program.execution import start
+
+gpu = pytest.mark.gpu
+
+
+@pytest.fixture
+def there():
+    """In the simulator: kernels run on arrays that do not mix with those of the host."""
+    if not detection.simulated():
+        yield
+        return
+    with strict_cupy.simulated():
+        yield
+
+
+# ---- the same as on one part -----------------------------------------------------------------------------------
+
+
+@gpu
+@pytest.mark.parametrize("where", ["ranks:1,cuda", "ranks:2,cuda", "ranks:4,2x2,cuda"])
+def test_primitives_are_the_same(there, where):
+    g = fr.rmat(5, 6, seed=3, weights=(1, 9))
+    primitives_agree(g, g.to(where))
+
+
+@gpu
+@pytest.mark.parametrize("directed", [False, True])
+def test_primitives_are_the_same_on_a_graph_in_parts(there, directed):
+    options = {"seed": 3, "weights": (1, 9), "directed": directed}
+    divided = fr.rmat(6, 4, placement="ranks:2,cuda", **options)
+    whole = fr.rmat(6, 4, **options)
+    assert np.array_equal(fr.bfs(divided, 3).level, fr.bfs(whole, 3).level)
+    assert np.array_equal(fr.sssp(divided, 3).distance, fr.sssp(whole, 3).distance)
+    assert np.allclose(fr.pagerank(divided, weighted=True).rank, fr.pagerank(whole, weighted=True).rank)
+
+
+@gpu
+@pytest.mark.unsimulated("it takes minutes")
+@pytest.mark.parametrize("where", ["ranks:2,cuda", "ranks:3,cuda", "ranks:6,2x3,cuda"])
+@pytest.mark.parametrize(
+    "g",
+    [fr.rmat(12, 8, seed=3, weights=(1, 9)), fr.grid(60, 70, weights=(1, 9)), fr.rmat(10, 8, seed=1, directed=True)],
+    ids=repr,
+)
+def test_primitives_are_the_same_on_larger_graphs(where, g):
+    primitives_agree(g, g.to(where))
+
+
+@gpu
+def test_results_are_arrays_of_the_host(there):
+    g = fr.path(9)
+    result = fr.bfs(g.to("ranks:2,cuda"), 0)
+    assert type(result.level) is np.ndarray
+    assert result.level.tolist() == list(range(9))
+
+
+def farther(p, src, dst):
+    new = p.distance[src] + 1
+    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)
+
+
+@gpu
+def test_a_run_goes_on_from_what_the_host_has_changed(there):
+    g = fr.path(9).to("ranks:2,cuda")
+    p = fr.Problem(g, distance=fr.vertex("int64", 99), source=fr.scalar("int64", 0))
+    p.distance[0] = 0
+    begun = start(fr.Loop(fr.Advance(farther), over="source"), p)
+    assert begun.proceed(3) == 3
+    assert p.distance.tolist() == [0, 1, 2, 3, 99, 99, 99, 99, 99]
+    p.distance[6] = 2
+    begun.proceed()
+    assert begun.done
+    assert p.distance.tolist() == [0, 1, 2, 3, 4, 5, 2, 99, 99]
+
+
+def large(p, v):
+    return p.a[v] > 3
+
+
+def twice(p, v):
+    p.b[v] = 2 * p.a[v]
+
+
+@gpu
+def test_swaps_piles_and_frontiers_come_back(there):
+    p = fr.Problem(fr.path(8).to("ranks:2,cuda"), a=fr.vertex("int64", np.arange(8)), b=fr.vertex("int64"),
+                   rest=fr.pile())  # fmt: skip
+    f = fr.Sequence(
+        fr.Compute(twice, over="vertices"), fr.Swap("a", "b"), fr.Split(large, rest="rest", over="vertices"),
+        fr.Take("rest"),
+    )(p)  # fmt: skip
+    assert p.a.tolist() == list(range(0, 16, 2))
+    assert p.b.tolist() == list(range(8))
+    assert sorted(f) == [0, 1]
+    assert not p.rest
+    p.rest = [1, 5]
+    assert sorted(fr.Take("rest")(p)) == [1, 5]
+
+
+def first_is_far(p):
+    return p.distance[8] < 99
+
+
+@gpu
+def test_conditions_see_fields(there):
+    p = fr.Problem(fr.path(12).to("ranks:2,cuda"), distance=fr.vertex("int64", 99), source=fr.scalar("int64", 0))
+    p.distance[0] = 0
+    fr.Loop(fr.Advance(farther), over="source", until=first_is_far)(p)
+    assert p.distance[8] == 8
+    assert p.distance[10] == 99
+
+
+@gpu
+def test_the_same_is_sent_as_by_cpus(there):
+    sent = []
+    for where in ("ranks:2", "ranks:2,cuda"):
+        p = fr.Problem(fr.grid(5, 6).to(where), distance=fr.vertex("int64", 99), source=fr.scalar("int64", 0))
+        p.distance[0] = 0
+        with fr.trace() as seen:
+            fr.Loop(fr.Advance(farther), over="source")(p)
+        sent.append([total.sent for total in seen.ranks.values()])
+    assert sent[0] == sent[1]
+    assert min(sent[0]) > 0
+
+
+def common(p, u, v, w, uv, vw):
+    fr.atomic_add(p.found, u, 1)
+    fr.atomic_add(p.of_edge, uv, 1)
+    fr.atomic_add(p.weights, v, p.given[vw])
+
+
+def halved(p, src, dst, edge):
+    p.given[edge] = p.given[edge] // 2 + src
+
+
+@gpu
+def test_edges_of_other_ranks_are_brought(there):
+    """Lists of far ends, and fields of edges there, also after they have changed."""
+    whole, found = fr.rmat(5, 6, seed=3), []
+    for g in (whole, fr.rmat(5, 6, seed=3, placement="ranks:2,cuda")):
+        given = np.arange(g.num_slots) % 17
+        p = fr.Problem(g, found=fr.vertex("int64"), weights=fr.vertex("int64"), of_edge=fr.edge("int64"),
+                       given=fr.edge("int64", given))  # fmt: skip
+        for _ in range(2):
+            fr.Intersect(common, over="edges")(p)
+            fr.Advance(halved, over="vertices")(p)
+        fr.Intersect(common, over="edges")(p)
+        found.append([p.arrays[name].tolist() for name in ("found", "weights", "of_edge", "given")])
+    assert found[0] == found[1]
+
+
+# ---- errors ----------------------------------------------------------------------------------------------------
+
+
+def raises(p, v):
+    return (1, 2)[p.seen[v]] > 1
+
+
+@gpu
+def test_a_functor_that_raises_on_one_part_ends_all(there):
+    p = fr.Problem(fr.path(8).to("ranks:2,cuda"), seen=fr.vertex("int64", 0))
+    p.seen[7] = 9
+    with pytest.raises(fr.FunctorError, match=r"raises \("):
+        fr.Filter(raises, over="vertices")(p)
+    assert p.seen.tolist() == [0] * 7 + [9]
+    p.seen[7] = 0
+    assert not fr.Filter(raises, over="vertices")(p)
+
+
+@gpu
+def test_a_loop_that_does_not_end_leaves_its_state(there):
+    p = fr.Problem(fr.path(9).to("ranks:2,cuda"), distance=fr.vertex("int64", 99), source=fr.scalar("int64", 0))
+    p.distance[0] = 0
+    with pytest.raises(fr.NotConvergedError) as caught:
+        fr.Loop(fr.Advance(farther), over="source", max_steps=3)(p)
+    assert caught.value.result.distance.tolist() == [0, 1, 2, 3, 99, 99, 99, 99, 99]
+
+
+# ---- which backend and device a rank takes ---------------------------------------------------------------------
+
+
+class Comm:
+    """One of several processes, of which all say something of their GPUs."""
+
+    together = False
+
+    def __init__(self, devices, local=0):
+        self.devices, self.local, self.size = devices, local, len(devices)
+
+    def gather(self, given):
+        return self.devices
+
+
+@pytest.mark.parametrize(
+    ("devices", "name"),
+    [
+        (["a 0", "a 1"], "cuda"),
+        (["a 0", "a 0"], "cpu"),  # two processes with one GPU
+        (["a 0", "b 0"], "cuda"),  # on two hosts
+        (["a 0", ""], "cpu"),
+        (["a 0"], "cuda"),
+    ],
+)
+def test_processes_choose_gpus_if_each_has_its_own(devices, name):
+    assert choosing.chosen(Comm(devices)) is backend_named(name)
+
+
+def test_processes_of_a_host_take_turns_at_its_gpus(monkeypatch):
+    monkeypatch.setattr(detection, "_ready", True)
+    monkeypatch.setattr(detection, "cupy", lambda: strict_cupy.module)
+    found = [choosing.inner_of("cuda", Comm([""], local)).name for local in range(3)]
+    assert found == ["cuda", "cuda:1", "cuda"]
+    properties = lambda index: {"uuid": bytes([index])}  # noqa: E731
+    monkeypatch.setattr(strict_cupy.module.cuda.runtime, "getDeviceProperties", properties)
+    cuda = backend_named("cuda")
+    first, second = (cuda.device(cuda.placement_of(local)) for local in (0, 1))
+    assert first.endswith(" 00")
+    assert second.endswith(" 01")
+
+
+def test_what_gpus_refuse_is_left_to_processors(monkeypatch):
+    monkeypatch.setattr(choosing, "chosen", lambda comm: backend_named("cuda"))
+    monkeypatch.setattr(detection, "_ready", True)
+    monkeypatch.setattr(detection, "cupy", lambda: strict_cupy.module)
+    step, exact = fr.Filter(raises, over="vertices"), fr.Schedule(deterministic=True)
+    assert choosing.inner_for("", Comm(["a 0"]), step, fr.Schedule().resolved()).name == "cuda"
+    assert choosing.inner_for("", Comm(["a 0"]), step, exact.resolved()).name == "cpu"
+    own = fr.Filter(raises, over="vertices", schedule=exact)
+    assert choosing.inner_for("", Comm(["a 0"]), own, fr.Schedule().resolved()).name == "cpu"
+    assert choosing.inner_for("cuda", Comm(["a 0"]), step, exact.resolved()).name == "cuda"
+
+
+@gpu
+def test_names_and_words(there):
+    g = fr.path(4).to("ranks:4,2d,cuda")
+    assert g.backend == "ranks:4,2d,cuda"
+    assert "4 parts of this process in 2 rows, on cuda: " in g.placement.backend.describe(g.placement)
+
+
+@gpu
+@processes
+def test_processes_use_their_gpus(tmp_path):
+    made = mpirun(2, tmp_path, """
+        import numpy as np, frontier as fr
+        whole, there = fr.rmat(5, 6, seed=5), fr.rmat(5, 6, seed=5, placement="ranks,cuda")
+        assert " on cuda" in there.placement.backend.describe(there.placement)
+        for g in (whole.to("ranks,cuda"), there):
+            assert np.array_equal(fr.bfs(g, 3).level, fr.bfs(whole, 3).level)
+        print(whole.to("ranks").placement.backend.describe(there.placement), flush=True)
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("2 processes, rank ") == 2
+
+
+@gpu
+@processes
+@pytest.mark.skipif(not detection.simulated(), reason="a real GPU has room")
+def test_one_rank_without_room_ends_all(tmp_path):
+    """Caught on every rank: none waits for the one that has raised."""
+    made = mpirun(2, tmp_path, """
+        import frontier as fr
+        from frontier.memory.gpu import GpuMemory
+        there = fr.path(9).to("ranks,cuda")
+        def lacking(self, needed, what, hint=None):
+            raise fr.DeviceMemoryError(f"{what}: no room")
+        if "rank 1" in there.placement.backend.describe(there.placement):
+            GpuMemory.check_room = lacking
+        try:
+            fr.bfs(there, 0)
+        except fr.DeviceMemoryError as error:
+            print(error, *error.__notes__, flush=True)
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("the fields of a rank: no room (rank 1 of 2)") == 2
