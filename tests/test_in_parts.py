@@ -170,6 +170,33 @@ both(lambda p: (again if p is several else p).value)
 """, FRONTIER_RANKS_WHOLE="0")
 
 
+def test_what_readers_alone_know_stays_in_parts_too(tmp_path):
+    ran(3, tmp_path, """
+def give(p, src, dst):
+    return p.value[dst] if p.value[dst] > p.value[src] else 0
+def take(p, v):
+    p.value[v] = (p.value[v] + p.sum[v]) % 1000
+class Flow(fr.Enactor):
+    loop = fr.Loop(fr.Gather(give, "sum", into="sum"), fr.Compute(take), over="vertices", times="times")
+def problem(g):
+    fields = dict(value=fr.vertex("int64", np.arange(900) % 7), sum=fr.vertex("int64", 0))
+    return fr.Problem(g, **fields, times=fr.scalar("int64", 8))
+whole = fr.grid(30, 30)
+for g in (whole.to("ranks"), whole.to(rows), fr.from_edges(whole.sources, whole.targets, placement="ranks")):
+    one, several = problem(whole), problem(g)
+    for p in (one, several):
+        Flow(p).run()
+    assert several.value.in_parts
+    for p in (one, several):
+        e = Flow(p)
+        e.run(on_step=lambda e: e.passes == 5)
+        e.resume()
+    assert several.value.in_parts
+    assert (one.value == several.value).all() and (one.sum == several.sum).all()
+    assert np.array_equal(one.value, several.value) and np.array_equal(one.sum, several.sum)
+""", FRONTIER_RANKS_WHOLE="0")
+
+
 @pytest.mark.parametrize(
     ("what", "message"),
     [
