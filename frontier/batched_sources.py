@@ -130,7 +130,7 @@ class BatchedSources:
 
     def sum(self, name: str) -> NDArray[Any]:
         """Return the values of a vertex field, summed over the copies, shape (n,)."""
-        values: NDArray[Any] = self.problem.arrays[name]
+        values: NDArray[Any] = getattr(self.problem, name)
         if self.copies > 1:
             xp = self.graph.placement.memory.xp
             values = xp.reshape(values, (self.copies, self.graph.num_vertices)).sum(axis=0)

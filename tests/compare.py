@@ -68,7 +68,7 @@ def ids(f: fr.Frontier | None) -> Any:
 
 def state(p: fr.Problem) -> dict[str, Any]:
     """All fields of a problem, as plain Python values."""
-    made: dict[str, Any] = {name: array.tolist() for name, array in p.arrays.items()}
+    made: dict[str, Any] = {name: getattr(p, name).tolist() for name in p.arrays}
     made |= {name: scalar[0].item() for name, scalar in p.scalars.items()}
     made |= {name: ids(pile) for name, pile in p.piles.items()}
     return made
@@ -81,7 +81,7 @@ def host(found: Any) -> Any:
     if isinstance(found, fr.Frontier):
         return fr.Frontier(found.graph.to("cpu"), found.host_ids(), kind=found.kind)
     if isinstance(found, fr.Problem):
-        fields = {name: to_host(array) for name, array in found.arrays.items()}
+        fields = {name: to_host(getattr(found, name)) for name in found.arrays}
         fields |= {name: scalar[0] for name, scalar in found.scalars.items()}
         fields |= {name: host(pile) for name, pile in found.piles.items()}
         return SimpleNamespace(graph=found.graph.to("cpu"), **fields)

@@ -140,6 +140,14 @@ class Backend(ABC):
         """Return how many processes run each program together."""
         return 1
 
+    def shown(self) -> Any:
+        """Return what shows the fields of one problem to programs, where that is not their arrays.
+
+        Its ``of(problem, name)`` is what ``problem.name`` gives, and ``known(array)`` tells it that a program has set a
+        whole array.
+        """
+        return None
+
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
         """Build a graph of which each process has a part, where :attr:`divides`; options as of ``fr.from_edges``."""
         raise FrontierError(f"the {self.name} backend does not divide graphs")

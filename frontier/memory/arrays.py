@@ -18,7 +18,7 @@ _OF_HOST = (np.ndarray, list, tuple, int, float)  # what is never on a GPU
 
 def namespace_of(array: Any) -> Any:
     """Return the module that an array is of: NumPy or CuPy."""
-    return np if isinstance(array, np.ndarray) else detection.cupy()
+    return detection.cupy() if is_device(array) else np
 
 
 def is_device(values: Any) -> bool:

@@ -62,6 +62,9 @@ class Computing(Protocol):
     def processes(self) -> int:
         """Return how many processes run each program together."""
 
+    def shown(self) -> Any:
+        """Return what shows the fields of a problem to programs; None: they get the arrays."""
+
     def build(self, shares: Any, placement: Placement, **options: Any) -> Any:
         """Build a graph of which each process has a part."""
 

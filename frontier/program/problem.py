@@ -190,6 +190,7 @@ class Problem:
         store = self.__dict__
         store["graph"] = graph
         store["fields"] = fields
+        store["_shown"] = graph.placement.backend.shown()  # before the arrays, so that copies are made of whole ones
         store["arrays"] = {}  # vertex and edge fields and arrays, by name
         store["scalars"] = {}  # arrays of one element, so that compiled code has an address
         store["piles"] = {}
@@ -287,11 +288,13 @@ class Problem:
         piles: dict[str, Frontier]
         workspace: dict[Any, Any]
         _pairs: tuple[Pair, ...]
+        _shown: Any
 
     def __getattr__(self, name: str) -> Any:
         store = self.__dict__
         if name in store.get("arrays", ()):
-            return store["arrays"][name]
+            shown = store["_shown"]
+            return store["arrays"][name] if shown is None else shown.of(self, name)
         if name in store.get("scalars", ()):
             return store["scalars"][name][0]
         if name in store.get("piles", ()):
@@ -301,9 +304,13 @@ class Problem:
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.arrays:
             array = self.arrays[name]
+            if value is getattr(self, name):  # as after p.rank *= 2, which has changed it
+                return
             with self.graph.placement.memory.using(f"the field {name!r}"):
                 _fits(value, array.dtype, name, len(array))
                 array[...] = matching(value, array)
+                if self._shown is not None:
+                    self._shown.known(array)
         elif name in self.scalars:
             _fits(value, self.scalars[name].dtype, name, None)
             self.scalars[name][0] = _plain(value)

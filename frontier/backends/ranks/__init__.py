@@ -6,10 +6,11 @@ steps, ``dividing`` runs a step on one part and exchanges what it did. ``writes`
 what merges them, ``ends`` where it touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what
 only owners know, ``readers`` which parts read what, and ``selective`` tells these alone; ``portion`` is a part's share
 of a frontier. ``choosing`` finds the backend and the device that run a part, and ``there`` holds its problem in the
-memory of that. ``group`` runs several parts in one process. Of graphs in parts, ``needs`` says what a step looks at of
-other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans. Where
-parts lie in a ``grid``, steps along edges run ``in_blocks``; ``folding`` brings together what parts of a list were
-reduced to.
+memory of that. ``group`` runs several parts in one process; with several processes, programs see ``fields`` as arrays
+in parts, and ``shown`` knows which of them ranks have as a whole. Of graphs in parts, ``needs`` says what a step looks
+at of other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans.
+Where parts lie in a ``grid``, steps along edges run ``in_blocks``; ``folding`` brings together what parts of a list
+were reduced to.
 
 Every part holds all fields of vertices, and the whole graph unless that has been made in ``parts``; what is divided is
 the work. ``g.to("ranks")`` uses the processes that mpirun or torchrun has started, ``g.to("ranks:3")`` three parts of
@@ -76,6 +77,12 @@ class RanksBackend(Backend):
             return Group(step, p, f, schedule, members, inner, rows_of(self.shape, self.parts))
         inner = inner_for(self.inner, world(), step, schedule)
         return Part.agreed(step, p, f, schedule, world(), inner, rows_of(self.shape, world().size))
+
+    def shown(self) -> Any:
+        """Return what shows the fields of one problem: as arrays in parts, unless this process has all parts."""
+        from frontier.backends.ranks.shown import Shown
+
+        return None if self.parts else Shown()
 
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
         """Build a graph in parts; all ranks call this together."""

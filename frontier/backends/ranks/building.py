@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks.rounds import common
+from frontier.backends.ranks.rounds import common, met
 from frontier.errors import GraphError
 from frontier.graph.build_sort import sorted_rows, take
 from frontier.graph.shares import Piece, Shares
@@ -63,7 +63,7 @@ class OwnRows:
 
 def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str, self_loops: str) -> OwnRows:
     """Build the rows that a rank owns; all ranks call this together."""
-    told = comm.gather((shares.name, shares.alone, directed, duplicates, self_loops))
+    told = met(comm, "builds a graph", (shares.name, shares.alone, directed, duplicates, self_loops))
     for rank, each in enumerate(told):
         if each != told[0]:
             raise common(GraphError(

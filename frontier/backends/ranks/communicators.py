@@ -7,6 +7,7 @@ Building a graph in parts needs an object from each to each, and the sum of arra
 
 from __future__ import annotations
 
+import atexit
 import importlib
 import itertools
 import os
@@ -16,7 +17,7 @@ import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -28,7 +29,7 @@ from frontier.errors import FrontierError
 from frontier.native import threads
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 __all__ = ["Communicator", "Ended", "Member", "Mpi", "Processes", "Threads", "by_torchrun", "cut", "world"]
 
@@ -94,6 +95,11 @@ class Communicator(ABC):
     @abstractmethod
     def leave(self) -> None:
         """Let no other part wait for this one, which cannot go on."""
+
+    @contextmanager
+    def asking(self, doing: str) -> Iterator[None]:
+        """Within it the part waits for others for a purpose, which is told if they do not come."""
+        yield
 
 
 class Member(Communicator):
@@ -211,9 +217,22 @@ class Mpi(Processes):
             limit = patience()
             if limit is not None:
                 self.waiting = Watch(mpi, self._comm, limit, lambda why: self.end(why))
+                atexit.register(self._at_end, os.getpid())
         with self.waiting:
             host = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
         self.neighbours, self.local = host.size, host.rank
+
+    def _at_end(self, process: int) -> None:
+        """Let nobody wait for a process that has come to its end."""
+        if os.getpid() == process and not self._mpi.Is_finalized():
+            self.waiting.leave()
+
+    @contextmanager
+    def asking(self, doing: str) -> Iterator[None]:
+        """Within it the process waits for others for a purpose, which is told if they do not come."""
+        self.waiting.doing = doing
+        yield
+        self.waiting.doing = ""
 
     def gather(self, given: Any) -> list[Any]:
         """Return what every process gives."""

@@ -89,7 +89,7 @@ class Exchange:
         self._rank, self._parts = comm.rank, comm.size
         self.rounds = Rounds(comm)
         self._memory = p.graph.placement.memory
-        self.mirrors = Selective(p, self.rounds, starts) if grid is None else Mirrors(p, self.rounds, starts, grid)
+        self.mirrors = (Mirrors if grid else Selective)(there, self.rounds, starts, grid)
         self.plans = Plans(program, p, turning, grid is not None)
         #: Steps whose frontiers others have asked for, and the audience: they tell these at once from then on.
         self._spreads: dict[Step, set[str]] = {}
@@ -249,7 +249,7 @@ class Exchange:
         found, notes = made.ids, list[Note]()
         if plan.deals:
             notes, found = self._deal(plan, note, made, f)
-        mirrored = {ALL: p.arrays} if self._single else self.plans.mirrored
+        mirrored = {ALL: mirrors.results()} if self._single else self.plans.mirrored
         names = {audience: mirrors.untold(some, audience) for audience, some in mirrored.items()}
         counting = plan.finds and any(each.counts[0] for each in notes)  # several parts may have found the same
         next_ = Portion.of(p.graph, made.kind, found, 0)

@@ -22,12 +22,13 @@ from frontier.backends.ranks.accumulating import accumulated
 from frontier.backends.ranks.borrowing import Borrowing
 from frontier.backends.ranks.dividing import Exchange
 from frontier.backends.ranks.ends import touched
+from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.grid import Grid
 from frontier.backends.ranks.in_blocks import block_of, in_block
 from frontier.backends.ranks.own_part import headed, in_parts, own_part, part_for, push_only
 from frontier.backends.ranks.portion import Portion
 from frontier.backends.ranks.pulling import may_pull, problem_to_pull, pulls
-from frontier.backends.ranks.rounds import Note, common
+from frontier.backends.ranks.rounds import Note, common, met
 from frontier.backends.ranks.there import There
 from frontier.backends.ranks.writes import check_writes
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
@@ -197,12 +198,14 @@ class _Walk(Context):
         return execution.frontier
 
     def finish(self, f: Frontier | None) -> Frontier | None:
-        """Let all parts have all fields and piles, and the frontier."""
+        """Let all parts have the piles, the frontier, and the fields that do not stay in parts."""
         piles = self.problem.piles
         names = [name for name, pile in piles.items() if isinstance(pile, Portion)]
         portions = [each for each in (f, *map(piles.get, names)) if isinstance(each, Portion)]
         with self._exchanging(row="result"):
-            whole = self.exchange.mirrors.complete(self.problem.arrays, portions)
+            mirrors = self.exchange.mirrors
+            whole = mirrors.complete(mirrors.results(), portions)
+        mirrors.leave()
         if isinstance(f, Portion):
             f = whole.pop(0)
         piles.update(zip(names, whole, strict=True))
@@ -253,26 +256,31 @@ class Part(Interpretation):
     ) -> Part:  # fmt: skip
         """The same, once all ranks have begun with the same graph, program and values."""
         mine = _description(step, p, f)
-        told = comm.gather((tracing.active(), mine))
-        for rank, (_, other) in enumerate(told):
+        shown = p._shown  # None if parts are threads of one process
+        given_away = [] if shown is None else shown.given_away(p)
+        told = met(comm, "begins a run", (tracing.active(), mine, given_away))
+        for rank, (_, other, _) in enumerate(told):
             for name, value in told[0][1].items():
                 if other.get(name) != value:
                     raise common(GraphError(
                         f"rank {rank} has not the same {name} as rank 0: all ranks must begin a run with the same "
                         "graph, program and values"
                     ))  # fmt: skip
+        if shown is not None:
+            shown.stay_whole(p, {name for _, _, names in told for name in names})
         try:
             if inner.memory is not HOST:
                 _brought(own_part(step, p, comm), comm, inner)
-            return cls(step, p, f, schedule, comm, inner, any(traced for traced, _ in told), rows)
+            return cls(step, p, f, schedule, comm, inner, any(traced for traced, _, _ in told), rows)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
             raise common(error) from None
 
     def proceed(self, passes: int | None = None) -> int:
-        """Go on for at most so many passes; how many were begun. Then all parts have everything."""
+        """Go on for at most so many passes; how many were begun. Then all have what does not stay in parts."""
         with self._there.using():
             self._there.bring()
             self._there.bring_piles()
+            self._walk.exchange.mirrors.take_up()
             try:
                 begun = super().proceed(passes)
             except BaseException as error:
@@ -326,8 +334,13 @@ def _description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
     g = p.graph
     made = {"graph": g.cached("checksum", lambda: _checksum(g.offsets, g.targets, g.weights)), "program": repr(step)}
     made |= {f"p.{name}": (str(value.dtype), value.tobytes()) for name, value in p.scalars.items()}
-    whole = (name for name in p.arrays if not (in_parts(p) and p.fields[name].kind == "edge"))
+    shown = p._shown
+    left = {} if shown is None else shown.in_parts(p)
+    whole = (name for name in p.arrays if not (stays(p, name) or name in left))
     made |= {f"p.{name}": _checksum(p.arrays[name]) for name in whole}
+    made |= {f"p.{name}": "in parts" for name in left}
+    if shown is not None:
+        made["FRONTIER_RANKS_WHOLE"] = str(shown.longest)
     made |= {f"p.{name}": _checksum(np.sort(pile.ids)) for name, pile in p.piles.items()}
     return made | {"frontier": None if f is None else len(f) if f.is_all else _checksum(np.sort(f.ids))}
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from frontier.backends.ranks.grid import Grid
     from frontier.backends.ranks.rounds import Rounds
-    from frontier.program.problem import Problem
+    from frontier.backends.ranks.there import There
 
     #: Fields, and portions of frontiers, by the audience that is told of them.
     Names = Mapping[str, Sequence[str]]
@@ -40,7 +40,8 @@ class Mirrors:
 
     Parameters
     ----------
-    p : Problem
+    there : There
+        The problem where steps run, and where users see it.
     rounds : Rounds
     starts : ndarray
         First vertex of every part, and the number of vertices.
@@ -48,11 +49,11 @@ class Mirrors:
         In which the parts lie.
     """
 
-    def __init__(self, p: Problem, rounds: Rounds, starts: NDArray[Any], grid: Grid | None = None) -> None:
-        self._p, self._rounds, self._grid = p, rounds, grid
+    def __init__(self, there: There, rounds: Rounds, starts: NDArray[Any], grid: Grid | None = None) -> None:
+        self._host, self._p, self._rounds, self._grid = there.host, there.problem, rounds, grid
         self._rank, self.parts = rounds.comm.rank, rounds.comm.size
-        self._memory = p.graph.placement.memory
-        slots = to_host(p.graph.offsets[self._memory.moved(starts)])
+        self._memory = self._p.graph.placement.memory
+        slots = to_host(self._p.graph.offsets[self._memory.moved(starts)])
         #: An edge belongs to the owner of its source.
         self._bounds: dict[str, NDArray[Any]] = {"vertex": starts, "edge": slots.astype(np.int64)}
         #: For each audience, by identity of arrays, because Swap exchanges names: own elements of which it has not been
@@ -112,14 +113,18 @@ class Mirrors:
     def _told(self, names: Sequence[str], audience: str) -> Iterator[Section]:
         """What an audience must be told about fields."""
         for name in names:
-            array, bounds = self._p.arrays[name], self.bounds_of(name)
-            first, end = bounds[self._rank : self._rank + 2].tolist()
-            parts = self._untold[audience].get(id(array), [])
-            if parts is None:
-                yield Section(first, end - first, self._memory.xp.arange(first, end), array[first:end])
-                continue
-            ids = ascending(parts, first, end - first) if parts else self._memory.xp.empty(0, np.int64)
-            yield Section(first, end - first, ids, array[ids])
+            array, ids = self._p.arrays[name], self._ids(name, audience)
+            first, length = self._range(self.bounds_of(name), self._rank)
+            yield Section(first, length, ids, array[first : first + length] if len(ids) == length else array[ids])
+
+    def _ids(self, name: str, audience: str = ALL) -> NDArray[Any]:
+        """Own elements of a field that have changed since an audience was told."""
+        first, length = self._range(self.bounds_of(name), self._rank)
+        parts = self._untold[audience].get(id(self._p.arrays[name]), [])
+        if parts is None:
+            whole: NDArray[Any] = self._memory.xp.arange(first, first + length)
+            return whole
+        return ascending(parts, first, length) if parts else self._memory.xp.empty(0, np.int64)
 
     def _forget(self, told: Names) -> None:
         """Who was told of fields knows them now."""
@@ -200,6 +205,39 @@ class Mirrors:
     def _range(bounds: NDArray[Any], rank: int) -> tuple[int, int]:
         first, end = bounds[rank : rank + 2].tolist()
         return first, end - first
+
+    # ---- from run to run -------------------------------------------------------------------------------------
+
+    def results(self) -> list[str]:
+        """Names of the fields that all parts are told at the end of a run."""
+        shown = self._host._shown
+        return list(self._p.arrays) if shown is None else shown.told_to_all(self._host)
+
+    def take_up(self) -> None:
+        """Go on from what earlier runs have left in parts, and from what the host has done since."""
+        shown = self._host._shown
+        for name, each in shown.in_parts(self._host).items() if shown is not None else ():
+            ids = self._memory.moved(each.untold())
+            for untold in self._untold.values():
+                before = untold.setdefault(id(self._p.arrays[name]), [])
+                if before is not None:
+                    before.append(ids)
+
+    def leave(self) -> None:
+        """Leave what others have not been told until somebody asks, or for the next run."""
+        shown = self._host._shown
+        if shown is None:
+            return
+        for array in self._host.arrays.values():
+            shown.known(array)
+        for name in self.untold(self._p.arrays):
+            shown.of(self._host, name).leave(to_host(self._left(name)))
+        for untold in self._untold.values():
+            untold.clear()
+
+    def _left(self, name: str) -> NDArray[Any]:
+        """Own elements of a field that not all others know."""
+        return self._ids(name)
 
     # ---- making things whole ---------------------------------------------------------------------------------
 

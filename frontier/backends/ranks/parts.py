@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from frontier.backends.ranks.building import OwnRows, build
+from frontier.backends.ranks.rounds import met
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Array, read_only
@@ -165,7 +166,7 @@ class Divided:
 
     def gather(self, own: Array) -> list[Array]:
         """Bring together what the processes have; one that has all ranks already has everything."""
-        return [own] if len(self.parts) == self.size else self._comm.gather(own)
+        return [own] if len(self.parts) == self.size else met(self._comm, "asks for edges of all ranks", own)
 
     def gathered(self) -> Graph:
         """The whole graph, on every rank; all call this together."""

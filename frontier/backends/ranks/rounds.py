@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from frontier.backends.interrupts import deferred
     from frontier.backends.ranks.communicators import Communicator
 
-__all__ = ["Note", "Rounds", "common"]
+__all__ = ["Note", "Rounds", "common", "met"]
 
 #: A note: the number of the round, whether the part has failed or has noted Ctrl-C, lengths of its longest message and
 #: of the one to the reader, how much it has changed; then counts (of a frontier and eight piles) and scalars.
@@ -150,6 +150,26 @@ def _sendable(error: Exception) -> Exception:
     except Exception:  # whatever pickling may raise: then its text is sent
         return FrontierError(f"{type(error).__name__}: {error}")
     return error
+
+
+def met(comm: Communicator, doing: str, given: Any) -> list[Any]:
+    """Return what all ranks give for the same purpose, in the order of ranks; all call this together.
+
+    Raises
+    ------
+    FrontierError
+        If some are there for another purpose: one begins a run, for example, and the other asks for a result.
+    """
+    with comm.asking(doing):
+        told = comm.gather((doing, given))
+    purposes = [each[0] if isinstance(each, tuple) and len(each) == 2 else "is elsewhere" for each in told]
+    if any(each != doing for each in purposes):
+        who = {each: purposes.index(each) for each in reversed(purposes)}
+        said = ", ".join(f"rank {rank} {each}" for each, rank in sorted(who.items(), key=lambda item: item[1]))
+        raise common(FrontierError(
+            f"{said}: the ranks must run the same program, and ask together for what is in parts (docs/ranks.md)"
+        ))  # fmt: skip
+    return [each[1] for each in told]
 
 
 def common(error: Any) -> Any:

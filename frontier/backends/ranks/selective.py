@@ -104,16 +104,18 @@ class Selective(Mirrors):
             self._untold[ALL].pop(id(self._p.arrays[name]), None)
         return notes, {audience: self._whole(portions[audience], parts) for audience, parts in found.items()}
 
-    # ---- what has changed ------------------------------------------------------------------------------------
+    def leave(self) -> None:
+        """Leave what others have not been told for when somebody asks, or for the next run."""
+        super().leave()
+        if self._readers is not None:
+            self._rest.clear()
 
-    def _ids(self, name: str) -> NDArray[Any]:
-        """Own elements that have changed since readers were told."""
-        first, length = self._range(self.bounds_of(name), self._rank)
-        parts = self._untold[ALL].get(id(self._p.arrays[name]), [])
-        if parts is None:
-            whole: NDArray[Any] = self._memory.xp.arange(first, first + length)
-            return whole
-        return ascending(parts, first, length) if parts else self._memory.xp.empty(0, np.int64)
+    def _left(self, name: str) -> NDArray[Any]:
+        """Own elements of a field that not all others know."""
+        rest = self._rest.get(id(self._p.arrays[name]), []) if self._readers is not None else []
+        return ascending([self._ids(name), *rest], *self._range(self.bounds_of(name), self._rank))
+
+    # ---- what has changed ------------------------------------------------------------------------------------
 
     def _changed(self, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
         """The same: those that have seldom changed, and those that have changed often."""

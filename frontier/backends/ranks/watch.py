@@ -2,7 +2,8 @@
 
 Processes wait in MPI's own blocking calls, which are by far the fastest (6 µs for a few bytes between two processes on
 two cores, where a loop of tests with short sleeps took 125). So a thread beside them looks once in a while at how long
-they have waited, asks the other processes which of them wait too, says who is missing, and ends all.
+they have waited, asks the other processes which of them wait too, says who is missing, and ends all. A process that
+comes to its end tells the others, so that nobody waits for it until patience runs out.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ PATIENCE = 300.0
 #: Seconds between two looks, and how many looks others have to answer; seconds from one rank's turn to the next's.
 LOOK, ANSWERS, TURN = 1.0, 3, 0.5
 
-_ASKED, _WAITS = 1, 2
+_ASKED, _WAITS, _ENDED = 1, 2, 3
 
 
 def patience() -> float | None:
@@ -48,12 +49,17 @@ def patience() -> float | None:
 
 def missing_ranks(missing: set[int], size: int) -> str:
     """Say that some ranks have not come."""
-    which = " and ".join(map(str, sorted(missing)))
-    who = f"rank {which} of {size} has" if len(missing) == 1 else f"ranks {which} of {size} have"
     return (
-        f"{who if missing else 'some rank has'} not come to an exchange for which the others have waited for "
+        f"{_who(missing, size)} not come to an exchange for which the others have waited for "
         f"{patience() or 0:g} s (FRONTIER_RANKS_TIMEOUT): the run ends"
     )
+
+
+def _who(missing: set[int], size: int) -> str:
+    which = " and ".join(map(str, sorted(missing)))
+    if not missing:
+        return "some rank has"
+    return f"rank {which} of {size} has" if len(missing) == 1 else f"ranks {which} of {size} have"
 
 
 class Watch:
@@ -69,7 +75,14 @@ class Watch:
         Seconds.
     end : function of a message
         Prints it and ends all processes.
+
+    Attributes
+    ----------
+    doing : str
+        For what it waits, if that is known.
     """
+
+    doing = ""
 
     def __init__(self, mpi: Any, comm: Any, limit: float, end: Callable[[str], Any]) -> None:
         self._comm, self._limit, self._say = comm, limit, end
@@ -89,16 +102,29 @@ class Watch:
     ) -> None:
         self._since = None
 
+    def leave(self) -> None:
+        """Tell the others that this process is at its end, and wait until they are, as MPI does when it ends."""
+        if self._asks:
+            told = [self._comm.isend(None, rank, tag=_ENDED) for rank in self._others()]
+            for rank in self._others():
+                self._comm.recv(source=rank, tag=_ENDED)
+            for each in told:
+                each.wait()
+
     def _watch(self) -> None:
+        ended, last = 0, 0.0  # how often it has seen, in one wait, that some process is at its end
         while True:
             time.sleep(self._look)
             since = self._since
             if since is None:
                 continue
+            if since != last:
+                ended, last = 0, since
             if self._asks:  # only while it waits, so never after MPI has ended
                 self._answer()
-            if time.monotonic() - since > self._limit:
-                self._end(since)
+                ended = ended + 1 if any(self._comm.iprobe(source=rank, tag=_ENDED) for rank in self._others()) else 0
+            if time.monotonic() - since > self._limit or ended > ANSWERS:
+                self._end(since, ended > ANSWERS)
 
     def _answer(self) -> None:
         """Tell those who ask that this process waits too."""
@@ -107,8 +133,8 @@ class Watch:
                 self._comm.recv(source=rank, tag=_ASKED)
                 self._comm.isend(None, rank, tag=_WAITS)
 
-    def _end(self, since: float) -> None:
-        """Say who has not come, and end all processes."""
+    def _end(self, since: float, ended: bool) -> None:
+        """Say who has not come, or has ended, and end all processes."""
         wait = {self._comm.rank}
         if self._asks:
             for rank in self._others():
@@ -124,7 +150,9 @@ class Watch:
         if self._since != since:
             return  # all have come after all
         missing = set(range(self._comm.size)) - wait if self._asks else set()
-        self._say(f"frontier: {missing_ranks(missing, self._comm.size)}")
+        size = self._comm.size
+        why = f"{_who(missing, size)} ended, and others wait: the run ends" if ended else missing_ranks(missing, size)
+        self._say(f"frontier: {why}" + (f" (rank {self._comm.rank} {self.doing})" if self.doing else ""))
 
     def _others(self) -> list[int]:
         return [rank for rank in range(self._comm.size) if rank != self._comm.rank]

@@ -1,0 +1,247 @@
+"""The class FieldInParts: a field as programs under mpirun see it, which becomes one array when all ranks ask."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
+
+from frontier import tracing
+from frontier.backends.ranks.messages import Section, packed, unpacked
+from frontier.backends.ranks.rounds import met
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from frontier.backends.ranks.communicators import Communicator
+
+__all__ = ["FieldInParts", "whole"]
+
+#: What can be said of all elements by what ranks say of their own.
+_REDUCTIONS: dict[str, Any] = {"sum": np.sum, "max": np.max, "min": np.min, "any": np.any, "all": np.all}
+
+
+class FieldInParts(NDArrayOperatorsMixin):
+    """A field of a problem on several processes: an array of which each rank has its own elements, and perhaps all.
+
+    ``a.own`` are this rank's elements, ``a.first`` is the number of the first of them, and ``dtype``, ``shape`` and
+    ``len(a)`` are those of the whole; for these, nobody is asked. Everything else, ``a[5]``, ``numpy.asarray(a)`` and
+    the methods of arrays, needs the whole array. If this rank does not have it, it is gathered first, once, and **all
+    ranks must ask for that together**, or the run ends with an error. ``print(a)`` asks nobody either, and shows the
+    elements if the rank has all.
+
+    Arithmetic and comparisons of arrays in parts, with each other or with numbers, give arrays in parts; and ``sum``,
+    ``max``, ``min``, ``any`` and ``all`` without arguments tell the others one number. So ``(a == b).all()`` gathers
+    nothing, but all ranks must call it.
+    """
+
+    def __init__(self, label: str, array: NDArray[Any], comm: Communicator, bounds: Callable[[], NDArray[Any]]) -> None:
+        self._label, self._array, self._comm, self._bounds = label, array, comm, bounds
+        self.dtype, self.shape, self.ndim, self.size, self.nbytes = (
+            array.dtype, array.shape, array.ndim, array.size, array.nbytes
+        )  # fmt: skip
+        #: Which of its own elements this rank alone knows, as bits; None: the others know them.
+        self._untold: NDArray[np.uint8] | None = None
+        #: Whether the program may have the array itself, which it expects to follow later runs.
+        self.given_away = False
+        #: Whether it is told to all at the end of each run; the same on all ranks.
+        self.stays_whole = False
+
+    # ---- what a rank has -------------------------------------------------------------------------------------
+
+    @property
+    def first(self) -> int:
+        """The first element that this rank owns."""
+        return int(self._bounds()[self._comm.rank])
+
+    @property
+    def own(self) -> NDArray[Any]:
+        """The elements that this rank owns."""
+        first, end = self._bounds()[self._comm.rank : self._comm.rank + 2].tolist()
+        return self._array[first:end]
+
+    @property
+    def in_parts(self) -> bool:
+        """Whether the ranks do not have the whole array."""
+        return self._untold is not None
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __repr__(self) -> str:
+        if self.in_parts:
+            return f"<{len(self):,} entries of {self.dtype}, in {self._comm.size} parts>"
+        return repr(self._array)
+
+    def __str__(self) -> str:
+        return repr(self) if self.in_parts else str(self._array)
+
+    # ---- what all ranks ask for together ---------------------------------------------------------------------
+
+    def gather(self, root: int | None = None) -> NDArray[Any] | None:
+        """Return the whole array; all ranks call this together.
+
+        Parameters
+        ----------
+        root : int, optional
+            The only rank that gets it; others get None. Without it, all ranks get it, and keep it.
+        """
+        alike = self.in_parts
+        if alike:
+            self._complete(root)
+        if root not in (None, self._comm.rank):
+            return None
+        self.given_away = True
+        self.stays_whole = self.stays_whole or (alike and root is None)
+        return self._array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        array = self.gather()
+        return np.array(array, dtype) if copy else np.asarray(array, dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: tuple[Any, ...] = (), **more: Any) -> Any:
+        if method == "__call__" and ufunc.nout == 1 and ufunc.signature is None and not more:
+            found = self._elementwise(ufunc, inputs, *out)
+            if found is not None:
+                return found
+        if out:
+            more["out"] = tuple(map(whole, out))
+        found = getattr(ufunc, method)(*map(whole, inputs), **more)
+        return out[0] if len(out) == 1 else out or found
+
+    def __getitem__(self, key: Any) -> Any:
+        found = whole(self)[key]
+        self.given_away = self.given_away or (isinstance(found, np.ndarray) and found.base is not None)
+        return found
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        """Store elements, the same on all ranks; unless these are all, the array is gathered first."""
+        if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
+            self._array[:] = whole(value)
+            self.known()
+        else:
+            whole(self)[key] = whole(value)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(whole(self))
+
+    def __contains__(self, value: Any) -> bool:
+        return value in whole(self)
+
+    def __bool__(self) -> bool:
+        return bool(whole(self))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"arrays in parts have no {name!r}")
+        if name in _REDUCTIONS and self.in_parts:
+            return lambda *args, **more: self._reduced(name, args, more)
+        return getattr(self.gather(), name)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return np.array, (whole(self),)
+
+    def _elementwise(self, ufunc: Any, inputs: tuple[Any, ...], into: Any = None) -> Any:
+        """What becomes of each element, in parts: as a new array, or in place of one of the inputs; None: it cannot."""
+        given = [each for each in inputs if isinstance(each, FieldInParts)]
+        alike = all(len(each) == len(self) and np.array_equal(each._bounds(), self._bounds()) for each in given)
+        others = [each for each in inputs if not isinstance(each, FieldInParts) and np.ndim(each)]
+        known = all(isinstance(each, np.ndarray) and each.shape == self.shape for each in others)
+        in_place = into is None or (any(into is each for each in given) and into.in_parts)
+        if not (alike and known and in_place and any(each.in_parts for each in given)):
+            return None
+        own = slice(self.first, self.first + len(self.own))
+        parts = [_array_of(each)[own] if np.ndim(each) else each for each in inputs]
+        if into is None:
+            found = ufunc(*parts)
+            made = np.empty(len(self), found.dtype)
+            made[own] = found
+            into = FieldInParts(f"{ufunc.__name__} of {self._label}", made, self._comm, self._bounds)
+        else:
+            met(self._comm, f"changes {self._label}", None)
+            ufunc(*parts, out=into.own)
+        into.leave(np.arange(own.start, own.stop))
+        return into
+
+    def _reduced(self, name: str, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+        if args or any(value is not None for value in more.values()) or not len(self):
+            return getattr(self.gather(), name)(*args, **more)
+        own, reduction = self.own, _REDUCTIONS[name]
+        some = met(self._comm, f"asks for {self._label}.{name}()", reduction(own) if len(own) else None)
+        return reduction(np.array([each for each in some if each is not None]))
+
+    def _complete(self, root: int | None) -> None:
+        """Tell all ranks, or one, what they do not know."""
+        comm, dtype, bounds = self._comm, self.dtype, self._bounds()
+        ranges = [(int(first), int(end - first)) for first, end in itertools.pairwise(bounds)]
+        first, length = ranges[comm.rank]
+        ids = np.flatnonzero(np.unpackbits(self._untold, count=length)) + first  # type: ignore[arg-type]
+        whose = "" if root is None else f" on rank {root}"
+        with _counted(comm, len(ids)):
+            message = packed([Section(first, length, ids, self._array[ids])])
+            lengths = met(comm, f"asks for all of {self._label}{whose}", len(message))
+            if root is None:
+                came = comm.shared(message, lengths)
+                comm.sent += len(message) * (comm.size - 1)
+            else:
+                came = comm.dealt(
+                    [message if rank == root else b"" for rank in range(comm.size)],
+                    lengths if comm.rank == root else [0] * comm.size,
+                )
+                comm.sent += len(message) * (comm.rank != root)
+            for rank, each in enumerate(came):
+                if rank != comm.rank:
+                    ((at, values),) = unpacked(each, [(*ranges[rank], dtype, False)])
+                    self._array[at] = values
+        if root is None:
+            self.known()
+
+    # ---- what runs leave behind, and go on from --------------------------------------------------------------
+
+    def known(self) -> None:
+        """All ranks know all elements."""
+        self._untold = None
+
+    def leave(self, ids: NDArray[Any]) -> None:
+        """Note which of its own elements this rank alone knows."""
+        first, end = self._bounds()[self._comm.rank : self._comm.rank + 2].tolist()
+        marks = np.zeros(end - first, bool)
+        marks[ids - first] = True
+        self._untold = np.packbits(marks)
+
+    def untold(self) -> NDArray[Any]:
+        """Return those that this rank alone knows."""
+        assert self._untold is not None
+        return np.flatnonzero(np.unpackbits(self._untold, count=len(self.own))) + self.first
+
+
+def _array_of(value: Any) -> Any:
+    """The array of a field in parts, as far as this rank has it; other values as they are."""
+    return value._array if isinstance(value, FieldInParts) else value
+
+
+def whole(value: Any) -> Any:
+    """The array of a field in parts, with all elements; other values as they are."""
+    if not isinstance(value, FieldInParts):
+        return value
+    if value.in_parts:
+        value._complete(None)
+    return value._array
+
+
+@contextmanager
+def _counted(comm: Communicator, size: int) -> Iterator[None]:
+    """Within it ranks tell each other what they have: a row of traces."""
+    begun, sent = time.perf_counter(), comm.sent
+    yield
+    if tracing.active():
+        tracing.add(
+            backend="ranks", step="result", number=0, seconds=time.perf_counter() - begun, size_in=-1, size_out=size,
+            rank=comm.rank, sent=comm.sent - sent,
+        )  # fmt: skip

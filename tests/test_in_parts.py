@@ -1,0 +1,273 @@
+"""Results under mpirun: arrays in parts, which become one array when all ranks ask, or are used where they lie."""
+
+from __future__ import annotations
+
+import pytest
+from mpi import mpirun, processes
+
+from frontier.memory import detection
+
+pytestmark = [processes, pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")]
+
+HEAD = """
+import copy, operator, os, pickle, sys
+import numpy as np, frontier as fr
+from mpi4py import MPI
+rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
+whole = fr.rmat(9, 8, seed=5, weights=(1, 9))
+rows = f"ranks,{size}x1"            # where ranks are told least during a run
+g = whole.to(rows)
+"""
+
+
+def ran(count, folder, program, **more):
+    """Run a program, to its end on every rank."""
+    made = mpirun(count, folder, HEAD + program + '\nprint("end reached")\n', **more)
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("end reached") == count
+
+
+def test_results_are_used_where_they_lie(tmp_path):
+    ran(3, tmp_path, """
+expected = fr.bfs(whole, 3)
+with fr.trace() as seen:
+    found = fr.bfs(g, 3)
+level = found.level
+assert level.in_parts and found.parent.in_parts
+assert not [row for row in seen.rows if row.step == "result"]
+with fr.trace() as seen:
+    assert level.first == MPI.COMM_WORLD.exscan(len(level.own)) or rank == 0 == level.first
+    assert np.array_equal(level.own, expected.level[level.first :][: len(level.own)])
+    assert MPI.COMM_WORLD.allreduce(len(level.own)) == len(level) == 512
+    assert (level.dtype, level.shape, level.ndim, level.size, level.nbytes) == (np.int32, (512,), 1, 512, 2048)
+    assert repr(level) == str(level) == "<512 entries of int32, in 3 parts>"
+    assert (level.max(), level.min(), level.sum()) == (expected.level.max(), -1, expected.level.sum())
+    assert np.max(level) == expected.level.max()
+    assert (level == fr.bfs(whole, 3).level).all() and (level == found.level).all() and not (level < -1).any()
+    twice = level + level * 1
+    assert twice.in_parts and (twice == 2 * level).all()
+    before = level.sum()
+    level += 1
+    assert level is found.level and level.sum() == before + 512
+    level -= 1
+assert sum(row.sent for row in seen.rows) == 0, seen
+assert level.in_parts
+""", FRONTIER_RANKS_WHOLE="0")
+
+
+@pytest.mark.parametrize("ask", [
+    "np.asarray(level)", "level.gather()", "level[:]", "level.copy()", "np.array(list(level))",
+    "np.concatenate([level])",
+    "pickle.loads(pickle.dumps(level))", "copy.deepcopy(level)", "np.sort(level)[np.argsort(np.argsort(level))]",
+])  # fmt: skip
+def test_the_whole_is_there_when_all_ask(ask, tmp_path):
+    ran(2, tmp_path, f"""
+expected, level = fr.bfs(whole, 3).level, fr.bfs(g, 3).level
+with fr.trace() as seen:
+    found = {ask}
+    assert isinstance(found, np.ndarray) and np.array_equal(found, expected)
+    assert not level.in_parts and repr(level) == repr(expected)
+    assert level[5] == expected[5] and np.array_equal(level[[3, 1]], expected[[3, 1]]) and expected[3] in level
+rows = [row for row in seen.rows if row.step == "result"]
+assert len(rows) == 1 and 0 < rows[0].sent < 2048          # once
+""", FRONTIER_RANKS_WHOLE="0")
+
+
+def test_one_rank_may_get_the_whole(tmp_path):
+    ran(3, tmp_path, """
+expected, level = fr.bfs(whole, 3).level, fr.bfs(g, 3).level
+found = level.gather(root=1)
+assert (found is None) == (rank != 1)
+if rank == 1:
+    assert np.array_equal(found, expected)
+assert level.in_parts
+assert np.array_equal(level, expected)
+assert (level.gather(root=2) is None) == (rank != 2)
+""", FRONTIER_RANKS_WHOLE="0")
+
+
+def test_short_results_are_whole_on_every_rank(tmp_path):
+    ran(2, tmp_path, """
+expected, level = fr.bfs(whole, 3).level, fr.bfs(g, 3).level
+assert not level.in_parts
+if rank == 1:                       # alone
+    assert level[7] == expected[7] and (level == expected).all() and repr(level) == repr(expected)
+    assert level.tolist() == expected.tolist()
+assert np.array_equal(level.own, expected[level.first :][: len(level.own)])
+os.environ["FRONTIER_RANKS_WHOLE"] = "511"
+assert fr.bfs(g, 3).level.in_parts
+""")
+
+
+def test_results_are_right_whatever_is_left_in_parts(tmp_path):
+    ran(4, tmp_path, """
+for there in (rows, "ranks", "ranks,2d", "ranks,2d,python" if size == 2 else "ranks,1x4"):
+    for g in (whole.to(there), fr.rmat(9, 8, seed=5, weights=(1, 9), placement=there)):
+        fr.verify.bfs(whole, fr.bfs(g, 3))
+        fr.verify.sssp(whole, fr.sssp(g, 3))
+        one, several = (fr.pagerank(each, tolerance=1e-5) for each in (whole, g))
+        np.testing.assert_allclose(several.rank, one.rank, rtol=1e-6)
+        assert several.top(3) == pytest_approx(one.top(3))
+        assert fr.connected_components(g).sizes() == fr.connected_components(whole).sizes()
+        found = fr.betweenness(g, [1, 5, 1], normalized=True).centrality
+        np.testing.assert_allclose(found, fr.betweenness(whole, [1, 5, 1], normalized=True).centrality, rtol=1e-9)
+""".replace("pytest_approx(one.top(3))", "[(v, each) for (v, _), (_, each) in zip(one.top(3), several.top(3))]"),
+        FRONTIER_RANKS_WHOLE="0")  # fmt: skip
+
+
+def test_a_run_goes_on_from_what_is_in_parts(tmp_path):
+    ran(3, tmp_path, """
+def add(p, src, dst):
+    fr.atomic_add(p.sum, dst, p.value[src])
+def take(p, v):
+    p.value[v] = p.sum[v] % 7 + v
+    p.sum[v] = 0
+class Spread(fr.Enactor):
+    loop = fr.Loop(fr.Advance(add, output=None), fr.Compute(take), over="vertices", times="times")
+def problem(g):
+    fields = dict(value=fr.vertex("int64", 1), sum=fr.vertex("int64", 0, combine="sum"))
+    return fr.Problem(g, **fields, times=fr.scalar("int64", 3))
+def both(call):
+    results = [call(p) for p in (one, several)]
+    assert (np.asarray(results[0]) == np.asarray(results[1])).all()
+def run(p, **more):
+    return Spread(p).run(**more).value
+one, several = problem(whole), problem(g)
+run(one), run(several)
+assert several.value.in_parts
+assert run(several).in_parts
+assert several.value is several.value
+run(one)
+both(lambda p: p.value.copy())                                  # twice, and then asked for
+assert not several.value.in_parts and "value" in several._shown.given_away(several)
+run(one), run(several)
+assert not several.value.in_parts                               # who has once asked is told after each run
+one, several = problem(whole), problem(g)
+run(one), run(several)
+for p in (one, several):
+    p.value[5] = 77                                             # the same on all ranks
+both(run)
+one, several = problem(whole), problem(g)
+run(one), run(several)
+for p in (one, several):
+    p.value = np.arange(512)
+    p.sum[:] = 3
+assert not several.value.in_parts and not several.sum.in_parts
+both(run)
+held = [(p := problem(each)).value for each in (whole, g)]      # as numpy.asarray below, before anything runs
+views = [np.asarray(each)[100:200] for each in held]
+run(one := problem(whole))
+p.value[:] = 1
+run(p)
+assert (views[1] == one.value[100:200]).all()
+one, several = problem(whole), problem(g)
+seen = [[], []]
+for p, into in zip((one, several), seen):
+    run(p, on_step=lambda e: into.append(e.problem.value.sum()))
+assert seen[0] == seen[1] and several.value.in_parts
+again = copy.deepcopy(several)
+both(lambda p: (again if p is several else p).value)
+""", FRONTIER_RANKS_WHOLE="0")
+
+
+def test_what_readers_alone_know_stays_in_parts_too(tmp_path):
+    ran(3, tmp_path, """
+def give(p, src, dst):
+    return p.value[dst] if p.value[dst] > p.value[src] else 0
+def take(p, v):
+    p.value[v] = (p.value[v] + p.sum[v]) % 1000
+class Flow(fr.Enactor):
+    loop = fr.Loop(fr.Gather(give, "sum", into="sum"), fr.Compute(take), over="vertices", times="times")
+def problem(g):
+    fields = dict(value=fr.vertex("int64", np.arange(900) % 7), sum=fr.vertex("int64", 0))
+    return fr.Problem(g, **fields, times=fr.scalar("int64", 8))
+whole = fr.grid(30, 30)
+for g in (whole.to("ranks"), whole.to(rows), fr.from_edges(whole.sources, whole.targets, placement="ranks")):
+    one, several = problem(whole), problem(g)
+    for p in (one, several):
+        Flow(p).run()
+    assert several.value.in_parts
+    for p in (one, several):
+        e = Flow(p)
+        e.run(on_step=lambda e: e.passes == 5)
+        e.resume()
+    assert several.value.in_parts
+    assert (one.value == several.value).all() and (one.sum == several.sum).all()
+    assert np.array_equal(one.value, several.value) and np.array_equal(one.sum, several.sum)
+""", FRONTIER_RANKS_WHOLE="0")
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("if rank == 2: print(level[5])", "rank 2 asks for all of p.level"),
+        ("if rank == 1: print(level.max())\nfr.bfs(g, 4)", "rank 0 begins a run, rank 1 asks for p.level.max()"),
+        ("(found.parent if rank else level).gather()", "rank 0 asks for all of p.level, rank 1 asks for all of p.par"),
+        ("level.gather(root=rank)", "rank 0 asks for all of p.level on rank 0, rank 1 asks for all of p.level on ra"),
+        ("if rank == 1: sys.exit(0)\nfr.bfs(g, 4)", "rank 1 of 3 has ended, and others wait"),
+        ('if rank == 1: level.gather()\nfr.rmat(6, 6, seed=1, placement="ranks")', "rank 0 builds a graph"),
+    ],
+)  # fmt: skip
+def test_a_rank_that_asks_alone_ends_all_within_seconds(what, message, tmp_path):
+    made = mpirun(3, tmp_path, HEAD + f"found = fr.bfs(g, 3)\nlevel = found.level\n{what}\n", FRONTIER_RANKS_WHOLE="0")
+    assert made.returncode != 0
+    assert made.stderr.count(message) == 1, made.stderr
+
+
+def test_a_rank_may_print_alone(tmp_path):
+    program = HEAD + "level = fr.bfs(g, 3).level\nif rank:\n    print(level)"
+    made = mpirun(2, tmp_path, program, FRONTIER_RANKS_WHOLE="0")
+    assert made.returncode == 0, made.stderr
+    assert made.stdout == "<512 entries of int32, in 2 parts>\n"
+
+
+@pytest.mark.parametrize("text", ["many", "-1", "1.5"])
+def test_the_longest_is_a_number(text, tmp_path):
+    made = mpirun(2, tmp_path, HEAD + "fr.bfs(g, 3)", FRONTIER_RANKS_WHOLE=text)
+    assert made.returncode != 0
+    assert "a number of elements" in made.stderr
+
+
+@pytest.mark.parametrize(("there", "rows"), [("ranks", 1), ("ranks,2d", 2)])
+def test_a_search_does_not_send_its_result(there, rows, tmp_path):
+    """Whoever wants bytes counted: n elements of 4 bytes, of two fields, to three others, are 98 KB more."""
+    ran(4, tmp_path, f"""
+whole = fr.rmat(12, 16, seed=5)
+g = whole.to({there!r})
+sent = []
+for longest in ("0", ""):
+    os.environ["FRONTIER_RANKS_WHOLE"] = longest
+    with fr.trace() as seen:
+        found = fr.bfs(g, 3)
+    sent.append(MPI.COMM_WORLD.allreduce(sum(row.sent for row in seen.rows)))
+    fr.verify.bfs(whole, found)
+if {rows} == 1:
+    assert sent[0] <= sent[1]
+else:
+    assert sent[0] < 0.5 * sent[1], sent                       # most of what is sent is the result
+""")
+
+
+def test_commands_use_results_in_parts(tmp_path):
+    ran(2, tmp_path, """
+import runpy
+for name in ("bfs", "pagerank", "cc", "bc", "sssp"):
+    sys.argv = ["frontier", name, "rmat:8", "--backend", rows, "--verify", "--output", f"{name}.npz"]
+    sys.argv += ["--sources", "4"] * (name == "bc") + ["--weights", "1:9"] * (name == "sssp")
+    out = sys.stdout
+    try:
+        runpy.run_module("frontier", run_name="__main__")
+    except SystemExit as end:
+        assert not end.code, end.code
+    sys.stdout = out
+""", FRONTIER_RANKS_WHOLE="0")
+
+
+def test_graph500_uses_results_in_parts(tmp_path):
+    ran(2, tmp_path, """
+from frontier.graph500.run import benchmark
+one, several = (benchmark(8, roots=3, backend=place) for place in ("cpu", rows))
+for kernel in ("bfs", "sssp"):
+    found = [[(s.root, s.edges) for s in each.searches[kernel]] for each in (one, several)]
+    assert found[0] == found[1]
+""", FRONTIER_RANKS_WHOLE="0")
