@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 import strict_cupy
@@ -11,10 +13,17 @@ from mpi import mpirun, processes
 import frontier as fr
 from frontier.backends.ranks import choosing
 from frontier.memory import detection
+from frontier.memory.gpu import GpuMemory
 from frontier.memory.placement import backend_named
 from frontier.program.execution import start
 
 gpu = pytest.mark.gpu
+
+
+@pytest.fixture(autouse=True)
+def allowed(monkeypatch):
+    """Real GPUs run parts only if one asks for that."""
+    monkeypatch.setenv("FRONTIER_RANKS_GPUS", "1")
 
 
 @pytest.fixture
@@ -58,6 +67,20 @@ def test_primitives_are_the_same_on_a_graph_in_parts(there, directed):
 )
 def test_primitives_are_the_same_on_larger_graphs(where, g):
     primitives_agree(g, g.to(where))
+
+
+@gpu
+def test_parts_wait_for_arrays_that_another_one_copies(there, monkeypatch):
+    moved = GpuMemory.moved
+
+    def slowly(self, *given, **more):
+        time.sleep(0.02)
+        return moved(self, *given, **more)
+
+    monkeypatch.setattr(GpuMemory, "moved", slowly)
+    g = fr.rmat(6, 6, seed=1, directed=True)
+    found = fr.betweenness(g.to("ranks:3,cuda"), [5, 9]).centrality
+    np.testing.assert_allclose(found, fr.betweenness(g, [5, 9]).centrality, rtol=1e-9)
 
 
 @gpu
@@ -217,6 +240,14 @@ class Comm:
 )
 def test_processes_choose_gpus_if_each_has_its_own(devices, name):
     assert choosing.chosen(Comm(devices)) is backend_named(name)
+
+
+def test_gpus_run_parts_only_if_allowed(monkeypatch):
+    monkeypatch.delenv("FRONTIER_RANKS_GPUS")
+    monkeypatch.setattr(detection, "simulated", lambda: False)
+    assert choosing.chosen(Comm(["c 0", "c 1"])) is backend_named("cpu")
+    with pytest.raises(fr.BackendUnavailableError, match="FRONTIER_RANKS_GPUS=1"):
+        choosing.inner_of("cuda", Comm(["c 0"]))
 
 
 def test_processes_of_a_host_take_turns_at_its_gpus(monkeypatch):

@@ -8,6 +8,7 @@ Before a run, and where it goes on after a pause, fields are brought there; when
 from __future__ import annotations
 
 import copy
+import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +30,9 @@ __all__ = ["There"]
 
 #: What is derived from a graph, and the same wherever it lies.
 NUMBERS = ("max_degree", "traits", "num_loops", "min_weight", "max_weight")
+
+#: Parts that are threads of one process share arrays of the graph.
+_copying = threading.Lock()
 
 
 class There:
@@ -108,10 +112,12 @@ class There:
 
         def moved(array: Any, own: slice = slice(None)) -> Any:
             key = _key(array)
-            if key not in known:
-                self._memory.check_room(array.nbytes, "the arrays of the graph")
-                known[key] = array, self._memory.xp.zeros(len(array), array.dtype)
-                known[key][1][own] = self._memory.moved(array[own])
+            with _copying:  # no other part may take an array that is not filled yet
+                if key not in known:
+                    self._memory.check_room(array.nbytes, "the arrays of the graph")
+                    made = self._memory.xp.zeros(len(array), array.dtype)
+                    made[own] = self._memory.moved(array[own])
+                    known[key] = array, made
             return known[key][1]
 
         own = slice(None) if top.divided is None else top.divided.slots_of(self.host.graph)
