@@ -72,7 +72,7 @@ def change(p, number):
     """What a user does between runs: few elements, all, none, and those of edges."""
     n, m = len(p.value), len(p.length)
     if number == 0:
-        p.value[3], p.value[n - 2], p.own[n - 1], p.flag[n // 2] = 7, -0.0, 30, False
+        p.value[3], p.value[n - 2], p.own[n - 1], p.flag[n // 2] = 7, -5, 30, False
     elif number == 1:
         p.value, p.flag, p.own = np.arange(n) / 4, np.arange(n) % 3 == 0, np.arange(n) - 50
     elif number == 2:

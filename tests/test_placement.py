@@ -81,7 +81,7 @@ def test_names_of_gpus(xp: Any) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "gpu", "CPU", "cpu:1", "python:0", "cuda:", "cuda:x", "cuda:-1", "cuda:all", "ranks:", ":", "auto:1", 3, None],
+    ["", "gpu", "CPU", "cpu:1", "python:0", "cuda:", "cuda:x", "cuda:-1", "cuda:al", "ranks:", ":", "auto:1", 3, None],
 )
 def test_what_names_no_placement(text: Any) -> None:
     with pytest.raises(fr.GraphError, match=re.escape(f"there is no backend {text!r}: choose 'cpu', 'python', 'cuda'")):

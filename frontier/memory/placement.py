@@ -147,8 +147,6 @@ class Placement:
             found = detection.fastest()
             text = "cpu" if found is None else detection.named(found)
         name, part = _name_and_part(text)
-        if name == "cuda" and (part == "all" or "," in part):
-            name = "devices"
         return backend_named(name, text).placement(part)
 
     @classmethod

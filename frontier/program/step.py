@@ -73,6 +73,8 @@ class Step:
     reads_lists = False
     #: Whether it walks along the lists of the elements only, so that a part needs no others.
     by_rows = False
+    #: Whether several GPUs can run it inside one kernel on each, and exchange there what it has changed.
+    exchanges_inside = False
     #: Whether a pass may push or pull.
     chooses_direction = False
     #: The parameter of its functors that is the element itself, so that no other part writes there.

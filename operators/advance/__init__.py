@@ -62,6 +62,7 @@ class Advance(Operator):
     """
 
     name = "advance"
+    exchanges_inside = True
     fills_record = True
     divides = True
     by_rows = True

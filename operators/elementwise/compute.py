@@ -32,6 +32,7 @@ class Compute(Operator):
     """
 
     name = "compute"
+    exchanges_inside = True
     once_each = True
     divides = True
     passes_through = True

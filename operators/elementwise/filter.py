@@ -31,6 +31,7 @@ class Filter(Operator):
     """
 
     name = "filter"
+    exchanges_inside = True
     once_each = True
     divides = True
 

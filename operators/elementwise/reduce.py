@@ -37,6 +37,7 @@ class Reduce(Operator):
     """
 
     name = "reduce"
+    exchanges_inside = True
     once_each = True
     passes_through = True
     takes_count = True

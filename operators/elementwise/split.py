@@ -39,6 +39,7 @@ class Split(Operator):
     """
 
     name = "split"
+    exchanges_inside = True
     once_each = True
     divides = True
 

@@ -43,6 +43,7 @@ class Set(Operator):
     """
 
     name = "set"
+    exchanges_inside = True
     uses_frontier = False
     passes_through = True
 

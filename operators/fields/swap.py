@@ -27,6 +27,7 @@ class Swap(Operator):
     """
 
     name = "swap"
+    exchanges_inside = True
     uses_frontier = False
     passes_through = True
     measures = True

@@ -28,6 +28,7 @@ class Take(Operator):
     """
 
     name = "take"
+    exchanges_inside = True
     takes_pile = True
     uses_frontier = False
 

@@ -59,6 +59,7 @@ class Gather(Operator):
     """
 
     name = "gather"
+    exchanges_inside = True
     passes_through = True
     divides = True
     by_rows = True

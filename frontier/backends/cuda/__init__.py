@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from frontier.backends.base import Backend
 from frontier.memory import detection
 from frontier.memory.gpu import GpuMemory, gpu
-from frontier.memory.placement import Placement, placed, unknown
+from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.execution import CudaExecution
@@ -53,7 +53,9 @@ class CudaBackend(Backend):
         return program_of(step, p, given, schedule)
 
     def placement(self, part: str = "") -> Placement:
-        """Return the placement of a GPU by its number, of CuPy's current one by default."""
+        """Return the placement of a GPU by its number, of CuPy's current one by default, or of several, or all."""
+        if part == "all" or "," in part:
+            return backend_named("devices").placement(part)
         if part and not (part.isascii() and part.isdigit()):
             raise unknown(f"{self.name}:{part}")
         return placed(self, gpu(detection.usable(int(part) if part else None)))

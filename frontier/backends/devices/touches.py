@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = ["OneKernelError", "Touches", "touches_of"]
 
-#: Operators whose steps are shared inside a kernel.
-_SHARED = ("advance", "filter", "compute", "reduce", "gather", "set", "swap", "split", "take")
-
 
 class OneKernelError(FrontierError):
     """A program cannot be shared by several GPUs inside one kernel on each."""
@@ -182,7 +179,7 @@ def _check(step: Step, schedule: ResolvedSchedule) -> None:
         return
     if isinstance(step, Sequence):
         return
-    if step.name not in _SHARED or step.counted:
+    if not step.exchanges_inside or step.counted:
         raise OneKernelError(f"{step!r}")
     if getattr(step, "hold", None) is not None:
         raise OneKernelError("vertices that are held back")
