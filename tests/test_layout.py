@@ -75,8 +75,9 @@ def test_bare_folders_are_refused(folder: str) -> None:
 
 @pytest.fixture(scope="module")
 def reference() -> set[str]:
-    """The full names of all that docs/api describes."""
-    pages = "\n".join(path.read_text("utf-8") for path in (ROOT / "docs" / "api").glob("*.md"))
+    """The full names of all that the reference, docs/api and docs/primitives, describes."""
+    folders = (ROOT / "docs" / "api", ROOT / "docs" / "primitives")
+    pages = "\n".join(path.read_text("utf-8") for folder in folders for path in folder.glob("*.md"))
     return set(re.findall(r"^\.\. auto\w+:: ([\w.]+)", pages, re.MULTILINE))
 
 
@@ -103,7 +104,7 @@ def test_what_public_names_give_and_derive_from_is_documented(reference: set[str
         assert needed <= known, f"fr.{name}: {sorted(needed - known)} missing in docs/api"
 
 
-@pytest.mark.parametrize("name", ["bfs", "sssp", "cc", "pagerank", "bc"])
+@pytest.mark.parametrize("name", sorted(path.stem for path in (ROOT / "primitives").glob("[a-z]*.py")))
 def test_all_of_a_primitive_is_documented(name: str, reference: set[str]) -> None:
     module = importlib.import_module(f"frontier.primitives.{name}")
     for part in module.__all__:
