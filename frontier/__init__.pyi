@@ -139,6 +139,9 @@ from frontier.primitives.pagerank import (
 from frontier.primitives.sssp import (
     sssp as sssp,
 )
+from frontier.primitives.triangles import (
+    triangles as triangles,
+)
 from frontier.program.effects import (
     effects as effects,
 )
