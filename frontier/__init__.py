@@ -45,6 +45,7 @@ _NAMES = {
     "frontier.primitives.cc": "connected_components",
     "frontier.primitives.pagerank": "pagerank",
     "frontier.primitives.sssp": "sssp",
+    "frontier.primitives.clustering": "clustering",
     "frontier.primitives.triangles": "triangles",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"

@@ -133,6 +133,9 @@ from frontier.primitives.bfs import (
 from frontier.primitives.cc import (
     connected_components as connected_components,
 )
+from frontier.primitives.clustering import (
+    clustering as clustering,
+)
 from frontier.primitives.pagerank import (
     pagerank as pagerank,
 )

@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import frontier as fr
+from frontier.memory.arrays import is_device, matching
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["Oriented", "oriented", "simple", "slots_in"]
+__all__ = ["SLOT", "Oriented", "at_hand", "oriented", "simple", "slots_in"]
 
 #: The edge column with the slots of the graph that was oriented.
 SLOT = "slot"
@@ -31,9 +32,15 @@ class Oriented(NamedTuple):
     graph: Graph
     rank: Any
 
+    def there(self, values: Any) -> Any:
+        """Return values of the vertices of the graph that was oriented in the order of the vertices of this one."""
+        made = values.copy()
+        made[self.rank] = values
+        return made
+
     def back(self, values: Any) -> Any:
-        """Return values of its vertices in the order of the vertices of the graph that was oriented."""
-        return values[self.rank]
+        """The reverse of :meth:`there`."""
+        return values[matching(self.rank, values) if is_device(values) else self.rank]
 
 
 def simple(g: Graph) -> Graph:

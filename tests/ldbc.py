@@ -32,13 +32,13 @@ class Case:
     graph : Graph
         With labels, the ids in the file; weights for sssp only.
     algorithm : str
-        bfs, sssp, pr or wcc.
+        bfs, sssp, pr, lcc or wcc.
     source : int or None
         Label of the source of bfs and sssp.
     iterations : int or None
         Number of iterations of pr, from 1/n each.
     expected : ndarray, shape (n,)
-        Levels; distances; ranks; or, for each vertex, the label of some vertex that stands for its
+        Levels; distances; ranks; coefficients; or, for each vertex, the label of some vertex that stands for its
         component. Entry v for vertex v.
     """
 
@@ -51,7 +51,7 @@ class Case:
 
 
 def cases(data_dir: Path, algorithm: str) -> Iterator[Case]:
-    """Yield all cases of an algorithm: bfs, sssp, pr or wcc."""
+    """Yield all cases of an algorithm: bfs, sssp, pr, lcc or wcc."""
     folder = data_dir / "ldbc" / "validation-graphs"
     for directed in (True, False):
         yield _own(folder, algorithm, directed)
@@ -137,7 +137,7 @@ def _graph(labels: list[int], edges: list[tuple[int, int]], weights: list[float]
 def _read_expected(path: Path, graph: fr.Graph, algorithm: str) -> NDArray[Any]:
     values = dict(_rows(path))
     shown = [values[str(label)] for label in (graph.labels if graph.labels is not None else ())]
-    if algorithm in ("sssp", "pr"):
+    if algorithm in ("sssp", "pr", "lcc"):
         return np.array([float(x) for x in shown])
     whole = np.array([int(x) for x in shown])
     return np.where(whole == FAR, -1, whole) if algorithm == "bfs" else whole

@@ -1,4 +1,4 @@
-"""The LDBC Graphalytics validation graphs: BFS, SSSP, PageRank and weak components as they should come out."""
+"""The LDBC Graphalytics validation graphs: BFS, SSSP, PageRank, clustering and components as they should come out."""
 
 from __future__ import annotations
 
@@ -44,6 +44,12 @@ def test_pagerank(backend: Backend, data_dir: Path) -> None:
         result = fr.pagerank(backend(case.graph), tolerance=0, max_iterations=case.iterations)
         close(result.rank, case.expected, rtol=ldbc.RELATIVE, err_msg=case.name)
         assert result.iterations == case.iterations
+
+
+def test_local_clustering_coefficients(backend: Backend, data_dir: Path) -> None:
+    for case in all_cases(data_dir, "lcc"):
+        # Some files have twelve digits.
+        close(fr.clustering(backend(case.graph)).coefficient, case.expected, rtol=1e-11, err_msg=case.name)
 
 
 @pytest.mark.unsimulated("large graphs")
