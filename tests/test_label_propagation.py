@@ -1,0 +1,133 @@
+"""Label propagation: the reference results of LDBC Graphalytics, and a plain loop over all vertices."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import ldbc
+import numpy as np
+import pytest
+from compare import equal, workers
+from conftest import Backend
+from strategies import random_graphs
+
+import frontier as fr
+from frontier.memory import detection
+
+METHODS = ["synchronous", "alternating"]
+
+
+def neighbours(g: fr.Graph) -> list[list[int]]:
+    """Both ends of each edge see each other; an undirected edge has a slot for each of them."""
+    around: list[list[int]] = [[] for _ in range(g.num_vertices)]
+    for u, v in zip(g.sources.tolist(), g.targets.tolist(), strict=True):
+        around[u].append(v)
+        if g.directed:
+            around[v].append(u)
+    return around
+
+
+def expected(g: fr.Graph, limit: int, method: str) -> tuple[list[int], int]:
+    """Labels and number of rounds."""
+    around = neighbours(g)
+    n = g.num_vertices
+    label = list(range(n))
+    if method == "synchronous":
+        halves = [range(n)]
+    else:
+        halves = [[v for v in range(n) if fr.hash(v) % 2 == half] for half in (0, 1)]
+    for done in range(limit):
+        before = label[:]
+        for half in halves:
+            seen = label[:]
+            for v in half:
+                if counts := Counter(seen[u] for u in around[v]):
+                    label[v] = min(counts, key=lambda x: (-counts[x], x))
+        if label == before:
+            return label, done + 1
+    return label, limit
+
+
+def check(g: fr.Graph, there: fr.Graph, limit: int = 10, method: str = "synchronous") -> Any:
+    label, rounds = expected(g, limit, method)
+    result = fr.label_propagation(there, max_iterations=limit, method=method)
+    equal(result.label, label)
+    assert result.label.dtype == g.targets.dtype
+    assert result.count == len(set(label))
+    if g.num_vertices:
+        assert result.iterations == rounds
+        assert result.converged == (expected(g, max(rounds - 1, 0), method)[0] == label and rounds > 0)
+    return result
+
+
+@pytest.mark.unsimulated("large graphs")
+@pytest.mark.parametrize("directed", [False, True])
+def test_the_reference_results_of_ldbc(backend: Backend, directed: bool, data_dir: Path) -> None:
+    for graph, rounds, labels in ldbc.communities(data_dir, directed):
+        found = fr.label_propagation(backend(graph), max_iterations=rounds)
+        equal(graph.labels[np.asarray(found.label.tolist())], labels)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_graphs(backend: Backend, method: str) -> None:
+    largest = 60 if backend.name == "python" else 150
+    for i, g in enumerate(random_graphs(40, seed=61, max_vertices=largest, parallel=True)):
+        check(g, backend(g), (1, 2, 10)[i % 3], method)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_several_workers(compiled: Backend, method: str) -> None:
+    with workers(3):
+        for g in random_graphs(12, seed=62, max_vertices=300):
+            check(g, compiled(g), method=method)
+
+
+@pytest.mark.unsimulated("a large graph")
+def test_hubs(compiled: Backend) -> None:
+    """A vertex of high degree whose neighbours keep many different labels."""
+    g = fr.rmat(11, 16, seed=3)
+    with workers(2):
+        check(g, compiled(g))
+
+
+def test_special_graphs(backend: Backend) -> None:
+    nothing = check(fr.from_edges([], [], num_vertices=0), backend(fr.from_edges([], [], num_vertices=0)))
+    assert (nothing.count, nothing.iterations, nothing.converged) == (0, 0, True)
+    for g in (
+        fr.from_edges([], [], num_vertices=3),
+        fr.from_edges([0, 1, 1], [0, 1, 1], num_vertices=2, duplicates="keep"),
+        fr.from_edges([0, 0, 0, 2], [1, 2, 2, 2], num_vertices=4, duplicates="keep", directed=True),
+        fr.path(20),
+        fr.complete(5),
+    ):
+        check(g, backend(g))
+    assert check(fr.path(4), backend(fr.path(4)), 0).iterations == 0
+
+
+def test_a_star_swaps_sides_for_ever_unless_halves_alternate(backend: Backend) -> None:
+    g = fr.star(12)
+    result = check(g, backend(g), 20)
+    assert (result.converged, result.iterations) == (False, 20)
+    result = check(g, backend(g), 20, "alternating")
+    assert (result.converged, result.count) == (True, 1)
+
+
+@pytest.mark.unsimulated("a real graph")
+def test_a_real_graph(compiled: Backend, real_graph: Any) -> None:
+    g = real_graph("air-routes")
+    check(g, compiled(g), 5)
+
+
+@pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+def test_parts_are_refused() -> None:
+    with pytest.raises(fr.GraphError, match="label_propagation does not run on the ranks backend"):
+        fr.label_propagation(fr.karate().to("ranks:2"))
+
+
+def test_wrong_arguments() -> None:
+    with pytest.raises(fr.GraphError, match="choose from synchronous, alternating"):
+        fr.label_propagation(fr.karate(), method="other")
+    with pytest.raises(fr.GraphError, match="max_iterations"):
+        fr.label_propagation(fr.karate(), max_iterations=-1)
