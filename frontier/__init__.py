@@ -47,6 +47,7 @@ _NAMES = {
     "frontier.primitives.pagerank": "pagerank",
     "frontier.primitives.sssp": "sssp",
     "frontier.primitives.clustering": "clustering",
+    "frontier.primitives.core_numbers": "core_numbers",
     "frontier.primitives.triangles": "triangles",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"

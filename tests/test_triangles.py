@@ -14,7 +14,6 @@ from hypothesis import given
 from strategies import graphs, random_graphs
 
 import frontier as fr
-from frontier.memory import detection
 
 
 def expected(g: fr.Graph) -> list[int]:
@@ -83,7 +82,7 @@ def test_real_graph(compiled: Backend, real_graph: Any) -> None:
     assert fr.triangles(compiled(real_graph("email-Enron"))).count == 727044
 
 
+@pytest.mark.unsimulated("a large graph")
 def test_larger_graph(compiled: Backend) -> None:
-    g = fr.rmat(5 if detection.simulated() else 12, 8, seed=7)
     with workers(2):
-        check(compiled(g))
+        check(compiled(fr.rmat(12, 8, seed=7)))
