@@ -136,6 +136,9 @@ from frontier.primitives.cc import (
 from frontier.primitives.clustering import (
     clustering as clustering,
 )
+from frontier.primitives.core_numbers import (
+    core_numbers as core_numbers,
+)
 from frontier.primitives.label_propagation import (
     label_propagation as label_propagation,
 )
