@@ -49,6 +49,7 @@ _NAMES = {
     "frontier.primitives.clustering": "clustering",
     "frontier.primitives.core_numbers": "core_numbers",
     "frontier.primitives.triangles": "triangles",
+    "frontier.primitives.walks": "node2vec_walks random_walks",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"
     ),

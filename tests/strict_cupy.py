@@ -157,6 +157,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
         made = self.here.astype(dtype, order=order, copy=copy)
         return self if made is self._a else ndarray(made)
 
+    def reshape(self, *shape: int) -> ndarray:
+        return wrapped(self.here.reshape(*shape))
+
     # and what they have not
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")
