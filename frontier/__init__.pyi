@@ -151,6 +151,10 @@ from frontier.primitives.sssp import (
 from frontier.primitives.triangles import (
     triangles as triangles,
 )
+from frontier.primitives.walks import (
+    node2vec_walks as node2vec_walks,
+    random_walks as random_walks,
+)
 from frontier.program.effects import (
     effects as effects,
 )
