@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 import frontier as fr
+from frontier.graph.graph import Graph
 from frontier.memory.arrays import is_device, matching
 
 if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
+    from frontier.program.schedule import Schedule
 
-__all__ = ["SLOT", "Oriented", "at_hand", "oriented", "simple", "slots_in"]
+__all__ = ["SLOT", "Oriented", "at_hand", "canonical", "oriented", "simple", "slots_in", "supports", "with_slots"]
 
 #: The edge column with the slots of the graph that was oriented.
 SLOT = "slot"
@@ -68,11 +69,47 @@ def oriented(g: Graph, *, slots: bool = False) -> Oriented:
 
 
 def slots_in(made: Graph, g: Graph) -> Any:
-    """Return for each slot of g that of the same edge in ``made = simple(g)``; for a self-loop any number."""
+    """Return for each slot of g that of the same edge in ``made = simple(g)``; for a self-loop ``made.num_slots``."""
     here, there = at_hand(g), at_hand(made)
-    xp, n = here.placement.memory.xp, np.int64(g.num_vertices)
+    xp, n = here.placement.memory.xp, g.num_vertices
     # Slots are in the order of source and target, so one number made of both can be searched.
-    return xp.searchsorted(there.sources * n + there.targets, here.sources * n + here.targets)
+    places = xp.searchsorted(*(each.sources.astype(np.int64) * n + each.targets for each in (there, here)))
+    return xp.where(here.sources == here.targets, made.num_slots, places)
+
+
+def canonical(g: Graph, slots: Any) -> Any:
+    """Return for each slot of a simple graph the one of its edge's two slots that is among ``slots``."""
+    here = at_hand(g)
+    own = here.placement.memory.xp.arange(g.num_slots, dtype=here.offsets.dtype)
+    own[here.in_edges[slots]] = slots
+    return own
+
+
+def at_three_edges(p, u, v, w, uv, uw, vw):
+    """Count a triangle at its three edges."""
+    fr.atomic_add(p.support, uv, 1)
+    fr.atomic_add(p.support, uw, 1)
+    fr.atomic_add(p.support, vw, 1)
+
+
+class Supports(fr.Enactor):
+    """Count the triangles at each edge of an oriented graph, into the edge field ``support``."""
+
+    loop = fr.Intersect(at_three_edges, over="edges")
+
+
+def supports(g: Graph, schedule: Schedule | None = None) -> tuple[Any, Any]:
+    """Count the triangles at each edge of a simple graph.
+
+    Returns one slot of each edge, ascending, and the number of triangles at these: int32, because there are fewer than
+    vertices.
+    """
+    made = oriented(g, slots=True)
+    p = fr.Problem(made.graph, support=fr.edge("int32", combine="sum"))
+    Supports(p, schedule).run()
+    slots = at_hand(made.graph).edges[SLOT]
+    order = slots.argsort()
+    return slots[order], matching(p.support, slots)[order]
 
 
 def at_hand(g: Graph) -> Graph:
@@ -85,3 +122,20 @@ def _superfluous(g: Graph) -> Any:
     found = g.sources == g.targets
     found[1:] |= (g.sources[1:] == g.sources[:-1]) & (g.targets[1:] == g.targets[:-1])
     return found
+
+
+def with_slots(g: Graph, slots: Any) -> Graph:
+    """Return the graph with some of its edge slots only, given in ascending order; it keeps everything else."""
+    here = at_hand(g)
+    xp = here.placement.memory.xp
+    made = Graph(
+        xp.searchsorted(slots, here.offsets).astype(here.offsets.dtype),
+        here.targets[slots],
+        None if here.weights is None else here.weights[slots],
+        directed=g.directed,
+        labels=here.labels,
+        vertices=here.vertices,
+        edges={name: column[slots] for name, column in here.edges.items()},
+        placement=here.placement,
+    )
+    return made.to(g.placement)

@@ -1,0 +1,179 @@
+"""The k-truss: the largest subgraph in which every edge is in at least k - 2 triangles of the subgraph.
+
+The number of triangles at an edge is its support. Edges with too little support are removed; each triangle that this
+destroys lowers the support of its other edges, until all edges that are left have enough (Cohen: Trusses: cohesive
+subgraphs for social network analysis, 2008; Wang, Cheng: Truss decomposition in massive networks, PVLDB 5, 2012). A
+pass removes all edges without enough support at once, as in PKT (Kabir, Madduri: Parallel k-truss decomposition on
+multicore systems, HPEC 2017). Before, all vertices are dropped that are not in the (k - 1)-core, which contains the
+k-truss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import frontier as fr
+from frontier.memory.arrays import matching
+from frontier.primitives._arguments import check_number
+from frontier.primitives._oriented import at_hand, canonical, simple, slots_in, supports, with_slots
+from frontier.primitives.core_numbers import core_numbers
+from frontier.program.taking import at_graph
+from frontier.registry import Argument, PrimitiveEntry, register_primitive
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frontier.graph.graph import Graph
+    from frontier.program.schedule import Schedule
+
+__all__ = ["KTruss", "KTrussResult", "k_truss"]
+
+
+def supported(p, edge):
+    """The edge is in enough triangles."""
+    return p.support[edge] >= p.needed
+
+
+def remove(p, edge):
+    """Remove an edge in this pass, and count it."""
+    p.removed[edge] = p.turn
+    return 1
+
+
+def loosen(p, u, v, w, uv, uw, vw):
+    """Destroy a triangle of a removed edge: its other edges lose support.
+
+    If several of its edges are removed in this pass, the one with the smallest slot does it.
+    """
+    a = p.own[uw]
+    b = p.own[vw]
+    when_a = p.removed[a]
+    when_b = p.removed[b]
+    if 0 < when_a < p.turn or 0 < when_b < p.turn:
+        return  # an earlier pass has destroyed it
+    if (when_a and a < uv) or (when_b and b < uv):
+        return
+    if not when_a:
+        fr.atomic_add(p.support, a, -1)
+    if not when_b:
+        fr.atomic_add(p.support, b, -1)
+
+
+def settled(p):
+    """No edge was removed."""
+    return p.count == 0
+
+
+class KTruss(fr.Enactor):
+    """Remove edges without enough support, pass after pass, from a frontier that has one slot of each edge."""
+
+    loop = fr.Loop(
+        fr.Split(supported, rest="weak"),
+        fr.Reduce(remove, "sum", into="count", over="weak"),
+        fr.Loop(fr.Intersect(loosen), take="weak"),
+        count="turn",
+        until=settled,
+    )
+
+
+@dataclass(frozen=True)
+class KTrussResult:
+    """Result of :func:`k_truss`.
+
+    Attributes
+    ----------
+    k : int
+    count : int
+        Number of edges of the k-truss; parallel edges count as one.
+    mask : ndarray of bool, shape (m,)
+        Whether each edge slot of g belongs to the k-truss; both slots of an undirected edge do, or neither.
+    degree : ndarray of int64, shape (n,)
+        Number of edge slots of vertex v in the k-truss.
+    graph : Graph
+        The k-truss: g with these edges only. It has all vertices of g.
+    """
+
+    k: int
+    count: int
+    mask: NDArray[Any] = field(repr=False)
+    degree: NDArray[Any] = field(repr=False)
+    graph: Graph = field(repr=False)
+
+
+@at_graph
+def k_truss(g: Graph, k: int = 3, *, schedule: Schedule | None = None) -> KTrussResult:
+    """Find the k-truss: the largest subgraph in which every edge is in at least k - 2 triangles.
+
+    Parameters
+    ----------
+    g : Graph
+        The direction of edges does not matter, parallel edges count as one, and self-loops do not belong to a truss.
+    k : int
+        At least 2. The 2-truss consists of all edges, the 3-truss of those of the edges of triangles.
+    schedule : Schedule, optional
+
+    Returns
+    -------
+    KTrussResult
+        To continue with its edges as a frontier: ``fr.Frontier(g, result.mask, kind="edge")``.
+
+    Raises
+    ------
+    GraphError
+        If k is not an integer of at least 2.
+
+    Notes
+    -----
+    O(m sqrt(m)) work to count triangles, and for each removed edge the intersection of two lists.
+    """
+    check_number("k", k, lambda value: value >= 2 and value == int(value), "an integer, 2 or more")
+    plain = simple(g)
+    here = at_hand(plain)
+    core = core_numbers(here, schedule=schedule).core >= k - 1
+    xp = here.placement.memory.xp
+    kept = xp.flatnonzero(core[here.sources] & core[here.targets])
+    alive = _peeled(with_slots(plain, kept), int(k), schedule)
+    mask = here.placement.memory.full(plain.num_slots, False, np.bool_)
+    mask[kept] = alive
+    count = int(mask.sum()) // 2
+    if plain is not g:
+        mask = xp.concatenate([mask, xp.zeros(1, np.bool_)])[slots_in(plain, g)]  # False is for self-loops
+    truss = with_slots(g, xp.flatnonzero(mask))
+    return KTrussResult(int(k), count, mask, at_hand(truss).out_degree.astype(np.int64), truss)
+
+
+def _peeled(g: Graph, k: int, schedule: Schedule | None) -> Any:
+    """Return which slots of a simple graph are in its k-truss."""
+    slots, support = supports(g, schedule)
+    here = at_hand(g)
+    own = canonical(g, slots)
+    every = here.placement.memory.full(g.num_slots, 0, np.int32)
+    every[slots] = support
+    p = fr.Problem(
+        g,
+        support=fr.edge("int32", every, combine="sum"),
+        own=fr.edge(own.dtype, own),
+        removed=fr.edge("int32"),
+        weak=fr.pile("edge"),
+        needed=fr.scalar("int64", k - 2),
+        count=fr.scalar("int64"),
+        turn=fr.scalar("int64"),
+    )
+    KTruss(p, schedule).run(fr.Frontier(g, slots, kind="edge"))
+    return matching(p.removed, own)[own] == 0
+
+
+def _facts(g: Graph, result: KTrussResult) -> dict[str, Any]:
+    return {"k": result.k, "edges": result.count, "vertices": int((result.degree > 0).sum())}
+
+
+register_primitive(
+    PrimitiveEntry(
+        "k_truss", k_truss, "the largest subgraph whose edges are all in k - 2 triangles",
+        arguments=(Argument("--k", "at least 2 (default: 3)", type=int),),
+        columns=("degree",), report=_facts,
+    )
+)  # fmt: skip
