@@ -48,6 +48,7 @@ _NAMES = {
     "frontier.primitives.sssp": "sssp",
     "frontier.primitives.clustering": "clustering",
     "frontier.primitives.core_numbers": "core_numbers",
+    "frontier.primitives.jaccard": "jaccard",
     "frontier.primitives.k_truss": "k_truss",
     "frontier.primitives.triangles": "triangles",
     "frontier.primitives.walks": "node2vec_walks random_walks",

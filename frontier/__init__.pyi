@@ -139,6 +139,9 @@ from frontier.primitives.clustering import (
 from frontier.primitives.core_numbers import (
     core_numbers as core_numbers,
 )
+from frontier.primitives.jaccard import (
+    jaccard as jaccard,
+)
 from frontier.primitives.k_truss import (
     k_truss as k_truss,
 )
