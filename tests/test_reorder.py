@@ -201,7 +201,7 @@ def test_no_order(backend: Backend, order: Any, message: str) -> None:
         backend(rich()).reordered(order)
 
 
-@pytest.mark.parametrize("column", [[0, 0, 1], [0.0, 1.0, 2.0], [1, 2, 3], list("abc")])
+@pytest.mark.parametrize("column", [[0, 0, 1], [0.0, 1.0, 2.0], [-1, 2, 3], list("abc")])
 def test_a_column_of_that_name(backend: Backend, column: Any) -> None:
     g = backend(fr.from_edges([0, 1], [1, 2], vertices={"original": column}))
     with pytest.raises(fr.GraphError, match=r"a vertex column 'original', .* does not hold each id once"):

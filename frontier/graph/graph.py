@@ -423,6 +423,81 @@ class Graph:
         with self._placement.memory.using("another order of a graph"):
             return reordered(self, order)
 
+    def induced(self, vertices: Any) -> Graph:
+        """Return the subgraph of some vertices, with all edges between them.
+
+        Parameters
+        ----------
+        vertices : Frontier, or array_like
+            A frontier of vertices of this graph, ids in any order, or a mask of one bool for each vertex.
+
+        Returns
+        -------
+        Graph
+            Its vertices are in the order of their ids here. Keeps weights, labels, columns, self-loops and duplicates.
+            Its vertex column ``"original"`` holds the id of each vertex in this graph; in a subgraph of a subgraph, or
+            of a reordered graph, that in the first graph.
+
+        Raises
+        ------
+        GraphError
+            If a vertex does not exist, the graph is in parts, or there is a vertex column ``"original"`` that does not
+            hold ids.
+
+        Notes
+        -----
+        Takes O(n) time, and time in proportion to the number of edges that leave these vertices.
+
+        Examples
+        --------
+        >>> h = fr.karate().induced([0, 1, 2, 3, 8])
+        >>> h.num_vertices, h.num_edges, h.vertices["original"].tolist()
+        (5, 8, [0, 1, 2, 3, 8])
+        """
+        from frontier.graph.subgraphs import induced
+
+        with self._placement.memory.using("a subgraph"):
+            return induced(self, vertices)
+
+    def contracted(self, labels: Any, *, self_loops: str = "keep") -> Graph:
+        """Return the graph in which all vertices with the same label are one vertex.
+
+        Parameters
+        ----------
+        labels : array_like of int, shape (n,)
+            The label of each vertex, for example of its component or community.
+        self_loops : {"keep", "drop"}
+            What to do with edges between vertices of the same label: keep them as one self-loop, or drop them.
+
+        Returns
+        -------
+        Graph
+            One vertex for each label, in ascending order of labels. The weight of an edge is the sum of the weights of
+            the edges between the two groups (that of a self-loop, of those inside, an undirected edge counted once),
+            as int64 or float64; without weights, it is their number. Vertex columns: ``"label"``, and ``"size"``, the
+            number of vertices with that label. Other columns and labels are not kept.
+
+        Raises
+        ------
+        GraphError
+            If there is not one integer for each vertex, or the graph is in parts.
+
+        Notes
+        -----
+        Edges are sorted as by :func:`frontier.from_edges`. ``np.searchsorted(h.vertices["label"], labels)`` holds the
+        new vertex of each old one.
+
+        Examples
+        --------
+        >>> h = fr.path(4).contracted([7, 7, 7, 9])
+        >>> h.vertices["label"].tolist(), h.sources.tolist(), h.targets.tolist(), h.weights.tolist()
+        ([7, 9], [0, 0, 1], [0, 1, 0], [2, 1, 1])
+        """
+        from frontier.graph.subgraphs import contracted
+
+        with self._placement.memory.using("a contracted graph"):
+            return contracted(self, labels, self_loops)
+
     # -- memory ----------------------------------------------------------------------------
 
     def memory_estimate(

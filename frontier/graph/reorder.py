@@ -20,9 +20,9 @@ from frontier.graph.topology import Array, Topology
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["ORIGINAL", "reordered"]
+__all__ = ["ORIGINAL", "original", "reordered"]
 
-#: The vertex column that holds each vertex's id before the first reordering.
+#: The vertex column that holds each vertex's id in the graph of which this is another order, or a part.
 ORIGINAL = "original"
 
 
@@ -31,7 +31,7 @@ def reordered(graph: Graph, order: Any) -> Graph:
     graph._topology.check_whole("another order")
     old = _by_degree(graph) if isinstance(order, str) and order == "degree" else _checked(graph, order)
     new = _inverse(graph, old)
-    original = _original(graph, old)
+    first = original(graph, old)
     rows = _rows(graph, new)
     top = graph._topology
     made = Topology(
@@ -40,7 +40,7 @@ def reordered(graph: Graph, order: Any) -> Graph:
         rows.weights,
         top.directed,
         None if top.labels is None else take(top.labels, old),
-        {name: take(column, old) for name, column in top.vertices.items()} | {ORIGINAL: original},
+        {name: take(column, old) for name, column in top.vertices.items()} | {ORIGINAL: first},
         {name: take(column, rows.order) for name, column in top.edges.items()},
     )
     return graph._wrap(made, graph.placement)
@@ -89,22 +89,30 @@ def _inverse(graph: Graph, order: Array) -> Array:
     return new
 
 
-def _original(graph: Graph, order: Array) -> Array:
-    """The ids before the first reordering, in the new order.
+def original(graph: Graph, order: Array) -> Array:
+    """Return the ids in the first graph of the vertices in ``order``, which are those of a new graph.
 
     A column of that name is known by what it holds, so it may have gone through a file, or another library.
     """
     column = graph.vertices.get(ORIGINAL)
     if column is None:
         return order
-    try:
-        _inverse(graph, _checked(graph, column))
-    except GraphError:
+    if not _are_ids(column):
         raise GraphError(
-            f"a reordered graph keeps the ids it first had in a vertex column {ORIGINAL!r}, and this graph has a "
-            "column of that name which does not hold each id once: make the graph with another name for it"
-        ) from None
+            f"a reordered graph or a subgraph keeps the ids it first had in a vertex column {ORIGINAL!r}, and this "
+            "graph has a column of that name which does not hold each id once, at most: make the graph with another "
+            "name for it"
+        )
     return take(column, order)
+
+
+def _are_ids(column: Array) -> bool:
+    """Whether these may be ids of different vertices of some graph."""
+    if column.dtype.kind not in "iu" or (len(column) and int(column.min()) < 0):
+        return False
+    ascending = column.copy()
+    ascending.sort()
+    return not (ascending[1:] == ascending[:-1]).any()
 
 
 # -- rows -------------------------------------------------------------------------------------------

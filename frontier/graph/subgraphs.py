@@ -1,0 +1,144 @@
+"""Graphs of some vertices of another graph, and of groups of them: ``Graph.induced`` and ``Graph.contracted``.
+
+Both work on arrays in the memory of the graph. An induced subgraph needs no sorting, because vertices keep their order;
+a contracted graph is built as any other, with the weights of parallel edges added up.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.errors import GraphError
+from frontier.graph import build_input as given
+from frontier.graph.build import from_edges
+from frontier.graph.build_arrays import counts
+from frontier.graph.build_sort import take
+from frontier.graph.reorder import ORIGINAL, original
+from frontier.graph.row_makers import row_maker
+from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+
+__all__ = ["contracted", "induced"]
+
+SELF_LOOPS = ("keep", "drop")
+
+
+def induced(graph: Graph, vertices: Any) -> Graph:
+    """Do the work of ``Graph.induced``."""
+    top, memory = graph._topology, graph.placement.memory
+    top.check_whole("a subgraph")
+    xp = memory.xp
+    mask = _mask(graph, vertices)
+    old = xp.flatnonzero(mask)
+    new = xp.cumsum(mask) - 1  # the new id of each vertex that stays
+    ids = id_dtype(len(old))
+
+    # The slots of these vertices, one list after another.
+    begins = top.offsets[old].astype(np.int64)
+    lists = _offsets(xp, top.offsets[old + 1] - begins)
+    sources = row_maker(memory).sources(lists, ids)
+    slots = xp.arange(len(sources), dtype=np.int64)
+    slots += take(begins - lists[:-1], sources)
+
+    # Those of them that lead to such a vertex.
+    targets = take(top.targets, slots)
+    stays = take(mask, targets)
+    kept = _offsets(xp, stays)
+    slots = slots[stays]
+    made = Topology(
+        kept[lists].astype(offset_dtype(len(slots))),
+        take(new, targets[stays]).astype(ids),
+        None if top.weights is None else take(top.weights, slots),
+        top.directed,
+        None if top.labels is None else take(top.labels, old),
+        {name: take(column, old) for name, column in top.vertices.items()}
+        | {ORIGINAL: original(graph, old.astype(top.targets.dtype))},
+        {name: take(column, slots) for name, column in top.edges.items()},
+    )
+    return graph._wrap(made, graph.placement)
+
+
+def _offsets(xp: Any, lengths: Array) -> Array:
+    """Where lists of these lengths begin, and the last ends."""
+    made: Array = xp.zeros(len(lengths) + 1, np.int64)
+    xp.cumsum(lengths, out=made[1:])
+    return made
+
+
+def _mask(graph: Graph, vertices: Any) -> Array:
+    """A new mask of a frontier, or of what one is made of."""
+    n, memory = graph.num_vertices, graph.placement.memory
+    if hasattr(vertices, "is_all"):
+        vertices.check(graph)
+        if vertices.kind != "vertex":
+            raise GraphError("a subgraph is induced by vertices, and this is a frontier of edges")
+        vertices = vertices.ids
+    if isinstance(vertices, set | frozenset | range):
+        vertices = list(vertices)
+    ids = given.one_dimensional(vertices, "vertices", memory)
+    if ids.dtype.kind == "b":
+        if len(ids) != n:
+            raise GraphError(f"a mask of {len(ids)} bools, but there are {n} vertices")
+        made: Array = memory.moved(ids, copy=True)
+        return made
+    mask: Array = memory.full(n, False, np.bool_)
+    if len(ids) == 0:
+        return mask
+    if ids.dtype.kind not in "iu":
+        raise GraphError(f"vertices are a frontier, ids or a mask of bools, not {ids.dtype}")
+    ids = memory.moved(ids)
+    lowest, highest = int(ids.min()), int(ids.max())
+    if lowest < 0 or highest >= n:
+        raise GraphError(f"vertex {lowest if lowest < 0 else highest} does not exist: valid are 0..{n - 1}")
+    mask[ids] = True
+    return mask
+
+
+def contracted(graph: Graph, labels: Any, self_loops: str) -> Graph:
+    """Do the work of ``Graph.contracted``."""
+    top, memory = graph._topology, graph.placement.memory
+    top.check_whole("a contracted graph")
+    if self_loops not in SELF_LOOPS:
+        raise GraphError(f"self_loops must be one of {', '.join(SELF_LOOPS)}, not {self_loops!r}")
+    xp = memory.xp
+    values, group = _groups(graph, labels)
+    sources, targets = graph.sources, top.targets
+    weights = xp.ones(len(targets), np.int64) if top.weights is None else top.weights
+    weights = weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64, copy=False)
+    if not top.directed:  # each edge once
+        once = sources <= targets
+        sources, targets, weights = sources[once], targets[once], weights[once]
+    made = from_edges(
+        take(group, sources),
+        take(group, targets),
+        weights,
+        num_vertices=len(values),
+        directed=top.directed,
+        duplicates="sum",
+        self_loops=self_loops,
+        vertices={"label": values, "size": counts(xp, group, len(values), np.int64)},
+    )
+    return made.to(graph.placement)
+
+
+def _groups(graph: Graph, labels: Any) -> tuple[Array, Array]:
+    """The labels that occur, ascending, and the number of each vertex's label among them."""
+    n, memory = graph.num_vertices, graph.placement.memory
+    array = given.one_dimensional(labels, "labels", memory)
+    if len(array) != n:
+        raise GraphError(f"{len(array)} labels, but there are {n} vertices")
+    if n and array.dtype.kind not in "iu":
+        raise GraphError(f"labels must be integers, not {array.dtype}")
+    array = memory.moved(array)
+    if n and not (int(array.min()) >= 0 and int(array.max()) < 4 * n):
+        values, group = memory.xp.unique(array, return_inverse=True)
+        return values, group.reshape(n).astype(id_dtype(n))
+    # Most labels are vertex ids, and then need no sorting.
+    occurs = memory.full(int(array.max()) + 1 if n else 0, False, np.bool_)
+    occurs[array] = True
+    number = memory.xp.cumsum(occurs) - 1
+    return memory.xp.flatnonzero(occurs), take(number, array).astype(id_dtype(n))

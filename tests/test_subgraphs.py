@@ -1,0 +1,180 @@
+"""Induced subgraphs and contracted graphs: as NetworkX and plain sums have them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from compare import equal, workers
+from conftest import Backend
+from strategies import random_graphs
+
+import frontier as fr
+from frontier.memory import detection
+from frontier.memory.arrays import to_host
+
+
+def edges_of(g: fr.Graph, *values: Any) -> Counter[Any]:
+    """How often each edge slot occurs, with its weight and further values."""
+    weights = [] if g.weights is None else [to_host(g.weights)]
+    columns = [to_host(g.sources), to_host(g.targets), *weights, *map(to_host, values)]
+    return Counter(zip(*(column.tolist() for column in columns), strict=True))
+
+
+def check_induced(g: fr.Graph, there: fr.Graph, ids: Any, chosen: Any) -> fr.Graph:
+    """Compare with the edges between the chosen vertices; ``chosen`` says which in one of the ways to do so."""
+    h = there.induced(chosen)
+    kept = sorted(set(ids))
+    new = {v: i for i, v in enumerate(kept)}
+    expected: Counter[Any] = Counter()
+    for (u, v, *more), times in edges_of(g, g.edges["name"]).items():
+        if u in new and v in new:
+            expected[new[u], new[v], *more] = times
+    assert edges_of(h, h.edges["name"]) == expected
+    equal(h.vertices["original"], kept)
+    assert (h.directed, h.placement, h.num_vertices) == (g.directed, there.placement, len(kept))
+    assert h.num_slots == expected.total()
+    offsets, targets = to_host(h.offsets).tolist(), to_host(h.targets).tolist()
+    for v in range(h.num_vertices):
+        row = targets[offsets[v] : offsets[v + 1]]
+        assert row == sorted(row)
+    if h.num_vertices:
+        fr.from_csr(
+            to_host(h.offsets),
+            to_host(h.targets),
+            None if h.weights is None else to_host(h.weights),
+            directed=h.directed,
+        )  # fmt: skip - it checks that undirected graphs are symmetric
+    return h
+
+
+def test_induced_subgraphs(backend: Backend) -> None:
+    for i, g in enumerate(random_graphs(30, seed=81, max_vertices=60, parallel=True)):
+        rng = np.random.default_rng(i)
+        g = g.with_columns(edges={"name": rng.integers(0, 99, g.num_edges)})
+        mask = rng.random(g.num_vertices) < (0.5, 0.9, 0.1)[i % 3]
+        ids = np.flatnonzero(mask)
+        there = backend(g)
+        ways = [mask, rng.permutation(ids), fr.Frontier(there, ids), set(ids.tolist()), [*ids, *ids]]
+        check_induced(g, there, ids, ways[i % 5])
+
+
+def test_all_and_none(backend: Backend) -> None:
+    g = fr.karate(weights=(1, 9), seed=1)
+    g = g.with_columns(edges={"name": np.arange(78)})
+    there = backend(g)
+    check_induced(g, there, range(34), fr.Frontier.all(there))
+    check_induced(g, there, [], [])
+    nothing = backend(fr.from_edges([], [], num_vertices=0))
+    assert nothing.induced([]).num_vertices == 0
+
+
+def test_labels_and_columns_are_kept_and_originals_compose(backend: Backend) -> None:
+    g = backend(fr.from_edges(["a", "b", "c"], ["b", "c", "d"], vertices={"x": [0.5, 1.5, 2.5, 3.5]}))
+    h = g.induced([3, 1, 2])
+    assert h.labels.tolist() == ["b", "c", "d"]
+    equal(h.vertices["x"], [1.5, 2.5, 3.5])
+    equal(h.induced([0, 2]).vertices["original"], [1, 3])
+    turned = h.reordered([2, 0, 1])
+    equal(turned.vertices["original"], [3, 1, 2])
+    equal(turned.induced([0, 2]).vertices["original"], [3, 2])
+    assert fr.bfs(h, "b").path_to("d") == ["b", "c", "d"]
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_induced_as_networkx(backend: Backend, directed: bool) -> None:
+    g = fr.urand(6, 3, directed=directed, seed=2)
+    if detection.simulated():
+        g = fr.urand(4, 3, directed=directed, seed=2)
+    ids = range(0, g.num_vertices, 2)
+    h = backend(g).induced(ids)
+    expected = g.to_networkx().subgraph(ids)
+    original = to_host(h.vertices["original"])
+    found = {(int(original[u]), int(original[v])) for u, v in h.to("cpu").to_networkx().edges}
+    undirected = {tuple(sorted(edge)) for edge in expected.edges}
+    assert found == (set(expected.edges) if directed else undirected)
+
+
+def check_contracted(g: fr.Graph, there: fr.Graph, labels: Any, self_loops: str) -> None:
+    """Compare with sums over the edges, an undirected one once."""
+    h = there.contracted(labels, self_loops=self_loops)
+    names, group = np.unique(np.asarray(labels, int), return_inverse=True)
+    weights = np.ones(g.num_slots, int) if g.weights is None else g.weights
+    expected: dict[Any, float] = {}
+    for u, v, w in zip(g.sources.tolist(), g.targets.tolist(), weights.tolist(), strict=True):
+        a, b = group[u], group[v]
+        if (not g.directed and u > v) or (a == b and self_loops == "drop"):
+            continue
+        for edge in {(a, b)} if g.directed else {(a, b), (b, a)}:
+            expected[edge] = expected.get(edge, 0) + w
+    found = {(u, v): w for u, v, w in edges_of(h)}
+    assert found.keys() == expected.keys()
+    for edge, w in found.items():
+        np.testing.assert_allclose(w, expected[edge], rtol=1e-12)
+    assert h.num_slots == len(found)
+    assert h.weights.dtype == (np.float64 if weights.dtype.kind == "f" else np.int64)
+    equal(h.vertices["label"], names)
+    equal(h.vertices["size"], np.bincount(group, minlength=len(names)))
+    assert (h.directed, h.placement) == (g.directed, there.placement)
+
+
+def test_contracted_graphs(backend: Backend) -> None:
+    for i, g in enumerate(random_graphs(30, seed=82, max_vertices=50, parallel=True)):
+        rng = np.random.default_rng(i)
+        low, high = ((0, max(g.num_vertices, 1)), (0, 3), (-5, 5), (10**9, 10**9 + 4))[i % 4]
+        labels = rng.integers(low, high, g.num_vertices)
+        check_contracted(g, backend(g), labels, ("keep", "drop")[i % 2])
+
+
+def test_contracted_as_networkx(backend: Backend) -> None:
+    g = fr.karate()
+    labels = np.arange(34) % 5
+    groups = [set(np.flatnonzero(labels == k).tolist()) for k in range(5)]
+    expected = nx.quotient_graph(g.to_networkx(), groups, relabel=True)
+    h = backend(g).contracted(labels, self_loops="drop").to("cpu")
+    found = {(u, v): w for u, v, w in edges_of(h) if u < v}
+    assert found == {(min(u, v), max(u, v)): w for u, v, w in expected.edges(data="weight")}
+
+
+@pytest.mark.unsimulated("a large graph")
+def test_several_workers(compiled: Backend) -> None:
+    g = fr.rmat(10, 8, seed=5, weights=(1, 9))
+    g = g.with_columns(edges={"name": np.arange(g.num_edges)})
+    with workers(3):
+        ids = np.flatnonzero(g.out_degree > 2)
+        check_induced(g, compiled(g), ids, ids)
+        check_contracted(g, compiled(g), np.arange(g.num_vertices) // 7, "keep")
+
+
+@pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+def test_on_parts() -> None:
+    g = fr.karate(weights=(1, 9), seed=1).with_columns(edges={"name": np.arange(78)})
+    there = g.to("ranks:2")
+    check_induced(g, there, range(0, 34, 3), range(0, 34, 3))
+    check_contracted(g, there, np.arange(34) % 4, "keep")
+    divided = fr.rmat(5, 4, seed=1, placement="ranks:2")
+    with pytest.raises(fr.GraphError, match="a subgraph of a graph in parts"):
+        divided.induced([0])
+    with pytest.raises(fr.GraphError, match="a contracted graph of a graph in parts"):
+        divided.contracted(np.zeros(32, int))
+
+
+def test_wrong_arguments() -> None:
+    g = fr.karate()
+    for call, words in (
+        (lambda: g.induced([34]), "vertex 34 does not exist"),
+        (lambda: g.induced([-1]), "vertex -1 does not exist"),
+        (lambda: g.induced([True]), "a mask of 1 bools"),
+        (lambda: g.induced([0.5]), "ids or a mask"),
+        (lambda: g.induced(fr.Frontier.all(g, kind="edge")), "a frontier of edges"),
+        (lambda: g.contracted([1]), "1 labels, but there are 34 vertices"),
+        (lambda: g.contracted(np.zeros(34)), "labels must be integers"),
+        (lambda: g.contracted(np.zeros(34, int), self_loops="no"), "keep, drop"),
+    ):
+        with pytest.raises(fr.GraphError, match=words):
+            call()
+    with pytest.raises(fr.FrontierError, match="different graphs"):
+        g.induced(fr.Frontier(fr.karate(), [1]))
