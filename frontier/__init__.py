@@ -50,6 +50,7 @@ _NAMES = {
     "frontier.primitives.core_numbers": "core_numbers",
     "frontier.primitives.jaccard": "jaccard",
     "frontier.primitives.k_truss": "k_truss",
+    "frontier.primitives.subgraph_match": "subgraph_match",
     "frontier.primitives.triangles": "triangles",
     "frontier.primitives.walks": "node2vec_walks random_walks",
     "frontier.operators": (

@@ -154,6 +154,9 @@ from frontier.primitives.pagerank import (
 from frontier.primitives.sssp import (
     sssp as sssp,
 )
+from frontier.primitives.subgraph_match import (
+    subgraph_match as subgraph_match,
+)
 from frontier.primitives.triangles import (
     triangles as triangles,
 )
