@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 __all__ = ["SSSP", "Parents", "PushedParents", "SSSPResult", "relax", "sssp", "sssp_problem"]
 
 
-def relax(p, src, dst, weight):  # type: ignore[no-untyped-def]
+def relax(p, src, dst, weight):
     """Try to shorten the distance of dst by the path through src."""
     new = p.distance[src] + weight
     return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)

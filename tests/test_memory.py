@@ -148,7 +148,7 @@ def test_a_plan_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     said = g.memory_estimate("marked")
     assert least <= said.fields <= least + queues  # scans, too, if the step makes them
     assert said.in_edges == 0
-    with pytest.raises(fr.GraphError, match="nothing is known of the memory of 'nonsense': bc, bfs, cc, marked"):
+    with pytest.raises(fr.GraphError, match=r"nothing is known of the memory of .nonsense.: bc, .*marked"):
         g.memory_estimate("nonsense")
 
 
