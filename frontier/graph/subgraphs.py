@@ -22,7 +22,7 @@ from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["contracted", "induced"]
+__all__ = ["contracted", "groups", "induced"]
 
 SELF_LOOPS = ("keep", "drop")
 
@@ -105,7 +105,7 @@ def contracted(graph: Graph, labels: Any, self_loops: str) -> Graph:
     if self_loops not in SELF_LOOPS:
         raise GraphError(f"self_loops must be one of {', '.join(SELF_LOOPS)}, not {self_loops!r}")
     xp = memory.xp
-    values, group = _groups(graph, labels)
+    values, group = groups(graph, labels)
     sources, targets = graph.sources, top.targets
     weights = xp.ones(len(targets), np.int64) if top.weights is None else top.weights
     weights = weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64, copy=False)
@@ -125,8 +125,8 @@ def contracted(graph: Graph, labels: Any, self_loops: str) -> Graph:
     return made.to(graph.placement)
 
 
-def _groups(graph: Graph, labels: Any) -> tuple[Array, Array]:
-    """The labels that occur, ascending, and the number of each vertex's label among them."""
+def groups(graph: Graph, labels: Any) -> tuple[Array, Array]:
+    """Return the labels that occur, ascending, and the number of each vertex's label among them."""
     n, memory = graph.num_vertices, graph.placement.memory
     array = given.one_dimensional(labels, "labels", memory)
     if len(array) != n:

@@ -1,0 +1,199 @@
+"""What programs share that move vertices between communities, for modularity: weights, classes, and the result.
+
+Vertices move in parallel. They are divided by hashing into classes, anew in every round; those of one class decide at
+the same time, on what the classes before have left, and then move. The weights of edges to each neighbouring community
+are added up in a hash table for each vertex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import frontier as fr
+from frontier.errors import GraphError, NegativeWeightError
+from frontier.memory.arrays import to_host
+from frontier.primitives._arguments import check_number
+from frontier.primitives._tables import clear, find, refuse_parts
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frontier.graph.graph import Graph
+    from frontier.program.problem import Field
+
+__all__ = [
+    "WEIGH",
+    "CommunitiesResult",
+    "check",
+    "class_of",
+    "facts",
+    "fields",
+    "modularity",
+    "move",
+    "tally",
+    "weighted",
+]
+
+#: Number of classes of vertices; those of one class move at the same time. On smaller graphs, where every move matters
+#: more, there may be up to ``MOST_CLASSES``, as many as make passes over ``PASSED`` vertices in a round.
+CLASSES = 8
+MOST_CLASSES = 64
+PASSED = 1 << 16
+
+
+def class_of(p, v):
+    """Return the class of a vertex in this round."""
+    return fr.hash(fr.hash(p.seed + p.round) + v) % p.classes
+
+
+def weigh(p, v):
+    """Add up the weights at v, those of loops twice; return the sum."""
+    sum = p.weight[v]
+    for e in fr.neighbours(p, v):
+        sum += fr.weight(p, e)
+        if fr.target(p, e) == v:
+            sum += fr.weight(p, e)
+    p.weight[v] = sum
+    return sum
+
+
+def join(p, v):
+    """Count v in its first community."""
+    fr.atomic_add(p.total, p.label[v], p.weight[v])
+    fr.atomic_add(p.size, p.label[v], 1)
+
+
+def tally(p, v):
+    """Add up the weights of v's edges to each community in v's table; return the sum for v's own."""
+    clear(p, v)
+    first = fr.neighbours(p, v).start
+    size = fr.degree(p, v)
+    for e in fr.neighbours(p, v):
+        p.sum[e] = 0
+    for e in fr.neighbours(p, v):
+        if fr.target(p, e) != v:
+            slot = find(p, first, size, p.label[fr.target(p, e)])
+            p.sum[slot] = p.sum[slot] + fr.weight(p, e)
+    for e in fr.neighbours(p, v):
+        if p.key[e] == p.label[v]:
+            return p.sum[e]
+    return p.sum[first] * 0 if size > 0 else p.weight[v] * 0
+
+
+def move(p, v):
+    """Move v to the community that it has chosen; 1, to be counted."""
+    fr.atomic_add(p.total, p.label[v], -p.weight[v])
+    fr.atomic_add(p.total, p.next[v], p.weight[v])
+    fr.atomic_add(p.size, p.label[v], -1)
+    fr.atomic_add(p.size, p.next[v], 1)
+    p.label[v] = p.next[v]
+    return 1
+
+
+#: Add up the weights of vertices and of communities.
+WEIGH = (fr.Reduce(weigh, "sum", into="all", over="vertices"), fr.Compute(join, over="vertices"))
+
+
+@dataclass(frozen=True)
+class CommunitiesResult:
+    """Result of :func:`louvain`.
+
+    Attributes
+    ----------
+    label : ndarray, shape (n,)
+        Number of the community of v, from 0 on.
+    count : int
+        Number of communities.
+    modularity : float
+        Modularity of these communities at the given resolution; 0 if the graph has no edge of positive weight.
+    levels : int
+        Number of graphs on which vertices have been moved: the given one, and smaller ones made of it.
+    """
+
+    label: NDArray[Any]
+    count: int
+    modularity: float
+    levels: int
+
+
+def check(g: Graph, who: str, resolution: float, seed: int) -> None:
+    """Raise GraphError for a graph or arguments with which communities cannot be found."""
+    check_number("resolution", resolution, lambda x: 0 <= x < np.inf, "it must be finite and not negative")
+    check_number("seed", seed, lambda x: abs(x) < 2**62 and x == int(x), "a whole number of 62 bits")
+    refuse_parts(g, who)
+    if not g.symmetric:
+        raise GraphError(f"{who} needs an undirected graph: fr.from_edges(..., directed=False) makes one")
+    if g.weights is None or not g.num_slots:
+        return
+    if g.min_weight < 0:
+        raise NegativeWeightError(f"{who} needs weights that are not negative; the least is {g.min_weight}")
+    if not np.isfinite(g.max_weight):
+        raise GraphError(f"{who} needs finite weights")
+
+
+def weighted(g: Graph) -> Graph:
+    """Return the graph without columns, and with weights of 1 if there are none."""
+    ones = g.placement.memory.full(g.num_slots, 1, np.int64)
+    weights = ones if g.weights is None else g.weights
+    return fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement)
+
+
+def classes(n: int) -> int:
+    """Return the number of classes of n vertices."""
+    return max(min(CLASSES, n), min(MOST_CLASSES, n, PASSED // max(n, 1)))
+
+
+def fields(g: Graph, resolution: float, seed: int, label: Any = None) -> dict[str, Field]:
+    """Return the fields of local moving, which begins with the given communities, or with each vertex alone."""
+    ids = g.targets.dtype
+    sums = "int64" if g.weights is None or g.weights.dtype.kind in "iu" else "float64"
+    own = g.placement.memory.xp.arange(g.num_vertices, dtype=ids) if label is None else label
+    return {
+        "label": fr.vertex(ids, own),
+        "next": fr.vertex(ids),
+        "weight": fr.vertex(sums),
+        "total": fr.vertex(sums),
+        "size": fr.vertex("int32"),
+        "awake": fr.vertex("int8", 1),
+        "key": fr.edge(ids),
+        "sum": fr.edge(sums),
+        "all": fr.scalar(sums),
+        "resolution": fr.scalar("float64", resolution),
+        "seed": fr.scalar("int64", seed),
+        "round": fr.scalar("int64"),
+        "turn": fr.scalar("int64"),
+        "classes": fr.scalar("int64", classes(g.num_vertices)),
+        "moved": fr.scalar("int64"),
+        "moves": fr.scalar("int64"),
+        "n": fr.scalar("int64", g.num_vertices),
+    }
+
+
+def modularity(h: Graph, resolution: float) -> float:
+    """Return the modularity of a graph in which each vertex is a community."""
+    if not h.num_slots:
+        return 0.0
+    assert h.weights is not None
+    assert h.out_weight is not None
+    loops = h.sources == h.targets
+    inside = h.weights[loops].astype(np.float64)
+    weight = h.out_weight.copy()
+    h.placement.memory.xp.add.at(weight, h.sources[loops], inside)
+    total = float(weight.sum())
+    if total == 0:
+        return 0.0
+    return 2 * float(inside.sum()) / total - resolution * float(((weight / total) ** 2).sum())
+
+
+def facts(g: Graph, result: CommunitiesResult) -> dict[str, Any]:
+    """Return what the command line prints of communities."""
+    sizes = np.bincount(to_host(result.label))
+    return {
+        "communities": result.count,
+        "largest": int(sizes.max()) if len(sizes) else 0,
+        "modularity": result.modularity,
+        "levels": result.levels,
+    }

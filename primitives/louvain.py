@@ -1,0 +1,178 @@
+"""Communities of high modularity: the Louvain method.
+
+Every vertex begins as a community of its own. Vertices move to the neighbouring community where modularity gains most,
+until few want to move; then each community becomes one vertex, with the weights of its edges added up, and the same
+begins anew on the smaller graph, until that gains no more (Blondel, Guillaume, Lambiotte, Lefebvre: Fast unfolding of
+communities in large networks, 2008).
+
+Vertices move in parallel. Two neighbours that decide at the same time may exchange their communities, for ever, or
+both leave the place where they would have met. So vertices are divided by hashing into classes, anew in every round;
+those of one class decide at the same time, on what the classes before have left, and then move. Of two vertices that
+are alone in their communities only that with the larger label may join the other (Lu, Halappanavar, Kalyanaraman:
+Parallel heuristics for scalable community detection, 2015). A vertex decides again only if a neighbour has moved
+(Ozaki, Tezuka, Inaba: A simple acceleration method for the Louvain algorithm, 2016).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import frontier as fr
+from frontier.graph.subgraphs import groups
+from frontier.primitives._communities import (
+    WEIGH,
+    CommunitiesResult,
+    check,
+    class_of,
+    facts,
+    fields,
+    modularity,
+    move,
+    tally,
+    weighted,
+)
+from frontier.primitives._tables import FREE
+from frontier.program.taking import at_graph
+from frontier.registry import Argument, PrimitiveEntry, register_primitive
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.program.schedule import Schedule
+
+__all__ = ["CommunitiesResult", "LocalMoving", "louvain"]
+
+#: Rounds of local moving on one graph at most; few need more than twenty.
+ROUNDS = 100
+
+#: Modularity that a smaller graph must gain at least, or it was the last.
+TOLERANCE = 1e-7
+
+
+def due(p, v):
+    """Whether v is to decide now: a neighbour has moved, and it is the turn of v's class."""
+    if p.awake[v] == 0 or class_of(p, v) != p.turn - 1:
+        return False
+    p.awake[v] = 0
+    return True
+
+
+def decide(p, v):
+    """Choose the community where modularity gains most; true if it is another one."""
+    own = p.label[v]
+    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
+    best = own
+    most = tally(p, v) - share * (p.total[own] - p.weight[v])
+    for slot in fr.neighbours(p, v):
+        label = p.key[slot]
+        if label in (FREE, own):
+            continue
+        if p.size[own] == 1 and p.size[label] == 1 and label > own:
+            continue
+        gain = p.sum[slot] - share * p.total[label]
+        if gain > most or (gain == most and label < best and best != own):
+            best = label
+            most = gain
+    p.next[v] = best
+    return best != own
+
+
+def wake(p, src, dst):
+    """Let the neighbours in other communities decide again."""
+    if p.label[dst] != p.label[src]:
+        p.awake[dst] = 1
+
+
+def moves(p):
+    """Return the number of moves of this round so far."""
+    return p.moves + p.moved
+
+
+def settled(p):
+    """Whether few vertices have moved in this round."""
+    return p.moves * 1000 <= p.n
+
+
+class LocalMoving(fr.Enactor):
+    """Move vertices to other communities, class after class, until few want to move."""
+
+    loop = (
+        *WEIGH,
+        fr.Loop(
+            fr.Set(moves=0, turn=0),
+            fr.Loop(
+                fr.Sequence(
+                    fr.Filter(due),
+                    fr.Filter(decide),
+                    fr.Reduce(move, "sum", into="moved"),
+                    fr.Advance(wake, output=None),
+                    over="vertices",
+                ),
+                fr.Set(moves=moves),
+                times="classes",
+                count="turn",
+            ),
+            times=ROUNDS,
+            until=settled,
+            count="round",
+        ),
+    )
+
+
+@at_graph
+def louvain(g: Graph, *, resolution: float = 1.0, seed: int = 0, schedule: Schedule | None = None) -> CommunitiesResult:
+    """Communities of high modularity, by the Louvain method.
+
+    Parameters
+    ----------
+    g : Graph
+        Undirected. Weights are used if there are any; parallel edges count with the sum of their weights.
+    resolution : float
+        The larger it is, the more and the smaller communities there are.
+    seed : int
+        Decides which vertices move at the same time.
+    schedule : Schedule, optional
+
+    Returns
+    -------
+    CommunitiesResult
+
+    Raises
+    ------
+    GraphError
+        If the graph is directed or on the ranks backend, weights are not finite, or an argument is invalid.
+    NegativeWeightError
+        If a weight is negative.
+
+    Notes
+    -----
+    O(n + m) expected work for each round of moves; usually there are some dozens. Without weights, or with integers,
+    results depend on the seed only, on one kind of backend. Sums of floats are rounded differently in every parallel
+    run, so that decisions may differ.
+    """
+    check(g, "louvain", resolution, seed)
+    h, levels = weighted(g), 0
+    label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.targets.dtype)
+    before = modularity(h, resolution)
+    while h.num_vertices:
+        p = fr.Problem(h, **fields(h, resolution, seed + levels))
+        LocalMoving(p, schedule).run()
+        levels += 1
+        _, group = groups(h, p.label)
+        smaller = h.contracted(group)
+        now = modularity(smaller, resolution)
+        if smaller.num_vertices == h.num_vertices or now < before:
+            break  # moves at the same time can do harm, though they hardly do
+        label, h = group[label], smaller
+        if now - before < TOLERANCE:
+            break
+        before = now
+    return CommunitiesResult(label, h.num_vertices, modularity(h, resolution), levels)
+
+
+register_primitive(
+    PrimitiveEntry(
+        "louvain", louvain, "communities of high modularity, by the Louvain method",
+        arguments=(Argument("--resolution", "larger for more and smaller communities (default: 1)"),),
+        columns=("label",), report=facts,
+    )
+)  # fmt: skip

@@ -1,0 +1,135 @@
+"""Louvain: modularity is what NetworkX says of the labels, and as high as what its own Louvain finds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from compare import equal, workers
+from conftest import Backend
+from strategies import random_graphs
+
+import frontier as fr
+from frontier.memory import detection
+from frontier.memory.arrays import to_host
+
+
+def modularity(g: fr.Graph, label: Any, resolution: float) -> float:
+    """As NetworkX computes it, with parallel edges as one."""
+    if g.num_slots == 0 or (g.weights is not None and g.weights.sum() == 0):
+        return 0.0
+    graph = nx.Graph()
+    graph.add_nodes_from(range(g.num_vertices))
+    weights = np.ones(g.num_slots, int) if g.weights is None else g.weights
+    for u, v, w in zip(g.sources.tolist(), g.targets.tolist(), weights.tolist(), strict=True):
+        if u <= v:
+            before = graph.get_edge_data(u, v, {"weight": 0})["weight"]
+            graph.add_edge(u, v, weight=before + w)
+    parts = [set(np.flatnonzero(label == c).tolist()) for c in range(label.max() + 1)]
+    found: float = nx.community.modularity(graph, parts, resolution=resolution)
+    return found
+
+
+def check(g: fr.Graph, there: fr.Graph, **options: Any) -> Any:
+    result = fr.louvain(there, **options)
+    label = to_host(result.label)
+    assert result.count == len(np.unique(label))
+    equal(np.unique(label), np.arange(result.count))
+    expected = modularity(g, label, options.get("resolution", 1.0))
+    np.testing.assert_allclose(result.modularity, expected, rtol=1e-9, atol=1e-9)
+    alone = modularity(g, np.arange(g.num_vertices), options.get("resolution", 1.0))
+    assert result.modularity >= alone - 1e-9
+    return result
+
+
+def test_modularity_is_that_of_the_labels(backend: Backend) -> None:
+    count, largest = (3, 12) if detection.simulated() else (25, 50)
+    for i, g in enumerate(random_graphs(count, seed=91, max_vertices=largest, directed=False, parallel=True)):
+        check(g, backend(g), resolution=(1.0, 0.5, 2.0)[i % 3], seed=i)
+
+
+def test_the_same_on_all_backends_and_workers(compiled: Backend) -> None:
+    """Sums of integers are exact, so nothing depends on who is first."""
+    count, largest = (2, 12) if detection.simulated() else (10, 120)
+    for g in random_graphs(count, seed=92, max_vertices=largest, directed=False, weights=(None, "int32")):
+        expected = fr.louvain(g.to("python"), seed=3)
+        with workers(3):
+            found = fr.louvain(compiled(g), seed=3)
+        if compiled.name == "cpu":
+            equal(found.label, expected.label)
+        np.testing.assert_allclose(found.modularity, expected.modularity, atol=0.05)
+
+
+def networkx_mean(g: fr.Graph, count: int = 3) -> float:
+    graph = g.to_networkx()
+    found = [nx.community.louvain_communities(graph, seed=seed) for seed in range(count)]
+    return float(np.mean([nx.community.modularity(graph, parts) for parts in found]))
+
+
+@pytest.mark.unsimulated("several larger graphs")
+@pytest.mark.parametrize(
+    "g",
+    [
+        fr.karate(),
+        fr.grid(30, 30),
+        fr.small_world(600, 6, 0.1, seed=1),
+        fr.rmat(9, 8, seed=1),
+        fr.rmat(9, 6, seed=2, weights=(1, 9)),
+        fr.urand(9, 4, seed=3),
+    ],
+    ids=["karate", "grid", "small_world", "rmat", "weighted rmat", "urand"],
+)
+def test_not_below_networkx(compiled: Backend, g: fr.Graph) -> None:
+    result = check(g, compiled(g))
+    assert result.modularity >= networkx_mean(g) - 0.01
+
+
+@pytest.mark.unsimulated("a real graph")
+def test_a_real_graph(compiled: Backend, real_graph: Any) -> None:
+    g = real_graph("nk-lesmis")
+    assert check(g, compiled(g)).modularity >= networkx_mean(g, 5) - 0.01
+
+
+@pytest.mark.unsimulated("a larger graph")
+def test_cliques_that_are_linked_are_found(backend: Backend) -> None:
+    src, dst = np.triu_indices(5, 1)
+    cliques = [(u + 5 * k, v + 5 * k) for k in range(4) for u, v in zip(src.tolist(), dst.tolist(), strict=True)]
+    g = fr.from_edges([*cliques, *((5 * k, (5 * k + 6) % 20) for k in range(4))])
+    result = check(g, backend(g))
+    assert result.count == 4
+    assert all(len(set(to_host(result.label)[5 * k : 5 * k + 5].tolist())) == 1 for k in range(4))
+
+
+def test_special_graphs(backend: Backend) -> None:
+    nothing = fr.louvain(backend(fr.from_edges([], [], num_vertices=0)))
+    assert (nothing.count, nothing.modularity, nothing.label.tolist()) == (0, 0.0, [])
+    for g, count in (
+        (fr.from_edges([], [], num_vertices=3), 3),
+        (fr.from_edges([0, 1], [0, 1], num_vertices=2), 2),
+        (fr.from_edges([0, 0], [1, 1], duplicates="keep"), 1),
+        (fr.from_edges([0, 1], [1, 2], [0, 0]), 3),
+        (fr.star(9), 1),
+    ):
+        assert check(g, backend(g)).count == count
+    assert check(fr.path(6), backend(fr.path(6)), resolution=0.0).count == 1
+
+
+@pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+def test_parts_are_refused() -> None:
+    with pytest.raises(fr.GraphError, match="louvain does not run on the ranks backend"):
+        fr.louvain(fr.karate().to("ranks:2"))
+
+
+def test_wrong_arguments() -> None:
+    g = fr.karate()
+    for call, words in (
+        (lambda: fr.louvain(fr.rmat(4, 2, directed=True)), "an undirected graph"),
+        (lambda: fr.louvain(g, resolution=-1.0), "resolution=-1.0"),
+        (lambda: fr.louvain(g.with_weights(np.full(156, np.inf))), "finite weights"),
+    ):
+        with pytest.raises(fr.GraphError, match=words):
+            call()
+    with pytest.raises(fr.NegativeWeightError):
+        fr.louvain(g.with_weights(np.full(156, -1)))
