@@ -199,6 +199,16 @@ def trace() -> Trace:
     return Trace()
 
 
+@contextmanager
+def paused() -> Iterator[None]:
+    """Within this context, nothing is traced: for programs that are run for another one."""
+    kept, _open[:] = _open[:], []
+    try:
+        yield
+    finally:
+        _open[:] = kept
+
+
 def active() -> bool:
     """Whether any trace is open."""
     return bool(_open)

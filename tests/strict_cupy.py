@@ -19,7 +19,7 @@ import pytest
 from frontier.backends.cuda import launch
 from frontier.backends.devices import execution as devices
 from frontier.backends.devices import fused
-from frontier.memory import detection
+from frontier.memory import detection, mixed, pinned
 
 
 class OutOfMemoryError(MemoryError):
@@ -299,6 +299,8 @@ def simulated() -> Iterator[None]:
         patch.setattr(detection, "_ready", True)
         patch.setattr(detection, "cupy", lambda: module)
         patch.setattr(launch, "detection", there)
+        patch.setattr(pinned, "mapped", lambda values, index: array(values))
+        patch.setattr(mixed, "mixed", lambda values, index, share: array(values))
         patch.setattr(devices, "_at_once", lambda replicas: False)  # the current device is that of all threads here
         patch.setattr(fused, "_reach", lambda memories: True)
         patch.setattr(launch, "memory_at", lambda *given: wrapped(memory_at(*given)))

@@ -213,6 +213,10 @@ def example(name: str) -> None:
 
 RUNS |= {f"{name}.py": lambda _, name=name: example(name) for name in EXAMPLES}
 
+#: Programs with phases of their own where the edges lie in the host's memory.
+FAR = "with edges on the host"
+RUNS |= {f"{name} {FAR}": RUNS[name] for name in ("bfs", "pagerank", "words", "operators")}
+
 #: Every program for one architecture; two that together use nearly everything for the others.
 BUILDS = ("full", "narrow")
 WIDE = (*BALANCES, *(f"{name}.py" for name in EXAMPLES))
@@ -233,7 +237,7 @@ def program_of(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> CudaPr
     monkeypatch.setattr(launch, "kernel", capture)
     monkeypatch.setattr(launch, "is_known", lambda program: True)
     with strict_cupy.simulated(), workers(2 if build == "full" else 1), pytest.raises(Captured) as caught:
-        RUNS[name](fr.grid(3, 3, weights=(1, 9), seed=1).to("cuda"))
+        RUNS[name](fr.grid(3, 3, weights=(1, 9), seed=1).to("cuda", edges="host" if FAR in name else None))
     program: CudaProgram = caught.value.args[0]
     assert program.low_degree == (build == "narrow")
     return program

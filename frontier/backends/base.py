@@ -120,6 +120,20 @@ class Backend(ABC):
         """Return the placement for one of several processes of this host, by its number: they take turns at devices."""
         return self.placement()
 
+    def residing(self, graph: Graph, placement: Placement, edges: str | None, memory: int | str | None) -> Placement:
+        """Return the placement of a graph whose edges are to lie in another memory: what ``Graph.to`` is asked for.
+
+        Raises
+        ------
+        GraphError
+            If the backend cannot read edges from there.
+        """
+        own = placement.memory.residence
+        if edges == own and memory is None:
+            return placed(self, placement.memory)
+        what = f"edges={edges!r}" if edges is not None else f"memory={memory!r}"
+        raise GraphError(f"{what} is not possible on {placement.name!r}, which reads edges from {own} memory only")
+
     def device(self, placement: Placement) -> str:
         """Return what identifies the device that computes, among those of all hosts; empty if processes share it."""
         return ""

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier import tracing
-from frontier.backends import codes
+from frontier.backends import codes, windows
 from frontier.backends.failures import failure
 from frontier.backends.hubs import hub_ids, hub_number
 from frontier.backends.interrupts import deferred, undeferred
-from frontier.backends.workspace import Code, Workspace, wanted
+from frontier.backends.workspace import MADE, Code, Workspace, wanted
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.lowering.frontier_state import ALL, BITS, HOW, QUEUE
 from frontier.memory.arrays import to_host
@@ -151,9 +151,29 @@ class LoopExecution:
             return hub_number(g, role)
         if role == "local":
             return self._local(name, role)
+        if role.startswith("made "):
+            _, what, edges = role.split()
+            ready = edges == "out" or program.needs_in or g.symmetric
+            return work.address_of(MADE[what](g, edges)) if ready else 0
+        if role.startswith(("windows", "stream")):
+            return self._of_windows(role)
         array = wanted(role, g)
         assert array is not None, f"no input has the role {role}"
         return work.address(name, *array)
+
+    def _of_windows(self, role: str) -> int:
+        """What a role asks for of the windows of lists, and of the buffers to which they are copied."""
+        g, work = self._p.graph, self._workspace
+        what, edges, *column = role.split()
+        if what == "windows":
+            return work.address_of(windows.windows(g, edges))  # which lives as long as the graph
+        if what == "windows_number":
+            return windows.windows_number(g, edges)
+        slots = windows.window_slots(g, edges)
+        if what == "stream_slots":
+            return slots
+        size, name = column
+        return work.address(f"stream {edges} {name}", "words", -(-slots * int(size) * windows.RING // 8) + 1)
 
     def _bring_in_edges(self) -> None:
         """In-lists, wanted by a pull for the first time."""
@@ -163,6 +183,8 @@ class LoopExecution:
                 self._set(name, self._workspace.graph_address(self._p.graph, role))
             elif role == "has_in":
                 self._set(name, 1)
+            elif role.startswith("made ") and role.endswith(" in"):
+                self._set(name, self._workspace.address_of(MADE[role.split()[1]](self._p.graph, "in")))
 
     # ---- piles and frontiers ---------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Code", "Workspace", "code_for", "remembered", "roles", "take", "wanted"]
+__all__ = ["MADE", "Code", "Workspace", "code_for", "register_role", "remembered", "roles", "take", "wanted"]
 
 AnyProgram = TypeVar("AnyProgram", bound=Program)
 
@@ -56,6 +56,15 @@ def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
         "edge_stamps": (np.dtype(np.int32), m + 1),
         "locks": (np.dtype(np.int64), codes.LOCKS),
     }
+
+
+#: Arrays that operators make of a graph when a program first wants them, by the roles of inputs.
+MADE: dict[str, Callable[[Graph, str], Any]] = {}
+
+
+def register_role(name: str, make: Callable[[Graph, str], Any]) -> None:
+    """Let inputs of the role ``made name edges`` be what ``make(graph, edges)`` returns, which lives as long as it."""
+    MADE[name] = make
 
 
 def wanted(role: str, graph: Graph) -> tuple[str, int] | None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Array, read_only
+from frontier.memory.placement import placed
 
 __all__ = ["copies", "outline"]
 
@@ -25,7 +26,9 @@ def copies(g: Graph, count: int, weights: bool = False) -> Graph:
     """
     repeated = g.placement.memory.xp.tile(g.weights, count) if weights and g.weights is not None else None
     rows = _rows(g, g.offsets, g.targets, count)
-    made = Graph(*rows, repeated, directed=g.directed, placement=g.placement)
+    # copies are made of small graphs, whose edges need not lie elsewhere
+    there = placed(g.placement.backend, g.placement.memory)
+    made = Graph(*rows, repeated, directed=g.directed, placement=there)
     made._topology.recipes["max_degree"] = lambda: g.max_degree
     if g._topology.divided is None:  # else only the copies are there as a whole
         made._topology.recipes["in_lists"] = lambda: _rows(g, g.in_offsets, g.in_sources, count)

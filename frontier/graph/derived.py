@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from frontier.graph.moving import on_host
 from frontier.graph.topology import Array, read_only
 
 if TYPE_CHECKING:
@@ -16,8 +17,23 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _lies_apart(graph: Graph) -> bool:
+    """Whether edges do not lie with the other arrays, as they do not fit there.
+
+    Then what has their size is made on the host, and brought to where they are.
+    """
+    return graph.placement.edges is not None
+
+
+def _from_host(graph: Graph, name: str, kind: str) -> Array:
+    made: Array = graph.placement.memory_of(kind).moved(getattr(on_host(graph), name))
+    return made
+
+
 def sources(graph: Graph) -> Array:
     """Source of each edge slot."""
+    if _lies_apart(graph):
+        return _from_host(graph, "sources", "edges")
     return _maker(graph).sources(graph.offsets, graph.targets.dtype)
 
 
@@ -35,11 +51,15 @@ def out_degree(graph: Graph) -> Array:
 def out_weight(graph: Graph) -> Array:
     """Sum of the weights of each vertex's edge slots."""
     assert graph.weights is not None
+    if _lies_apart(graph):
+        return _from_host(graph, "out_weight", "fields")
     return _maker(graph).out_weight(graph.sources, graph.weights, graph.num_vertices)
 
 
 def num_loops(graph: Graph) -> int:
     """Number of self-loops; sources that are there are used, others are not kept."""
+    if _lies_apart(graph):
+        return num_loops(on_host(graph))
     there = graph._topology.built().get("sources")
     return _maker(graph).num_loops(graph._topology) if there is None else int((graph.targets == there).sum())
 
@@ -56,6 +76,8 @@ def in_degree(graph: Graph) -> Array:
     """Number of in-edges of each vertex of a directed graph; in-edges are not made for it."""
     if "in_lists" in graph._topology.derived:
         return graph.in_offsets[1:] - graph.in_offsets[:-1]
+    if _lies_apart(graph):
+        return _from_host(graph, "in_degree", "fields")
     return _maker(graph).in_degree(graph._topology)
 
 
@@ -63,6 +85,8 @@ def in_lists(graph: Graph) -> tuple[Array, Array]:
     """Offsets and sources of the in-edges."""
     from frontier.graph.build import transpose
 
+    if _lies_apart(graph):
+        return _from_host(graph, "in_offsets", "offsets"), _from_host(graph, "in_sources", "edges")
     offsets, sources, _ = transpose(graph, permutation=False)
     return _alike(graph, offsets, sources)
 
@@ -71,6 +95,8 @@ def in_edges(graph: Graph) -> Array:
     """Edge slot of each in-edge; the lists that come with them are kept too."""
     from frontier.graph.build import transpose
 
+    if _lies_apart(graph):
+        return _from_host(graph, "in_edges", "edges")
     offsets, sources, slots = transpose(graph, permutation=True)
     if not graph.symmetric:
         graph._once("in_lists", lambda: _alike(graph, offsets, sources))

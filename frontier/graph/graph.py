@@ -306,7 +306,9 @@ class Graph:
 
     # -- other graphs from this one --------------------------------------------------------
 
-    def to(self, placement: Placement | str) -> Graph:
+    def to(
+        self, placement: Placement | str, *, edges: str | None = None, memory: int | str | None = None
+    ) -> Graph:
         """Return this graph with another placement: for another backend, or in another memory.
 
         ``"cpu"`` and ``"python"`` share the arrays. A GPU has its own: the graph is copied there
@@ -317,6 +319,13 @@ class Graph:
         placement : {"cpu", "python", "cuda", "cuda:1", "auto"}, or Placement
             ``"cuda"`` is CuPy's current GPU, usually the first; ``"auto"`` is the fastest backend
             that is available. You can pass the placement of another graph, ``h.placement``.
+        edges : {"device", "host", "auto"}, optional
+            Where a GPU finds the arrays with one entry per edge: in its own memory (the default); in the host's, which
+            it reads over its link; or as many as fit in its own, and the others in the host's. Everything else, and
+            the fields of problems, are in its own memory.
+        memory : int or str, optional
+            The bytes of the GPU's memory that edges may take with ``edges="auto"``, which it implies: ``2**32``,
+            ``"4GiB"``.
 
         Raises
         ------
@@ -325,9 +334,9 @@ class Graph:
         DeviceMemoryError
             If the graph does not fit into the GPU's memory.
         GraphError
-            If there is no backend of that name.
+            If there is no backend of that name, or it cannot read edges from there.
         """
-        return moving.moved(self, placement)
+        return moving.resident(self, placement, edges, memory)
 
     @classmethod
     def _wrap(cls, topology: Topology, placement: Placement) -> Graph:
@@ -566,7 +575,9 @@ class Graph:
         for kind, columns in (("vertex", self.vertices), ("edge", self.edges)):
             if columns:
                 parts.append(f"{kind} columns {', '.join(columns)}")
-        return f"<Graph: {', '.join(parts)}; {self._placement}>"
+        far = self._placement.edges
+        where = "" if far is None else f", edges in {far.described} memory"
+        return f"<Graph: {', '.join(parts)}; {self._placement}{where}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         host = moving.on_host(self)

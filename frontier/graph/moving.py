@@ -19,11 +19,19 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.topology import Topology
 
-__all__ = ["moved", "on_host"]
+__all__ = ["moved", "on_host", "resident"]
+
+
+def resident(graph: Graph, asked: Placement | str, edges: str | None, memory: int | str | None) -> Graph:
+    """Do the work of ``Graph.to``."""
+    if edges is None and memory is None:
+        return moved(graph, asked)
+    there = Placement.parse(asked)
+    return moved(graph, there.backend.residing(graph, there, edges, memory))
 
 
 def moved(graph: Graph, asked: Placement | str) -> Graph:
-    """Do the work of ``Graph.to``."""
+    """Return the graph at another placement."""
     here = graph.placement
     if asked == "auto" and here.massively_parallel:
         return graph
@@ -39,7 +47,7 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
         return graph._wrap(_host_topology(graph), there)
     if not _lies_on_host(here):
         return on_host(graph).to(there)
-    return _origin(graph, there) or graph._once(f"copy on {there}", lambda: _copy(graph, there))
+    return _origin(graph, there) or graph._once(f"copy on {there} {there.edges!r}", lambda: _copy(graph, there))
 
 
 def on_host(graph: Graph) -> Graph:

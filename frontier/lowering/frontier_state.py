@@ -23,7 +23,7 @@ from frontier.lowering.variables import Variables
 
 __all__ = [
     "ALL", "BITS", "HOW", "IN", "OUT", "PULL", "PUSH", "PUSH_BLOCK", "PUSH_CLASSES", "PUSH_THREAD", "PUSH_TWC", "QUEUE",
-    "SMALL", "VARIABLES", "FrontierState", "form",
+    "SMALL", "STREAM", "VARIABLES", "FrontierState", "form",
 ]  # fmt: skip
 
 QUEUE, OUT, IN, ALL, BITS = range(5)
@@ -38,7 +38,7 @@ def form(number: int) -> Const:
 
 
 #: How a step walked edges, in the rows of a trace: 0 is not at all.
-PUSH, PULL, PUSH_THREAD, PUSH_BLOCK, PUSH_TWC, PUSH_CLASSES = range(1, 7)
+PUSH, PULL, PUSH_THREAD, PUSH_BLOCK, PUSH_TWC, PUSH_CLASSES, STREAM = range(1, 8)
 
 #: The words of a trace for these: direction and balance.
 HOW = (
@@ -49,6 +49,7 @@ HOW = (
     ("push", "block"),
     ("push", "twc"),
     ("push", "degree_classes"),
+    ("pull", "stream"),
 )
 
 #: Edge slots below which a pull never pays: pushing along all of them takes no longer, and a pull must be compiled.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,13 @@ import numpy as np
 from frontier.errors import BackendUnavailableError, GraphError
 from frontier.memory import detection
 
-__all__ = ["adopt", "is_device", "matching", "namespace_of", "to_host"]
+__all__ = ["HOST_BLOCKS", "adopt", "is_device", "matching", "namespace_of", "to_host"]
 
 _CUDA_DLPACK = (2, 13)  # device types of DLPack: memory of a GPU, managed memory
+
+#: Memory that is not, or not all, a GPU's own and that arrays of CuPy lie in, by its address, as what its module makes.
+#: ``block.array(values)`` is such an array on the host.
+HOST_BLOCKS: weakref.WeakValueDictionary[int, Any] = weakref.WeakValueDictionary()
 
 _OF_HOST = (np.ndarray, list, tuple, int, float)  # what is never on a GPU
 
@@ -56,7 +61,13 @@ def to_host(values: Any) -> Any:
     """Return values as a NumPy array: copied from a GPU, as they are from the host."""
     if isinstance(values, np.ndarray):
         return values
-    return adopt(values).get() if is_device(values) else np.asarray(values)
+    if not is_device(values):
+        return np.asarray(values)
+    values = adopt(values)
+    block = HOST_BLOCKS.get(int(values.data.mem.ptr)) if HOST_BLOCKS else None
+    if block is None:
+        return values.get()
+    return block.array(values)
 
 
 def matching(value: Any, array: Any) -> Any:

@@ -57,6 +57,11 @@ class Memory(ABC):
     def left(self, enough: int | None = None) -> tuple[int, str]:
         """Return the free bytes, and in words where they are. If only ``enough`` are needed, it may stop counting."""
 
+    @property
+    def described(self) -> str:
+        """What kind of memory it is, in words: ``"host"``."""
+        return self.residence
+
     def free(self, enough: int | None = None) -> int:
         """Return the free bytes. If only ``enough`` are needed, it may stop counting there."""
         return self.left(enough)[0]

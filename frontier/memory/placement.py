@@ -65,6 +65,9 @@ class Computing(Protocol):
     def shown(self) -> Any:
         """Return what shows the fields of a problem to programs; None: they get the arrays."""
 
+    def residing(self, graph: Any, placement: Placement, edges: str | None, memory: int | str | None) -> Placement:
+        """Return the placement of a graph whose edges are to lie elsewhere."""
+
     def build(self, shares: Any, placement: Placement, **options: Any) -> Any:
         """Build a graph of which each process has a part."""
 

@@ -3,284 +3,38 @@
 A warp takes 32 vertices. Its lanes process short lists individually; then the whole warp processes the longer ones, one
 after another. The longest lists are put aside for a separate phase in which blocks process them, each taking the next
 one when it has finished, so that no block is left with all the hubs. In a low-degree variant that processes few
-vertices at a time, a few lanes share each list. In long lists every thread has four edges in flight, because a plain
-loop would wait for each load. A warp processes lists of medium length two at a time, see
-:mod:`frontier.operators.gather.cuda_pairs`.
+vertices at a time, a few lanes share each list. A warp processes lists of medium length two at a time, see
+:mod:`frontier.operators.gather.cuda_pairs`. Where the edges lie in the host's memory and all vertices gather, the lists
+are brought window by window, see :mod:`frontier.operators.shared.cuda_stream`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, PILE_COUNT, WARPS, WORDS
 from frontier.backends.least import LAST
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
-from frontier.lowering.frontier_state import PULL, PUSH_THREAD
-from frontier.lowering.ir import Assign, Call, Counter, Value
-from frontier.lowering.kernels import Callee, Constant, Made
+from frontier.lowering.frontier_state import PULL, PUSH_THREAD, STREAM
+from frontier.lowering.ir import Assign, Call, Choice, Counter, Expr, Node, Value, either, equal, expression
+from frontier.lowering.kernels import Constant, Made
+from frontier.lowering.variables import SEEN
 from frontier.operators.advance.edges import walked
+from frontier.operators.gather.cuda_kernels import BLOCK, by_blocks, by_lanes, by_lists, storing, walking
 from frontier.operators.gather.cuda_pairs import pairing
 from frontier.operators.gather.phases import gathering_edges
-from frontier.operators.shared.cuda import among_lanes, in_block, in_warp, operation
+from frontier.operators.shared.cuda import operation
+from frontier.operators.shared.cuda_stream import Stream, apart, copies
 from frontier.operators.shared.phases import frontier, join_of, nearer
 from frontier.operators.shared.reductions import ENDS
 from frontier.program.effects import effects
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.appends import element_at
-    from frontier.backends.cuda.machine import (
-        ballot,
-        block_size,
-        fetch_add,
-        find_first,
-        shuffle,
-        sync,
-        thread_index,
-        truth,
-    )
-    from frontier.backends.cuda.names import I, float64_shared, int32_shared, int64_shared, tracing
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.backends.cuda.reductions import add_up
-    from frontier.backends.cuda.steps import block_least, lanes_least, warp_least
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.gather import Gather
 
 __all__ = ["lower"]
-
-#: Degrees from which on a list is processed by a warp, and by a block. (On R-MAT 24 an iteration of PageRank takes 10.3
-#: ms if blocks process the hubs that they find, 8.2 if hubs from 4096 edges on are assigned dynamically, 6.8 if from
-#: 1024 edges on.)
-WARP, BLOCK = 16, 1024
-
-#: From how many pieces per warp on (log2) pieces are assigned dynamically, and the vertices of such a piece (log2).
-#: (On R-MAT 24 an iteration of PageRank takes 7.1 ms if pieces are assigned statically, 5.3 if dynamically, and 5.7
-#: with pieces of 256. Where all degrees are similar, or warps have fewer pieces, nothing is gained.)
-MANY, PIECE = 4, 7
-
-
-# ---- parts of kernels ------------------------------------------------------------------------------------
-
-# The result of some edges is a pair. Reductions that find an edge (``ends``) use both parts, the best key and the far
-# end that has it; all others use only the second.
-
-
-def walking(
-    value: Callee,
-    where: Callee,
-    add: Callee,
-    renumbered: bool,
-    weighted: bool,
-    identity: float,
-    real: bool,
-    ends: bool,
-    several: bool,
-) -> Callable[..., Any]:
-    """Return a function that reduces every ``stride``-th edge of ``x`` from ``k`` to ``end``; ``several`` at a time."""
-    every = where is None
-
-    def bring(p, C, slot, lists, x, k, best, result):
-        far = np.int64(lists.ends[k])
-        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
-        if every or truth(where(p, C, slot, far)):
-            weight = lists.weights[e] if weighted else 0
-            if ends:
-                best, result = add(best, result, value(p, C, slot, x, far, e, weight), far)
-            else:
-                result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
-        return best, result
-
-    def walk(p, C, slot, lists, x, k, end, stride):
-        best = np.int64(LAST)
-        result = np.float64(identity) if real else np.int64(identity)
-        if several:
-            while k < I(end - I(3 * stride)):
-                best, result = bring(p, C, slot, lists, x, k, best, result)
-                best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
-                best, result = bring(p, C, slot, lists, x, I(k + I(2 * stride)), best, result)
-                best, result = bring(p, C, slot, lists, x, I(k + I(3 * stride)), best, result)
-                k = I(k + I(4 * stride))
-            if k < I(end - stride):
-                best, result = bring(p, C, slot, lists, x, k, best, result)
-                best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
-                k = I(k + I(2 * stride))
-        while k < end:
-            best, result = bring(p, C, slot, lists, x, k, best, result)
-            k = I(k + stride)
-        return best, result
-
-    return walk
-
-
-def storing(ends: bool, flag: bool) -> Callable[..., Any]:
-    """Return a function that stores a vertex's result."""
-
-    def store(into, x, result):
-        if ends:
-            into[x] = result if result != np.int64(LAST) else np.int64(-1)
-        elif flag:
-            into[x] = truth(result)
-        else:
-            into[x] = result
-
-    return store
-
-
-# ---- kernels ---------------------------------------------------------------------------------------------
-
-
-def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int, join: Callee) -> Callable[..., Any]:
-    """For short lists only: several lanes share a list, so that all loads of a vertex are in flight at once."""
-    shift, vertices = lanes.bit_length() - 1, 32 // lanes
-    reduced = among_lanes(op, join)
-
-    def phase(p, C, slot, w, W, everything, queue, total, lists, into):
-        lane = np.int32(w & 31)
-        part = np.int32(lane & np.int32(lanes - 1))
-        examined = np.int64(0)
-        first = ((w - lane) >> 5) * vertices
-        while first < total:
-            i = first + (lane >> shift)
-            x = np.int64(0)
-            k = I(0)
-            end = I(0)
-            if i < total:
-                x = element_at(queue, everything, i)
-                k = I(I(lists.offsets[x]) + I(part))
-                end = I(lists.offsets[x + 1])
-                if tracing and part == 0:
-                    examined += end - k
-            best, result = walk(p, C, slot, lists, x, k, end, I(lanes))
-            if ends:
-                result = lanes_least(best, result, lanes)
-            else:
-                result = reduced(C, slot, result, lanes)
-            if part == 0 and i < total:
-                store(into, x, result)
-            first += (W >> 5) * vertices
-        if tracing:
-            add_up(C, slot, EXAMINED, examined)
-
-    return phase
-
-
-def by_lists(
-    walk: Callee, store: Callee, pairs: Callee, ends: bool, op: int, join: Callee, longer: bool, dealt: bool
-) -> Callable[..., Any]:
-    """One lane per list. If some are ``longer``, the warp processes these, and puts the longest aside for blocks.
-
-    Warps take pieces of the frontier, assigned statically or, if ``dealt``, dynamically.
-    """
-    paired = pairs is not None
-    reduced = in_warp(op, join)
-
-    def vertices(p, C, slot, lane, first, last, everything, queue, lists, into, aside, room):
-        """Process 32 vertices, from the first on, one per lane."""
-        i = first + lane
-        mine = np.int64(0)
-        begin = I(0)
-        stop = I(0)
-        if i < last:
-            mine = element_at(queue, everything, i)
-            begin = I(lists.offsets[mine])
-            stop = I(lists.offsets[mine + 1])
-        short = i < last
-        if longer:
-            short = i < last and I(stop - begin) < I(WARP)
-        if short:
-            _, result = walk(p, C, slot, lists, mine, begin, stop, I(1))
-            store(into, mine, result)
-        if longer:
-            waits = i < last and not short
-            if waits and I(stop - begin) >= I(BLOCK):
-                at = fetch_add(C, slot + PILE_COUNT, np.int64(1))
-                if at < room:  # always, unless vertices come twice, as they may after culling
-                    aside[at] = mine
-                    waits = False
-            if paired:
-                waits = pairs(p, C, slot, lists, into, lane, waits, mine, begin, stop)
-            pending = ballot(waits)
-            while pending != np.uint32(0):
-                leader = find_first(pending)
-                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
-                x = np.int64(shuffle(mine, leader))
-                k = I(I(shuffle(begin, leader)) + I(lane))
-                end = I(shuffle(stop, leader))
-                best, result = walk(p, C, slot, lists, x, k, end, I(32))
-                if ends:
-                    result = warp_least(best, result)
-                else:
-                    result = reduced(C, slot, result)
-                if lane == 0:
-                    store(into, x, result)
-        return stop - begin
-
-    def phase(p, C, slot, w, W, everything, queue, total, lists, into, aside, room):
-        lane = np.int32(w & 31)
-        examined = np.int64(0)
-        if dealt:
-            warps = W >> 5
-            many = total > W << MANY
-            shift = np.int64(PIECE) if many else np.int64(5)
-            piece = (w - lane) >> 5
-            while piece << shift < total:
-                first = piece << shift
-                last = min(total, first + (np.int64(1) << shift))
-                while first < last:
-                    examined += vertices(
-                        p, C, slot, lane, first, last, everything, queue, lists, into, aside, room
-                    )
-                    first += 32
-                taken = np.int64(0)
-                if many and lane == 0:
-                    taken = fetch_add(C, slot + CURSOR, np.int64(1))
-                piece = warps + np.int64(shuffle(taken, 0)) if many else piece + warps
-        else:
-            first = w - lane
-            while first < total:
-                examined += vertices(p, C, slot, lane, first, total, everything, queue, lists, into, aside, room)
-                first += W
-        if tracing:
-            add_up(C, slot, EXAMINED, examined)
-
-    return phase
-
-
-def by_blocks(
-    walk: Callee, store: Callee, ends: bool, op: int, join: Callee, real: bool
-) -> Callable[..., Any]:
-    """Processes the lists that were put aside: a block takes the next one whenever it has finished one."""
-    reduced = in_block(op, join)
-
-    def phase(p, C, slot, w, W, lists, into, aside, held):
-        taken = int32_shared(WORDS)
-        memory = float64_shared(WARPS) if real else int64_shared(WARPS)
-        going = True
-        while going:
-            sync()
-            if thread_index() == 0:
-                taken[0] = np.int32(fetch_add(C, slot + CURSOR, np.int64(1)))
-            sync()
-            at = np.int64(taken[0])
-            going = at < held
-            if going:
-                x = np.int64(aside[at])
-                k = I(I(lists.offsets[x]) + I(thread_index()))
-                best, result = walk(p, C, slot, lists, x, k, I(lists.offsets[x + 1]), I(block_size()))
-                if ends:
-                    result = block_least(best, result, memory)
-                else:
-                    result = reduced(C, slot, result, memory)
-                if thread_index() == 0:
-                    store(into, x, result)
-
-    return phase
-
-
-# ---- lowering --------------------------------------------------------------------------------------------
 
 
 def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
@@ -290,39 +44,108 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
     b.sparse(current)
     if step.edges == "in":
         b.needs_in = True
-    lists, edges = gathering_edges(step, b)
-    given: dict[str, Value] = {"lists": lists, "into": b.field(step.into)}
-    all_of = frontier(b, current, "vertex") | given
-    ends = step.op in ENDS
-    together: dict[str, Constant] = {"op": 0, "join": None}
-    if step.reduction is not None:
-        join = join_of(b, step.reduction, b.layout.dtype(step.into))
-        together = {"op": operation(step.reduction), "join": join}
-    how = together | {"ends": ends}
-    walk, store, pairs = _parts(step, b, edges, together)
-    parts: dict[str, Constant] = {"walk": walk, "store": store}
-    after = walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED"))
-    title, functors, writes = f"gather along {step.edges}-edges: {step.op}", [step.fn, step.where], [step.into]
-    name = step.fn.__name__
-    if b.low_degree:
-        if b.build.dense:
-            made = b.kernel(name, by_lists, all_of, **parts, **how, pairs=None, longer=False, dealt=False)
-        else:
-            made = b.kernel(name, by_lanes, all_of, **parts, **how, lanes=b.build.lanes)
-        b.phase(made, after, title, functors, writes)
+    how = _Kernels(step, b)
+    if not b.build.streams:
+        _in_place(step, b, current, how)
         return
-    held = b.variable("held")
-    aside = b.array("long_lists", f"long {BLOCK}", b.layout.ids)
-    room = b.capacity("edge") // BLOCK + 1
-    b.low_occupancy = b.low_occupancy or pairs is not None
+    with b.when(b.everything(current)) as branch:
+        _streamed(step, b, how)
+    with b.otherwise(branch):
+        _in_place(step, b, current, how)
+
+
+class _Kernels:
+    """The kernels of a gather, for lists wherever they are.
+
+    Attributes
+    ----------
+    lists : Call
+        The lists where the graph has them.
+    loads : dict
+        What is loaded of an edge: ``renumbered``, ``weighted``.
+    """
+
+    def __init__(self, step: Gather, b: CudaProgram) -> None:
+        self.lists, edges = gathering_edges(step, b)
+        self.loads = {name: bool(edges[name]) for name in ("renumbered", "weighted")}
+        together: dict[str, Constant] = {"op": 0, "join": None}
+        if step.reduction is not None:
+            join = join_of(b, step.reduction, b.layout.dtype(step.into))
+            together = {"op": operation(step.reduction), "join": join}
+        self._walk, store, self._pairs = _parts(step, b, edges, together)
+        self._parts: dict[str, Constant] = {"walk": self._walk, "store": store, "ends": step.op in ENDS, **together}
+        self._b, self._name = b, step.fn.__name__
+        b.low_occupancy = b.low_occupancy or (self._pairs is not None and not b.low_degree)
+
+    def short(self, given: dict[str, Value], dealt: bool) -> Call:
+        """Return the call that reduces short lists, and puts the longest aside, if there are any."""
+        b, parts = self._b, self._parts
+        if b.low_degree and not b.build.dense:
+            return b.kernel(self._name, by_lanes, given, **parts, lanes=b.build.lanes)
+        longer = not b.low_degree
+        pairs = self._pairs if longer else None
+        return b.kernel(self._name, by_lists, given, **parts, pairs=pairs, longer=longer, dealt=dealt and longer)
+
+    def long(self, given: dict[str, Value]) -> Call:
+        """Return the call that reduces the lists put aside."""
+        real = bool(self._walk.constants["real"])
+        return self._b.kernel(f"{self._name}_long", by_blocks, given, **self._parts, real=real)
+
+
+def _in_place(step: Gather, b: CudaProgram, current: FrontierState, how: _Kernels) -> None:
+    """Add the phases that read lists where the graph has them."""
+    given = frontier(b, current, "vertex") | {"lists": how.lists, "into": b.field(step.into)}
+    title, functors, writes = _title(step), [step.fn, step.where], [step.into]
+    after: list[Node] = walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED"))
+    if b.low_degree:
+        b.phase(how.short(given, dealt=False), after, title, functors, writes)
+        return
+    held, aside, room = b.variable("held"), b.array("long_lists", f"long {BLOCK}", b.layout.ids), _room(b)
     after.append(Assign(held, Call("min", Counter("PILE_COUNT"), room)))
-    kinds: dict[str, Constant] = {"pairs": pairs, "longer": True, "dealt": not b.build.bounded}
-    made = b.kernel(name, by_lists, all_of | {"aside": aside, "room": room}, **parts, **how, **kinds)
+    made = how.short(given | {"aside": aside, "room": room}, dealt=not b.build.bounded)
     b.phase(made, after, f"{title} over short lists", functors, writes)
     with b.when(held > 0):
-        real = bool(walk.constants["real"])
-        made = b.kernel(f"{name}_long", by_blocks, given | {"aside": aside, "held": held}, **parts, **how, real=real)
+        made = how.long({"lists": how.lists, "into": given["into"], "aside": aside, "held": held})
         b.phase(made, (), f"{title} over the long lists put aside", functors, writes)
+
+
+def _streamed(step: Gather, b: CudaProgram, how: _Kernels) -> None:
+    """Add the phases that bring all lists window by window.
+
+    In one phase the next window arrives, the short lists of this one are reduced, and the long ones of the one before.
+    """
+    stream, into = Stream(b, step.edges, **how.loads), b.field(step.into)
+    title, functors, writes = _title(step), [step.fn, step.where], [step.into]
+    room, held = _room(b), b.variable("held")
+    asides = [b.array(f"long_lists{side}", f"long {BLOCK}", b.layout.ids) for side in ("", "_too")]
+    b.set(stream.at, 0)
+    b.set(held, 0)
+    b.add(*walked(STREAM, expression(0)))
+    first, *others = stream.copies(stream.at, alone=True)
+    b.together(first, others, title=f"{title}: the first window arrives")
+    with b.loop(title):
+        b.leave_loop(unless=either(stream.at < stream.number, held > 0))
+        odd = equal(stream.at & 1, 1)
+        given: dict[str, Value] = {**stream.vertices(), "lists": stream.lists(), "into": into}
+        after: list[Node] = [Assign(SEEN, SEEN + Counter("EXAMINED")), Assign(stream.at, stream.at + 1)]
+        calls = []
+        if not b.low_degree:
+            given |= {"aside": Choice(odd, asides[1], asides[0]), "room": room}
+            before = {"aside": Choice(odd, asides[0], asides[1]), "held": Choice(copies(), 0, held)}
+            calls.append(apart(how.long({"lists": stream.lists(behind=1), "into": into, **before})))
+            after.append(Assign(held, Call("min", Counter("PILE_COUNT"), room)))
+        first, *others = stream.copies(stream.at + 1)
+        calls = [*others, apart(how.short(given, dealt=False)), *calls]
+        b.together(first, calls, after, f"{title} over a window, while the next arrives", functors, writes)
+
+
+def _title(step: Gather) -> str:
+    return f"gather along {step.edges}-edges: {step.op}"
+
+
+def _room(b: CudaProgram) -> Expr:
+    """How many lists may be put aside: no graph has more so long ones."""
+    return b.capacity("edge") // BLOCK + 1
 
 
 def _parts(

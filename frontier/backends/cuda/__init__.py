@@ -19,8 +19,11 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from frontier.backends.base import Backend
+from frontier.errors import GraphError
 from frontier.memory import detection
 from frontier.memory.gpu import GpuMemory, gpu
+from frontier.memory.mixed import MixedMemory, parsed
+from frontier.memory.pinned import pinned
 from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
@@ -40,6 +43,7 @@ class CudaBackend(Backend):
 
     name = "cuda"
     massively_parallel = True
+    reads_edges_from: tuple[str, ...] = ("host",)
     keeps_pairs = True
 
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> CudaExecution:
@@ -59,6 +63,26 @@ class CudaBackend(Backend):
         if part and not (part.isascii() and part.isdigit()):
             raise unknown(f"{self.name}:{part}")
         return placed(self, gpu(detection.usable(int(part) if part else None)))
+
+    def residing(self, graph: Graph, placement: Placement, edges: str | None, memory: int | str | None) -> Placement:
+        """Return the placement of a graph whose edges the GPU finds in its own memory, in the host's, or in both."""
+        own = placement.memory
+        assert isinstance(own, GpuMemory)
+        if edges not in (None, "device", "host", "auto"):
+            known = "'device', 'host' or 'auto'"
+            raise GraphError(f"edges={edges!r} is not possible on {placement.name!r}: choose {known}")
+        if memory is not None and edges in ("device", "host"):
+            raise GraphError(f"memory= is for edges='auto', not for edges={edges!r}")
+        if edges == "device":
+            return placed(self, own)
+        if edges == "host":
+            return placed(self, own, pinned(own.index))
+        share = _share(graph, own, memory)
+        if share == 1:
+            return placed(self, own)
+        if share == 0:
+            return placed(self, own, pinned(own.index))
+        return placed(self, own, MixedMemory(own.index, share))
 
     def placement_of(self, local: int) -> Placement:
         """Return the placement of the GPU that a process of this host has, by the number of the process."""
@@ -81,6 +105,22 @@ class CudaBackend(Backend):
     def may_pull(self, g: Graph) -> bool:
         """Whether lists are not all short: where they are, every pass pushes."""
         return super().may_pull(g) and not g.traits.short_lists
+
+
+#: Bytes for each vertex, and the part of what is free, that edges leave to the fields and queues of programs.
+BESIDE, SPARE = 96, 0.1
+
+
+def _share(graph: Graph, memory: GpuMemory, limit: int | str | None) -> float:
+    """Return which part of a graph's edges a GPU is to have in its own memory."""
+    slots, top = graph.num_slots, graph._topology
+    each = graph.targets.itemsize * (1 if graph.symmetric else 2)
+    each += sum(array.itemsize for array in (graph.weights, *top.edges.values()) if array is not None)
+    if limit is None:
+        room = int(memory.free() * (1 - SPARE)) - graph.num_vertices * BESIDE
+    else:
+        room = parsed(limit)
+    return min(max(round(room / max(slots * each, 1), 3), 0.0), 1.0)
 
 
 BACKEND = CudaBackend()

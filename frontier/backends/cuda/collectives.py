@@ -55,6 +55,7 @@ __all__ = [
     "LEADER",
     "block_prefix",
     "class_places",
+    "copies",
     "count_marks",
     "culled",
     "empty_history",
@@ -66,6 +67,8 @@ __all__ = [
     "take_bit",
     "warp_flush",
     "warp_put",
+    "worker_apart",
+    "workers_apart",
     "write_marks",
 ]
 
@@ -74,6 +77,36 @@ int64_shared = SHARED["int64"]
 
 #: Where in scratch memory a block reads which thread leads, and its list: vertex, beginning, end.
 LEADER, FOUND = WORDS + 4, WORDS + 24
+
+
+@device
+def copying_blocks(one_in):
+    """How many blocks copy: one of so many, at least one."""
+    return max(i32(num_blocks() // i32(one_in)), i32(1))
+
+
+@device
+def copies(one_in):
+    """Whether this block is one of those that copy."""
+    return block_index() < copying_blocks(one_in)
+
+
+@device
+def worker_apart(one_in):
+    """Number of this thread among those that copy, or among the others; numbered as by ``worker``."""
+    few = copying_blocks(one_in)
+    copying = block_index() < few
+    mine = block_index() if copying else i32(block_index() - few)
+    blocks = few if copying else i32(num_blocks() - few)
+    t = thread_index()
+    return (i64(t >> i32(5)) * blocks + mine) * 32 + (t & i32(31))
+
+
+@device
+def workers_apart(one_in):
+    """The number of threads that copy, or of the others."""
+    few = copying_blocks(one_in)
+    return i64(few if block_index() < few else i32(num_blocks() - few)) * block_size()
 
 
 @device

@@ -7,6 +7,7 @@ and no decision depends on numbers of edges. All other graphs use the general va
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -15,9 +16,10 @@ import numpy as np
 from frontier.backends.cuda.printers import LeaderPrinter, ThreadPrinter
 from frontier.backends.cuda.runtime_words import FREE, NOTHING, PREFIX, START, scratch
 from frontier.lowering.frontier_state import IN, OUT, FrontierState, form
-from frontier.lowering.ir import Call, Expr, Phase, Var, equal, expression
+from frontier.lowering.ir import Call, Expr, Node, Phase, Var, equal, expression
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
+from frontier.lowering.phases import Functor
 from frontier.lowering.printer import Printer
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 from frontier.program.layout import Layout
@@ -75,6 +77,8 @@ class Build:
         text, so that code for what is not wanted does not exist: all warps would run it between phases.
     packs : bool
         Whether the graph is so small that two counts of a phase may share a word.
+    streams : bool
+        Whether the edges lie in the host's memory, so that passes over all of them bring them window by window.
     """
 
     low_degree: bool = False
@@ -84,6 +88,7 @@ class Build:
     traced: bool = False
     single: bool = False
     packs: bool = False
+    streams: bool = False
 
 
 class CudaProgram(Program):
@@ -146,6 +151,21 @@ class CudaProgram(Program):
         made = self._within[-1]
         assert isinstance(made, Phase)
         made.arrived, made.waits = self.arrived, self.holds
+
+    def together(
+        self,
+        call: Call,
+        more: Sequence[Call],
+        after: Sequence[Node] = (),
+        title: str = "",
+        functors: Sequence[Functor | None] = (),
+        writes: Sequence[str] = (),
+    ) -> None:
+        """Add a phase of several calls, which all threads make one after another; see :meth:`phase`."""
+        self.phase(call, after, title, functors, writes)
+        made = self._within[-1]
+        assert isinstance(made, Phase)
+        made.more = tuple(more)
 
     def without_deferred(self) -> Self:
         """The same program, but that the run leaves with ``NEED_CODE`` where something deferred begins."""

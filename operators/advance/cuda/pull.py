@@ -5,6 +5,9 @@ time; the votes of its lanes are the word of the next bitmap, which is stored wi
 again after every visited edge, so a vertex that needs only one parent stops at the first one. What remains of long
 lists is processed by the whole warp. (Beamer, Asanovic, Patterson: Direction-optimizing breadth-first search, SC 2012.)
 
+Where the edges lie in the host's memory, the two neighbours of highest degree of every vertex are in the GPU's
+(``heads.py``). They are visited first, so that most searches end before the list is read.
+
 With ``hub_cache`` every block keeps the hubs of the frontier in a table in its shared memory. Neighbours in the table
 are visited first, and if that ends the search, the bitmap is not read (Enterprise; Liu and Huang, SC 2015). With
 ``queue="scan"``, pulls that follow a pull process fewer vertices: see ``shrink.py``.
@@ -100,15 +103,28 @@ def visiting(visit: Callee, where: Callee, renumbered: bool, weighted: bool) -> 
     return visit_edge
 
 
-def searching(visit: Callee, where: Callee, cached: bool) -> Callable[..., Any]:
+def place_in(lists, x, near):
+    """The first place of a far end in the list of ``x``, whose far ends ascend."""
+    low = I(lists.offsets[x])
+    high = I(lists.offsets[x + 1])
+    while low < high:
+        middle = I(low + I((high - low) >> 1))
+        if np.int64(lists.ends[middle]) < near:
+            low = I(middle + I(1))
+        else:
+            high = middle
+    return low
+
+
+def searching(visit: Callee, where: Callee, cached: bool, headed: bool) -> Callable[..., Any]:
     """Return a function by which a warp searches the lists of its lanes' vertices ``x`` (n or more means none).
 
     It returns, to each lane, whether the vertex accepted an edge from the frontier, where its list begins and ends, and
-    how many edges were examined.
+    how many edges were examined. If ``headed``, the two neighbours in ``heads`` are visited before the list is read.
     """
     every = where is None
 
-    def search(p, C, slot, everything, bits, lists, table, lane, x, n):
+    def search(p, C, slot, everything, bits, lists, heads, table, lane, x, n):
         # A lane walks the beginning of its vertex's list, four edges at a time.
         accepted = False
         going = False
@@ -119,6 +135,23 @@ def searching(visit: Callee, where: Callee, cached: bool) -> Callable[..., Any]:
             end = I(lists.offsets[x + 1])
             going = True
         begun = k
+        seen0 = I(-1)
+        seen1 = I(-1)
+        if headed and going:
+            # What a head's visit leaves to do is rare, so only then it is looked up where in the list the head is.
+            near = np.int64(heads[2 * x])
+            if near >= 0 and (everything or is_hit(bits, near)):
+                accepted, going = visit(p, C, slot, lists, near, x, k)
+                if going:
+                    seen0 = place_in(lists, x, near)
+            if going:
+                near = np.int64(heads[2 * x + 1])
+                if near >= 0 and (everything or is_hit(bits, near)):
+                    took, going = visit(p, C, slot, lists, near, x, k)
+                    if took:
+                        accepted = True
+                    if going:
+                        seen1 = place_in(lists, x, near)
         cap = min(end, I(k + I(ALONE)))
         while k < cap and going:
             known = np.uint32(15)
@@ -149,6 +182,11 @@ def searching(visit: Callee, where: Callee, cached: bool) -> Callable[..., Any]:
                         known = np.uint32(15)
                 else:
                     hits = hits_of(bits, near0, near1, near2, near3, real)
+            if headed:
+                if seen0 >= k and seen0 < I(k + I(4)):
+                    hits = np.uint32(hits & np.uint32(~np.uint32(1 << (seen0 - k))))
+                if seen1 >= k and seen1 < I(k + I(4)):
+                    hits = np.uint32(hits & np.uint32(~np.uint32(1 << (seen1 - k))))
             while hits != np.uint32(0) and going:
                 j = find_first(hits)
                 hits = np.uint32(hits & np.uint32(hits - np.uint32(1)))
@@ -177,6 +215,8 @@ def searching(visit: Callee, where: Callee, cached: bool) -> Callable[..., Any]:
             vertex = np.int64(shuffle(x, leader))
             e = I(I(shuffle(k, leader)) + I(lane))
             last = I(shuffle(end, leader))
+            known0 = I(shuffle(seen0, leader)) if headed else I(-1)
+            known1 = I(shuffle(seen1, leader)) if headed else I(-1)
             found = False
             goes_on = True
             more = True
@@ -184,7 +224,7 @@ def searching(visit: Callee, where: Callee, cached: bool) -> Callable[..., Any]:
                 if e < last:
                     near = np.int64(lists.ends[e])
                     examined += 1
-                    if everything or is_hit(bits, near):
+                    if (everything or is_hit(bits, near)) and e != known0 and e != known1:
                         took, goes_on = visit(p, C, slot, lists, near, vertex, e)
                         if took:
                             found = True
@@ -209,7 +249,7 @@ def sweeping(
     """
     taken = TABLE if cached else 0
 
-    def phase(p, C, slot, w, W, everything, bits, n, lists, made, degrees, queue, total, waiting, hubs, many):
+    def phase(p, C, slot, w, W, everything, bits, n, lists, heads, made, degrees, queue, total, waiting, hubs, many):
         table = ids_shared(FREE) if cached else 0
         if cached:
             fill_hubs(table, TABLE, hubs, many, bits, everything)
@@ -230,7 +270,7 @@ def sweeping(
                     x = np.int64(queue[at + lane])
             else:
                 x = (at << 5) + lane
-            accepted, begun, end, seen = search(p, C, slot, everything, bits, lists, table, lane, x, n)
+            accepted, begun, end, seen = search(p, C, slot, everything, bits, lists, heads, table, lane, x, n)
             examined += seen
             if appends:
                 if again:
@@ -290,13 +330,20 @@ def _search(
     again: bool = False,
 ) -> None:
     """Add the phase in which vertices search for the frontier: all, or (``again``) those recorded in ``queue``."""
-    lists, loads = adjacency(b, "in" if step.edges == "out" else "out", arguments(step.fn, "edge"))
+    direction = "in" if step.edges == "out" else "out"
+    lists, loads = adjacency(b, direction, arguments(step.fn, "edge"))
     given: dict[str, Value] = {
         "everything": b.everything(source),
         "bits": pointer("uint32", source.bits),
         "n": b.capacity("vertex"),
         "lists": lists,
     }
+    # A head is a vertex, not an edge of it.
+    headed = b.build.streams and step.where is not None and not {"edge", "weight"} & {*arguments(step.fn, "edge")}
+    if headed:
+        import frontier.operators.advance.heads  # noqa: F401 - which registers the role, and is a program itself
+
+        given["heads"] = b.array(f"heads_{direction}", f"made heads {direction}", b.layout.ids)
     appends, notes = step.output is not None, queue is not None
     if appends:
         given["made"] = pointer("uint32", b.next_bits(target))
@@ -314,7 +361,7 @@ def _search(
         visiting, {"visit": b.calling(step.fn, "edge", (near, step.far, "edge", "weight")), "where": where, **loads}
     )
     constants: dict[str, Constant] = {
-        "search": Made(searching, {"visit": visit, "where": where, "cached": cached}),
+        "search": Made(searching, {"visit": visit, "where": where, "cached": cached, "headed": headed}),
         "where": where,
         "again": again,
         "notes": notes,

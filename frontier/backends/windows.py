@@ -1,0 +1,63 @@
+"""Windows of adjacency lists: ranges of vertices whose lists, side by side, are of about the same size.
+
+A pass over all edges that lie far from the GPU goes window by window: while one is processed in the GPU's own memory,
+the next one is on its way. The GPU keeps the last few windows in a ring of buffers of the same size.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.memory.arrays import to_host
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+
+__all__ = ["ALIGNED", "COLUMNS", "FIRST", "LAST", "RING", "START", "STOP", "window_slots", "windows", "windows_number"]
+
+#: Edge slots of a window.
+SLOTS = 1 << 23
+
+#: Windows begin at a multiple of this many slots, so that copies of them are of whole lines of the cache.
+ALIGNED = 64
+
+#: Buffers: for the window that arrives, the one that is processed, and the one before, whose longest lists are
+#: processed with it; a power of two.
+RING = 4
+
+#: Columns of the table of windows: first vertex, the one after the last, first slot, the one after the last.
+FIRST, LAST, START, STOP = range(4)
+COLUMNS = 4
+
+
+def windows(g: Graph, edges: str) -> Any:
+    """Return the table of windows of out- or in-lists as one array, row by row, where the graph's fields lie."""
+    made = g._once(f"windows {edges} {SLOTS}", lambda: g.placement.memory.moved(_table(g, edges).ravel()))
+    return made
+
+
+def windows_number(g: Graph, edges: str) -> int:
+    """Return how many windows there are."""
+    return len(windows(g, edges)) // COLUMNS - 1
+
+
+def window_slots(g: Graph, edges: str) -> int:
+    """Return how many slots the largest window has, rounded up."""
+    rows = to_host(windows(g, edges)).reshape(-1, COLUMNS)
+    most = int((rows[:, STOP] - rows[:, START]).max(initial=1))
+    return -(-most // ALIGNED) * ALIGNED
+
+
+def _table(g: Graph, edges: str) -> np.ndarray:
+    """Rows of the table: as many whole lists as fit, at least one. Lists stay whole, so a hub may be a window."""
+    offsets = to_host(g.offsets if edges == "out" else g.in_offsets).astype(np.int64)
+    n, rows, v = len(offsets) - 1, [], 0
+    while v < n:
+        start = int(offsets[v]) // ALIGNED * ALIGNED
+        end = max(v + 1, int(np.searchsorted(offsets, start + SLOTS, side="right")) - 1)
+        rows.append((v, end, start, int(offsets[end])))
+        v = end
+    rows.append((n, n, int(offsets[-1]), int(offsets[-1])))  # after the last one
+    return np.array(rows, np.int64).reshape(-1, COLUMNS)

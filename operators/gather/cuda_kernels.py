@@ -1,0 +1,264 @@
+"""The kernels of gathers on the GPU: a thread, a warp or a block reduces a list, by how long it is.
+
+Short lists are reduced by :func:`by_lists`, or by a few lanes each (:func:`by_lanes`), the longest ones by
+:func:`by_blocks`. In long lists every thread has four edges in flight, because a plain loop would wait for each load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, PILE_COUNT, WARPS, WORDS
+from frontier.backends.least import LAST
+from frontier.lowering.kernels import Callee
+from frontier.operators.shared.cuda import among_lanes, in_block, in_warp
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.appends import element_at
+    from frontier.backends.cuda.machine import (
+        ballot,
+        block_size,
+        fetch_add,
+        find_first,
+        shuffle,
+        sync,
+        thread_index,
+        truth,
+    )
+    from frontier.backends.cuda.names import I, float64_shared, int32_shared, int64_shared, tracing
+    from frontier.backends.cuda.reductions import add_up
+    from frontier.backends.cuda.steps import block_least, lanes_least, warp_least
+
+__all__ = ["BLOCK", "by_blocks", "by_lanes", "by_lists", "storing", "walking"]
+
+#: Degrees from which on a list is processed by a warp, and by a block. (On R-MAT 24 an iteration of PageRank takes 10.3
+#: ms if blocks process the hubs that they find, 8.2 if hubs from 4096 edges on are assigned dynamically, 6.8 if from
+#: 1024 edges on.)
+WARP, BLOCK = 16, 1024
+
+#: From how many pieces per warp on (log2) pieces are assigned dynamically, and the vertices of such a piece (log2).
+#: (On R-MAT 24 an iteration of PageRank takes 7.1 ms if pieces are assigned statically, 5.3 if dynamically, and 5.7
+#: with pieces of 256. Where all degrees are similar, or warps have fewer pieces, nothing is gained.)
+MANY, PIECE = 4, 7
+
+
+# ---- parts of kernels ------------------------------------------------------------------------------------
+
+# The result of some edges is a pair. Reductions that find an edge (``ends``) use both parts, the best key and the far
+# end that has it; all others use only the second.
+
+
+def walking(
+    value: Callee,
+    where: Callee,
+    add: Callee,
+    renumbered: bool,
+    weighted: bool,
+    identity: float,
+    real: bool,
+    ends: bool,
+    several: bool,
+) -> Callable[..., Any]:
+    """Return a function that reduces every ``stride``-th edge of ``x`` from ``k`` to ``end``; ``several`` at a time."""
+    every = where is None
+
+    def bring(p, C, slot, lists, x, k, best, result):
+        far = np.int64(lists.ends[k])
+        e = np.int64(lists.in_edges[k]) if renumbered else np.int64(k)
+        if every or truth(where(p, C, slot, far)):
+            weight = lists.weights[e] if weighted else 0
+            if ends:
+                best, result = add(best, result, value(p, C, slot, x, far, e, weight), far)
+            else:
+                result = add(C, slot, result, value(p, C, slot, x, far, e, weight))
+        return best, result
+
+    def walk(p, C, slot, lists, x, k, end, stride):
+        best = np.int64(LAST)
+        result = np.float64(identity) if real else np.int64(identity)
+        if several:
+            while k < I(end - I(3 * stride)):
+                best, result = bring(p, C, slot, lists, x, k, best, result)
+                best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
+                best, result = bring(p, C, slot, lists, x, I(k + I(2 * stride)), best, result)
+                best, result = bring(p, C, slot, lists, x, I(k + I(3 * stride)), best, result)
+                k = I(k + I(4 * stride))
+            if k < I(end - stride):
+                best, result = bring(p, C, slot, lists, x, k, best, result)
+                best, result = bring(p, C, slot, lists, x, I(k + stride), best, result)
+                k = I(k + I(2 * stride))
+        while k < end:
+            best, result = bring(p, C, slot, lists, x, k, best, result)
+            k = I(k + stride)
+        return best, result
+
+    return walk
+
+
+def storing(ends: bool, flag: bool) -> Callable[..., Any]:
+    """Return a function that stores a vertex's result."""
+
+    def store(into, x, result):
+        if ends:
+            into[x] = result if result != np.int64(LAST) else np.int64(-1)
+        elif flag:
+            into[x] = truth(result)
+        else:
+            into[x] = result
+
+    return store
+
+
+# ---- kernels ---------------------------------------------------------------------------------------------
+
+
+def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int, join: Callee) -> Callable[..., Any]:
+    """For short lists only: several lanes share a list, so that all loads of a vertex are in flight at once."""
+    shift, vertices = lanes.bit_length() - 1, 32 // lanes
+    reduced = among_lanes(op, join)
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, into, start):
+        lane = np.int32(w & 31)
+        part = np.int32(lane & np.int32(lanes - 1))
+        examined = np.int64(0)
+        first = start + ((w - lane) >> 5) * vertices
+        while first < total:
+            i = first + (lane >> shift)
+            x = np.int64(0)
+            k = I(0)
+            end = I(0)
+            if i < total:
+                x = element_at(queue, everything, i)
+                k = I(I(lists.offsets[x]) + I(part))
+                end = I(lists.offsets[x + 1])
+                if tracing and part == 0:
+                    examined += end - k
+            best, result = walk(p, C, slot, lists, x, k, end, I(lanes))
+            if ends:
+                result = lanes_least(best, result, lanes)
+            else:
+                result = reduced(C, slot, result, lanes)
+            if part == 0 and i < total:
+                store(into, x, result)
+            first += (W >> 5) * vertices
+        if tracing:
+            add_up(C, slot, EXAMINED, examined)
+
+    return phase
+
+
+def by_lists(
+    walk: Callee, store: Callee, pairs: Callee, ends: bool, op: int, join: Callee, longer: bool, dealt: bool
+) -> Callable[..., Any]:
+    """One lane per list. If some are ``longer``, the warp processes these, and puts the longest aside for blocks.
+
+    Warps take pieces of the frontier: from element ``start`` on, assigned statically; or, if ``dealt``, from element 0
+    on, assigned dynamically.
+    """
+    paired = pairs is not None
+    reduced = in_warp(op, join)
+
+    def vertices(p, C, slot, lane, first, last, everything, queue, lists, into, aside, room):
+        """Process 32 vertices, from the first on, one per lane."""
+        i = first + lane
+        mine = np.int64(0)
+        begin = I(0)
+        stop = I(0)
+        if i < last:
+            mine = element_at(queue, everything, i)
+            begin = I(lists.offsets[mine])
+            stop = I(lists.offsets[mine + 1])
+        short = i < last
+        if longer:
+            short = i < last and I(stop - begin) < I(WARP)
+        if short:
+            _, result = walk(p, C, slot, lists, mine, begin, stop, I(1))
+            store(into, mine, result)
+        if longer:
+            waits = i < last and not short
+            if waits and I(stop - begin) >= I(BLOCK):
+                at = fetch_add(C, slot + PILE_COUNT, np.int64(1))
+                if at < room:  # always, unless vertices come twice, as they may after culling
+                    aside[at] = mine
+                    waits = False
+            if paired:
+                waits = pairs(p, C, slot, lists, into, lane, waits, mine, begin, stop)
+            pending = ballot(waits)
+            while pending != np.uint32(0):
+                leader = find_first(pending)
+                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                x = np.int64(shuffle(mine, leader))
+                k = I(I(shuffle(begin, leader)) + I(lane))
+                end = I(shuffle(stop, leader))
+                best, result = walk(p, C, slot, lists, x, k, end, I(32))
+                if ends:
+                    result = warp_least(best, result)
+                else:
+                    result = reduced(C, slot, result)
+                if lane == 0:
+                    store(into, x, result)
+        return stop - begin
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, into, aside, room, start):
+        lane = np.int32(w & 31)
+        examined = np.int64(0)
+        if dealt:
+            warps = W >> 5
+            many = total > W << MANY
+            shift = np.int64(PIECE) if many else np.int64(5)
+            piece = (w - lane) >> 5
+            while piece << shift < total:
+                first = piece << shift
+                last = min(total, first + (np.int64(1) << shift))
+                while first < last:
+                    examined += vertices(
+                        p, C, slot, lane, first, last, everything, queue, lists, into, aside, room
+                    )
+                    first += 32
+                taken = np.int64(0)
+                if many and lane == 0:
+                    taken = fetch_add(C, slot + CURSOR, np.int64(1))
+                piece = warps + np.int64(shuffle(taken, 0)) if many else piece + warps
+        else:
+            first = start + w - lane
+            while first < total:
+                examined += vertices(p, C, slot, lane, first, total, everything, queue, lists, into, aside, room)
+                first += W
+        if tracing:
+            add_up(C, slot, EXAMINED, examined)
+
+    return phase
+
+
+def by_blocks(
+    walk: Callee, store: Callee, ends: bool, op: int, join: Callee, real: bool
+) -> Callable[..., Any]:
+    """Processes the lists that were put aside: a block takes the next one whenever it has finished one."""
+    reduced = in_block(op, join)
+
+    def phase(p, C, slot, w, W, lists, into, aside, held):
+        taken = int32_shared(WORDS)
+        memory = float64_shared(WARPS) if real else int64_shared(WARPS)
+        going = held > 0
+        while going:
+            sync()
+            if thread_index() == 0:
+                taken[0] = np.int32(fetch_add(C, slot + CURSOR, np.int64(1)))
+            sync()
+            at = np.int64(taken[0])
+            going = at < held
+            if going:
+                x = np.int64(aside[at])
+                k = I(I(lists.offsets[x]) + I(thread_index()))
+                best, result = walk(p, C, slot, lists, x, k, I(lists.offsets[x + 1]), I(block_size()))
+                if ends:
+                    result = block_least(best, result, memory)
+                else:
+                    result = reduced(C, slot, result, memory)
+                if thread_index() == 0:
+                    store(into, x, result)
+
+    return phase
