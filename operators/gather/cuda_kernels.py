@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, PILE_COUNT, WARPS, WORDS
+from frontier.backends.cuda.runtime_words import CURSOR, EXAMINED, MORE, PILE_COUNT, WARPS, WORDS
 from frontier.backends.least import LAST
 from frontier.lowering.kernels import Callee
 from frontier.operators.shared.cuda import among_lanes, in_block, in_warp
@@ -138,7 +138,7 @@ def by_lanes(walk: Callee, store: Callee, lanes: int, ends: bool, op: int, join:
                     examined += end - k
             best, result = walk(p, C, slot, lists, x, k, end, I(lanes))
             if ends:
-                result = lanes_least(best, result, lanes)
+                _, result = lanes_least(best, result, lanes)
             else:
                 result = reduced(C, slot, result, lanes)
             if part == 0 and i < total:
@@ -195,7 +195,7 @@ def by_lists(
                 end = I(shuffle(stop, leader))
                 best, result = walk(p, C, slot, lists, x, k, end, I(32))
                 if ends:
-                    result = warp_least(best, result)
+                    _, result = warp_least(best, result)
                 else:
                     result = reduced(C, slot, result)
                 if lane == 0:
@@ -242,6 +242,7 @@ def by_blocks(
     def phase(p, C, slot, w, W, lists, into, aside, held):
         taken = int32_shared(WORDS)
         memory = float64_shared(WARPS) if real else int64_shared(WARPS)
+        results = int64_shared(MORE)  # of the edges that have the least keys
         going = held > 0
         while going:
             sync()
@@ -255,7 +256,7 @@ def by_blocks(
                 k = I(I(lists.offsets[x]) + I(thread_index()))
                 best, result = walk(p, C, slot, lists, x, k, I(lists.offsets[x + 1]), I(block_size()))
                 if ends:
-                    result = block_least(best, result, memory)
+                    _, result = block_least(best, result, memory, results)
                 else:
                     result = reduced(C, slot, result, memory)
                 if thread_index() == 0:

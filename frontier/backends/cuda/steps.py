@@ -13,14 +13,14 @@ from frontier.backends.cuda.machine import (
     find_first,
     load_relaxed,
     shuffle,
+    shuffle_down,
     shuffle_up,
     sync,
     thread_index,
 )
 from frontier.backends.cuda.queues import block_share
-from frontier.backends.cuda.reductions import block_reduce, combine, combined, lanes_reduce, partials, warp_reduce
-from frontier.backends.cuda.runtime_words import CURSOR, MIN, SLOT, SUM
-from frontier.backends.least import LAST
+from frontier.backends.cuda.reductions import combine, combined, partials, warp_reduce
+from frontier.backends.cuda.runtime_words import CURSOR, SLOT, SUM
 
 __all__ = [
     "BUCKETS",
@@ -104,30 +104,45 @@ def folded(op, first, second):
 
 
 @device
+def nearer_of(best, result, other, end):
+    """The pair with the lower key; of equal keys, that with the lower result."""
+    if other < best or (other == best and end < result):
+        return other, end
+    return best, result
+
+
+@device
 def lanes_least(best, result, lanes):
     """In each group of ``lanes`` lanes, the least result among those with the least key; the first lane gets it."""
-    lane = i32(thread_index() & i32(31))
-    least = i64(shuffle(lanes_reduce(MIN, best, lanes), i32(lane & ~i32(lanes - 1))))
-    return lanes_reduce(MIN, result if best == least else i64(LAST), lanes)
+    d = i32(lanes >> 1)
+    while d > i32(0):
+        best, result = nearer_of(best, result, i64(shuffle_down(best, d)), i64(shuffle_down(result, d)))
+        d = i32(d >> i32(1))
+    return best, result
 
 
 @device
 def warp_least(best, result):
     """The same in a warp; lane 0 gets it."""
-    least = i64(shuffle(warp_reduce(MIN, best), i32(0)))
-    return warp_reduce(MIN, result if best == least else i64(LAST))
+    for d in (16, 8, 4, 2, 1):
+        best, result = nearer_of(best, result, i64(shuffle_down(best, d)), i64(shuffle_down(result, d)))
+    return best, result
 
 
 @device
-def block_least(best, result, memory):
+def block_least(best, result, keys, results):
     """The same in a block; thread 0 gets it. All threads call it."""
-    least = block_reduce(MIN, best, memory)
+    t = thread_index()
+    best, result = warp_least(best, result)
     sync()
-    if thread_index() == i32(0):
-        memory[0] = least
+    if (t & i32(31)) == i32(0):
+        keys[t >> i32(5)] = best
+        results[t >> i32(5)] = result
     sync()
-    least = memory[0]
-    return block_reduce(MIN, result if best == least else i64(LAST), memory)
+    if t == i32(0):
+        for i in range(1, block_size() >> i32(5)):
+            best, result = nearer_of(best, result, keys[i], results[i])
+    return best, result
 
 
 # ---- Scan ----------------------------------------------------------------------------------------------

@@ -1,0 +1,215 @@
+"""Edges in the host's memory, or in part: the same results as with all of them in the GPU's own."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import equal
+from conftest import Backend
+from strategies import random_graphs
+
+import frontier as fr
+from frontier.backends import windows
+from frontier.memory import detection
+from frontier.memory.arrays import to_host
+from frontier.memory.mixed import parsed
+from frontier.operators.advance.heads import heads
+from frontier.program import execution
+
+SPLIT = pytest.param("auto", marks=pytest.mark.unsimulated("memory is of one kind there"))
+
+
+@pytest.fixture(params=["host", SPLIT])
+def far(
+    request: pytest.FixtureRequest, cuda: Backend, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[fr.Graph], fr.Graph]:
+    """Move a graph to the GPU, its edges elsewhere; windows are small, so that there are several."""
+    monkeypatch.setattr(windows, "SLOTS", 64 if detection.simulated() else 256)
+
+    def move(g: fr.Graph) -> fr.Graph:
+        if request.param == "host":
+            return g.to(cuda.name, edges="host")
+        size = g.num_slots * (g.targets.itemsize * (1 if g.symmetric else 2) + (0 if g.weights is None else 8))
+        return g.to(cuda.name, edges="auto", memory=size // 2)
+
+    return move
+
+
+def star() -> fr.Graph:
+    """A list for a whole block, and more than one window for it."""
+    return fr.star(40 if detection.simulated() else 3000)
+
+
+#: What runs, and what of its result is compared; sums of floats with a tolerance.
+RESULTS: dict[str, Callable[[fr.Graph], Any]] = {
+    "bfs": lambda g: fr.bfs(g, 0).level,
+    "bfs, pull": lambda g: fr.bfs(g, 0, schedule=fr.Schedule(direction="pull")).level,
+    "sssp": lambda g: fr.sssp(g, 0).distance,
+    "components": lambda g: fr.connected_components(g).label,
+    "pagerank": lambda g: fr.pagerank(g, tolerance=0.01).rank,
+    "betweenness": lambda g: fr.betweenness(g, [0, 1]).centrality,
+    "triangles": lambda g: fr.triangles(g, per_vertex=True).per_vertex,
+    "core numbers": lambda g: fr.core_numbers(g).core,
+    "labels": lambda g: fr.label_propagation(g, max_iterations=3).label,
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_primitives(far: Callable[[fr.Graph], fr.Graph], name: str) -> None:
+    given = list(
+        random_graphs(
+            2 if detection.simulated() else 6,
+            seed=7,
+            max_vertices=30 if detection.simulated() else 200,
+            parallel=True,
+            weights=("int32",),
+        )
+    )
+    for g in (*given, star().with_weights(np.ones(star().num_slots, np.int32))):
+        there = far(g)
+        found, expected = (to_host(RESULTS[name](each)) for each in (there, g))
+        if expected.dtype.kind == "f":
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
+        else:
+            equal(found, expected)
+
+
+def nearest(p, src, dst, edge, weight):  # type: ignore[no-untyped-def]
+    return weight * (src + 1) + edge % 7 + dst % 3
+
+
+def rank(p, src):  # type: ignore[no-untyped-def]
+    return src % 11
+
+
+def rank_of_target(p, dst):  # type: ignore[no-untyped-def]
+    return dst % 11
+
+
+def odd(p, src):  # type: ignore[no-untyped-def]
+    return src % 2 == 1
+
+
+PROGRAM = fr.Sequence(
+    fr.Gather(nearest, "sum", into="total"),
+    fr.Gather(nearest, "max", into="most", edges="out"),
+    fr.Gather(rank, "argmin", into="least"),
+    fr.Gather(rank_of_target, "argmax", into="best", edges="out"),
+    fr.Gather(odd, "or", into="any"),
+    fr.Gather(nearest, "sum", into="some", where=odd),
+    over="vertices",
+)
+
+
+def gathered(g: fr.Graph, f: fr.Frontier | None = None) -> dict[str, np.ndarray]:
+    names = ("total", "most", "least", "best", "some")
+    p = fr.Problem(g, **{name: fr.vertex("int64") for name in names}, any=fr.vertex("bool"))
+    PROGRAM(p, *([] if f is None else [f]))
+    return {name: to_host(getattr(p, name)) for name in (*names, "any")}
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_gathers(far: Callable[[fr.Graph], fr.Graph], directed: bool) -> None:
+    """All vertices, whose lists come in windows, and a frontier, whose lists are read where they are."""
+    scale = 4 if detection.simulated() else 11
+    g = fr.rmat(scale, 3, seed=3, weights=(1, 9), directed=directed)
+    there = far(g)
+    for some in (None, range(0, g.num_vertices, 3)):
+        found, expected = (gathered(each, None if some is None else fr.Frontier(each, some)) for each in (there, g))
+        for name, values in expected.items():
+            equal(found[name], values)
+
+
+@pytest.mark.unsimulated("hubs of thousands of edges")
+def test_the_best_edges_of_hubs(cuda: Backend) -> None:
+    """Lists that whole blocks reduce, several of them, with keys that differ: wherever the edges are."""
+    g = fr.rmat(14, 8, seed=1, weights=(1, 9))
+    assert np.sum(to_host(g.out_degree) >= 1024) > 3
+    expected = gathered(g)
+    for edges in ("device", "host"):
+        for name, values in gathered(g.to(cuda.name, edges=edges)).items():
+            equal(values, expected[name])
+
+
+def visited(p, src, dst):  # type: ignore[no-untyped-def]
+    fr.atomic_add(p.visits, dst, 1)
+    return True
+
+
+def few(p, dst):  # type: ignore[no-untyped-def]
+    return p.visits[dst] < p.least
+
+
+def test_pulls_visit_every_edge_once(far: Callable[[fr.Graph], fr.Graph]) -> None:
+    """Heads are visited first, and not again with the list."""
+
+    def some(g: fr.Graph) -> fr.Frontier:
+        return fr.Frontier(g, range(0, g.num_vertices, 2))
+
+    pull = fr.Schedule(direction="pull")
+    for g in (*random_graphs(3, seed=8, max_vertices=40, directed=False), star()):
+        there = far(g)
+        for least in (1, 2, 3, 2**30):
+            counts = []
+            for each in (there, g):
+                p = fr.Problem(each, visits=fr.vertex("int64"), least=fr.scalar("int64", least))
+                execution.run(fr.Advance(visited, where=few, output=None), p, some(each), pull)
+                counts.append(to_host(p.visits))
+            equal(*counts)
+
+
+def test_heads_are_the_neighbours_of_highest_degree(cuda: Backend) -> None:
+    for g in random_graphs(3, seed=9, max_vertices=30, directed=False):
+        found = to_host(heads(g.to(cuda.name, edges="host"), "out")).reshape(-1, 2)
+        degree = to_host(g.out_degree)
+        for v, two in enumerate(found.tolist()):
+            near = sorted(set(g.targets[g.offsets[v] : g.offsets[v + 1]].tolist()), key=lambda u: (-degree[u], u))
+            assert two == (near + [-1, -1])[:2]
+
+
+def test_where_the_edges_are(cuda: Backend) -> None:
+    g = fr.karate().with_weights(np.ones(156))
+    there = g.to(cuda.name, edges="host")
+    assert "edges in host memory" in repr(there)
+    assert there.to(cuda.name, edges="host") is there or there.placement == g.to(cuda.name, edges="host").placement
+    assert there.placement != g.to(cuda.name).placement
+    for name in ("targets", "weights", "sources"):
+        equal(to_host(getattr(there, name)), getattr(g, name))
+    equal(to_host(there.to("cpu").targets), g.targets)
+    assert g.to(cuda.name, edges="device").placement == g.to(cuda.name).placement
+    assert g.to(cuda.name, edges="auto").placement == g.to(cuda.name).placement
+    assert g.to(cuda.name, memory=0).placement == there.placement
+    mixed = g.to(cuda.name, memory="1 KiB")
+    assert "host and device (" in repr(mixed)
+    equal(pickle.loads(pickle.dumps(there)).targets, g.targets)
+
+
+def test_sizes_in_words() -> None:
+    assert [parsed(x) for x in (7, "7", "4GiB", "4 gib", "1.5KB", "0")] == [7, 7, 2**32, 2**32, 1500, 0]
+    for wrong in ("four", "4XB", -1, "-1", ""):
+        with pytest.raises(fr.GraphError, match="expected a number of bytes"):
+            parsed(wrong)
+
+
+def test_what_is_not_possible(cuda: Backend) -> None:
+    g = fr.karate()
+    for options, words in (
+        ({"edges": "moon"}, "choose 'device', 'host' or 'auto'"),
+        ({"edges": "host", "memory": 7}, "memory= is for edges='auto'"),
+        ({"memory": "much"}, "expected a number of bytes"),
+    ):
+        with pytest.raises(fr.GraphError, match=words):
+            g.to(cuda.name, **options)
+
+
+@pytest.mark.parametrize("name", ["python", "cpu"])
+def test_cores_read_the_hosts_memory_only(name: str) -> None:
+    g = fr.karate()
+    assert g.to(name, edges="host").placement == g.to(name).placement
+    for options in ({"edges": "device"}, {"edges": "auto"}, {"memory": "1GiB"}):
+        with pytest.raises(fr.GraphError, match="reads edges from host memory only"):
+            g.to(name, **options)  # type: ignore[arg-type]
