@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import weakref
 from contextlib import AbstractContextManager
-from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from frontier.memory.base import Memory
 from frontier.memory.gpu import gpu
 from frontier.memory.shortage import HINT
 
-__all__ = ["PinnedMemory", "pinned"]
+__all__ = ["PinnedMemory"]
 
 #: From how many bytes on an array is pinned where it lies. The system gives so large a block pages of its own, which no
 #: other array shares; smaller ones are copied.
@@ -32,7 +31,7 @@ _PORTABLE_MAPPED = 1 | 2
 
 
 class PinnedMemory(Memory):
-    """The host's memory as one GPU reads it; :func:`pinned` gives it.
+    """The host's memory as one GPU reads it.
 
     Parameters
     ----------
@@ -86,14 +85,17 @@ class PinnedMemory(Memory):
         """Wait until the GPU has nothing to do."""
         gpu(self.index).synchronize()
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, PinnedMemory) and self.index == other.index
+
+    def __hash__(self) -> int:
+        return hash((PinnedMemory, self.index))
+
+    def __repr__(self) -> str:
+        return f"PinnedMemory({self.index})"
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return pinned, (self.index,)
-
-
-@cache
-def pinned(index: int) -> PinnedMemory:
-    """Return the host's memory as a GPU reads it, always the same object."""
-    return PinnedMemory(index)
+        return PinnedMemory, (self.index,)
 
 
 class HostBlock:

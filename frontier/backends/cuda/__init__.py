@@ -23,7 +23,7 @@ from frontier.errors import GraphError
 from frontier.memory import detection
 from frontier.memory.gpu import GpuMemory, gpu
 from frontier.memory.mixed import MixedMemory, parsed
-from frontier.memory.pinned import pinned
+from frontier.memory.pinned import PinnedMemory
 from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
@@ -76,12 +76,12 @@ class CudaBackend(Backend):
         if edges == "device":
             return placed(self, own)
         if edges == "host":
-            return placed(self, own, pinned(own.index))
+            return placed(self, own, PinnedMemory(own.index))
         share = _share(graph, own, memory)
         if share == 1:
             return placed(self, own)
         if share == 0:
-            return placed(self, own, pinned(own.index))
+            return placed(self, own, PinnedMemory(own.index))
         return placed(self, own, MixedMemory(own.index, share))
 
     def placement_of(self, local: int) -> Placement:
