@@ -44,6 +44,7 @@ _NAMES = {
     "frontier.primitives.bfs": "bfs",
     "frontier.primitives.cc": "connected_components",
     "frontier.primitives.label_propagation": "label_propagation",
+    "frontier.primitives.leiden": "leiden",
     "frontier.primitives.louvain": "louvain",
     "frontier.primitives.pagerank": "pagerank",
     "frontier.primitives.sssp": "sssp",

@@ -148,6 +148,9 @@ from frontier.primitives.k_truss import (
 from frontier.primitives.label_propagation import (
     label_propagation as label_propagation,
 )
+from frontier.primitives.leiden import (
+    leiden as leiden,
+)
 from frontier.primitives.louvain import (
     louvain as louvain,
 )

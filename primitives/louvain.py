@@ -7,10 +7,10 @@ communities in large networks, 2008).
 
 Vertices move in parallel. Two neighbours that decide at the same time may exchange their communities, for ever, or
 both leave the place where they would have met. So vertices are divided by hashing into classes, anew in every round;
-those of one class decide at the same time, on what the classes before have left, and then move. Of two vertices that
-are alone in their communities only that with the larger label may join the other (Lu, Halappanavar, Kalyanaraman:
-Parallel heuristics for scalable community detection, 2015). A vertex decides again only if a neighbour has moved
-(Ozaki, Tezuka, Inaba: A simple acceleration method for the Louvain algorithm, 2016).
+those of one class decide at the same time, on what the classes before have left, and then move. Of two vertices of a
+class that are alone in their communities only that with the larger label may join the other (Lu, Halappanavar,
+Kalyanaraman: Parallel heuristics for scalable community detection, 2015). A vertex decides again only if a neighbour
+has moved (Ozaki, Tezuka, Inaba: A simple acceleration method for the Louvain algorithm, 2016).
 """
 
 from __future__ import annotations
@@ -57,17 +57,20 @@ def due(p, v):
 
 
 def decide(p, v):
-    """Choose the community where modularity gains most; true if it is another one."""
+    """Choose the community where modularity gains most, or one that v begins; true if it is another one."""
     own = p.label[v]
     share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
     best = own
     most = tally(p, v) - share * (p.total[own] - p.weight[v])
+    if most < 0 and p.size[v] == 0:
+        best = v  # an empty community; no other vertex can choose it
+        most = 0.0
     for slot in fr.neighbours(p, v):
         label = p.key[slot]
         if label in (FREE, own):
             continue
-        if p.size[own] == 1 and p.size[label] == 1 and label > own:
-            continue
+        if p.size[own] == 1 and p.size[label] == 1 and label > own and class_of(p, label) == p.turn - 1:
+            continue  # the one in it is mostly the vertex of the same number; if not, a swap is undone in another round
         gain = p.sum[slot] - share * p.total[label]
         if gain > most or (gain == most and label < best and best != own):
             best = label
