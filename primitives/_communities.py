@@ -29,11 +29,15 @@ __all__ = [
     "CommunitiesResult",
     "check",
     "class_of",
+    "classes",
+    "due",
     "facts",
     "fields",
     "modularity",
     "move",
+    "moves",
     "tally",
+    "wake",
     "weighted",
 ]
 
@@ -47,6 +51,14 @@ PASSED = 1 << 16
 def class_of(p, v):
     """Return the class of a vertex in this round."""
     return fr.hash(fr.hash(p.seed + p.round) + v) % p.classes
+
+
+def due(p, v):
+    """Whether v is to decide now: a neighbour has moved, and it is the turn of v's class."""
+    if p.awake[v] == 0 or class_of(p, v) != p.turn - 1:
+        return False
+    p.awake[v] = 0
+    return True
 
 
 def weigh(p, v):
@@ -91,6 +103,17 @@ def move(p, v):
     fr.atomic_add(p.size, p.next[v], 1)
     p.label[v] = p.next[v]
     return 1
+
+
+def wake(p, src, dst):
+    """Let the neighbours in other communities decide again."""
+    if p.label[dst] != p.label[src]:
+        p.awake[dst] = 1
+
+
+def moves(p):
+    """Return the number of moves of this round so far."""
+    return p.moves + p.moved
 
 
 #: Add up the weights of vertices and of communities.

@@ -24,11 +24,14 @@ from frontier.primitives._communities import (
     CommunitiesResult,
     check,
     class_of,
+    due,
     facts,
     fields,
     modularity,
     move,
+    moves,
     tally,
+    wake,
     weighted,
 )
 from frontier.primitives._tables import FREE
@@ -46,14 +49,6 @@ ROUNDS = 100
 
 #: Modularity that a smaller graph must gain at least, or it was the last.
 TOLERANCE = 1e-7
-
-
-def due(p, v):
-    """Whether v is to decide now: a neighbour has moved, and it is the turn of v's class."""
-    if p.awake[v] == 0 or class_of(p, v) != p.turn - 1:
-        return False
-    p.awake[v] = 0
-    return True
 
 
 def decide(p, v):
@@ -77,17 +72,6 @@ def decide(p, v):
             most = gain
     p.next[v] = best
     return best != own
-
-
-def wake(p, src, dst):
-    """Let the neighbours in other communities decide again."""
-    if p.label[dst] != p.label[src]:
-        p.awake[dst] = 1
-
-
-def moves(p):
-    """Return the number of moves of this round so far."""
-    return p.moves + p.moved
 
 
 def settled(p):

@@ -16,7 +16,7 @@ from strategies import random_graphs
 import frontier as fr
 from frontier.memory import detection
 
-METHODS = ["synchronous", "alternating"]
+METHODS = ["synchronous", "alternating", "asynchronous"]
 
 
 def neighbours(g: fr.Graph) -> list[list[int]]:
@@ -34,20 +34,34 @@ def expected(g: fr.Graph, limit: int, method: str) -> tuple[list[int], int]:
     around = neighbours(g)
     n = g.num_vertices
     label = list(range(n))
-    if method == "synchronous":
-        halves = [range(n)]
-    else:
-        halves = [[v for v in range(n) if fr.hash(v) % 2 == half] for half in (0, 1)]
     for done in range(limit):
         before = label[:]
-        for half in halves:
+        for chosen in classes(n, done, method):
             seen = label[:]
-            for v in half:
+            for v in chosen:
                 if counts := Counter(seen[u] for u in around[v]):
-                    label[v] = min(counts, key=lambda x: (-counts[x], x))
+                    label[v] = pick(counts, v, seen[v], done, method)
         if label == before:
             return label, done + 1
     return label, limit
+
+
+def classes(n: int, done: int, method: str) -> list[list[int]]:
+    """The vertices that choose at the same time, in this order; seed 0."""
+    if method == "synchronous":
+        return [list(range(n))]
+    count = 2 if method == "alternating" else min(n, 64)
+    key = 0 if method == "alternating" else fr.hash(done + 1)
+    return [[v for v in range(n) if fr.hash(key + v) % count == k] for k in range(count)]
+
+
+def pick(counts: Counter[int], v: int, own: int, done: int, method: str) -> int:
+    """The label that v chooses of those around it."""
+    most = [label for label in counts if counts[label] == max(counts.values())]
+    if method != "asynchronous":
+        return min(most)
+    key = fr.hash(fr.hash(done + 1) + v)
+    return own if own in most else max(most, key=lambda label: (fr.hash(key + label) & 0x7FFFFFFF, -label))
 
 
 def check(g: fr.Graph, there: fr.Graph, limit: int = 10, method: str = "synchronous") -> Any:
@@ -114,6 +128,27 @@ def test_a_star_swaps_sides_for_ever_unless_halves_alternate(backend: Backend) -
     assert (result.converged, result.count) == (True, 1)
 
 
+def test_asynchronously_a_star_becomes_one(backend: Backend) -> None:
+    g = fr.star(12)
+    result = check(g, backend(g), 20, "asynchronous")
+    assert (result.converged, result.count) == (True, 1)
+
+
+@pytest.mark.unsimulated("a larger graph")
+def test_labels_are_among_the_most_frequent_in_the_end(compiled: Backend) -> None:
+    g = fr.small_world(2000, 6, 0.05, seed=4)
+    found = []
+    for seed in range(3):
+        result = fr.label_propagation(compiled(g), max_iterations=100, method="asynchronous", seed=seed)
+        assert result.converged
+        label = result.label.tolist()
+        for v, others in enumerate(neighbours(g)):
+            counts = Counter(label[u] for u in others)
+            assert counts[label[v]] == max(counts.values())
+        found.append(label)
+    assert found[0] != found[1] != found[2]
+
+
 @pytest.mark.unsimulated("a real graph")
 def test_a_real_graph(compiled: Backend, real_graph: Any) -> None:
     g = real_graph("air-routes")
@@ -127,7 +162,7 @@ def test_parts_are_refused() -> None:
 
 
 def test_wrong_arguments() -> None:
-    with pytest.raises(fr.GraphError, match="choose from synchronous, alternating"):
+    with pytest.raises(fr.GraphError, match="choose from synchronous, alternating, asynchronous"):
         fr.label_propagation(fr.karate(), method="other")
     with pytest.raises(fr.GraphError, match="max_iterations"):
         fr.label_propagation(fr.karate(), max_iterations=-1)
