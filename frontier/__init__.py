@@ -47,6 +47,7 @@ _NAMES = {
     "frontier.primitives.leiden": "leiden",
     "frontier.primitives.louvain": "louvain",
     "frontier.primitives.pagerank": "pagerank",
+    "frontier.primitives.scc": "strongly_connected_components",
     "frontier.primitives.sssp": "sssp",
     "frontier.primitives.clustering": "clustering",
     "frontier.primitives.core_numbers": "core_numbers",

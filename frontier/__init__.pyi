@@ -157,6 +157,9 @@ from frontier.primitives.louvain import (
 from frontier.primitives.pagerank import (
     pagerank as pagerank,
 )
+from frontier.primitives.scc import (
+    strongly_connected_components as strongly_connected_components,
+)
 from frontier.primitives.sssp import (
     sssp as sssp,
 )
