@@ -154,6 +154,9 @@ from frontier.primitives.leiden import (
 from frontier.primitives.louvain import (
     louvain as louvain,
 )
+from frontier.primitives.maximal_independent_set import (
+    maximal_independent_set as maximal_independent_set,
+)
 from frontier.primitives.pagerank import (
     pagerank as pagerank,
 )
