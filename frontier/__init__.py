@@ -31,7 +31,7 @@ _NAMES = {
     "frontier.functors.functor": "function",
     "frontier.generators": "complete grid karate path rmat small_world star tree urand",
     "frontier.graph.graph": "Graph",
-    "frontier.io": "read register_format write",
+    "frontier.io": "convert open read register_format write",
     "frontier.program.loop": "Loop Sequence",
     "frontier.memory.placement": "Placement",
     "frontier.functors.numbers": "hash random",

@@ -16,7 +16,7 @@ import frontier as fr
 from frontier.backends import windows
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
-from frontier.memory.mixed import parsed
+from frontier.memory.limits import parsed
 from frontier.operators.advance.heads import heads
 from frontier.program import execution
 
@@ -211,5 +211,5 @@ def test_cores_read_the_hosts_memory_only(name: str) -> None:
     g = fr.karate()
     assert g.to(name, edges="host").placement == g.to(name).placement
     for options in ({"edges": "device"}, {"edges": "auto"}, {"memory": "1GiB"}):
-        with pytest.raises(fr.GraphError, match="reads edges from host memory only"):
+        with pytest.raises(fr.GraphError, match="reads edges from host and disk memory only"):
             g.to(name, **options)  # type: ignore[arg-type]

@@ -123,10 +123,10 @@ class Slow(HostMemory):
 
 
 def test_edges_that_lie_elsewhere() -> None:
-    """A placement can say so; no shipped backend reads them there."""
+    """A placement can say so, if the backend reads them there."""
     slow, cpu = Slow(), fr.Placement.parse("cpu")
-    with pytest.raises(fr.GraphError, match="'cpu' reads edges from host memory only, not from disk memory"):
-        fr.Placement(cpu.backend, HOST, edges=slow)
+    with pytest.raises(fr.GraphError, match="'cpu' reads edges from host and disk memory only, not from device memory"):
+        fr.Placement(cpu.backend, HOST, edges=Parts(2))
 
     class Streaming(PythonBackend):
         name = "streaming"

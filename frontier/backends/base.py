@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError, GraphError
 from frontier.lowering.frontier_state import SMALL
+from frontier.memory.disk import DISK
 from frontier.memory.host import HOST
 from frontier.memory.placement import BACKENDS, SHIPPED, Placement, backend_names, placed, unknown
 
@@ -131,8 +132,11 @@ class Backend(ABC):
         own = placement.memory.residence
         if edges == own and memory is None:
             return placed(self, placement.memory)
-        what = f"edges={edges!r}" if edges is not None else f"memory={memory!r}"
-        raise GraphError(f"{what} is not possible on {placement.name!r}, which reads edges from {own} memory only")
+        if edges == DISK.residence and edges in self.reads_edges_from and memory is None:
+            return placed(self, placement.memory, DISK)
+        what = f"edges={edges!r}" if memory is None else f"memory={memory!r}"
+        known = " and ".join((own, *self.reads_edges_from))
+        raise GraphError(f"{what} is not possible on {placement.name!r}, which reads edges from {known} memory only")
 
     def device(self, placement: Placement) -> str:
         """Return what identifies the device that computes, among those of all hosts; empty if processes share it."""

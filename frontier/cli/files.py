@@ -47,6 +47,11 @@ def add(commands: Commands) -> None:
     graphs.add_graph_arguments(parser)
     parser.add_argument("out", metavar="OUT", help="the file to write; its suffix says how; - for standard output")
     _add_writing_arguments(parser)
+    parser.add_argument(
+        "--memory",
+        metavar="BYTES",
+        help="convert a file to a Frontier graph part by part, with so much memory for edges, as 4GiB",
+    )
     parser.set_defaults(command=convert)
 
 
@@ -124,15 +129,39 @@ def generate(arguments: argparse.Namespace) -> int:
 def convert(arguments: argparse.Namespace) -> int:
     """Read a graph, or generate it, and write it to a file in that file's format."""
     _check_out(arguments.out, arguments)
+    if arguments.memory is not None:
+        return _convert_in_parts(arguments)
     return _write(graphs.load(arguments), arguments.out, arguments.to)
+
+
+def _convert_in_parts(arguments: argparse.Namespace) -> int:
+    """Convert a file that may be larger than memory."""
+    from frontier.io import convert as in_parts
+    from frontier.io import open as opened
+    from frontier.io.stored import is_stored
+
+    if not is_stored(arguments.out) or arguments.graph.partition(":")[0] in graphs.KINDS or arguments.graph == "-":
+        raise UsageError("--memory is for a file that becomes a Frontier graph: convert edges.el graph.frontier")
+    if arguments.labels or arguments.header is not None:
+        raise UsageError("--memory does not go with --labels and --header")
+    in_parts(
+        arguments.graph, arguments.out, memory=arguments.memory, format=arguments.format, directed=arguments.directed
+    )
+    made = opened(arguments.out)
+    print(f"{arguments.out}: {made.num_vertices:,} vertices, {made.num_edges:,} edges")
+    return 0
 
 
 def _check_out(out: str, arguments: argparse.Namespace) -> None:
     """Refuse what cannot be written before anything long is done."""
     from frontier.io.formats import format_of
+    from frontier.io.stored import is_stored
 
     if out == "-" and arguments.to is None:
         raise UsageError("- is standard output, which has no name that says what to write: add --to csv, or another")
+    if arguments.to is None and is_stored(out):
+        check_folder(f"{out.rstrip('/')}.part")
+        return
     format_of(out, arguments.to)
     check_folder(out)
 
@@ -140,8 +169,10 @@ def _check_out(out: str, arguments: argparse.Namespace) -> None:
 def _write(graph: Graph, out: str, to: str | None) -> int:
     from frontier.io import write
     from frontier.io.formats import format_of
+    from frontier.io.stored import is_stored
 
-    if graph.labels is not None and format_of(out, to)[0] != "npz":
+    stored = to is None and is_stored(out)
+    if graph.labels is not None and not stored and format_of(out, to)[0] != "npz":
         print(f"frontier: {out} has the vertices' numbers: their names are kept by .npz only", file=sys.stderr)
     if out == "-":
         write(graph, sys.stdout.buffer, to)

@@ -198,7 +198,10 @@ def load(
     if spec == "-" and arguments.format is None:
         raise UsageError("- is standard input, which has no name that says what it is: add --format csv, or another")
     from frontier.io import read
+    from frontier.io.stored import is_stored, opened
 
+    if is_stored(spec) and arguments.format is None and placement is not None and not placement.divides:
+        return opened(spec)
     return read(
         sys.stdin if spec == "-" else spec,  # type: ignore[arg-type]  # of which the bytes are read
         arguments.format,

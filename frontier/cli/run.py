@@ -78,6 +78,12 @@ def add_running_arguments(parser: Parser) -> None:
         "(default: %(default)s); ranks: the processes of mpirun or torchrun, each with its GPU or its processors",
     )
     parser.add_argument("--threads", type=int, metavar="N", help="of the cpu backend")
+    parser.add_argument(
+        "--edges",
+        choices=("device", "host", "disk", "auto"),
+        help="where the edges lie: on the GPU, in the host's memory, as many on the GPU as fit, or (for cpu) on disk",
+    )
+    parser.add_argument("--memory", metavar="BYTES", help="of a GPU's memory for edges, as 4GiB; implies --edges auto")
 
 
 def _backend(text: str) -> str:
@@ -165,11 +171,12 @@ def _load(arguments: argparse.Namespace) -> Run:
 def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
     """Move the graph to the requested backend; also describe that in words."""
     set_threads(arguments)
-    graph = graph.to(arguments.backend)
+    graph = graph.to(arguments.backend, edges=arguments.edges, memory=arguments.memory)
     there = graph.placement
     if not there.backend.speaks():
         hush()
-    words = ", ".join(filter(None, (there.name, there.backend.describe(there))))
+    far = None if there.edges is None else f"edges in {there.edges.described} memory"
+    words = ", ".join(filter(None, (there.name, there.backend.describe(there), far)))
     if arguments.backend == "auto":
         words += " (auto)"
     return graph, words

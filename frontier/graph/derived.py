@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from frontier.graph.moving import on_host
+from frontier.graph.moving import plainly_on_host
 from frontier.graph.topology import Array, read_only
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def _lies_apart(graph: Graph) -> bool:
 
 
 def _from_host(graph: Graph, name: str, kind: str) -> Array:
-    made: Array = graph.placement.memory_of(kind).moved(getattr(on_host(graph), name))
+    made: Array = graph.placement.memory_of(kind).moved(getattr(plainly_on_host(graph), name))
     return made
 
 
@@ -59,7 +59,7 @@ def out_weight(graph: Graph) -> Array:
 def num_loops(graph: Graph) -> int:
     """Number of self-loops; sources that are there are used, others are not kept."""
     if _lies_apart(graph):
-        return num_loops(on_host(graph))
+        return num_loops(plainly_on_host(graph))
     there = graph._topology.built().get("sources")
     return _maker(graph).num_loops(graph._topology) if there is None else int((graph.targets == there).sum())
 

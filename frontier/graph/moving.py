@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.topology import Topology
 
-__all__ = ["moved", "on_host", "resident"]
+__all__ = ["moved", "on_host", "plainly_on_host", "resident"]
 
 
 def resident(graph: Graph, asked: Placement | str, edges: str | None, memory: int | str | None) -> Graph:
@@ -43,8 +43,8 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
         return moved(graph._once("whole", divided.gathered), there)
     if there.shares_arrays_with(here):
         return graph._wrap(graph._topology, there)
-    if _lies_on_host(there):
-        return graph._wrap(_host_topology(graph), there)
+    if _lies_on_host(there) and not _lies_on_host(here):
+        return graph._wrap(_host_topology(graph), there) if there.edges is None else on_host(graph).to(there)
     if not _lies_on_host(here):
         return on_host(graph).to(there)
     return _origin(graph, there) or graph._once(f"copy on {there} {there.edges!r}", lambda: _copy(graph, there))
@@ -55,8 +55,19 @@ def on_host(graph: Graph) -> Graph:
     return graph if _lies_on_host(graph.placement) else moved(graph, "cpu")
 
 
+def plainly_on_host(graph: Graph) -> Graph:
+    """Return a graph whose arrays are NumPy's, and what is derived from them in the host's memory.
+
+    It is not kept if edges are on a disk, as what is derived of it then goes there, too.
+    """
+    if graph.placement.memory is not HOST or graph.placement.edges is None:
+        return on_host(graph)
+    return graph._wrap(graph._topology.copied(lambda array, kind: array), Placement.parse("cpu"))
+
+
 def _lies_on_host(placement: Placement) -> bool:
-    return placement.memory is HOST and placement.edges is None
+    """Whether its arrays are NumPy's; those of edges may be mapped files."""
+    return placement.memory is HOST and (placement.edges is None or placement.edges.residence == "disk")
 
 
 def _origin(graph: Graph, there: Placement) -> Graph | None:
@@ -75,8 +86,9 @@ def _copy(graph: Graph, there: Placement) -> Graph:
         needed[there.memory_of(kind)] += array.nbytes
     for memory, size in needed.items():
         memory.check_room(size, what)
+    apart = there.memory is not graph.placement.memory
     with there.memory.using(what):
-        made = top.copied(lambda array, kind: there.memory_of(kind).moved(array, copy=True))
+        made = top.copied(lambda array, kind: there.memory_of(kind).moved(array, copy=kind == "edges" or apart))
         there.memory.synchronize()  # whichever stream reads them next
     made.derived["origin"] = (graph.placement, weakref.ref(top))
     return graph._wrap(made, there)

@@ -15,6 +15,7 @@ from frontier.errors import GraphError
 from frontier.graph.build import from_csr, from_edges
 from frontier.graph.graph import Graph
 from frontier.graph.moving import on_host
+from frontier.io import stored
 from frontier.io._divisible import graph_in_parts, in_parts
 from frontier.io._edges import Edges
 from frontier.io._source import Source, opened
@@ -116,6 +117,10 @@ def read(
     """
     given = path if hasattr(path, "read") else None
     name = _name(path)
+    if given is None and stored.is_stored(name):
+        loops = None if self_loops == "keep" else self_loops
+        given_too = (format, directed, duplicates, num_vertices, labels, header, loops, parts or None)
+        return _stored_folder(name, placement, given_too)
     if given is None and os.path.isdir(name):
         raise GraphError(f"{name}: expected a file, found a folder")
     suffix, zipped = format_of(name, format)
@@ -147,6 +152,14 @@ def read(
             source = Source(name, file, zipped, progress)
             whole = _read(source, known, suffix, options, duplicates is None)
         return in_parts(whole, there, parts, options.duplicates) if there.divides else whole.to(there)
+
+
+def _stored_folder(name: str, placement: Any, options: tuple[Any, ...]) -> Graph:
+    """The graph of a folder, in memory."""
+    if any(option is not None for option in options):
+        raise GraphError(f"{name}: a Frontier graph is read as it is, without format=, duplicates= and the like")
+    with _naming(name):
+        return stored.opened(name).to("cpu").to("cpu" if placement is None else placement)
 
 
 @contextlib.contextmanager
@@ -212,6 +225,9 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
     """
     given: Any = path if hasattr(path, "write") else None
     name = _name(path)
+    if given is None and format is None and stored.is_stored(name):
+        stored.write(graph, name)
+        return
     suffix, zipped = format_of(name, format)
     known = FORMATS[suffix]
     if known.write is None:

@@ -29,7 +29,7 @@ from frontier.io._edges import Edges
 from frontier.io._members import Ranges, header_of, members
 from frontier.memory.host import HOST
 
-__all__ = ["arrays_of", "divisible", "read", "save"]
+__all__ = ["arrays_of", "divisible", "plain", "read", "save"]
 
 _DAMAGE = (
     zipfile.BadZipFile, zlib.error, struct.error, ValueError, EOFError, KeyError, OSError,
@@ -228,10 +228,10 @@ def arrays_of(graph: Graph, path: str) -> dict[str, Array]:
     if graph.weights is not None:
         arrays["weights"] = graph.weights
     if graph.labels is not None:
-        arrays["labels"] = _plain(graph.labels, "the labels", path)
+        arrays["labels"] = plain(graph.labels, "the labels", path)
     for kind, columns in (("vertices", graph.vertices), ("edges", graph.edges)):
         for name, column in columns.items():
-            arrays[f"{kind}/{name}"] = _plain(column, f"the column {name!r} of {kind}", path)
+            arrays[f"{kind}/{name}"] = plain(column, f"the column {name!r} of {kind}", path)
     return arrays
 
 
@@ -252,7 +252,7 @@ class _Forward:
         self.write, self.flush = file.write, file.flush
 
 
-def _plain(array: Array, what: str, path: str) -> Array:
+def plain(array: Array, what: str, path: str) -> Array:
     """Refuse arrays of objects, which only a pickle could hold; strings are no objects."""
     if array.dtype.kind != "O":
         return array

@@ -1,4 +1,7 @@
-"""How much host memory this process can still allocate: limits of the machine, its container, its address space."""
+"""How much host memory this process can still allocate: limits of the machine, its container, its address space.
+
+:func:`parsed` reads numbers of bytes that users give.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,14 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-__all__ = ["address_space_left", "free"]
+from frontier.errors import GraphError
+
+__all__ = ["address_space_left", "free", "parsed"]
 
 #: What no machine has, for where nothing is known.
 UNKNOWN = 1 << 62
+
+_UNITS = {"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 def free() -> tuple[int, str]:
@@ -101,3 +108,23 @@ def _group_files() -> list[tuple[Path, str, str, str]]:
             if (folder / files[0]).exists():
                 found.append((folder, *files))
     return found
+
+
+def parsed(size: int | str) -> int:
+    """Return a number of bytes that is given as such, or as a string like ``"4GiB"``.
+
+    Raises
+    ------
+    GraphError
+        If it is neither.
+    """
+    text = str(size).strip().upper()
+    digits = text.rstrip("KMGIB ")
+    unit = text[len(digits) :].strip()
+    try:
+        number = float(digits) * _UNITS[unit]
+    except (KeyError, ValueError):
+        number = -1
+    if not 0 <= number < 2**63:
+        raise GraphError(f"memory={size!r}: expected a number of bytes, as 2**32 or '4GiB'")
+    return int(number)

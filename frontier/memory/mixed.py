@@ -22,32 +22,10 @@ from frontier.memory.gpu import gpu
 from frontier.memory.pinned import PinnedMemory
 from frontier.memory.shortage import HINT
 
-__all__ = ["MixedMemory", "parsed"]
+__all__ = ["MixedMemory"]
 
 #: Bytes of a piece; the driver maps multiples of 2 MiB.
 PIECE = 1 << 23
-
-_UNITS = {"": 1, "B": 1, "KIB": 1 << 10, "MIB": 1 << 20, "GIB": 1 << 30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
-
-
-def parsed(size: int | str) -> int:
-    """Return a number of bytes that is given as such, or as a string like ``"4GiB"``.
-
-    Raises
-    ------
-    GraphError
-        If it is neither.
-    """
-    text = str(size).strip().upper()
-    digits = text.rstrip("KMGIB ")
-    unit = text[len(digits) :].strip()
-    try:
-        number = float(digits) * _UNITS[unit]
-    except (KeyError, ValueError):
-        number = -1
-    if not 0 <= number < 2**63:
-        raise GraphError(f"memory={size!r}: expected a number of bytes, as 2**32 or '4GiB'")
-    return int(number)
 
 
 class MixedMemory(Memory):

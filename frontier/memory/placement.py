@@ -118,8 +118,8 @@ class Placement:
         if self.edges is self.memory:
             object.__setattr__(self, "edges", None)
         elif self.edges is not None and self.edges.residence not in self.backend.reads_edges_from:
-            own, other = self.memory.residence, self.edges.residence
-            raise GraphError(f"{name!r} reads edges from {own} memory only, not from {other} memory")
+            known = " and ".join((self.memory.residence, *self.backend.reads_edges_from))
+            raise GraphError(f"{name!r} reads edges from {known} memory only, not from {self.edges.residence} memory")
         object.__setattr__(self, "name", name)
 
     # -- making one -----------------------------------------------------------------------------

@@ -30,6 +30,7 @@ class CpuBackend(Backend):
     """Compiles loops for the threads of the processor."""
 
     name = "cpu"
+    reads_edges_from: tuple[str, ...] = ("disk",)
     keeps_pairs = True
 
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> CpuExecution:

@@ -22,7 +22,8 @@ from frontier.backends.base import Backend
 from frontier.errors import GraphError
 from frontier.memory import detection
 from frontier.memory.gpu import GpuMemory, gpu
-from frontier.memory.mixed import MixedMemory, parsed
+from frontier.memory.limits import parsed
+from frontier.memory.mixed import MixedMemory
 from frontier.memory.pinned import PinnedMemory
 from frontier.memory.placement import Placement, backend_named, placed, unknown
 

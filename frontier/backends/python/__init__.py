@@ -27,6 +27,7 @@ class PythonBackend(Backend):
 
     name = "python"
     interprets = True
+    reads_edges_from: tuple[str, ...] = ("disk",)
     takes_order = True
 
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Interpretation:

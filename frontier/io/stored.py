@@ -1,0 +1,206 @@
+"""The Frontier graph, a folder ``NAME.frontier``: a graph's arrays as they lie in memory, which are mapped, not read.
+
+A file for each array, little-endian and nothing else in it; ``graph.json`` says what they are:
+
+    {"format": "Frontier graph", "version": 1, "vertices": 5, "slots": 8, "directed": true,
+     "arrays": {"targets": {"file": "targets.bin", "dtype": "<i4", "length": 8, "crc32": [3406212505]}, ...}}
+
+The arrays are ``offsets`` and ``targets``; ``weights``, ``labels``, ``vertex/NAME`` and ``edge/NAME`` (columns), if
+there are any; and, so that nothing of the size of the edges has to be made, ``in_offsets``, ``in_sources`` and
+``in_edges`` of directed graphs. Checksums are those of blocks of 64 MiB. A folder is written under another name, which
+is changed when all is there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from frontier.errors import GraphError
+from frontier.graph.graph import Graph
+from frontier.graph.moving import on_host
+from frontier.graph.topology import Array
+from frontier.io.npz import plain
+from frontier.memory.disk import DISK, mapped
+from frontier.memory.host import HOST
+from frontier.memory.placement import backend_named, placed
+
+__all__ = ["SUFFIX", "Folder", "is_stored", "opened", "write"]
+
+SUFFIX = ".frontier"
+HEAD, VERSION = "graph.json", 1
+
+#: Bytes that have one checksum.
+BLOCK = 1 << 26
+
+
+def is_stored(name: str) -> bool:
+    """Whether a path is that of a Frontier graph, to be read or written."""
+    return name.rstrip("/").lower().endswith(SUFFIX)
+
+
+# ---- writing ---------------------------------------------------------------------------------------------
+
+
+class Folder:
+    """A folder that is being written, array by array.
+
+    Attributes
+    ----------
+    path : str
+        Where it is as yet.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.arrays: dict[str, dict[str, Any]] = {}
+
+    def add(self, name: str, parts: Iterator[Array] | list[Array], dtype: Any) -> None:
+        """Write an array, given in parts."""
+        dtype = np.dtype(dtype).newbyteorder("<")
+        file = f"{name.replace('/', '_')}.bin" if name.replace("/", "").isidentifier() else f"{len(self.arrays)}.bin"
+        length = 0
+        with open(os.path.join(self.path, file), "wb") as out:
+            for part in parts:
+                length += len(part)
+                out.write(np.ascontiguousarray(part, dtype).data)
+        self.noted(name, file, dtype, length)
+
+    def noted(self, name: str, file: str, dtype: Any, length: int) -> None:
+        """Take up a file that is there already."""
+        sums = _checksums(os.path.join(self.path, file))
+        self.arrays[name] = {"file": file, "dtype": np.dtype(dtype).str, "length": length, "crc32": sums}
+
+    def finish(self, **facts: Any) -> None:
+        """Write what says what is in the folder."""
+        head = {"format": "Frontier graph", "version": VERSION, **facts, "arrays": self.arrays}
+        with open(os.path.join(self.path, HEAD), "w", encoding="utf-8") as file:
+            json.dump(head, file, indent=1)
+
+
+def _checksums(path: str) -> list[int]:
+    with open(path, "rb") as file:
+        return [zlib.crc32(block) for block in iter(lambda: file.read(BLOCK), b"")]
+
+
+@contextmanager
+def replacing_folder(name: str) -> Iterator[str]:
+    """Make a folder that takes the place of ``name`` at the end of a block without an error."""
+    name = os.path.realpath(name)
+    if os.path.exists(name) and not os.path.exists(os.path.join(name, HEAD)):
+        raise GraphError(f"{name}: there is something else than a Frontier graph, which is not replaced")
+    beside = f"{name}.{secrets.token_hex(4)}.tmp"
+    os.mkdir(beside)
+    try:
+        yield beside
+        replace_folder(beside, name)
+    except BaseException:
+        shutil.rmtree(beside, ignore_errors=True)
+        raise
+
+
+def replace_folder(made: str, name: str) -> None:
+    """Let a folder take the place of another, which is deleted; what has that open keeps it."""
+    old = f"{made}.old"
+    if os.path.exists(name):
+        os.rename(name, old)
+    os.rename(made, name)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def write(graph: Graph, name: str) -> None:
+    """Write a graph; the in-edges of a directed graph, too."""
+    graph = on_host(graph)
+    arrays: dict[str, Array | None] = {"offsets": graph.offsets, "targets": graph.targets, "weights": graph.weights}
+    if graph.directed:
+        arrays |= {"in_offsets": graph.in_offsets, "in_sources": graph.in_sources, "in_edges": graph.in_edges}
+    if graph.labels is not None:
+        arrays["labels"] = plain(graph.labels, "the labels", name)
+    for kind, columns in (("vertex", graph.vertices), ("edge", graph.edges)):
+        for column, values in columns.items():
+            arrays[f"{kind}/{column}"] = plain(values, f"the column {column!r} of {kind} data", name)
+    try:
+        with replacing_folder(name) as path:
+            folder = Folder(path)
+            for key, array in arrays.items():
+                if array is not None:
+                    folder.add(key, [array], array.dtype)
+            folder.finish(vertices=graph.num_vertices, slots=graph.num_slots, directed=graph.directed)
+    except OSError as error:
+        raise GraphError(f"{name}: cannot be written: {error.strerror or error}") from None
+
+
+# ---- reading ---------------------------------------------------------------------------------------------
+
+
+def opened(name: str, check: bool = False) -> Graph:
+    """Return the graph of a folder, with its arrays mapped; offsets, labels and columns of vertices are read."""
+    head = _head(name)
+    try:
+        found = {key: _array(name, key, each, check) for key, each in head["arrays"].items()}
+        n, m, directed = int(head["vertices"]), int(head["slots"]), bool(head["directed"])
+        lengths = {"offsets": n + 1, "in_offsets": n + 1, "labels": n, "vertex": n}
+        for key, values in found.items():
+            if len(values) != lengths.get(key.partition("/")[0], m):
+                raise GraphError(f"{name}: the array {key!r} has {len(values)} entries")
+        offsets, targets = found["offsets"], found["targets"]
+    except (KeyError, TypeError, ValueError) as error:
+        raise GraphError(f"{name}: not a Frontier graph: {HEAD} lacks or misstates {error}") from None
+    if int(offsets[0]) != 0 or int(offsets[-1]) != m:
+        raise GraphError(f"{name}: offsets go from {offsets[0]} to {offsets[-1]}, not from 0 to {m}")
+    columns: dict[str, dict[str, Array]] = {"vertex": {}, "edge": {}}
+    for key, values in found.items():
+        kind, _, column = key.partition("/")
+        if column:
+            columns[kind][column] = values
+    graph = Graph(
+        offsets, targets, found.get("weights"), directed=directed, labels=found.get("labels"),
+        vertices=columns["vertex"], edges=columns["edge"], placement=placed(backend_named("cpu"), HOST, DISK),
+    )  # fmt: skip
+    if "in_edges" in found:
+        graph._once("in_lists", lambda: (found["in_offsets"], found["in_sources"]))
+        graph._once("in_edges", lambda: found["in_edges"])
+    return graph
+
+
+def _head(name: str) -> dict[str, Any]:
+    try:
+        with open(os.path.join(name, HEAD), encoding="utf-8") as file:
+            head = json.load(file)
+    except FileNotFoundError:
+        raise GraphError(f"{name}: not a Frontier graph: there is no {HEAD} in it") from None
+    except (OSError, ValueError) as error:
+        raise GraphError(f"{name}: {HEAD} cannot be read: {error}") from None
+    if not isinstance(head, dict) or head.get("format") != "Frontier graph":
+        raise GraphError(f"{name}: not a Frontier graph: {HEAD} does not say so")
+    if head.get("version") != VERSION:
+        raise GraphError(f"{name}: of version {head.get('version')}, and this is known up to {VERSION}")
+    return head
+
+
+def _array(name: str, key: str, noted: dict[str, Any], check: bool) -> Array:
+    path = os.path.join(name, os.path.basename(noted["file"]))
+    dtype, length = np.dtype(noted["dtype"]), int(noted["length"])
+    try:
+        size = os.path.getsize(path)
+    except OSError as error:
+        raise GraphError(f"{name}: the file of {key!r} cannot be read: {error.strerror}") from None
+    if size != length * dtype.itemsize:
+        raise GraphError(f"{name}: the file of {key!r} has {size:,} bytes, expected {length * dtype.itemsize:,}")
+    if check:
+        for i, (found, said) in enumerate(zip(_checksums(path), noted["crc32"], strict=True)):
+            if found != said:
+                raise GraphError(f"{path}: damaged, the checksum is wrong from byte {i * BLOCK:,} on")
+    values = mapped(path, dtype, length)
+    of_edges = key in ("targets", "weights", "in_sources", "in_edges") or key.startswith("edge/")
+    if not of_edges or dtype != dtype.newbyteorder("="):
+        return values.astype(dtype.newbyteorder("="))
+    return values.view(dtype.newbyteorder("="))

@@ -1,0 +1,276 @@
+"""Edges on a disk: Frontier graphs, files of this process, and the external sort that makes graphs of files."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import equal
+from strategies import random_graphs
+
+import frontier as fr
+from frontier.cli import main
+from frontier.io import external, stored
+from frontier.memory.disk import DISK, lies_on_disk
+
+
+def alike(found: fr.Graph, expected: fr.Graph) -> None:
+    """Compare everything that a graph has."""
+    assert (found.directed, found.num_vertices, found.num_slots) == (
+        expected.directed, expected.num_vertices, expected.num_slots
+    )  # fmt: skip
+    for name in ("offsets", "targets", "weights", "labels", "in_offsets", "in_sources", "in_edges"):
+        mine, its = getattr(found, name), getattr(expected, name)
+        assert (mine is None) == (its is None)
+        if its is not None:
+            assert mine.dtype == its.dtype
+            equal(mine, its)
+    for kind in ("vertices", "edges"):
+        mine, its = getattr(found, kind), getattr(expected, kind)
+        assert list(mine) == list(its)
+        for name in its:
+            equal(mine[name], its[name])
+
+
+@pytest.fixture(params=["cpu", "python"])
+def name(request: pytest.FixtureRequest) -> str:
+    chosen: str = request.param
+    return chosen
+
+
+# ---- residence -------------------------------------------------------------------------------------------
+
+
+RESULTS: dict[str, Callable[[fr.Graph], Any]] = {
+    "bfs": lambda g: fr.bfs(g, 0).level,
+    "components": lambda g: fr.connected_components(g).label,
+    "pagerank": lambda g: fr.pagerank(g).rank,
+    "betweenness": lambda g: fr.betweenness(g, [0, 1]).centrality,
+    "triangles": lambda g: fr.triangles(g, per_vertex=True).per_vertex,
+    "cores": lambda g: fr.core_numbers(g).core,
+}
+
+
+@pytest.mark.parametrize("what", RESULTS)
+def test_the_same_results(name: str, what: str) -> None:
+    for g in random_graphs(6, seed=31, min_vertices=2, max_vertices=40, parallel=True):
+        there = g.to(name, edges="disk")
+        assert g.num_slots == 0 or lies_on_disk(there.targets)
+        np.testing.assert_allclose(RESULTS[what](there), RESULTS[what](g.to(name)), rtol=1e-12)
+
+
+def test_what_is_derived_lies_there_too() -> None:
+    g = fr.rmat(8, 4, directed=True, weights=(1, 9), seed=3)
+    there = g.to("cpu", edges="disk")
+    assert there.placement.residence == {"offsets": "host", "edges": "disk", "fields": "host"}
+    assert "edges in disk memory" in repr(there)
+    for array in (there.targets, there.weights, there.in_sources, there.in_edges, there.sources):
+        assert lies_on_disk(array)
+    assert not lies_on_disk(there.offsets)
+    alike(there, g)
+    again = there.to("cpu", edges="host")
+    assert not lies_on_disk(again.targets)
+    alike(again, g)
+    assert there.to("python", edges="disk").targets is there.targets
+    alike(pickle.loads(pickle.dumps(there)), g)
+
+
+def test_files_of_a_process_leave_no_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FRONTIER_SPILL_DIR", str(tmp_path))
+    made = DISK.full(5, 7, np.int32)
+    equal(made, [7] * 5)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.setenv("FRONTIER_SPILL_DIR", str(tmp_path / "none"))
+    with pytest.raises(fr.GraphError, match="is not a folder"):
+        DISK.moved(np.arange(3))
+
+
+# ---- Frontier graphs -------------------------------------------------------------------------------------
+
+
+def test_written_and_opened(tmp_path: Path) -> None:
+    path = tmp_path / "g.frontier"
+    for g in random_graphs(25, seed=32, max_vertices=30, parallel=True):
+        fr.write(g, path)
+        found = fr.open(path, check=True)
+        alike(found, g)
+        assert g.num_slots == 0 or lies_on_disk(found.targets)
+        read = fr.read(path)
+        assert not lies_on_disk(read.targets)
+        alike(read, g)
+    assert [each.name for each in tmp_path.iterdir()] == ["g.frontier"]
+
+
+def test_labels_and_columns(tmp_path: Path) -> None:
+    g = fr.from_edges(
+        [0, 1], [1, 2], [0.5, 1.5], labels=["a", "bc", "d"], directed=True,
+        vertices={"age": [1, 2, 3]}, edges={"since last": [2001, 2002]},
+    )  # fmt: skip
+    fr.write(g, tmp_path / "g.frontier")
+    alike(fr.open(tmp_path / "g.frontier", check=True), g)
+
+
+def test_what_is_open_stays_when_it_is_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "g.frontier"
+    fr.write(fr.path(5), path)
+    before = fr.open(path)
+    fr.write(fr.star(7), path)
+    alike(before, fr.path(5))
+    alike(fr.open(path), fr.star(7))
+
+
+def test_an_error_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "g.frontier"
+    fr.write(fr.path(5), path)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(stored, "_checksums", full)
+    with pytest.raises(fr.GraphError, match="cannot be written: No space left"):
+        fr.write(fr.star(7), path)
+    assert [each.name for each in tmp_path.iterdir()] == ["g.frontier"]
+    alike(fr.open(path), fr.path(5))
+
+
+def change(path: Path, **facts: Any) -> None:
+    head = json.loads((path / "graph.json").read_text())
+    (path / "graph.json").write_text(json.dumps({**head, **facts}))
+
+
+def test_damage_is_found(tmp_path: Path) -> None:
+    path = tmp_path / "g.frontier"
+
+    def refused(words: str, check: bool = False) -> None:
+        with pytest.raises(fr.GraphError, match=words):
+            fr.open(path, check=check)
+        fr.write(fr.karate(), path)
+
+    fr.write(fr.karate(), path)
+    data = bytearray((path / "targets.bin").read_bytes())
+    data[77] ^= 1
+    (path / "targets.bin").write_bytes(data)
+    fr.open(path)
+    refused("the checksum is wrong", check=True)
+    (path / "targets.bin").write_bytes(data[:-4])
+    refused("has 620 bytes, expected 624")
+    (path / "targets.bin").unlink()
+    refused("cannot be read: No such file")
+    change(path, version=9)
+    refused("of version 9")
+    change(path, format="else")
+    refused("does not say so")
+    change(path, slots=7)
+    refused("has 156 entries")
+    change(path, arrays={})
+    refused("lacks or misstates")
+    (path / "graph.json").write_text("{")
+    refused("cannot be read")
+    (path / "graph.json").unlink()
+    with pytest.raises(fr.GraphError, match=r"there is no graph\.json"):
+        fr.open(path)
+    with pytest.raises(fr.GraphError, match="something else"):
+        fr.write(fr.karate(), path)
+    with pytest.raises(fr.GraphError, match="read as it is"):
+        fr.read(path, directed=True)
+
+
+# ---- from files, part by part ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("memory", [1 << 14, "1GiB"])
+@pytest.mark.parametrize("duplicates", ["first", "last", "min", "sum", "keep"])
+def test_converted_as_read(tmp_path: Path, memory: Any, duplicates: str) -> None:
+    for i, g in enumerate(
+        random_graphs(4, seed=33, max_vertices=300, parallel=True, weights=("int32",), directed=True)
+    ):
+        for directed in (True, False):
+            suffix = (".wel", ".mtx", ".npz", ".gr")[i]
+            fr.write(g, tmp_path / f"g{suffix}")
+            options: dict[str, Any] = {"duplicates": duplicates, "directed": directed}
+            fr.convert(tmp_path / f"g{suffix}", tmp_path / "g.frontier", memory=memory, **options)
+            alike(fr.open(tmp_path / "g.frontier", check=True), fr.read(tmp_path / f"g{suffix}", **options))
+
+
+def test_self_loops_and_sizes(tmp_path: Path) -> None:
+    (tmp_path / "g.el").write_text("0 1\n1 1\n5 2\n")
+    out = tmp_path / "g.frontier"
+    for options in ({"self_loops": "drop"}, {"num_vertices": 9}):
+        fr.convert(tmp_path / "g.el", out, **options)  # type: ignore[arg-type]
+        alike(fr.open(out), fr.read(tmp_path / "g.el", **options))  # type: ignore[arg-type]
+    (tmp_path / "loop.el").write_text("1 1\n")
+    fr.convert(tmp_path / "loop.el", out, self_loops="drop")
+    alike(fr.open(out), fr.read(tmp_path / "loop.el", self_loops="drop"))
+
+
+def test_an_interrupted_conversion_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever it stops, all pieces that were noted are not done again, and the graph is the same."""
+    source, out = tmp_path / "g.wel", tmp_path / "g.frontier"
+    fr.write(fr.rmat(7, 8, seed=5, directed=True, weights=(1, 9)), source)
+    expected = fr.read(source, directed=True)
+    append, note = external._Work.append, external._Work.note
+    done: set[tuple[int, int]] = set()
+    count, most = 0, 0
+
+    def failing(self: Any, file: str, values: Any) -> None:
+        nonlocal count
+        append(self, file, values)
+        count += 1
+        if count > most:
+            raise KeyboardInterrupt
+
+    def noted(self: Any, stage: int, piece: int) -> None:
+        assert (stage, piece) not in done
+        done.add((stage, piece))
+        note(self, stage, piece)
+
+    monkeypatch.setattr(external._Work, "append", failing)
+    monkeypatch.setattr(external._Work, "note", noted)
+    stops = 0
+    for most in (3, 11, 40, 90, 150, 10**9):  # noqa: B007
+        count = 0
+        try:
+            fr.convert(source, out, memory=1 << 14, directed=True)
+            break
+        except KeyboardInterrupt:
+            stops += 1
+    assert stops >= 3
+    alike(fr.open(out, check=True), expected)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["g.frontier", "g.wel"]
+
+
+def test_what_cannot_be_converted(tmp_path: Path) -> None:
+    out = tmp_path / "g.frontier"
+
+    def refused(file: str, text: str, words: str, **options: Any) -> None:
+        (tmp_path / file).write_text(text)
+        with pytest.raises(fr.GraphError, match=words):
+            fr.convert(tmp_path / file, out, **options)
+
+    refused("a.el", "0 1\n", "vertex 1 is not below", num_vertices=1)
+    refused("b.el", "0 0\n", "self-loop of vertex 0", self_loops="error")
+    refused("c.el", "0 1\n0 1\n", "more than once", duplicates="error")
+    refused("d.el", "0 x\n", "found 'x'")
+    refused("e.csv", "source,target,weight,since\n0,1,2,3\n", "columns")
+    refused("f.graph", "2 1\n2\n1\n", "METIS files cannot be read in pieces")
+    refused("g.el", "0 1\n", "choose one of", duplicates="maybe")
+    refused("h.el", "0 1\n", "choose 'keep'", self_loops="maybe")
+    assert not out.exists()
+
+
+def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fr.write(fr.karate(), "karate.el")
+    for more in ([], ["--memory", "64KiB"]):
+        assert main(["convert", "karate.el", "karate.frontier", "--no-directed", *more]) == 0
+        assert "karate.frontier: 34 vertices, 78 edges" in capsys.readouterr().out
+        alike(fr.open("karate.frontier"), fr.karate())
+    assert main(["bfs", "karate.frontier", "--backend", "cpu", "--edges", "disk", "--verify"]) == 0
+    assert "edges in disk memory" in capsys.readouterr().out
+    assert main(["info", "karate.frontier"]) == 0
+    assert main(["convert", "karate:1", "karate.npz", "--memory", "1GiB"]) == 2
