@@ -73,6 +73,8 @@ from frontier.graph.graph import (
     Graph as Graph,
 )
 from frontier.io import (
+    convert as convert,
+    open as open,
     read as read,
     register_format as register_format,
     write as write,
