@@ -138,6 +138,9 @@ from frontier.primitives.cc import (
 from frontier.primitives.clustering import (
     clustering as clustering,
 )
+from frontier.primitives.color import (
+    color as color,
+)
 from frontier.primitives.core_numbers import (
     core_numbers as core_numbers,
 )
