@@ -56,6 +56,7 @@ _NAMES = {
     "frontier.primitives.jaccard": "jaccard",
     "frontier.primitives.k_truss": "k_truss",
     "frontier.primitives.subgraph_match": "subgraph_match",
+    "frontier.primitives.topological_order": "topological_order",
     "frontier.primitives.triangles": "triangles",
     "frontier.primitives.walks": "node2vec_walks random_walks",
     "frontier.operators": (

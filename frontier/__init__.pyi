@@ -174,6 +174,9 @@ from frontier.primitives.sssp import (
 from frontier.primitives.subgraph_match import (
     subgraph_match as subgraph_match,
 )
+from frontier.primitives.topological_order import (
+    topological_order as topological_order,
+)
 from frontier.primitives.triangles import (
     triangles as triangles,
 )
