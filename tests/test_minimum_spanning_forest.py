@@ -1,0 +1,91 @@
+"""Minimum spanning forests: a forest that spans every component, of the weight that NetworkX and SciPy find."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import oracles
+import pytest
+from compare import equal, host, workers
+from conftest import Backend
+from hypothesis import given
+from scipy.sparse import csgraph
+from strategies import SIMULATED, WEIGHTS, graphs, random_graphs
+
+import frontier as fr
+from frontier.errors import GraphError
+
+
+def check(g: fr.Graph) -> fr.primitives.minimum_spanning_forest.SpanningForestResult:
+    """The edges are a forest of as many trees as there are components, of the least weight."""
+    result = fr.minimum_spanning_forest(g)
+    edges, here = host(result.edges), g.to("cpu")
+    labels = oracles.components(g)
+    assert result.count == len(np.unique(labels))
+    assert len(edges) == len(np.unique(edges)) == g.num_vertices - result.count
+    assert (here.sources[edges] < here.targets[edges]).all()
+    forest = fr.from_edges(here.sources[edges], here.targets[edges], num_vertices=g.num_vertices)
+    equal(oracles.components(forest), labels)
+    equal(host(result.tree)[labels], host(result.tree))
+    assert len(np.unique(host(result.tree))) == result.count
+    weight = nx.minimum_spanning_tree(oracles.networkx_graph(g)).size("weight") if g.num_vertices else 0
+    assert result.weight == pytest.approx(weight)
+    assert result.weight == pytest.approx(here.weights[edges].sum(dtype=np.float64))
+    return result
+
+
+def test_many_graphs(backend: Backend) -> None:
+    count, largest = (80, 150) if backend.name != "python" and not SIMULATED else (15, 30)
+    for dtype in WEIGHTS[1:]:
+        options = {"max_vertices": largest, "weights": dtype, "directed": False, "parallel": True}
+        for g in random_graphs(count // 4, seed=85, **options):
+            check(backend(g))
+
+
+@given(g=graphs(weights=WEIGHTS[1:], directed=False))
+def test_any_graph(backend: Backend, g: fr.Graph) -> None:
+    check(backend(g))
+
+
+def test_several_workers(compiled: Backend) -> None:
+    with workers(3):
+        options = {"max_vertices": 300, "weights": "int32", "directed": False}
+        for g in random_graphs(5 if SIMULATED else 30, seed=86, **options):
+            check(compiled(g))
+
+
+def test_special_graphs(backend: Backend) -> None:
+    assert check(backend(fr.from_edges([], [], [], num_vertices=0))).count == 0
+    apart = check(backend(fr.from_edges([], [], [], num_vertices=3)))
+    assert (apart.count, apart.weight, apart.edges.tolist()) == (3, 0, [])
+    looped = fr.from_edges([0, 0, 0, 1], [0, 1, 1, 2], [-9, 4, 3, -2], duplicates="keep")
+    assert check(backend(looped)).weight == 1
+    infinite = check(backend(fr.from_edges([0, 1], [1, 2], [np.inf, 1.0])))
+    assert (infinite.count, infinite.weight) == (1, np.inf)
+
+
+def test_equal_weights(backend: Backend) -> None:
+    """No cycle arises, and large integers are exact."""
+    assert check(backend(fr.complete(9, weights=(3, 3)))).weight == 24
+    large = fr.from_edges([0, 1, 2], [1, 2, 0], [2**60 + 1, 2**60, 2**60 + 2])
+    assert fr.minimum_spanning_forest(backend(large)).weight == 2**61 + 1
+
+
+def test_what_is_refused(backend: Backend) -> None:
+    with pytest.raises(GraphError, match="undirected"):
+        fr.minimum_spanning_forest(backend(fr.from_edges([0], [1], [1], directed=True)))
+    with pytest.raises(GraphError, match="weights"):
+        fr.minimum_spanning_forest(backend(fr.path(3)))
+
+
+def test_parts() -> None:
+    g = fr.rmat(7, 4, seed=3, weights=(1, 9))
+    equal(check(g.to("ranks:2")).edges, check(g).edges)
+
+
+@pytest.mark.unsimulated("large graphs")
+def test_a_larger_graph(compiled: Backend) -> None:
+    g = fr.rmat(12, 8, seed=5, weights=(1, 1000))
+    expected = int(csgraph.minimum_spanning_tree(oracles.matrix(g, g.weights)).sum())
+    with workers(2):
+        assert fr.minimum_spanning_forest(compiled(g)).weight == expected
