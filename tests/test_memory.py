@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compare import workers
 from conftest import Backend
 
 import frontier as fr
@@ -150,6 +151,31 @@ def test_a_plan_of_ones_own(monkeypatch: pytest.MonkeyPatch) -> None:
     assert said.in_edges == 0
     with pytest.raises(fr.GraphError, match=r"nothing is known of the memory of .nonsense.: bc, .*marked"):
         g.memory_estimate("nonsense")
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_places_of_each_thread(count: int, monkeypatch: pytest.MonkeyPatch, problems: list[Problem]) -> None:
+    """Intersect takes memory of the size of the vertices for each thread of a CPU."""
+
+    def common(p, u, v, w):  # type: ignore[no-untyped-def]
+        return 1
+
+    class Common(fr.Enactor):
+        loop = fr.Intersect(common, "sum", into="total", over="edges")
+
+    def fields() -> dict[str, Any]:
+        return {"total": fr.scalar("int64")}
+
+    monkeypatch.setattr(registry, "_entries", dict(registry.primitives()))
+    registry.register_primitive(
+        PrimitiveEntry("common", lambda g: None, "counts", memory=lambda g: Plan(fields(), [Common]))
+    )
+    g = fresh(rmat(8, False))
+    with workers(count):
+        said = g.memory_estimate("common")
+        problems.clear()
+        Common(fr.Problem(g, **fields())).run()
+        assert taken(g, problems) == said.fields >= count * g.num_vertices * g.offsets.itemsize
 
 
 def test_in_edges_that_are_there_are_not_made() -> None:

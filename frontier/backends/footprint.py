@@ -17,6 +17,7 @@ from frontier.graph.copies import outline
 from frontier.graph.estimates import Needs
 from frontier.lowering.module import words
 from frontier.memory.placement import backend_named
+from frontier.native import threads
 from frontier.program.execution import lowered
 from frontier.program.layout import Layout
 from frontier.program.problem import Problem
@@ -115,12 +116,13 @@ def _bytes(p: Outline) -> int:
 
 
 def _arrays(program: Program, g: Graph) -> Iterator[Array]:
-    """What a program takes from the workspace; without the threads' own memory, which does not grow with the graph."""
+    """What a program takes from the workspace; without the threads' own memory that does not grow with the graph."""
     made = roles(g)
     for name, role in program.inputs.items():
         array = wanted(role, g)
         if array is not None:
-            yield name, *array
+            # Each thread has places of its own; for a small graph there is one thread, so this is the most.
+            yield name, array[0], array[1] * (threads.num_threads() if role == "places" else 1)
     variables = words(program)
     for name, kind in program.layout.of_kind("pile"):
         if f"pile:{name}" in variables:

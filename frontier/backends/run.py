@@ -149,7 +149,7 @@ class LoopExecution:
             return work.address_of(hub_ids(g, role))  # which lives as long as the graph
         if role.startswith("hub"):
             return hub_number(g, role)
-        if role == "local":
+        if role in ("local", "places"):
             return self._local(name, role)
         if role.startswith("made "):
             _, what, edges = role.split()

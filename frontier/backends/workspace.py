@@ -54,6 +54,7 @@ def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
         "marks": (np.dtype(np.int64), n + 2),
         "vertex_stamps": (np.dtype(np.int32), n + 1),
         "edge_stamps": (np.dtype(np.int32), m + 1),
+        "places": (slots, n),  # of each worker
         "locks": (np.dtype(np.int64), codes.LOCKS),
     }
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from frontier.lowering.control_flow import ControlFlow
 from frontier.lowering.frontier_state import ALL, BITS, IN, OUT, QUEUE, FrontierState, form
 from frontier.lowering.ir import (
@@ -220,6 +222,12 @@ class Builder(ControlFlow):
     def local_array(self, key: str) -> Expr:
         """A worker's own array of collected elements."""
         return pointer("int64", self.input(key, "local") + WORKER * (8 * Var("LOCAL")))
+
+    def places(self) -> Expr:
+        """A worker's own array with an edge slot for each vertex; it may hold anything at first."""
+        dtype = self.layout.offsets
+        size = np.dtype(dtype).itemsize * self.capacity("vertex")
+        return pointer(dtype, self.input("places", "places") + WORKER * size)
 
     def sparse(self, current: FrontierState) -> None:
         """Make a frontier a queue of ids, if a pull may have left a bitmap; one that is everything stays so."""

@@ -1,4 +1,10 @@
-"""Intersect on the CPU: workers take small chunks of the frontier, since the work per edge varies a thousandfold."""
+"""Intersect on the CPU: workers take small chunks of the frontier, since the work per edge varies a thousandfold.
+
+Edges of one vertex u usually follow each other in the frontier. A worker then notes, in an array of its own with an
+entry for each vertex, where in u's list each neighbour stands, and looks up there what the other lists hold. The array
+is never cleared: an entry counts only if it is a place in u's list where this vertex stands, so it may hold anything at
+first. Where noting would cost more than it saves, lists are merged, and a list that is much longer is searched in.
+"""
 
 from __future__ import annotations
 
@@ -32,16 +38,35 @@ SEARCHED = 16
 def intersecting(
     value: Callee, add: Callee, identity: float, real: bool, fixed: bool
 ) -> Callable[..., Any]:
-    """Merge both lists of an edge (u, v); call the functor for every pair of slots with the same target."""
+    """Call the functor for every pair of slots with the same target in the two lists of an edge (u, v)."""
     reduces = add is not None
 
-    def phase(p, C, slot, w, W, everything, queue, total, sources, lists, F):
+    def worthwhile(everything, queue, i, end, sources, targets, offsets):
+        """Whether the lists of the targets of u, here from the i-th edge on, are together as long as u's own."""
+        x = i if everything else np.int64(queue[i])
+        u = np.int64(sources[x])
+        rest = np.int64(offsets[u + 1]) - np.int64(offsets[u])
+        while i < end and rest > 0:
+            x = i if everything else np.int64(queue[i])
+            if np.int64(sources[x]) != u:
+                break
+            v = np.int64(targets[x])
+            rest -= np.int64(offsets[v + 1]) - np.int64(offsets[v])
+            i += 1
+        return rest <= 0
+
+    def phase(p, C, slot, w, W, everything, queue, total, sources, lists, places, F):
         offsets, targets = lists.offsets, lists.ends
         result = np.float64(identity) if real else np.int64(identity)
         size = piece(total, W, LEAST, MOST)
         first = w * size
+        before = np.int64(-1)
+        noted = False
         while first < total:
-            for i in range(first, min(first + size, total)):
+            end = min(first + size, total)
+            if not noted:
+                before = np.int64(-1)  # of the same vertex there may be more edges in this piece
+            for i in range(first, end):
                 x = i if everything else np.int64(queue[i])
                 u = np.int64(sources[x])
                 v = np.int64(targets[x])
@@ -49,8 +74,28 @@ def intersecting(
                 a_end = np.int64(offsets[u + 1])
                 b = np.int64(offsets[v])
                 b_end = np.int64(offsets[v + 1])
+                if u != before:
+                    before = u
+                    noted = worthwhile(everything, queue, i, end, sources, targets, offsets)
+                    if noted:
+                        k = a_end
+                        while k > a:  # backwards, so that of parallel edges the first place remains
+                            k -= 1
+                            places[np.int64(targets[k])] = k
                 search_a = a_end - a > SEARCHED * (b_end - b)
                 search_b = b_end - b > SEARCHED * (a_end - a)
+                if noted and not search_b:
+                    while b < b_end:
+                        common = np.int64(targets[b])
+                        k = np.int64(places[common])
+                        if a <= k and k < a_end:
+                            while k < a_end and np.int64(targets[k]) == common:
+                                if reduces:
+                                    result = add(C, slot, result, value(p, C, slot, u, v, common, x, k, b))
+                                else:
+                                    value(p, C, slot, u, v, common, x, k, b)
+                                k += 1
+                        b += 1
                 while a < a_end and b < b_end:
                     common = np.int64(targets[a])
                     other = np.int64(targets[b])
@@ -86,6 +131,7 @@ def lower(step: Intersect, b: Builder, current: FrontierState) -> None:
     given = frontier(b, current, "edge")
     given["sources"] = b.sources()
     given["lists"] = Call("Lists", *b.lists("out"), 0, 0)
+    given["places"] = b.places()
     ends = ("u", "v", "w", "uv", "uw", "vw")
     reduces = step.op is not None and step.into is not None
     constants: dict[str, Constant] = {"add": None, "identity": 0, "real": False, "fixed": False}

@@ -100,7 +100,8 @@ class CpuExecution(LoopExecution):
         self._prepare()
 
     def _local(self, name: str, role: str) -> int:
-        return self._workspace.address(name, role, self._table.workers * sizes.LOCAL)
+        each = self._p.graph.num_vertices if role == "places" else sizes.LOCAL
+        return self._workspace.address(name, role, self._table.workers * each)
 
     def _report(self) -> list[int]:
         found: list[int] = self._table.counters[: sizes.LINE].tolist()
