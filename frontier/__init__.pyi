@@ -162,6 +162,9 @@ from frontier.primitives.louvain import (
 from frontier.primitives.maximal_independent_set import (
     maximal_independent_set as maximal_independent_set,
 )
+from frontier.primitives.maximal_matching import (
+    maximal_matching as maximal_matching,
+)
 from frontier.primitives.minimum_spanning_forest import (
     minimum_spanning_forest as minimum_spanning_forest,
 )
