@@ -61,6 +61,11 @@ _NAMES = {
     "frontier.primitives.topological_order": "topological_order",
     "frontier.primitives.triangles": "triangles",
     "frontier.primitives.walks": "node2vec_walks random_walks",
+    "frontier.primitives.eigenvector": "eigenvector_centrality",
+    "frontier.primitives.hits": "hits",
+    "frontier.primitives.katz": "katz",
+    "frontier.primitives.personalized": "personalized_pagerank who_to_follow",
+    "frontier.primitives.salsa": "salsa",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"
     ),

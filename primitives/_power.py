@@ -1,0 +1,53 @@
+"""What the power iterations share: arguments, the sums that they gather, and the error if they do not converge."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
+from frontier.primitives._arguments import check_number
+from frontier.registry import Argument
+
+if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+
+__all__ = ["ARGUMENTS", "check", "converged", "refuse_swinging", "weight_of"]
+
+#: What the command line offers for all of them.
+ARGUMENTS = (
+    Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
+    Argument("--max-iterations", "give up after so many (default: 1000)", type=int),
+    Argument("--weighted", "multiply by weights of edges (default: no)", type=bool),
+)
+
+
+def converged(p):
+    """The sum of all changes is below the tolerance."""
+    return p.change < p.tolerance
+
+
+def weight_of(g: Graph, who: str, weighted: bool) -> None:
+    """Refuse weights that are not there, or negative."""
+    if not weighted:
+        return
+    if g.weights is None:
+        raise GraphError("weighted=True, but the graph has no weights")
+    if g.min_weight is not None and g.min_weight < 0:
+        raise NegativeWeightError(f"{who} needs weights that are not negative; the least is {g.min_weight}")
+
+
+def check(tolerance: float, max_iterations: int) -> None:
+    """Raise GraphError for arguments out of range."""
+    check_number("tolerance", tolerance, lambda x: x >= 0, "it must not be negative")
+    whole = "a whole number, at least one"
+    check_number("max_iterations", max_iterations, lambda x: 1 <= x < 2**62 and x == int(x), whole)
+
+
+def refuse_swinging(who: str, result: Any, n: int, advice: str = "") -> None:
+    """Raise NotConvergedError if the last iteration changed more than the tolerance allows."""
+    if n and result.tolerance > 0 and not result.error < result.tolerance:
+        raise NotConvergedError(
+            f"{who} changed by {result.error:.3g} in iteration {result.iterations}, not below "
+            f"{result.tolerance:.3g}{advice}",
+            result,
+        )

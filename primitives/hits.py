@@ -1,0 +1,189 @@
+"""Hubs and authorities (HITS): good hubs point to good authorities, and good authorities are pointed to by good hubs.
+
+The power iteration of Kleinberg (Authoritative sources in a hyperlinked environment, 1999). The authority of a vertex
+is the sum of the hubs that point to it, and the hub value of a vertex is the sum of the authorities that it points to;
+both are scaled to sum 1. They converge to the singular vectors of the largest singular value of the adjacency matrix.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import frontier as fr
+from frontier.memory.arrays import to_host
+from frontier.primitives._power import ARGUMENTS, check, converged, refuse_swinging, weight_of
+from frontier.program.taking import at_graph
+from frontier.registry import PrimitiveEntry, register_primitive
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from frontier.graph.graph import Graph
+    from frontier.program.schedule import Schedule
+
+__all__ = ["HITS", "HITSResult", "WeightedHITS", "hits"]
+
+
+def from_hub(p, src):
+    """The hub value of the source of an edge."""
+    return p.hub[src]
+
+
+def weighted_from_hub(p, src, weight):
+    """The same, by the weight of the edge."""
+    return p.hub[src] * weight
+
+
+def from_authority(p, dst):
+    """The authority of the target of an edge."""
+    return p.authority[dst]
+
+
+def weighted_from_authority(p, dst, weight):
+    """The same, by the weight of the edge."""
+    return p.authority[dst] * weight
+
+
+def authority(p, v):
+    """The authority of v, to be summed."""
+    return p.authority[v]
+
+
+def pointed(p, v):
+    """The new hub value of v before it is scaled, to be summed."""
+    return p.pointed[v]
+
+
+def scale(p, v):
+    """Scale the authorities to sum 1."""
+    p.authority[v] = p.authority[v] / p.authorities if p.authorities > 0 else 0.0
+
+
+def renew(p, v):
+    """Set the hub value of v, scaled to sum 1; return by how much it has changed."""
+    new = p.pointed[v] / p.hubs if p.hubs > 0 else 0.0
+    change = abs(new - p.hub[v])
+    p.hub[v] = new
+    return change
+
+
+class HITS(fr.Enactor):
+    """A power iteration, in turn along both directions of the edges."""
+
+    loop = fr.Loop(
+        fr.Gather(from_hub, "sum", into="authority"),
+        fr.Reduce(authority, "sum", into="authorities"),
+        fr.Compute(scale),
+        fr.Gather(from_authority, "sum", into="pointed", edges="out"),
+        fr.Reduce(pointed, "sum", into="hubs"),
+        fr.Reduce(renew, "sum", into="change"),
+        over="vertices",
+        until=converged,
+        times="limit",
+        count="iterations",
+    )
+
+
+class WeightedHITS(fr.Enactor):
+    """The same, by the weights of the edges."""
+
+    loop = HITS.program().replace({from_hub: weighted_from_hub, from_authority: weighted_from_authority})
+
+
+@dataclass(frozen=True)
+class HITSResult:
+    """Result of :func:`hits`.
+
+    Attributes
+    ----------
+    hub, authority : ndarray of float64, shape (n,)
+        Each sums to 1, or is 0 everywhere if the graph has no edges.
+    iterations : int
+    error : float
+        L1 change of the hub values in the last iteration.
+    tolerance : float
+    """
+
+    hub: NDArray[Any]
+    authority: NDArray[Any]
+    iterations: int
+    error: float
+    tolerance: float
+
+
+@at_graph
+def hits(
+    g: Graph,
+    *,
+    tolerance: float = 1e-9,
+    weighted: bool = False,
+    max_iterations: int = 1000,
+    schedule: Schedule | None = None,
+) -> HITSResult:
+    """Hub and authority values of every vertex.
+
+    Parameters
+    ----------
+    g : Graph
+        Parallel edges count separately.
+    tolerance : float
+        Stop when the sum of all changes of hub values in one iteration is below it; with 0, run ``max_iterations``.
+    weighted : bool
+        Whether values are multiplied by the weights of the edges.
+    max_iterations : int
+    schedule : Schedule, optional
+
+    Returns
+    -------
+    HITSResult
+
+    Raises
+    ------
+    NotConvergedError
+        After ``max_iterations``, unless ``tolerance`` is 0; its ``result`` holds the values so far.
+    GraphError
+        For arguments out of range, or ``weighted`` without weights.
+
+    Notes
+    -----
+    O(n + m) work an iteration. Convergence is linear, by the square of the ratio of the two largest singular values. If
+    the largest is not single, as in a graph of several equal pieces, there are several solutions, and this one is that
+    to which equal values at the beginning lead.
+    """
+    check(tolerance, max_iterations)
+    weight_of(g, "HITS", weighted)
+    n = g.num_vertices
+    p = fr.Problem(
+        g,
+        hub=fr.vertex("float64", 1 / n if n else 0.0),
+        authority=fr.vertex("float64"),
+        pointed=fr.vertex("float64"),
+        authorities=fr.scalar("float64"),
+        hubs=fr.scalar("float64"),
+        change=fr.scalar("float64"),
+        tolerance=fr.scalar("float64", float(tolerance)),
+        iterations=fr.scalar("int64"),
+        limit=fr.scalar("int64", int(max_iterations)),
+    )
+    if n:
+        (WeightedHITS if weighted else HITS)(p, schedule).run()
+    result = HITSResult(p.hub, p.authority, int(p.iterations), float(p.change), float(tolerance))
+    refuse_swinging("HITS", result, n)
+    return result
+
+
+def _facts(g: Graph, result: HITSResult) -> dict[str, Any]:
+    facts: dict[str, Any] = {"iterations": result.iterations, "error": result.error}
+    if g.num_vertices:
+        facts["best hub"] = int(to_host(result.hub).argmax())
+        facts["best authority"] = int(to_host(result.authority).argmax())
+    return facts
+
+
+register_primitive(
+    PrimitiveEntry(
+        "hits", hits, "hubs and authorities of every vertex",
+        arguments=ARGUMENTS, columns=("hub", "authority"), report=_facts, bench_options={"tolerance": 1e-6},
+    )
+)  # fmt: skip

@@ -1,0 +1,184 @@
+"""Katz centrality: the number of walks that end in a vertex, of which longer ones count less.
+
+    centrality(v) = alpha * sum over in-edges (u, v) of centrality(u) + beta
+
+(Katz: A new status index derived from sociometric analysis, 1953.) The iteration begins with 0 and adds the walks of
+one edge more each time, so it converges if and only if alpha is below 1 / (largest eigenvalue).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import frontier as fr
+from frontier.errors import GraphError
+from frontier.memory.arrays import to_host
+from frontier.primitives._arguments import check_number, values_of_vertices
+from frontier.primitives._power import ARGUMENTS, check, converged, refuse_swinging, weight_of
+from frontier.program.taking import at_graph
+from frontier.registry import Argument, PrimitiveEntry, register_primitive
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from frontier.graph.graph import Graph
+    from frontier.program.schedule import Schedule
+
+__all__ = ["Katz", "KatzResult", "WeightedKatz", "katz"]
+
+
+def centrality(p, src):
+    """The centrality of the source of an edge."""
+    return p.centrality[src]
+
+
+def weighted_centrality(p, src, weight):
+    """The same, by the weight of the edge."""
+    return p.centrality[src] * weight
+
+
+def renew(p, v):
+    """Set the centrality of v; return by how much it has changed."""
+    new = p.alpha * p.sum[v] + p.beta[v]
+    change = abs(new - p.centrality[v])
+    p.centrality[v] = new
+    return change
+
+
+class Katz(fr.Enactor):
+    """Add up walks, longer and longer ones."""
+
+    loop = fr.Loop(
+        fr.Gather(centrality, "sum", into="sum"),
+        fr.Reduce(renew, "sum", into="change"),
+        over="vertices",
+        until=converged,
+        times="limit",
+        count="iterations",
+    )
+
+
+class WeightedKatz(fr.Enactor):
+    """The same, by the weights of the edges."""
+
+    loop = Katz.program().replace({centrality: weighted_centrality})
+
+
+@dataclass(frozen=True)
+class KatzResult:
+    """Result of :func:`katz`.
+
+    Attributes
+    ----------
+    centrality : ndarray of float64, shape (n,)
+        The sum of squares is 1 if it was to be normalized.
+    iterations : int
+    error : float
+        L1 change of the last iteration, before it was normalized.
+    alpha, tolerance : float
+    """
+
+    centrality: NDArray[Any]
+    iterations: int
+    error: float
+    alpha: float
+    tolerance: float
+
+
+@at_graph
+def katz(
+    g: Graph,
+    *,
+    alpha: float = 0.1,
+    beta: float | ArrayLike | Mapping[Any, float] = 1.0,
+    normalized: bool = True,
+    tolerance: float = 1e-9,
+    weighted: bool = False,
+    max_iterations: int = 1000,
+    schedule: Schedule | None = None,
+) -> KatzResult:
+    """Katz centrality of every vertex.
+
+    Parameters
+    ----------
+    g : Graph
+        Parallel edges count separately. Of a directed graph in-edges count.
+    alpha : float
+        By how much less a walk counts for each edge more; below 1 / (largest eigenvalue of the adjacency matrix).
+    beta : float, array of shape (n,), or mapping from vertex (label) to float
+        What each vertex has of its own.
+    normalized : bool
+        Whether to scale the centralities so that the sum of their squares is 1.
+    tolerance : float
+        Stop when the sum of all changes of one iteration is below it; with 0, run ``max_iterations``.
+    weighted : bool
+        Whether centralities are multiplied by the weights of the edges.
+    max_iterations : int
+    schedule : Schedule, optional
+
+    Returns
+    -------
+    KatzResult
+
+    Raises
+    ------
+    NotConvergedError
+        After ``max_iterations``, unless ``tolerance`` is 0; its ``result`` holds the values so far.
+    GraphError
+        For arguments out of range, or ``weighted`` without weights.
+
+    Notes
+    -----
+    O(n + m) work an iteration.
+    """
+    check(tolerance, max_iterations)
+    check_number("alpha", alpha, np.isfinite, "it must be finite")
+    weight_of(g, "Katz centrality", weighted)
+    n = g.num_vertices
+    if isinstance(beta, int | float):
+        own = np.full(n, float(beta))
+    else:
+        own = values_of_vertices(g, "beta", beta)
+    if not np.isfinite(own).all():
+        raise GraphError("beta holds finite numbers")
+    p = fr.Problem(
+        g,
+        centrality=fr.vertex("float64"),
+        sum=fr.vertex("float64"),
+        beta=fr.vertex("float64", g.placement.memory.moved(own)),
+        alpha=fr.scalar("float64", float(alpha)),
+        change=fr.scalar("float64"),
+        tolerance=fr.scalar("float64", float(tolerance)),
+        iterations=fr.scalar("int64"),
+        limit=fr.scalar("int64", int(max_iterations)),
+    )
+    if n:
+        (WeightedKatz if weighted else Katz)(p, schedule).run()
+    found = p.centrality
+    norm = float((found * found).sum()) ** 0.5 if n else 0.0
+    if normalized and 0 < norm < np.inf:
+        found = found / norm
+    result = KatzResult(found, int(p.iterations), float(p.change), float(alpha), float(tolerance))
+    refuse_swinging("Katz centrality", result, n, ": alpha must be below 1 / (largest eigenvalue)")
+    return result
+
+
+def _facts(g: Graph, result: KatzResult) -> dict[str, Any]:
+    facts: dict[str, Any] = {"iterations": result.iterations, "error": result.error}
+    if g.num_vertices:
+        facts["highest"] = int(to_host(result.centrality).argmax())
+    return facts
+
+
+register_primitive(
+    PrimitiveEntry(
+        "katz", katz, "Katz centrality of every vertex",
+        arguments=(Argument("--alpha", "factor for each edge of a walk (default: 0.1)"), *ARGUMENTS),
+        columns=("centrality",), report=_facts, bench_options={"alpha": 1e-6, "tolerance": 1e-6},
+    )
+)  # fmt: skip

@@ -1,0 +1,256 @@
+"""Hubs, authorities, eigenvector and Katz centralities, personalised PageRank: NumPy's linear algebra, and NetworkX."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from compare import close, equal, workers
+from conftest import Backend
+from strategies import random_graphs
+
+import frontier as fr
+from frontier.memory import detection
+from frontier.memory.arrays import to_host
+
+FEW = 3 if detection.simulated() else 12
+LOOSE = 1e-4 if detection.simulated() else 1e-11
+
+
+def matrix(g: fr.Graph, weighted: bool = False) -> np.ndarray:
+    """The adjacency matrix; parallel edges add up."""
+    made = np.zeros((g.num_vertices, g.num_vertices))
+    weights = to_host(g.weights).astype(float) if weighted else 1.0
+    np.add.at(made, (to_host(g.sources), to_host(g.targets)), weights)
+    return made
+
+
+def dense(seed: int, directed: bool = True) -> fr.Graph:
+    """A connected graph whose largest eigenvalue is well apart from the others."""
+    return fr.urand(4, 5, directed=directed, seed=seed, weights=(1, 5))
+
+
+# ---- HITS ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_hits_are_singular_vectors(backend: Backend, weighted: bool) -> None:
+    for seed in range(FEW):
+        g = dense(seed, seed % 3 > 0)
+        result = fr.hits(backend(g), tolerance=LOOSE, weighted=weighted)
+        left, _, right = np.linalg.svd(matrix(g, weighted))
+        for found, vector in ((result.hub, left[:, 0]), (result.authority, right[0])):
+            close(found, vector / vector.sum(), rtol=0, atol=LOOSE * 100)
+
+
+def test_hits_agree_with_networkx() -> None:
+    g = fr.karate()
+    hubs, authorities = nx.hits(g.to_networkx(), tol=1e-12, max_iter=1000)
+    result = fr.hits(g, tolerance=1e-12)
+    for found, expected in ((result.hub, hubs), (result.authority, authorities)):
+        close(found, [expected[v] for v in range(34)], rtol=0, atol=1e-9)
+
+
+def test_hits_are_consistent(backend: Backend) -> None:
+    """Each is what the other says, on graphs of several pieces and without edges too."""
+    for g in random_graphs(FEW, seed=71, max_vertices=30, parallel=True, weights=None):
+        try:
+            result = fr.hits(backend(g), tolerance=LOOSE)
+        except fr.NotConvergedError as error:
+            result = error.result
+        hub, authority = to_host(result.hub), to_host(result.authority)
+        if g.num_slots == 0:
+            assert hub.sum() == authority.sum() == 0
+            continue
+        assert abs(hub.sum() - 1) < 1e-9
+        again = matrix(g) @ authority
+        close(again / again.sum(), hub, rtol=0, atol=max(100 * result.error, 1e-9))
+
+
+# ---- eigenvector and Katz centrality ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_eigenvectors(backend: Backend, weighted: bool) -> None:
+    for seed in range(FEW):
+        g = dense(seed, seed % 3 > 0)
+        values, vectors = np.linalg.eig(matrix(g, weighted).T)
+        expected = np.abs(vectors[:, np.argmax(values.real)].real)
+        found = fr.eigenvector_centrality(backend(g), tolerance=LOOSE, weighted=weighted).centrality
+        close(found, expected / np.linalg.norm(expected), rtol=0, atol=LOOSE * 100)
+
+
+def test_eigenvector_of_a_bipartite_graph(backend: Backend) -> None:
+    """Where a power iteration without a shift swings for ever."""
+    found = fr.eigenvector_centrality(backend(fr.star(5)), tolerance=LOOSE).centrality
+    close(found, np.array([2, 1, 1, 1, 1]) / 8**0.5, rtol=0, atol=LOOSE * 100)
+
+
+def test_no_eigenvector_without_cycles(backend: Backend) -> None:
+    with pytest.raises(fr.NotConvergedError, match="eigenvector centrality changed by") as caught:
+        fr.eigenvector_centrality(backend(fr.from_edges([0, 1, 2, 3], [1, 2, 3, 4], directed=True)), max_iterations=20)
+    assert caught.value.result.iterations == 20
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_katz(backend: Backend, weighted: bool) -> None:
+    rng = np.random.default_rng(1)
+    for g in random_graphs(FEW, seed=72, max_vertices=25, parallel=True, weights=("int32",)):
+        own = matrix(g, weighted).T
+        largest = max(np.abs(np.linalg.eigvals(own)), default=0)
+        alpha, beta = 0.5 / max(largest, 1.0), rng.random(g.num_vertices)
+        expected = np.linalg.solve(np.eye(len(own)) - alpha * own, beta)
+        options: dict[str, Any] = {"alpha": alpha, "weighted": weighted, "tolerance": LOOSE}
+        close(fr.katz(backend(g), beta=beta, normalized=False, **options).centrality, expected, atol=LOOSE * 100)
+        found = to_host(fr.katz(backend(g), beta=dict(enumerate(beta)), **options).centrality)
+        if g.num_vertices:
+            close(found, expected / np.linalg.norm(expected), rtol=0, atol=LOOSE * 100)
+
+
+def test_katz_agrees_with_networkx() -> None:
+    expected = nx.katz_centrality_numpy(fr.karate().to_networkx(), alpha=0.1)
+    close(fr.katz(fr.karate(), tolerance=1e-12).centrality, [expected[v] for v in range(34)], rtol=0, atol=1e-9)
+
+
+def test_katz_that_grows_for_ever(backend: Backend) -> None:
+    with pytest.raises(fr.NotConvergedError, match="alpha must be below 1"):
+        fr.katz(backend(fr.complete(6)), alpha=0.5, max_iterations=30)
+
+
+# ---- SALSA -----------------------------------------------------------------------------------------------
+
+
+def stationary(g: fr.Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Lempel and Moran's proposition: in each piece in proportion to degrees, pieces in proportion to their sizes."""
+    n, own = g.num_vertices, matrix(g)
+    pieces = nx.Graph()
+    pieces.add_edges_from((("hub", u), ("authority", v)) for u, v in zip(*np.nonzero(own), strict=True))
+    hub, authority = np.zeros(n), np.zeros(n)
+    hubs, authorities = int((own.sum(1) > 0).sum()), int((own.sum(0) > 0).sum())
+    for piece in nx.connected_components(pieces):
+        left = [v for kind, v in piece if kind == "hub"]
+        right = [v for kind, v in piece if kind == "authority"]
+        edges = own[left].sum()
+        hub[left] = own[left].sum(1) / edges * len(left) / hubs
+        authority[right] = own[:, right].sum(0) / edges * len(right) / authorities
+    return hub, authority
+
+
+def test_salsa_is_in_proportion_to_degrees(backend: Backend) -> None:
+    for g in random_graphs(FEW, seed=73, max_vertices=12, parallel=True, weights=None):
+        result = fr.salsa(backend(g), tolerance=LOOSE, max_iterations=20_000)
+        hub, authority = stationary(g)
+        close(result.hub, hub, rtol=0, atol=LOOSE * 1e4)
+        close(result.authority, authority, rtol=0, atol=LOOSE * 1e4)
+
+
+# ---- personalised PageRank -------------------------------------------------------------------------------
+
+
+@pytest.mark.unsimulated("many passes")
+def test_seeds(backend: Backend) -> None:
+    g = fr.karate()
+    there = backend(g)
+    options: dict[str, Any] = {"tolerance": 1e-12}
+    sets = [[0], [33, 5], [7]]
+    rows = []
+    for seeds in sets:
+        expected = nx.pagerank(
+            g.to_networkx(), personalization=dict.fromkeys(seeds, 1), weight=None, tol=1e-13, max_iter=999
+        )
+        rows.append([expected[v] for v in range(34)])
+    close(fr.personalized_pagerank(there, sets, **options).rank, rows, rtol=0, atol=1e-9)
+    one = fr.personalized_pagerank(there, 0, **options)
+    close(one.rank, rows[0], rtol=0, atol=1e-9)
+    close(fr.personalized_pagerank(there, [33, 5], **options).rank, rows[1], rtol=0, atol=1e-9)
+
+
+def test_seeds_with_labels() -> None:
+    g = fr.from_edges([("a", "b"), ("b", "c")], labels=True)
+    found = fr.personalized_pagerank(g, ["a", "c"])
+    assert found.rank.shape == (3,)
+    assert found.rank[1] == max(found.rank)
+    assert fr.personalized_pagerank(g, [["a"], ["c"]]).rank.shape == (2, 3)
+    equal(fr.personalized_pagerank(g, "a").rank, fr.personalized_pagerank(g, ["a"]).rank)
+
+
+@pytest.mark.unsimulated("many passes")
+def test_whom_to_follow(compiled: Backend) -> None:
+    """By hand: with a plain PageRank of NetworkX and the proportions of SALSA."""
+    g = fr.rmat(6, 5, directed=True, seed=4)
+    user = int(np.argmax(g.out_degree > 2))
+    result = fr.who_to_follow(compiled(g), user, count=5, circle=8)
+    rank = nx.pagerank(nx.DiGraph(g.to_networkx()), personalization={user: 1}, tol=1e-13, max_iter=999)
+    best = sorted(rank, key=lambda v: (-rank[v], v))[:8]
+    equal(np.sort(result.circle), np.sort([v for v in best if rank[v] > 0]))
+    kept = np.isin(g.sources, best)
+    _, authority = stationary(fr.from_edges(g.sources[kept], g.targets[kept], num_vertices=64, directed=True))
+    authority[[user, *g.targets[g.sources == user]]] = 0
+    close(result.score, np.sort(authority)[::-1][: len(result.score)], rtol=0, atol=1e-7)
+    close(authority[result.recommended], result.score, rtol=0, atol=1e-7)
+    assert 0 < len(result.recommended) <= 5
+
+
+def test_nobody_to_follow(backend: Backend) -> None:
+    result = fr.who_to_follow(backend(fr.complete(4)), 1)
+    assert result.recommended.tolist() == []
+    assert sorted(result.circle.tolist()) == [0, 1, 2, 3]
+
+
+# ---- all of them -----------------------------------------------------------------------------------------
+
+
+ALL: dict[str, Callable[..., Any]] = {
+    "hits": fr.hits,
+    "eigenvector": fr.eigenvector_centrality,
+    "katz": fr.katz,
+    "salsa": fr.salsa,
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_special_graphs(backend: Backend, name: str) -> None:
+    for g in (fr.from_edges([], [], num_vertices=0), fr.from_edges([], [], num_vertices=3), fr.from_edges([0], [0])):
+        result = ALL[name](backend(g))
+        assert result.iterations <= 1000
+        for column in ("hub", "authority", "centrality"):
+            values = to_host(getattr(result, column, np.zeros(0)))
+            assert np.isfinite(values).all()
+
+
+@pytest.mark.unsimulated("many passes")
+@pytest.mark.parametrize("name", ALL)
+def test_several_workers_and_parts(compiled: Backend, name: str) -> None:
+    options = {"alpha": 0.01} if name == "katz" else {}
+    for g in (fr.rmat(8, 6, seed=2), fr.rmat(8, 6, directed=True, seed=3)):
+        expected = ALL[name](g, tolerance=1e-10, max_iterations=10_000, **options)
+        with workers(3):
+            found = ALL[name](compiled(g), tolerance=1e-10, max_iterations=10_000, **options)
+        parts = ALL[name](g.to("ranks:2"), tolerance=1e-10, max_iterations=10_000, **options)
+        for each in (found, parts):
+            for column in set(vars(expected)) & {"hub", "authority", "centrality"}:
+                close(np.asarray(to_host(getattr(each, column))), getattr(expected, column), rtol=0, atol=1e-6)
+
+
+def test_wrong_arguments() -> None:
+    g = fr.karate()
+    for call, words in (
+        (lambda: fr.hits(g, weighted=True), "has no weights"),
+        (lambda: fr.katz(g, alpha=np.inf), "alpha=inf"),
+        (lambda: fr.katz(g, beta=[1.0]), "beta of shape"),
+        (lambda: fr.katz(g, beta=np.nan), "finite numbers"),
+        (lambda: fr.salsa(g, tolerance=-1), "tolerance=-1"),
+        (lambda: fr.eigenvector_centrality(g, max_iterations=0), "max_iterations=0"),
+        (lambda: fr.personalized_pagerank(g, []), "at least one vertex"),
+        (lambda: fr.personalized_pagerank(g, [[0], []]), "at least one vertex"),
+        (lambda: fr.personalized_pagerank(g, 99), "99"),
+        (lambda: fr.who_to_follow(g, 0, count=0), "count=0"),
+        (lambda: fr.who_to_follow(g, 0, circle=1.5), "circle=1.5"),
+    ):
+        with pytest.raises(fr.GraphError, match=words):
+            call()
+    with pytest.raises(fr.NegativeWeightError):
+        fr.hits(g.with_weights(np.full(156, -1)), weighted=True)
