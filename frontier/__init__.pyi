@@ -144,11 +144,20 @@ from frontier.primitives.color import (
 from frontier.primitives.core_numbers import (
     core_numbers as core_numbers,
 )
+from frontier.primitives.eigenvector import (
+    eigenvector_centrality as eigenvector_centrality,
+)
+from frontier.primitives.hits import (
+    hits as hits,
+)
 from frontier.primitives.jaccard import (
     jaccard as jaccard,
 )
 from frontier.primitives.k_truss import (
     k_truss as k_truss,
+)
+from frontier.primitives.katz import (
+    katz as katz,
 )
 from frontier.primitives.label_propagation import (
     label_propagation as label_propagation,
@@ -170,6 +179,13 @@ from frontier.primitives.minimum_spanning_forest import (
 )
 from frontier.primitives.pagerank import (
     pagerank as pagerank,
+)
+from frontier.primitives.personalized import (
+    personalized_pagerank as personalized_pagerank,
+    who_to_follow as who_to_follow,
+)
+from frontier.primitives.salsa import (
+    salsa as salsa,
 )
 from frontier.primitives.scc import (
     strongly_connected_components as strongly_connected_components,
