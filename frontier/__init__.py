@@ -66,7 +66,6 @@ _NAMES = {
     "frontier.primitives.katz": "katz",
     "frontier.primitives.personalized": "personalized_pagerank who_to_follow",
     "frontier.primitives.salsa": "salsa",
-    "frontier.primitives.personalized_pagerank": "personalized_pagerank",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"
     ),

@@ -184,9 +184,6 @@ from frontier.primitives.personalized import (
     personalized_pagerank as personalized_pagerank,
     who_to_follow as who_to_follow,
 )
-from frontier.primitives.personalized_pagerank import (
-    personalized_pagerank as personalized_pagerank,
-)
 from frontier.primitives.salsa import (
     salsa as salsa,
 )
