@@ -48,6 +48,7 @@ _NAMES = {
     "frontier.primitives.louvain": "louvain",
     "frontier.primitives.pagerank": "pagerank",
     "frontier.primitives.scc": "strongly_connected_components",
+    "frontier.primitives.max_flow": "max_flow",
     "frontier.primitives.maximal_matching": "maximal_matching",
     "frontier.primitives.minimum_spanning_forest": "minimum_spanning_forest",
     "frontier.primitives.color": "color",
