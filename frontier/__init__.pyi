@@ -168,6 +168,9 @@ from frontier.primitives.leiden import (
 from frontier.primitives.louvain import (
     louvain as louvain,
 )
+from frontier.primitives.max_flow import (
+    max_flow as max_flow,
+)
 from frontier.primitives.maximal_independent_set import (
     maximal_independent_set as maximal_independent_set,
 )
