@@ -126,11 +126,17 @@ from frontier.partitions.partition import (
     Partition as Partition,
     partition as partition,
 )
+from frontier.primitives.articulation_points import (
+    articulation_points as articulation_points,
+)
 from frontier.primitives.bc import (
     betweenness as betweenness,
 )
 from frontier.primitives.bfs import (
     bfs as bfs,
+)
+from frontier.primitives.bridges import (
+    bridges as bridges,
 )
 from frontier.primitives.cc import (
     connected_components as connected_components,
