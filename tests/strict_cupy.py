@@ -160,6 +160,11 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     def reshape(self, *shape: int) -> ndarray:
         return wrapped(self.here.reshape(*shape))
 
+    def ravel(self) -> ndarray:
+        return wrapped(self.here.ravel())
+
+    T = property(lambda self: wrapped(self.here.T))
+
     # and what they have not
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise TypeError("Implicit conversion to a NumPy array is not allowed. Please use `.get()`")

@@ -1,0 +1,201 @@
+"""Three ways to make the rows of a transitive closure, as bits.
+
+All of them keep 64 bits in a word of int64, of which bit b of word w says whether column 64 w + b is reached.
+
+*Condensation*: rows of a graph without cycles, from the last level of a topological order to the first. A row is the
+union of the rows of the successors, and these. Columns are in topological order, so half of each row is known to be 0.
+
+*Warshall*: 64 pivots at a time (Warshall: A theorem on Boolean matrices, 1962, in blocks). The pivots are closed among
+themselves; then every row takes over those of the pivots that it reaches. What the 256 choices of eight pivots add up
+to is tabulated first, so that a word takes eight lookups instead of up to 64 (Arlazarov, Dinic, Kronrod, Faradzev: On
+economical construction of the transitive closure of a directed graph, 1970).
+
+*Squaring*: the union of a row with those of all that it reaches doubles the length of paths, until nothing changes
+(Xiao et al. 2021). Rows are updated in place: whatever else is there already is reached, too, and saves work.
+"""
+
+from __future__ import annotations
+
+import frontier as fr
+
+__all__ = ["ByCondensation", "BySquaring", "ByWarshall", "Count"]
+
+
+# ---- condensation: rows[position * words + w], positions in topological order ----------------------------
+
+
+def lower(p):
+    """Go on with the level before."""
+    return p.level - 1
+
+
+def begin(p):
+    """The first position on the level."""
+    return p.starts[p.level]
+
+
+def all_words(p):
+    """How many words the level's rows have."""
+    return (p.starts[p.level + 1] - p.starts[p.level]) * p.words
+
+
+def unite(p, i):
+    """Make a word of a row: the union of the successors' rows, and the successors."""
+    position = p.first + i // p.words
+    w = i % p.words
+    if 64 * w + 63 > position:
+        word = p.bit[0] & 0
+        for e in fr.neighbours(p, p.order[position]):
+            after = p.position[fr.target(p, e)]
+            word = word | p.rows[after * p.words + w]
+            if after // 64 == w:
+                word = word | p.bit[after % 64]
+        p.rows[position * p.words + w] = word
+
+
+class ByCondensation(fr.Enactor):
+    """Rows of a graph without cycles, level by level."""
+
+    loop = fr.Loop(
+        fr.Set(level=lower),
+        fr.Set(first=begin, items=all_words),
+        fr.Compute(unite, over="items"),
+        times="depth",
+    )
+
+
+# ---- the other two: rows[w * n + vertex] -----------------------------------------------------------------
+
+
+def mark(p, src, dst):
+    """Set the bit of an edge."""
+    fr.atomic_or(p.rows, dst // 64 * p.n + src, p.bit[dst % 64])
+
+
+def following(p):
+    """Go on with the next 64 pivots."""
+    return p.block + 1
+
+
+def own_bits(p, i):
+    """Copy which of the 64 pivots the i-th reaches, itself included."""
+    p.diagonal[i] = p.bit[i]
+    if 64 * p.block + i < p.n:
+        p.diagonal[i] = p.bit[i] | p.rows[p.block * p.n + 64 * p.block + i]
+
+
+def close(p, i):
+    """Take over what the pivots reach that the i-th reaches."""
+    word = p.diagonal[i]
+    for b in range(64):
+        if (p.diagonal[i] >> b) & 1:
+            word = word | p.diagonal[b]
+    p.diagonal[i] = word
+
+
+def close_pivot(p, i):
+    """Let a pivot's row take over those of the pivots that it reaches, one word."""
+    w = i // 64
+    v = 64 * p.block + i % 64
+    if v < p.n:
+        word = p.bit[0] & 0
+        for b in range(64):
+            if (p.diagonal[i % 64] >> b) & 1 and 64 * p.block + b < p.n:
+                word = word | p.rows[w * p.n + 64 * p.block + b]
+        p.rows[w * p.n + v] = word
+
+
+def tabulate(p, i):
+    """Unite the rows of a choice of eight pivots, one word."""
+    w = i // 2048
+    first = 64 * p.block + i // 256 % 8 * 8
+    word = p.bit[0] & 0
+    for b in range(8):
+        if (i >> b) & 1 and first + b < p.n:
+            word = word | p.rows[w * p.n + first + b]
+    p.table[i] = word
+
+
+def copy_mask(p, i):
+    """Copy which pivots the i-th vertex reaches, as the rows change now."""
+    p.mask[i] = p.rows[p.block * p.n + i]
+
+
+def take_over(p, i):
+    """Let a row take over those of the pivots that it reaches, one word."""
+    mask = p.mask[i % p.n]
+    if mask != 0:
+        first = i // p.n * 2048
+        word = p.rows[i]
+        for k in range(8):
+            word = word | p.table[first + 256 * k + ((mask >> (8 * k)) & 255)]
+        p.rows[i] = word
+
+
+#: Set the bits of all edges.
+_MARK = fr.Advance(mark, output=None, over="vertices")
+
+
+class ByWarshall(fr.Enactor):
+    """64 pivots in each turn."""
+
+    loop = (
+        _MARK,
+        fr.Loop(
+            fr.Set(block=following),
+            fr.Compute(own_bits, over=64),
+            fr.Loop(fr.Compute(close, over=64), times=6),
+            fr.Compute(close_pivot, over="pivot_words"),
+            fr.Compute(tabulate, over="choices"),
+            fr.Compute(copy_mask, over="n"),
+            fr.Compute(take_over, over="all_words"),
+            times="words",
+        ),
+    )
+
+
+def square(p, i):
+    """Let a row take over those of all that it reaches, one word; 1 if that is more."""
+    v = i % p.n
+    column = i // p.n * p.n
+    word = p.rows[i]
+    for w in range(p.words):
+        mask = p.rows[w * p.n + v]
+        if mask != 0:
+            for b in range(64):
+                if (mask >> b) & 1:
+                    word = word | p.rows[column + 64 * w + b]
+    more = 1 if word != p.rows[i] else 0
+    p.rows[i] = word
+    return more
+
+
+def unchanged(p):
+    """No row has changed."""
+    return p.changed == 0
+
+
+class BySquaring(fr.Enactor):
+    """Square until nothing changes."""
+
+    loop = (_MARK, fr.Loop(fr.Reduce(square, "sum", into="changed", over="all_words"), until=unchanged))
+
+
+# ---- counting --------------------------------------------------------------------------------------------
+
+
+def count(p, i):
+    """Add up the sizes of the columns that the i-th row has, eight columns by one lookup."""
+    total = p.total[i] * 0
+    for w in range(p.words):
+        word = p.rows[i * p.words + w]
+        if word != 0:
+            for k in range(8):
+                total = total + p.sums[w * 2048 + 256 * k + ((word >> (8 * k)) & 255)]
+    p.total[i] = total
+
+
+class Count(fr.Enactor):
+    """How many vertices each row has."""
+
+    loop = fr.Compute(count, over="count")

@@ -1,0 +1,120 @@
+"""Transitive closure: NetworkX's, and powers of the adjacency matrix."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from compare import equal, workers
+from conftest import Backend
+from strategies import random_graphs
+
+import frontier as fr
+from frontier.memory import detection
+from frontier.memory.arrays import to_host
+from frontier.memory.base import Memory
+
+METHODS = ("auto", "warshall", "squaring")
+
+
+def closed(g: fr.Graph, reflexive: bool | None = False) -> np.ndarray:
+    """By squaring a dense matrix."""
+    n = g.num_vertices
+    made = np.zeros((n, n), bool)
+    made[to_host(g.sources), to_host(g.targets)] = True
+    for _ in range(n.bit_length() + 1):
+        made |= (made.astype(np.float32) @ made) > 0
+    if reflexive is not False:
+        np.fill_diagonal(made, bool(reflexive))
+    return made
+
+
+def check(g: fr.Graph, there: fr.Graph, method: str, reflexive: bool | None = False) -> Any:
+    expected = closed(g, reflexive)
+    found = fr.transitive_closure(there, method=method, reflexive=reflexive)
+    equal(found.to_dense(), expected)
+    equal(found.counts, expected.sum(1))
+    assert to_host(found.counts).dtype == np.int64
+    assert found.pairs == expected.sum()
+    every = np.indices(expected.shape)
+    equal(found.reaches(*every), expected)
+    pairs = [np.stack(piece) for piece in found.pairs_in_pieces()]
+    equal(np.concatenate([np.zeros((2, 0), int), *pairs], axis=1), np.array(np.nonzero(expected)))
+    for v in range(0, g.num_vertices, 7):
+        equal(found.row(v), np.flatnonzero(expected[v]))
+        assert found.reaches(v, 0) is bool(expected[v, 0])
+    return found
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_many_graphs(backend: Backend, method: str) -> None:
+    count, largest = (20, 150) if backend.name != "python" else (6, 20)
+    for i, g in enumerate(random_graphs(count, seed=95, max_vertices=largest, parallel=True, weights=None)):
+        check(g, backend(g), method, (False, True, None)[i % 3])
+
+
+@pytest.mark.unsimulated("a larger graph")
+@pytest.mark.parametrize("method", METHODS)
+def test_a_larger_graph_and_several_workers(compiled: Backend, method: str) -> None:
+    g = fr.urand(9, 1.5, directed=True, seed=2)
+    with workers(3):
+        check(g, compiled(g), method)
+
+
+@pytest.mark.parametrize("reflexive", [False, True, None])
+def test_networkx_agrees(reflexive: bool | None) -> None:
+    g = fr.urand(5, 1.2, directed=True, seed=7)
+    expected = nx.transitive_closure(nx.DiGraph(g.to_networkx()), reflexive=reflexive)
+    found = fr.transitive_closure(g, reflexive=reflexive)
+    equal(found.to_dense(), nx.to_numpy_array(expected, nodelist=range(32)) > 0)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_special_graphs(backend: Backend, method: str) -> None:
+    for g in (
+        fr.from_edges([], [], num_vertices=0),
+        fr.from_edges([], [], num_vertices=3),
+        fr.from_edges([0, 1], [0, 0], num_vertices=3, directed=True),
+        fr.path(5),
+        fr.from_edges(np.arange(69), np.arange(1, 70), directed=True),  # more than a word, as many levels as vertices
+    ):
+        if not detection.simulated() or g.num_vertices < 20:
+            check(g, backend(g), method)
+
+
+def test_rows_are_stored_once_for_a_component() -> None:
+    g = fr.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=True)
+    found = check(g, g, "condensation")
+    assert found.rows.shape == (2, 1)
+    assert found.size.tolist() == [3, 1]
+    assert found.cyclic.tolist() == [True, False]
+    assert len(set(found.component[:3].tolist())) == 1
+
+
+def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(fr.karate().placement.memory), "left", lambda *_: (1 << 30, ""))
+    for method in METHODS:
+        with pytest.raises(fr.FrontierMemoryError, match=r"as bits: at least [0-9,]+ bytes are needed"):
+            fr.transitive_closure(fr.from_edges([0], [1], num_vertices=1 << 17, directed=True), method=method)
+    assert issubclass(type(fr.karate().placement.memory), Memory)
+
+
+def test_wrong_arguments() -> None:
+    g = fr.karate()
+    for call, words in (
+        (lambda: fr.transitive_closure(g, method="magic"), "method='magic'"),
+        (lambda: fr.transitive_closure(g, reflexive=2), "reflexive=2"),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(fr.GraphError, match=words):
+            call()
+    for u in (-1, 34, [0, 34]):
+        with pytest.raises(IndexError, match="from 0 to 33"):
+            fr.transitive_closure(g).reaches(u, 0)
+
+
+@pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+def test_parts_are_refused() -> None:
+    with pytest.raises(fr.GraphError, match="transitive_closure does not run on the ranks backend"):
+        fr.transitive_closure(fr.karate().to("ranks:2"))
