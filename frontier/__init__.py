@@ -67,9 +67,8 @@ _NAMES = {
     "frontier.primitives.eigenvector": "eigenvector_centrality",
     "frontier.primitives.hits": "hits",
     "frontier.primitives.katz": "katz",
-    "frontier.primitives.who_to_follow": "who_to_follow",
+    "frontier.primitives.personalized": "personalized_pagerank who_to_follow",
     "frontier.primitives.salsa": "salsa",
-    "frontier.primitives.personalized_pagerank": "personalized_pagerank",
     "frontier.primitives.transitive_closure": "transitive_closure",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"

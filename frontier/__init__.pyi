@@ -208,6 +208,9 @@ from frontier.primitives.subgraph_match import (
 from frontier.primitives.topological_order import (
     topological_order as topological_order,
 )
+from frontier.primitives.transitive_closure import (
+    transitive_closure as transitive_closure,
+)
 from frontier.primitives.triangles import (
     triangles as triangles,
 )

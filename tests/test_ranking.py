@@ -1,4 +1,4 @@
-"""Hubs, authorities, eigenvector and Katz centralities, whom to follow: NumPy's linear algebra, and NetworkX."""
+"""Hubs, authorities, eigenvector and Katz centralities, personalised PageRank: NumPy's linear algebra, and NetworkX."""
 
 from __future__ import annotations
 
@@ -147,7 +147,34 @@ def test_salsa_is_in_proportion_to_degrees(backend: Backend) -> None:
         close(result.authority, authority, rtol=0, atol=LOOSE * 1e4)
 
 
-# ---- who to follow --------------------------------------------------------------------------------------
+# ---- personalised PageRank -------------------------------------------------------------------------------
+
+
+@pytest.mark.unsimulated("many passes")
+def test_seeds(backend: Backend) -> None:
+    g = fr.karate()
+    there = backend(g)
+    options: dict[str, Any] = {"tolerance": 1e-12}
+    sets = [[0], [33, 5], [7]]
+    rows = []
+    for seeds in sets:
+        expected = nx.pagerank(
+            g.to_networkx(), personalization=dict.fromkeys(seeds, 1), weight=None, tol=1e-13, max_iter=999
+        )
+        rows.append([expected[v] for v in range(34)])
+    close(fr.personalized_pagerank(there, sets, **options).rank, rows, rtol=0, atol=1e-9)
+    one = fr.personalized_pagerank(there, 0, **options)
+    close(one.rank, rows[0], rtol=0, atol=1e-9)
+    close(fr.personalized_pagerank(there, [33, 5], **options).rank, rows[1], rtol=0, atol=1e-9)
+
+
+def test_seeds_with_labels() -> None:
+    g = fr.from_edges([("a", "b"), ("b", "c")], labels=True)
+    found = fr.personalized_pagerank(g, ["a", "c"])
+    assert found.rank.shape == (3,)
+    assert found.rank[1] == max(found.rank)
+    assert fr.personalized_pagerank(g, [["a"], ["c"]]).rank.shape == (2, 3)
+    equal(fr.personalized_pagerank(g, "a").rank, fr.personalized_pagerank(g, ["a"]).rank)
 
 
 @pytest.mark.unsimulated("many passes")
@@ -217,6 +244,9 @@ def test_wrong_arguments() -> None:
         (lambda: fr.katz(g, beta=np.nan), "finite numbers"),
         (lambda: fr.salsa(g, tolerance=-1), "tolerance=-1"),
         (lambda: fr.eigenvector_centrality(g, max_iterations=0), "max_iterations=0"),
+        (lambda: fr.personalized_pagerank(g, []), "at least one vertex"),
+        (lambda: fr.personalized_pagerank(g, [[0], []]), "at least one vertex"),
+        (lambda: fr.personalized_pagerank(g, 99), "99"),
         (lambda: fr.who_to_follow(g, 0, count=0), "count=0"),
         (lambda: fr.who_to_follow(g, 0, circle=1.5), "circle=1.5"),
     ):
