@@ -43,7 +43,7 @@ __all__ = [
 
 #: Number of classes of vertices; those of one class move at the same time. On smaller graphs, where every move matters
 #: more, there may be up to ``MOST_CLASSES``, as many as make passes over ``PASSED`` vertices in a round.
-CLASSES = 8
+CLASSES = 16
 MOST_CLASSES = 64
 PASSED = 1 << 16
 
