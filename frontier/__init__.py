@@ -70,6 +70,7 @@ _NAMES = {
     "frontier.primitives.personalized": "personalized_pagerank who_to_follow",
     "frontier.primitives.salsa": "salsa",
     "frontier.primitives.transitive_closure": "transitive_closure",
+    "frontier.primitives.bfs_many": "bfs_many",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"
     ),

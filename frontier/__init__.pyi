@@ -135,6 +135,9 @@ from frontier.primitives.bc import (
 from frontier.primitives.bfs import (
     bfs as bfs,
 )
+from frontier.primitives.bfs_many import (
+    bfs_many as bfs_many,
+)
 from frontier.primitives.bridges import (
     bridges as bridges,
 )
