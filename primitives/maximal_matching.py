@@ -141,7 +141,8 @@ def maximal_matching(
     Raises
     ------
     GraphError
-        With ``weighted``, if the graph has no weights or is directed.
+        With ``weighted``, if the graph is directed, has no weights, or has weights of uint64 that int64 does not
+        hold.
 
     Notes
     -----
@@ -159,6 +160,8 @@ def maximal_matching(
         if g.directed or g.weights is None:
             raise GraphError("a matching of heavy edges needs an undirected graph with weights")
         whole = g.weights.dtype.kind in "iu"
+        if g.weights.dtype == np.uint64 and g.num_slots and int(g.max_weight) >= 2**63:
+            raise GraphError("a matching of heavy edges needs weights below 2**63: use weights of float64")
         dtype = np.dtype(np.int64 if whole else np.float64)
         fields["heaviest"] = fr.vertex(dtype)
         fields["least"] = fr.scalar(dtype, np.iinfo(np.int64).min if whole else -np.inf)

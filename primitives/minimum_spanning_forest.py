@@ -19,6 +19,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.memory.arrays import to_host
 from frontier.primitives._oriented import at_hand
 from frontier.program.taking import at_graph
 from frontier.registry import PrimitiveEntry, register_primitive
@@ -149,7 +150,7 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
     Raises
     ------
     GraphError
-        If the graph is directed or has no weights.
+        If the graph is directed, has no weights, or has weights of uint64 that int64 does not hold.
 
     Notes
     -----
@@ -160,6 +161,8 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
     if g.weights is None:
         raise GraphError("a minimum spanning forest needs weights, and the graph has none")
     whole = g.weights.dtype.kind in "iu"
+    if g.weights.dtype == np.uint64 and g.num_slots and int(g.max_weight) >= 2**63:
+        raise GraphError("a minimum spanning forest needs weights below 2**63: use weights of float64")
     dtype = np.dtype(np.int64 if whole else np.float64)
     heaviest = np.iinfo(np.int64).max if whole else np.inf
     n = g.num_vertices
@@ -180,8 +183,15 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
     here = at_hand(g)
     assert here.weights is not None
     edges = here.placement.memory.xp.sort(p.chosen[p.chosen >= 0])
-    total = here.weights[edges].sum(dtype=dtype)
-    return SpanningForestResult(int(total) if whole else float(total), edges, p.tree, n - len(edges))
+    return SpanningForestResult(_sum(here.weights[edges], whole), edges, p.tree, n - len(edges))
+
+
+def _sum(weights: Any, whole: bool) -> float:
+    """Add up weights; integers exactly, as Python's if the sum may not fit into 64 bits."""
+    if not whole:
+        return float(weights.sum(dtype=np.float64))
+    large = float(abs(weights.astype(np.float64)).sum()) >= 2**62
+    return sum(to_host(weights).tolist()) if large else int(weights.sum(dtype=np.int64))
 
 
 def _facts(g: Graph, result: SpanningForestResult) -> dict[str, Any]:

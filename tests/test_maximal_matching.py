@@ -92,6 +92,8 @@ def test_what_is_refused(backend: Backend) -> None:
     for g in (fr.path(3), fr.from_edges([0], [1], [1], directed=True)):
         with pytest.raises(GraphError, match="undirected graph with weights"):
             fr.maximal_matching(backend(g), weighted=True)
+    with pytest.raises(GraphError, match="float64"):
+        fr.maximal_matching(backend(fr.from_edges([0], [1], np.array([2**63], np.uint64))), weighted=True)
 
 
 def test_parts() -> None:

@@ -69,6 +69,8 @@ def test_equal_weights(backend: Backend) -> None:
     assert check(backend(fr.complete(9, weights=(3, 3)))).weight == 24
     large = fr.from_edges([0, 1, 2], [1, 2, 0], [2**60 + 1, 2**60, 2**60 + 2])
     assert fr.minimum_spanning_forest(backend(large)).weight == 2**61 + 1
+    largest = fr.from_edges([0, 1, 0], [1, 2, 2], [2**63 - 1, 2**63 - 1, 2**63 - 2])
+    assert fr.minimum_spanning_forest(backend(largest)).weight == 2**64 - 3
 
 
 def test_what_is_refused(backend: Backend) -> None:
@@ -76,6 +78,8 @@ def test_what_is_refused(backend: Backend) -> None:
         fr.minimum_spanning_forest(backend(fr.from_edges([0], [1], [1], directed=True)))
     with pytest.raises(GraphError, match="weights"):
         fr.minimum_spanning_forest(backend(fr.path(3)))
+    with pytest.raises(GraphError, match="float64"):
+        fr.minimum_spanning_forest(backend(fr.from_edges([0], [1], np.array([2**63], np.uint64))))
 
 
 def test_parts() -> None:
