@@ -71,6 +71,7 @@ _NAMES = {
     "frontier.primitives.salsa": "salsa",
     "frontier.primitives.transitive_closure": "transitive_closure",
     "frontier.primitives.bfs_many": "bfs_many",
+    "frontier.primitives.closeness": "closeness harmonic",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"
     ),

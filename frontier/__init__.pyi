@@ -144,6 +144,10 @@ from frontier.primitives.bridges import (
 from frontier.primitives.cc import (
     connected_components as connected_components,
 )
+from frontier.primitives.closeness import (
+    closeness as closeness,
+    harmonic as harmonic,
+)
 from frontier.primitives.clustering import (
     clustering as clustering,
 )

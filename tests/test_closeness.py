@@ -1,0 +1,81 @@
+"""Closeness and harmonic centrality: NetworkX's; from some sources, sums of SciPy's levels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import oracles
+import pytest
+from compare import close, equal, host, workers
+from conftest import Backend
+from strategies import random_graphs
+
+import frontier as fr
+from frontier.errors import GraphError
+
+
+def check(g: fr.Graph) -> None:
+    other = oracles.networkx_graph(g)
+    near, inverse = nx.closeness_centrality(other), nx.harmonic_centrality(other)
+    close(fr.closeness(g).centrality, [near[v] for v in range(g.num_vertices)], rtol=1e-12)
+    close(fr.harmonic(g).centrality, [inverse[v] for v in range(g.num_vertices)], rtol=1e-12)
+
+
+def test_many_graphs(backend: Backend) -> None:
+    count, largest = (25, 150) if backend.name != "python" else (6, 30)
+    for g in random_graphs(count, seed=171, max_vertices=largest, weights=None, parallel=True):
+        check(backend(g))
+
+
+def test_several_workers(compiled: Backend) -> None:
+    with workers(3):
+        for g in random_graphs(6, seed=172, max_vertices=200, weights=None):
+            check(compiled(g))
+
+
+def test_special_graphs(backend: Backend) -> None:
+    for n in (0, 1, 3):
+        check(backend(fr.from_edges([], [], num_vertices=n)))
+    check(backend(fr.from_edges([0, 0, 0, 2], [0, 1, 1, 1], duplicates="keep", directed=True)))
+    check(backend(fr.star(66)))
+
+
+def test_some_sources(backend: Backend) -> None:
+    g = backend(fr.rmat(4, 2, directed=True, seed=2))
+    sources = [3, 7, 3, 11]
+    level = np.array([oracles.bfs_levels(g, v) for v in (3, 7, 11)])
+    result = fr.closeness(g, sources=sources)
+    equal(result.reached, (level > 0).sum(axis=0))
+    equal(result.total, np.maximum(level, 0).sum(axis=0))
+    others = 3 - np.isin(np.arange(16), sources)
+    inverse = np.divide(1.0, level, where=level > 0, out=np.zeros(level.shape)).sum(axis=0)
+    close(fr.harmonic(g, sources=sources).centrality, inverse * 15 / others)
+
+
+def test_a_sample(backend: Backend) -> None:
+    g = backend(fr.rmat(4, 4, seed=2))
+    close(fr.closeness(g, sources=16).centrality, host(fr.closeness(g).centrality))
+    assert host(fr.closeness(g, sources=5, seed=1).reached).max() == 5
+    equal(fr.closeness(g, sources=5, seed=1).total, host(fr.closeness(g, sources=5, seed=1).total))
+
+
+@pytest.mark.unsimulated("a large graph")
+def test_samples_estimate(compiled: Backend) -> None:
+    g = compiled(fr.rmat(10, 8, seed=3))
+    for function in (fr.closeness, fr.harmonic):
+        exact, rough = host(function(g).centrality), host(function(g, sources=256).centrality)
+        assert abs(rough - exact).max() < 0.1 * exact.max()
+
+
+def test_parts() -> None:
+    g = fr.rmat(6, 4, directed=True, seed=3)
+    for function in (fr.closeness, fr.harmonic):
+        close(np.asarray(function(g.to("ranks:2")).centrality), function(g).centrality, rtol=1e-12)
+
+
+@pytest.mark.parametrize("sources", [0, -1, 2.5, [], [9]])
+def test_refused(sources: Any) -> None:
+    with pytest.raises(GraphError):
+        fr.closeness(fr.path(3), sources=sources)
