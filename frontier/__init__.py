@@ -72,6 +72,7 @@ _NAMES = {
     "frontier.primitives.transitive_closure": "transitive_closure",
     "frontier.primitives.bfs_many": "bfs_many",
     "frontier.primitives.closeness": "closeness harmonic",
+    "frontier.primitives.eccentricity": "diameter eccentricity",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"
     ),

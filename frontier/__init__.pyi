@@ -157,6 +157,10 @@ from frontier.primitives.color import (
 from frontier.primitives.core_numbers import (
     core_numbers as core_numbers,
 )
+from frontier.primitives.eccentricity import (
+    diameter as diameter,
+    eccentricity as eccentricity,
+)
 from frontier.primitives.eigenvector import (
     eigenvector_centrality as eigenvector_centrality,
 )
