@@ -3,7 +3,8 @@
 All of them keep 64 bits in a word of int64, of which bit b of word w says whether column 64 w + b is reached.
 
 *Condensation*: rows of a graph without cycles, from the last level of a topological order to the first. A row is the
-union of the rows of the successors, and these. Columns are in topological order, so half of each row is known to be 0.
+union of the rows of the successors, and its own bit. Columns are in topological order, so half of each row is known to
+be 0, and of the successors only those count that no other one reaches.
 
 *Warshall*: 64 pivots at a time (Warshall: A theorem on Boolean matrices, 1962, in blocks). The pivots are closed among
 themselves; then every row takes over those of the pivots that it reaches. What the 256 choices of eight pivots add up
@@ -21,7 +22,7 @@ import frontier as fr
 __all__ = ["ByCondensation", "BySquaring", "ByWarshall", "Count"]
 
 
-# ---- condensation: rows[position * words + w], positions in topological order ----------------------------
+# ---- condensation: rows[v * words + w], vertices in topological order --------------------------------
 
 
 def lower(p):
@@ -34,23 +35,35 @@ def begin(p):
     return p.starts[p.level]
 
 
-def all_words(p):
-    """How many words the level's rows have."""
-    return (p.starts[p.level + 1] - p.starts[p.level]) * p.words
+def all_pieces(p):
+    """How many pieces the level's rows have."""
+    return (p.starts[p.level + 1] - p.starts[p.level]) * p.pieces
+
+
+def either(p, one, other):
+    """The bits of one word or another."""
+    return p.rows[one] | p.rows[other]
 
 
 def unite(p, i):
-    """Make a word of a row: the union of the successors' rows, and the successors."""
-    position = p.first + i // p.words
-    w = i % p.words
-    if 64 * w + 63 > position:
-        word = p.bit[0] & 0
-        for e in fr.neighbours(p, p.order[position]):
-            after = p.position[fr.target(p, e)]
-            word = word | p.rows[after * p.words + w]
-            if after // 64 == w:
-                word = word | p.bit[after % 64]
-        p.rows[position * p.words + w] = word
+    """Let a piece of a row, in which the bit of its vertex is set, take over that piece of the successors' rows.
+
+    Successors are in topological order, so those that reach others come first. A successor whose bit is there already
+    is reached by way of another, and adds nothing.
+    """
+    at = p.first * p.words + i * p.piece
+    v = at // p.words
+    begin = at % p.words
+    for e in fr.neighbours(p, v):
+        after = fr.target(p, e)
+        lowest = after // 64 - begin  # the word with the bit of the successor; all words before are 0
+        if lowest >= p.piece:
+            break
+        if lowest >= 0 and (p.rows[at + lowest] >> (after % 64)) & 1:
+            continue
+        other = after * p.words + begin
+        for k in range(max(lowest, 0), p.piece):
+            p.rows[at + k] = either(p, at + k, other + k)
 
 
 class ByCondensation(fr.Enactor):
@@ -58,7 +71,7 @@ class ByCondensation(fr.Enactor):
 
     loop = fr.Loop(
         fr.Set(level=lower),
-        fr.Set(first=begin, items=all_words),
+        fr.Set(first=begin, items=all_pieces),
         fr.Compute(unite, over="items"),
         times="depth",
     )
@@ -188,7 +201,7 @@ def count(p, i):
     """Add up the sizes of the columns that the i-th row has, eight columns by one lookup."""
     total = p.total[i] * 0
     for w in range(p.words):
-        word = p.rows[i * p.words + w]
+        word = p.rows[i * p.next_row + w * p.next_word]
         if word != 0:
             for k in range(8):
                 total = total + p.sums[w * 2048 + 256 * k + ((word >> (8 * k)) & 255)]

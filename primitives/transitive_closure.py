@@ -7,8 +7,6 @@ for dense matrices; see :mod:`frontier.primitives._closure`. Nothing is unpacked
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,8 +14,9 @@ import numpy as np
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.subgraphs import groups
-from frontier.memory.arrays import matching, to_host
+from frontier.memory.arrays import to_host
 from frontier.primitives._closure import ByCondensation, BySquaring, ByWarshall, Count
+from frontier.primitives._closure_result import ClosureResult
 from frontier.primitives._tables import refuse_parts
 from frontier.primitives.scc import strongly_connected_components
 from frontier.primitives.topological_order import topological_order
@@ -25,112 +24,14 @@ from frontier.program.taking import at_graph
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from frontier.graph.graph import Graph
     from frontier.memory.base import Memory
+    from frontier.program.problem import Field
     from frontier.program.schedule import Schedule
 
 __all__ = ["ClosureResult", "transitive_closure"]
 
 METHODS = ("auto", "condensation", "warshall", "squaring")
-
-#: Entries of a matrix that are unpacked at a time.
-_PIECE = 1 << 24
-
-
-@dataclass(frozen=True)
-class ClosureResult:
-    """Result of :func:`transitive_closure`.
-
-    Attributes
-    ----------
-    component : ndarray of int64, shape (n,)
-        The row, and the column, of each vertex.
-    rows : ndarray of int64, shape (c, w)
-        Bit b of ``rows[i, k]`` says whether component i reaches component 64 k + b, another one.
-    size : ndarray of int64, shape (c,)
-        Number of vertices of each component.
-    cyclic : ndarray of bool, shape (c,)
-        Whether there is a cycle in it: more than one vertex, or a self-loop.
-    counts : ndarray of int64, shape (n,)
-        How many vertices each vertex reaches.
-    pairs : int
-        How many pairs of vertices are in the closure.
-    reflexive : bool or None
-    """
-
-    component: NDArray[Any]
-    rows: NDArray[Any]
-    size: NDArray[Any]
-    cyclic: NDArray[Any]
-    counts: NDArray[Any]
-    pairs: int
-    reflexive: bool | None
-
-    def reaches(self, u: ArrayLike, v: ArrayLike) -> Any:
-        """Whether u reaches v; arrays of vertices give an array.
-
-        Raises
-        ------
-        IndexError
-            If there is no such vertex.
-        """
-        u, v = np.asarray(to_host(u)), np.asarray(to_host(v))
-        n = len(self.component)
-        if any(ids.size and (ids.min() < 0 or ids.max() >= n) for ids in (u, v)):
-            raise IndexError(f"vertices are numbered from 0 to {n - 1}")
-        u, v = np.broadcast_arrays(u, v)
-        i, k = (to_host(self.component[matching(ids.ravel(), self.component)]).reshape(ids.shape) for ids in (u, v))
-        at = matching(i.ravel() * self.rows.shape[1] + (k.ravel() >> 6), self.rows)
-        words = to_host(self.rows.ravel()[at]).reshape(i.shape)
-        found = ((words >> (k & 63)) & 1).astype(bool)
-        same, cyclic = i == k, to_host(self.cyclic)[i]
-        own = {True: np.bool_(True), False: cyclic, None: np.bool_(False)}[self.reflexive]
-        found = np.where(u == v, own, np.where(same, cyclic, found))
-        return bool(found) if found.ndim == 0 else found
-
-    def row(self, v: int) -> NDArray[Any]:
-        """Return the vertices that v reaches, in ascending order."""
-        return np.flatnonzero(self._of(np.asarray([v]))[0])
-
-    def pairs_in_pieces(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Yield all pairs as arrays of sources and of targets, in order, some sources at a time."""
-        n = len(self.component)
-        step = max(_PIECE // max(n, 1), 1)
-        for first in range(0, n, step):
-            sources, targets = np.nonzero(self._of(np.arange(first, min(first + step, n))))
-            yield sources + first, targets
-
-    def to_dense(self) -> NDArray[np.bool_]:
-        """Return the closure as a matrix of n times n entries.
-
-        Raises
-        ------
-        FrontierMemoryError
-            If it does not fit into memory.
-        """
-        from frontier.memory.host import HOST
-
-        n = len(self.component)
-        HOST.check_room(n * n, "the closure as a matrix")
-        made = np.empty((n, n), np.bool_)
-        step = max(_PIECE // max(n, 1), 1)
-        for first in range(0, n, step):
-            made[first : first + step] = self._of(np.arange(first, min(first + step, n)))
-        return made
-
-    def _of(self, vertices: NDArray[Any]) -> NDArray[np.bool_]:
-        """Rows of some vertices, unpacked."""
-        component, cyclic = to_host(self.component), to_host(self.cyclic)
-        rows = component[vertices]
-        words = np.ascontiguousarray(to_host(self.rows[matching(rows, self.rows)]))
-        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, : len(cyclic)].astype(bool)
-        bits[np.arange(len(rows)), rows] = cyclic[rows]
-        made: NDArray[np.bool_] = bits[:, component]
-        if self.reflexive is not False:
-            made[np.arange(len(vertices)), vertices] = bool(self.reflexive)
-        return made
 
 
 @at_graph
@@ -146,7 +47,8 @@ def transitive_closure(
         How rows are made: of components, in reverse topological order ("auto" is that); or of vertices, by the method
         of Warshall with 64 pivots at a time, or by squaring the matrix until nothing changes.
     reflexive : bool or None
-        Whether a vertex reaches itself: if False, only if it is on a cycle; if True, always; if None, never.
+        Whether a vertex reaches itself: if False, only if it is on a cycle; if True, always; if None, only if it has a
+        self-loop.
     schedule : Schedule, optional
 
     Returns
@@ -173,17 +75,16 @@ def transitive_closure(
     memory, n = g.placement.memory, g.num_vertices
     xp = memory.xp
     if method in ("auto", "condensation"):
-        component, rows, cyclic = _by_condensation(g, memory, schedule)
+        component, rows, total, size, cyclic = _by_condensation(g, memory, schedule)
     else:
-        rows, cyclic = _by_matrix(g, memory, ByWarshall if method == "warshall" else BySquaring, schedule)
-        component = xp.arange(n)
-    c = len(cyclic)
-    size = memory.moved(np.bincount(to_host(component), minlength=c).astype(np.int64))
-    others = _counted(g, memory, rows, size, schedule)
-    total = others + xp.where(cyclic, size - 1, 0)
-    total += {True: 1, False: cyclic.astype(np.int64), None: 0}[reflexive]
-    counts = total[component]
-    return ClosureResult(component, rows, size, cyclic, counts, int(counts.sum()) if n else 0, reflexive)
+        component, rows, total, size, cyclic = _by_matrix(g, memory, method, schedule)
+    itself = xp.full(n, reflexive is True)
+    if reflexive is False:
+        itself = cyclic[component]
+    elif reflexive is None and g.num_slots:
+        itself[g.sources[g.sources == g.targets]] = True
+    counts = (total - xp.where(cyclic, 1, size))[component] + itself
+    return ClosureResult(component, rows, size, cyclic, counts, int(counts.sum()) if n else 0, itself)
 
 
 def _words(c: int, memory: Memory) -> int:
@@ -197,7 +98,8 @@ def _bits(memory: Memory) -> Any:
     return memory.moved(np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64)).view(np.int64))
 
 
-def _by_condensation(g: Graph, memory: Memory, schedule: Schedule | None) -> tuple[Any, Any, Any]:
+def _by_condensation(g: Graph, memory: Memory, schedule: Schedule | None) -> tuple[Any, ...]:
+    """Return the row of each vertex, the rows, and their numbers of vertices, sizes, and whether they have cycles."""
     xp = memory.xp
     labels = strongly_connected_components(g, schedule=schedule).label
     component = groups(g, labels)[1].astype(np.int64)
@@ -206,43 +108,58 @@ def _by_condensation(g: Graph, memory: Memory, schedule: Schedule | None) -> tup
     cyclic = xp.zeros(c, np.bool_)
     if g.num_slots:
         cyclic[src[src == dst]] = True
-    dag = fr.from_edges(src, dst, num_vertices=c, directed=True, duplicates="first", self_loops="drop").to(g.placement)
-    order = topological_order(dag, schedule=schedule)
-    position = xp.empty(c, np.int64)
-    position[order.order] = xp.arange(c)
+    condensed = g if g.directed and c == g.num_vertices and not cyclic.any() else _dag(src, dst, c, g)
+    order = topological_order(condensed, schedule=schedule)
     words = _words(c, memory)
+    every = xp.arange(c)
+    position = xp.empty(c, np.int64)
+    position[order.order] = every
+    component, src, dst = position[component], position[src], position[dst]
+    size = memory.moved(np.bincount(to_host(component), minlength=c).astype(np.int64))
     starts = np.concatenate(([0], np.cumsum(np.bincount(to_host(order.level), minlength=order.depth))))
+    rows = memory.full(c * words, 0, np.int64)
+    rows[every * words + (every >> 6)] = _bits(memory)[every & 63]
+    piece = 1 if memory.residence == "device" else words  # neighbouring threads take neighbouring words there
     p = fr.Problem(
-        dag,
-        rows=fr.array(memory.full(c * words, 0, np.int64)),
-        order=fr.vertex(np.int64, order.order.astype(np.int64)),
-        position=fr.vertex(np.int64, position),
+        _dag(src, dst, c, g),
+        rows=fr.array(rows),
         starts=fr.array(memory.moved(starts.astype(np.int64))),
-        bit=fr.array(_bits(memory)),
-        words=fr.scalar("int64", words),
+        piece=fr.scalar("int64", piece),
+        pieces=fr.scalar("int64", words // max(piece, 1)),
         depth=fr.scalar("int64", order.depth),
         level=fr.scalar("int64", order.depth),
         first=fr.scalar("int64"),
         items=fr.scalar("int64"),
+        **_count_fields(size, words, memory, next_row=words, next_word=1),
     )
+    del rows
     if c:
         ByCondensation(p, schedule).run()
+        Count(p, schedule).run()
     found = xp.empty(c, np.bool_)
     found[position] = cyclic
-    return position[component], p.rows.reshape(c, words), found
+    return component, p.rows.reshape(c, words), p.total, size, found
 
 
-def _by_matrix(g: Graph, memory: Memory, enactor: type[fr.Enactor], schedule: Schedule | None) -> tuple[Any, Any]:
+def _dag(src: Any, dst: Any, c: int, g: Graph) -> Graph:
+    """The graph of the components, without edges inside them, where g is."""
+    made = fr.from_edges(src, dst, num_vertices=c, directed=True, duplicates="first", self_loops="drop")
+    return made.to(g.placement)
+
+
+def _by_matrix(g: Graph, memory: Memory, method: str, schedule: Schedule | None) -> tuple[Any, ...]:
+    """As :func:`_by_condensation`, with every vertex for itself."""
     n, xp = g.num_vertices, memory.xp
     words = _words(n, memory)
+    size = memory.full(n, 1, np.int64)
     fields = {
         "rows": fr.array(memory.full(words * n, 0, np.int64)),
         "bit": fr.array(_bits(memory)),
-        "words": fr.scalar("int64", words),
         "n": fr.scalar("int64", n),
         "all_words": fr.scalar("int64", words * n),
+        **_count_fields(size, words, memory, next_row=1, next_word=n),
     }
-    if enactor is ByWarshall:
+    if method == "warshall":
         fields |= {
             "diagonal": fr.array(memory.full(64, 0, np.int64)),
             "table": fr.array(memory.full(2048 * words, 0, np.int64)),
@@ -254,33 +171,30 @@ def _by_matrix(g: Graph, memory: Memory, enactor: type[fr.Enactor], schedule: Sc
     else:
         fields["changed"] = fr.scalar("int64")
     p = fr.Problem(g, **fields)
-    if n:
-        enactor(p, schedule).run()
-    rows = xp.ascontiguousarray(p.rows.reshape(words, n).T)
     every = xp.arange(n)
-    own = rows[every, every >> 6] >> (every & 63) & 1
-    rows[every, every >> 6] -= own << (every & 63)
-    return rows, own.astype(np.bool_)
-
-
-def _counted(g: Graph, memory: Memory, rows: Any, size: Any, schedule: Schedule | None) -> Any:
-    """How many vertices each row has."""
-    c, words = rows.shape
-    padded = np.zeros(64 * words, np.int64)
-    padded[:c] = to_host(size)
-    choices = np.arange(256)[:, None] >> np.arange(8) & 1
-    sums = (padded.reshape(-1, 8) @ choices.T).ravel()
-    p = fr.Problem(
-        g,
-        rows=fr.array(rows.ravel()),
-        total=fr.array(memory.full(c, 0, np.int64)),
-        sums=fr.array(memory.moved(sums)),
-        words=fr.scalar("int64", words),
-        count=fr.scalar("int64", c),
-    )
-    if c:
+    cyclic = xp.zeros(n, np.bool_)
+    if n:
+        (ByWarshall if method == "warshall" else BySquaring)(p, schedule).run()
+        own = (every >> 6) * n + every
+        cyclic = (p.rows[own] >> (every & 63) & 1).astype(np.bool_)
+        p.rows[own] |= _bits(memory)[every & 63]
         Count(p, schedule).run()
-    return p.total
+    return every, xp.ascontiguousarray(p.rows.reshape(words, n).T), p.total, size, cyclic
+
+
+def _count_fields(size: Any, words: int, memory: Memory, next_row: int, next_word: int) -> dict[str, Field]:
+    """The fields of ``Count``, among them the vertices in each choice of eight columns."""
+    padded = np.zeros(64 * words, np.int64)
+    padded[: len(size)] = to_host(size)
+    choices = np.arange(256)[:, None] >> np.arange(8) & 1
+    return {
+        "total": fr.array(memory.full(len(size), 0, np.int64)),
+        "sums": fr.array(memory.moved((padded.reshape(-1, 8) @ choices.T).ravel())),
+        "words": fr.scalar("int64", words),
+        "next_row": fr.scalar("int64", next_row),
+        "next_word": fr.scalar("int64", next_word),
+        "count": fr.scalar("int64", len(size)),
+    }
 
 
 def _facts(g: Graph, result: ClosureResult) -> dict[str, Any]:
