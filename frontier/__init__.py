@@ -73,6 +73,7 @@ _NAMES = {
     "frontier.primitives.bfs_many": "bfs_many",
     "frontier.primitives.closeness": "closeness harmonic",
     "frontier.primitives.eccentricity": "diameter eccentricity",
+    "frontier.primitives.shortest_path": "shortest_path",
     "frontier.operators": (
         "Advance Buckets Compute Filter Gather Intersect Reduce Scan Set Split Swap Take Unique"
     ),

@@ -210,6 +210,9 @@ from frontier.primitives.salsa import (
 from frontier.primitives.scc import (
     strongly_connected_components as strongly_connected_components,
 )
+from frontier.primitives.shortest_path import (
+    shortest_path as shortest_path,
+)
 from frontier.primitives.sssp import (
     sssp as sssp,
 )

@@ -1,0 +1,109 @@
+"""Shortest paths between two vertices: paths of the graph whose lengths are SciPy's distances."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import oracles
+import pytest
+from compare import host, workers
+from conftest import Backend
+from strategies import random_graphs
+
+import frontier as fr
+from frontier.errors import GraphError, NegativeWeightError
+
+
+def check(g: fr.Graph, source: int, target: int, weighted: bool, estimate: Any = None) -> Any:
+    result = fr.shortest_path(g, source, target, weighted=weighted, estimate=estimate)
+    if weighted:
+        weights = host(g.weights).astype(float)
+        ends = zip(host(g.sources).tolist(), host(g.targets).tolist(), weights.tolist(), strict=True)
+        length: dict[tuple[int, int], float] = {}
+        for u, v, w in ends:
+            length[u, v] = min(w, length.get((u, v), math.inf))
+        found = host(fr.sssp(g, source).distance)[target]
+        expected = math.inf if found == np.iinfo(np.int64).max else float(found)
+    else:
+        length = dict.fromkeys(zip(host(g.sources).tolist(), host(g.targets).tolist(), strict=True), 1.0)
+        level = int(oracles.bfs_levels(g, source)[target])
+        expected = math.inf if level < 0 else level
+    assert result.distance == pytest.approx(expected, rel=1e-9)
+    if expected == math.inf:
+        assert result.path == []
+    else:
+        assert (result.path[0], result.path[-1]) == (source, target)
+        steps = zip(result.path, result.path[1:], strict=False)
+        assert sum(length[step] for step in steps) == pytest.approx(expected, rel=1e-9)
+    assert result.visited <= g.num_vertices
+    return result
+
+
+def test_many_graphs(backend: Backend) -> None:
+    count, largest = (40, 120) if backend.name != "python" else (10, 30)
+    rng = np.random.default_rng(1)
+    for g in random_graphs(
+        count, seed=191, min_vertices=1, max_vertices=largest, weights=("int32", "float64"), parallel=True
+    ):
+        there = backend(g)
+        for weighted in (False, True):
+            source, target = rng.integers(g.num_vertices, size=2).tolist()
+            check(there, source, target, weighted and g.min_weight is not None and g.min_weight >= 0)
+
+
+def test_several_workers(compiled: Backend) -> None:
+    with workers(3):
+        for weighted in (False, True):
+            g = compiled(fr.rmat(6, 3, directed=True, weights=(1, 9), seed=4))
+            for target in range(0, 64, 9):
+                check(g, 3, target, weighted)
+
+
+def test_special_graphs(backend: Backend) -> None:
+    for weighted in (False, True):
+        g = backend(fr.from_edges([0, 0, 1, 2], [0, 1, 2, 0], [0.0, 2.0, 0.0, 1.0], num_vertices=4, directed=True))
+        assert check(g, 0, 0, weighted).path == [0]
+        assert check(g, 1, 0, weighted).path == [1, 2, 0]
+        assert check(g, 0, 3, weighted).path == []
+        assert check(g, 3, 0, weighted).distance == math.inf
+
+
+@pytest.mark.unsimulated("many passes")
+def test_an_estimate_saves_work(backend: Backend) -> None:
+    side = 8
+    g = fr.grid(side, side)
+    g = g.with_weights(np.ones(g.num_slots))
+    row, column = np.divmod(np.arange(side * side), side)
+    left = np.abs(row - 4) + np.abs(column - 6)
+    plain = check(backend(g), 4 * side + 1, 4 * side + 6, True)
+    guided = check(backend(g), 4 * side + 1, 4 * side + 6, True, left)
+    assert guided.distance == 5
+    assert guided.visited < plain.visited
+
+
+@pytest.mark.unsimulated("a large graph")
+def test_two_searches_visit_little(compiled: Backend) -> None:
+    g = compiled(fr.small_world(4000, 6, 0.1, seed=1))
+    assert check(g, 0, 2000, False).visited < 2000
+
+
+def test_labels() -> None:
+    g = fr.from_networkx(nx.path_graph(["anna", "ben", "carl"]))
+    assert fr.shortest_path(g, "carl", "anna").path == ["carl", "ben", "anna"]
+
+
+def test_refused() -> None:
+    g = fr.path(3)
+    with pytest.raises(GraphError, match="no weights"):
+        fr.shortest_path(g, 0, 1, weighted=True)
+    with pytest.raises(GraphError, match="estimate"):
+        fr.shortest_path(g, 0, 1, estimate=np.zeros(3))
+    with pytest.raises(GraphError, match="9"):
+        fr.shortest_path(g, 0, 9)
+    with pytest.raises(GraphError, match="ranks"):
+        fr.shortest_path(g.to("ranks:2"), 0, 1)
+    with pytest.raises(NegativeWeightError):
+        fr.shortest_path(fr.from_edges([0], [1], [-1.0]), 0, 1, weighted=True)
