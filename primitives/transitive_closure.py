@@ -87,10 +87,10 @@ def transitive_closure(
     return ClosureResult(component, rows, size, cyclic, counts, int(counts.sum()) if n else 0, itself)
 
 
-def _words(c: int, memory: Memory) -> int:
+def _words(c: int, memory: Memory, copies: int, rows: str) -> int:
     """How many words a row has; refuses what does not fit."""
     words = -(-c // 64)
-    memory.check_room(2 * 8 * c * words, f"the transitive closure of {c:,} components, as bits")
+    memory.check_room(copies * 8 * c * words, f"the transitive closure of {c:,} {rows}, as bits")
     return words
 
 
@@ -110,19 +110,17 @@ def _by_condensation(g: Graph, memory: Memory, schedule: Schedule | None) -> tup
         cyclic[src[src == dst]] = True
     condensed = g if g.directed and c == g.num_vertices and not cyclic.any() else _dag(src, dst, c, g)
     order = topological_order(condensed, schedule=schedule)
-    words = _words(c, memory)
+    words = _words(c, memory, 2, "components")  # and their initial values
     every = xp.arange(c)
     position = xp.empty(c, np.int64)
     position[order.order] = every
     component, src, dst = position[component], position[src], position[dst]
     size = memory.moved(np.bincount(to_host(component), minlength=c).astype(np.int64))
     starts = np.concatenate(([0], np.cumsum(np.bincount(to_host(order.level), minlength=order.depth))))
-    rows = memory.full(c * words, 0, np.int64)
-    rows[every * words + (every >> 6)] = _bits(memory)[every & 63]
     piece = 1 if memory.residence == "device" else words  # neighbouring threads take neighbouring words there
     p = fr.Problem(
         _dag(src, dst, c, g),
-        rows=fr.array(rows),
+        rows=fr.array(xp.zeros(c * words, np.int64)),  # the host maps no memory for them
         starts=fr.array(memory.moved(starts.astype(np.int64))),
         piece=fr.scalar("int64", piece),
         pieces=fr.scalar("int64", words // max(piece, 1)),
@@ -132,8 +130,8 @@ def _by_condensation(g: Graph, memory: Memory, schedule: Schedule | None) -> tup
         items=fr.scalar("int64"),
         **_count_fields(size, words, memory, next_row=words, next_word=1),
     )
-    del rows
     if c:
+        p.rows[every * words + (every >> 6)] = _bits(memory)[every & 63]
         ByCondensation(p, schedule).run()
         Count(p, schedule).run()
     found = xp.empty(c, np.bool_)
@@ -150,10 +148,10 @@ def _dag(src: Any, dst: Any, c: int, g: Graph) -> Graph:
 def _by_matrix(g: Graph, memory: Memory, method: str, schedule: Schedule | None) -> tuple[Any, ...]:
     """As :func:`_by_condensation`, with every vertex for itself."""
     n, xp = g.num_vertices, memory.xp
-    words = _words(n, memory)
+    words = _words(n, memory, 3, "vertices")  # the same, and transposed
     size = memory.full(n, 1, np.int64)
     fields = {
-        "rows": fr.array(memory.full(words * n, 0, np.int64)),
+        "rows": fr.array(xp.zeros(words * n, np.int64)),
         "bit": fr.array(_bits(memory)),
         "n": fr.scalar("int64", n),
         "all_words": fr.scalar("int64", words * n),
