@@ -59,9 +59,7 @@ class ClosureResult:
             If there is no such vertex.
         """
         u, v = np.asarray(to_host(u)), np.asarray(to_host(v))
-        n = len(self.component)
-        if any(ids.size and (ids.min() < 0 or ids.max() >= n) for ids in (u, v)):
-            raise IndexError(f"vertices are numbered from 0 to {n - 1}")
+        self._check(u, v)
         u, v = np.broadcast_arrays(u, v)
         i, k = (to_host(self.component[matching(ids.ravel(), self.component)]).reshape(ids.shape) for ids in (u, v))
         at = matching(i.ravel() * self.rows.shape[1] + (k.ravel() >> 6), self.rows)
@@ -73,8 +71,16 @@ class ClosureResult:
         return bool(found) if found.ndim == 0 else found
 
     def row(self, v: int) -> NDArray[Any]:
-        """Return the vertices that v reaches, in ascending order."""
-        return np.flatnonzero(self._of(np.asarray([v]))[0])
+        """Return the vertices that v reaches, in ascending order.
+
+        Raises
+        ------
+        IndexError
+            If there is no such vertex.
+        """
+        one = np.asarray([v])
+        self._check(one)
+        return np.flatnonzero(self._of(one)[0])
 
     def pairs_in_pieces(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Yield all pairs as arrays of sources and of targets, in order, some sources at a time."""
@@ -99,6 +105,11 @@ class ClosureResult:
         for first in range(0, n, step):
             made[first : first + step] = self._of(np.arange(first, min(first + step, n)))
         return made
+
+    def _check(self, *vertices: NDArray[Any]) -> None:
+        n = len(self.component)
+        if any(ids.size and (ids.min() < 0 or ids.max() >= n) for ids in vertices):
+            raise IndexError(f"vertices are numbered from 0 to {n - 1}")
 
     def _of(self, vertices: NDArray[Any]) -> NDArray[np.bool_]:
         """Rows of some vertices, unpacked."""

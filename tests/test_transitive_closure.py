@@ -128,6 +128,9 @@ def test_wrong_arguments() -> None:
     for u in (-1, 34, [0, 34]):
         with pytest.raises(IndexError, match="from 0 to 33"):
             fr.transitive_closure(g).reaches(u, 0)
+    for v in (-1, 34):
+        with pytest.raises(IndexError, match="from 0 to 33"):
+            fr.transitive_closure(g).row(v)
 
 
 @pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
