@@ -29,8 +29,9 @@ if TYPE_CHECKING:
 
     from frontier.graph.graph import Graph
     from frontier.program.schedule import Schedule
+    from frontier.program.step import Step
 
-__all__ = ["Boruvka", "SpanningForestResult", "minimum_spanning_forest"]
+__all__ = ["Boruvka", "BoruvkaUnweighted", "SpanningForestResult", "minimum_spanning_forest"]
 
 
 def own(p, v):
@@ -64,6 +65,12 @@ def take(p, src, dst, edge, weight):
         fr.atomic_min(p.taken, p.tree[dst], edge)
 
 
+def take_lowest(p, src, dst, edge):
+    """Without weights, take the edge with the lowest slot."""
+    fr.atomic_min(p.taken, p.tree[src], edge)
+    fr.atomic_min(p.taken, p.tree[dst], edge)
+
+
 def look(p, src, dst, edge):
     """Find the tree at the other end of the edge that a tree has taken."""
     if p.taken[p.tree[src]] == edge:
@@ -89,16 +96,14 @@ def jump(p, v):
     return p.tree[v] != above
 
 
-class Boruvka(fr.Enactor):
-    """Repeat rounds until no edge joins different trees; ``chosen`` gets the edge by which each root was attached."""
-
-    loop = (
+def _rounds(*choice: Step) -> tuple[Step, ...]:
+    """Repeat rounds until no edge joins different trees; the steps of ``choice`` set the edge that each tree takes."""
+    return (
         fr.Compute(own, over="vertices"),
         fr.Loop(
             fr.Filter(between),
             fr.Compute(forget, over="vertices"),
-            fr.Compute(weigh),
-            fr.Compute(take),
+            *choice,
             fr.Compute(look),
             fr.Compute(hang, over="vertices"),
             fr.Swap("tree", "above"),
@@ -109,6 +114,18 @@ class Boruvka(fr.Enactor):
     )
 
 
+class Boruvka(fr.Enactor):
+    """Join trees by their lightest edges; ``chosen`` gets the edge by which each root was attached."""
+
+    loop = _rounds(fr.Compute(weigh), fr.Compute(take))
+
+
+class BoruvkaUnweighted(fr.Enactor):
+    """Join trees by their edges with the lowest slots."""
+
+    loop = _rounds(fr.Compute(take_lowest))
+
+
 @dataclass(frozen=True)
 class SpanningForestResult:
     """Result of :func:`minimum_spanning_forest`.
@@ -116,7 +133,7 @@ class SpanningForestResult:
     Attributes
     ----------
     weight : int or float
-        Sum of the weights of the forest's edges; an int if weights are integers.
+        Sum of the weights of the forest's edges; an int if weights are integers. Without weights, the number of edges.
     edges : ndarray of int64, shape (k,)
         One slot of each edge of the forest, ascending; ``g.sources[edges]`` is less than ``g.targets[edges]``.
     tree : ndarray, shape (n,)
@@ -138,8 +155,8 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
     Parameters
     ----------
     g : Graph
-        Undirected, with weights, which may be negative. Self-loops are ignored, and of parallel edges the lightest one
-        counts.
+        Undirected. Its weights may be negative; without weights any spanning forest is one of least weight.
+        Self-loops are ignored, and of parallel edges the lightest one counts.
     schedule : Schedule, optional
 
     Returns
@@ -150,7 +167,7 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
     Raises
     ------
     GraphError
-        If the graph is directed, has no weights, or has weights of uint64 that int64 does not hold.
+        If the graph is directed, or has weights of uint64 that int64 does not hold.
 
     Notes
     -----
@@ -158,10 +175,8 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
     """
     if g.directed:
         raise GraphError("a spanning forest needs an undirected graph: fr.from_edges(..., directed=False) makes one")
-    if g.weights is None:
-        raise GraphError("a minimum spanning forest needs weights, and the graph has none")
-    whole = g.weights.dtype.kind in "iu"
-    if g.weights.dtype == np.uint64 and g.num_slots and int(g.max_weight) >= 2**63:
+    whole = g.weights is None or g.weights.dtype.kind in "iu"
+    if g.weights is not None and g.weights.dtype == np.uint64 and g.num_slots and int(g.max_weight) >= 2**63:
         raise GraphError("a minimum spanning forest needs weights below 2**63: use weights of float64")
     dtype = np.dtype(np.int64 if whole else np.float64)
     heaviest = np.iinfo(np.int64).max if whole else np.inf
@@ -179,11 +194,11 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
         rounds=fr.scalar("int64"),
     )
     if n:
-        Boruvka(p, schedule).run()
+        (BoruvkaUnweighted if g.weights is None else Boruvka)(p, schedule).run()
     here = at_hand(g)
-    assert here.weights is not None
     edges = here.placement.memory.xp.sort(p.chosen[p.chosen >= 0])
-    return SpanningForestResult(_sum(here.weights[edges], whole), edges, p.tree, n - len(edges))
+    weight = len(edges) if here.weights is None else _sum(here.weights[edges], whole)
+    return SpanningForestResult(weight, edges, p.tree, n - len(edges))
 
 
 def _sum(weights: Any, whole: bool) -> float:

@@ -30,19 +30,20 @@ def check(g: fr.Graph) -> fr.primitives.minimum_spanning_forest.SpanningForestRe
     assert len(np.unique(host(result.tree))) == result.count
     weight = nx.minimum_spanning_tree(oracles.networkx_graph(g)).size("weight") if g.num_vertices else 0
     assert result.weight == pytest.approx(weight)
-    assert result.weight == pytest.approx(here.weights[edges].sum(dtype=np.float64))
+    chosen = np.ones(len(edges)) if here.weights is None else here.weights[edges]
+    assert result.weight == pytest.approx(chosen.sum(dtype=np.float64))
     return result
 
 
 def test_many_graphs(backend: Backend) -> None:
     count, largest = (80, 150) if backend.name != "python" and not SIMULATED else (15, 30)
-    for dtype in WEIGHTS[1:]:
+    for dtype in WEIGHTS:
         options = {"max_vertices": largest, "weights": dtype, "directed": False, "parallel": True}
         for g in random_graphs(count // 4, seed=85, **options):
             check(backend(g))
 
 
-@given(g=graphs(weights=WEIGHTS[1:], directed=False))
+@given(g=graphs(weights=WEIGHTS, directed=False))
 def test_any_graph(backend: Backend, g: fr.Graph) -> None:
     check(backend(g))
 
@@ -73,18 +74,25 @@ def test_equal_weights(backend: Backend) -> None:
     assert fr.minimum_spanning_forest(backend(largest)).weight == 2**64 - 3
 
 
+def test_without_weights(backend: Backend) -> None:
+    """Any spanning forest, whose weight is the number of its edges."""
+    found = check(backend(fr.from_edges([0, 0, 1, 1, 3], [0, 1, 2, 2, 4], num_vertices=6, duplicates="keep")))
+    assert (found.weight, found.count) == (3, 3)
+    assert check(backend(fr.complete(9))).weight == 8
+    assert check(backend(fr.from_edges([], [], num_vertices=0))).edges.tolist() == []
+
+
 def test_what_is_refused(backend: Backend) -> None:
     with pytest.raises(GraphError, match="undirected"):
         fr.minimum_spanning_forest(backend(fr.from_edges([0], [1], [1], directed=True)))
-    with pytest.raises(GraphError, match="weights"):
-        fr.minimum_spanning_forest(backend(fr.path(3)))
     with pytest.raises(GraphError, match="float64"):
         fr.minimum_spanning_forest(backend(fr.from_edges([0], [1], np.array([2**63], np.uint64))))
 
 
 def test_parts() -> None:
     g = fr.rmat(7, 4, seed=3, weights=(1, 9))
-    equal(check(g.to("ranks:2")).edges, check(g).edges)
+    for graph in (g, g.with_weights(None)):
+        equal(check(graph.to("ranks:2")).edges, check(graph).edges)
 
 
 @pytest.mark.unsimulated("large graphs")
