@@ -226,12 +226,13 @@ class Step:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy: without what is cached with this step, such as compiled code."""
-        return {name: value for name, value in vars(self).items() if not name.startswith("_")}
+        # of a copy, since another thread, which runs the step too, may note something in it meanwhile
+        return {name: value for name, value in dict(vars(self)).items() if not name.startswith("_")}
 
     def key(self) -> tuple[Any, ...]:
         """Return the key by which two steps are equal: type, functors and options, which never change."""
         if self._key is None:
-            own = (_hashable(value) for name, value in sorted(vars(self).items()) if not name.startswith("_"))
+            own = (_hashable(value) for name, value in sorted(dict(vars(self)).items()) if not name.startswith("_"))
             self._key = (type(self), *own)
         return self._key
 
