@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.program.schedule import Schedule
 
-__all__ = ["StrongComponents", "StrongComponentsResult", "strongly_connected_components"]
+__all__ = ["Colouring", "LargestComponent", "StrongComponentsResult", "Trimming", "strongly_connected_components"]
 
 
 def entering(p, src, dst):
@@ -174,11 +174,10 @@ def rename(p, v):
     return 1 if p.label[v] == v else 0
 
 
-class StrongComponents(fr.Enactor):
-    """Trim, find the component of a vertex of high degree, and the others by rounds of colouring."""
+class Trimming(fr.Enactor):
+    """Trim sources, then sinks: without its sinks no graph has a new source."""
 
     loop = (
-        # Trim sources, then sinks: without its sinks no graph has a new source.
         fr.Gather(entering, "sum", into="degree", over="vertices"),
         fr.Sequence(
             fr.Filter(sink_or_source),
@@ -192,7 +191,13 @@ class StrongComponents(fr.Enactor):
             fr.Loop(fr.Advance(release_back, edges="in", where=left_behind), fr.Filter(sink_or_source)),
             over="vertices",
         ),
-        # The component of a vertex of high degree.
+    )
+
+
+class LargestComponent(fr.Enactor):
+    """Find the component of a vertex of high degree; the others without a label are the rest."""
+
+    loop = (
         fr.Sequence(fr.Filter(left), fr.Reduce(ballot, "max", into="top"), over="vertices"),
         fr.Set(pivot=elected),
         fr.Sequence(
@@ -202,7 +207,13 @@ class StrongComponents(fr.Enactor):
             fr.Filter(left), fr.Loop(fr.Advance(backward, where=behind, edges="in", unique="claimed")), over="pivot"
         ),
         fr.Sequence(fr.Split(settle, rest="rest"), over="vertices"),
-        # The other components.
+    )  # fmt: skip
+
+
+class Colouring(fr.Enactor):
+    """Find the components of the rest, by rounds of colouring; then count all, and label each with its least id."""
+
+    loop = (
         fr.Loop(
             fr.Compute(paint),
             fr.Split(labelled, rest="rest"),  # all of them: the pile keeps what the searches below begin with
@@ -282,7 +293,8 @@ def strongly_connected_components(g: Graph, *, schedule: Schedule | None = None)
         rest=fr.pile(),
     )
     if n:
-        StrongComponents(p, schedule).run()
+        for part in (Trimming, LargestComponent, Colouring):  # three small programs compile sooner than one
+            part(p, schedule).run()
     return StrongComponentsResult(p.label, int(p.count))
 
 
