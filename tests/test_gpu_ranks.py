@@ -313,7 +313,8 @@ def test_one_rank_without_room_ends_all(tmp_path):
         try:
             fr.bfs(there, 0)
         except fr.DeviceMemoryError as error:
-            print(error, *error.__notes__, flush=True)
+            # As one string: pieces of what two processes print may mix.
+            print(" ".join([str(error), *error.__notes__]), flush=True)
     """)  # fmt: skip
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stdout.count("the fields of a rank: no room (rank 1 of 2)") == 2
