@@ -109,7 +109,7 @@ def blocks_problem(g: Graph, what: str, **fields: Field) -> fr.Problem:
     here = g.to("cpu") if g.placement.divides else g
     return components_problem(
         here,
-        parent=fr.vertex(g.targets.dtype, -1, combine="claim"),
+        parent=fr.vertex(g.id_dtype, -1, combine="claim"),
         level=fr.vertex("int32", -1, combine="min", with_="parent"),
         depth=fr.scalar("int32"),
         **fields,

@@ -171,7 +171,7 @@ def classes(n: int) -> int:
 
 def fields(g: Graph, resolution: float, seed: int, label: Any = None) -> dict[str, Field]:
     """Return the fields of local moving, which begins with the given communities, or with each vertex alone."""
-    ids = g.targets.dtype
+    ids = g.id_dtype
     sums = "int64" if g.weights is None or g.weights.dtype.kind in "iu" else "float64"
     own = g.placement.memory.xp.arange(g.num_vertices, dtype=ids) if label is None else label
     return {

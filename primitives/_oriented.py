@@ -57,8 +57,8 @@ def oriented(g: Graph, *, slots: bool = False) -> Oriented:
     """Orient a simple graph by degree; with the edge column ``slot``, the slot of each edge in g, if asked for."""
     here = at_hand(g)
     xp, n = here.placement.memory.xp, g.num_vertices
-    numbers = xp.arange(n, dtype=here.targets.dtype)
-    rank = xp.empty(n, here.targets.dtype)
+    numbers = xp.arange(n, dtype=here.id_dtype)
+    rank = xp.empty(n, here.id_dtype)
     rank[xp.argsort(numbers - here.out_degree.astype(np.int64) * n)] = numbers
     src, dst = rank[here.sources], rank[here.targets]
     kept = xp.flatnonzero(src > dst)

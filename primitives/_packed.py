@@ -56,7 +56,7 @@ def unpack(p, v):
 
 def may_pack(g: Graph, dtype: np.dtype[Any]) -> bool:
     """Whether distances and vertices fit into a word, and no weight is 0."""
-    fits = dtype == np.float32 and g.targets.dtype == np.int32
+    fits = dtype == np.float32 and g.id_dtype == np.int32
     return bool(fits and g.min_weight is not None and g.min_weight > 0)
 
 

@@ -86,7 +86,7 @@ def articulation_points(g: Graph, *, schedule: Schedule | None = None) -> Articu
     breadth-first search.
     """
     p = blocks_problem(
-        g, "articulation points", blocks=fr.vertex(g.targets.dtype, combine="sum"), is_articulation=fr.vertex("bool")
+        g, "articulation points", blocks=fr.vertex(g.id_dtype, combine="sum"), is_articulation=fr.vertex("bool")
     )
     if g.num_vertices:
         ArticulationPoints(p, schedule).run()

@@ -108,7 +108,7 @@ def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) 
 @at_graph
 def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
     """Return the problem of a search that has reached its source; ``fields`` are more fields for your own functors."""
-    p = fr.Problem(g, **_fields(g.targets.dtype), **fields)
+    p = fr.Problem(g, **_fields(g.id_dtype), **fields)
     p.source = p.parent[source] = source
     p.level[source] = 0
     return p
@@ -152,7 +152,7 @@ def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult
     O(n + m) work, one barrier per level.
     """
     vertex = g.vertex_id(source)
-    p = fr.Problem(g, **_fields(g.targets.dtype))
+    p = fr.Problem(g, **_fields(g.id_dtype))
     p.source = vertex  # which the program reaches: on a GPU, writing to arrays from the host is slow
     BFS(p, schedule).run()
     return BFSResult(vertex, p.level, p.parent, g.label_index)
@@ -172,6 +172,6 @@ register_primitive(
     PrimitiveEntry(
         "bfs", bfs, "levels and parents of a breadth-first search",
         columns=("level", "parent"), verify="bfs", report=_facts, takes_source=True,
-        memory=lambda g: Plan(_fields(g.targets.dtype), [BFS]),
+        memory=lambda g: Plan(_fields(g.id_dtype), [BFS]),
     )
 )  # fmt: skip

@@ -98,13 +98,13 @@ def bridges(g: Graph, *, schedule: Schedule | None = None) -> BridgesResult:
     breadth-first search.
     """
     p = blocks_problem(
-        g, "bridges", shared=fr.vertex("bool"), copies=fr.vertex(g.targets.dtype), bridge=fr.vertex("bool")
+        g, "bridges", shared=fr.vertex("bool"), copies=fr.vertex(g.id_dtype), bridge=fr.vertex("bool")
     )
     if g.num_vertices:
         Bridges(p, schedule).run()
     xp = p.graph.placement.memory.xp
     below = xp.flatnonzero(p.bridge)
-    ends = below.astype(g.targets.dtype), p.parent[below]
+    ends = below.astype(g.id_dtype), p.parent[below]
     low, high = xp.minimum(*ends), xp.maximum(*ends)
     order = xp.argsort(low.astype("int64") * g.num_vertices + high)
     return BridgesResult(xp.stack([low[order], high[order]], axis=1), len(below))

@@ -215,13 +215,13 @@ class ComponentsResult:
 @at_graph
 def components_problem(g: Graph, **fields: Field) -> fr.Problem:
     """Return the problem before the first edge; ``fields`` are additional fields for your own functors."""
-    own = g.placement.memory.xp.arange(g.num_vertices, dtype=g.targets.dtype)
+    own = g.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype)
     return fr.Problem(g, **_fields(g, own), **fields)
 
 
 def _fields(g: Graph, own: Any = 0) -> dict[str, Field]:
     return {
-        "label": fr.vertex(g.targets.dtype, own, combine="min"),
+        "label": fr.vertex(g.id_dtype, own, combine="min"),
         "votes": fr.vertex("int32", 0, combine="sum"),
         "top": fr.scalar("int64", 0),
         "giant": fr.scalar("int64", 0),
@@ -272,7 +272,7 @@ def _facts(g: Graph, result: ComponentsResult) -> dict[str, Any]:
 
 
 def _plan(g: Graph) -> Plan:
-    return Plan(_fields(g), [_program(g)], beside=g.num_vertices * g.targets.itemsize)  # the first labels
+    return Plan(_fields(g), [_program(g)], beside=g.num_vertices * g.id_dtype.itemsize)  # the first labels
 
 
 register_primitive(

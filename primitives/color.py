@@ -140,7 +140,7 @@ def color(g: Graph, *, seed: int = 0, schedule: Schedule | None = None) -> Color
     plain = simple(g) if g.directed else g
     p = fr.Problem(
         plain,
-        color=fr.vertex(g.targets.dtype, -1),
+        color=fr.vertex(g.id_dtype, -1),
         rank=fr.vertex("int64"),
         waits=fr.vertex("int64", combine="sum"),
         around=fr.vertex("int64"),

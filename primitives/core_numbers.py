@@ -98,7 +98,7 @@ def core_numbers(g: Graph, *, schedule: Schedule | None = None) -> CoreNumbersRe
     O(m + nk) work, where k is the largest core number, and one pass for each set of vertices that is removed at once.
     """
     plain = simple(g)
-    dtype = plain.targets.dtype
+    dtype = plain.id_dtype
     p = fr.Problem(
         plain,
         degree=fr.vertex(dtype, plain.out_degree, combine="sum"),

@@ -343,7 +343,7 @@ def both_ways(g: Graph) -> Graph:
 
 
 def _fields(g: Graph, limit: int = 10) -> dict[str, Field]:
-    ids = g.targets.dtype
+    ids = g.id_dtype
     return {
         "label": fr.vertex(ids),
         "next": fr.vertex(ids),
@@ -385,7 +385,7 @@ def _facts(g: Graph, result: LabelPropagationResult) -> dict[str, Any]:
 
 def _plan(g: Graph) -> Plan:
     # Of a directed graph: a copy with twice the edges, and so twice the tables.
-    copied = 0 if g.symmetric else 4 * g.num_slots * g.targets.itemsize + g.offsets.nbytes
+    copied = 0 if g.symmetric else 4 * g.num_slots * g.id_dtype.itemsize + g.offsets.nbytes
     return Plan(_fields(g), [Synchronous], beside=copied)
 
 

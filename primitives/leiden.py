@@ -165,7 +165,7 @@ def leiden(
     check(g, "leiden", resolution, seed)
     check_number("iterations", iterations, lambda x: 0 < x < 2**31 and x == int(x), "a whole number from 1")
     h, levels = weighted(g), 0
-    label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.targets.dtype)
+    label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype)
     count, reached = g.num_vertices, modularity(h, resolution)
     for _ in range(int(iterations) if h.num_vertices else 0):
         found, communities, more = once(h, label, resolution, seed + levels, schedule)
@@ -185,7 +185,7 @@ def once(h: Graph, label: Any, resolution: float, seed: int, schedule: Schedule 
 
     Labels of the given ones are numbers from 0 on, all of which occur.
     """
-    at = h.placement.memory.xp.arange(h.num_vertices, dtype=h.targets.dtype)  # the vertex of h for each vertex
+    at = h.placement.memory.xp.arange(h.num_vertices, dtype=h.id_dtype)  # the vertex of h for each vertex
     levels = 0
     while True:
         first = h.placement.memory.xp.unique(label, return_index=True)[1]  # a vertex for each community
@@ -213,7 +213,7 @@ def of_parts(h: Graph, part: Any) -> dict[str, Field]:
     assert h.weights is not None
     sums = "int64" if h.weights.dtype.kind in "iu" else "float64"
     return {
-        "part": fr.vertex(h.targets.dtype, part),
+        "part": fr.vertex(h.id_dtype, part),
         "whole": fr.vertex(sums),
         "out": fr.vertex(sums),
         "when": fr.vertex("int32"),

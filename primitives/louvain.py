@@ -138,7 +138,7 @@ def louvain(g: Graph, *, resolution: float = 1.0, seed: int = 0, schedule: Sched
     """
     check(g, "louvain", resolution, seed)
     h, levels = weighted(g), 0
-    label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.targets.dtype)
+    label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype)
     before = modularity(h, resolution)
     while h.num_vertices:
         p = fr.Problem(h, **fields(h, resolution, seed + levels))

@@ -150,8 +150,8 @@ def maximal_matching(
     it is n / 2 on a path along which they rise.
     """
     fields = {
-        "partner": fr.vertex(g.targets.dtype, -1),
-        "choice": fr.vertex(g.targets.dtype, -1),
+        "partner": fr.vertex(g.id_dtype, -1),
+        "choice": fr.vertex(g.id_dtype, -1),
         "seed": fr.scalar("int64", seed),
         "rounds": fr.scalar("int64"),
         "count": fr.scalar("int64"),

@@ -183,9 +183,9 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
     n = g.num_vertices
     p = fr.Problem(
         g,
-        tree=fr.vertex(g.targets.dtype),
-        above=fr.vertex(g.targets.dtype),
-        other=fr.vertex(g.targets.dtype, -1, combine="max"),
+        tree=fr.vertex(g.id_dtype),
+        above=fr.vertex(g.id_dtype),
+        other=fr.vertex(g.id_dtype, -1, combine="max"),
         lightest=fr.vertex(dtype, combine="min"),
         taken=fr.vertex("int64", combine="min"),
         chosen=fr.vertex("int64", -1),

@@ -279,12 +279,12 @@ def strongly_connected_components(g: Graph, *, schedule: Schedule | None = None)
     n = g.num_vertices
     p = fr.Problem(
         g,
-        label=fr.vertex(g.targets.dtype, -1, combine="claim"),
+        label=fr.vertex(g.id_dtype, -1, combine="claim"),
         degree=fr.vertex("int64", combine="sum"),
         reached=fr.vertex("int32", combine="max"),
         colour=fr.vertex("int64", combine="min"),
         part=fr.vertex("int64"),
-        least=fr.vertex(g.targets.dtype, n, combine="min"),
+        least=fr.vertex(g.id_dtype, n, combine="min"),
         top=fr.scalar("int64"),
         pivot=fr.scalar("int64"),
         rounds=fr.scalar("int64"),

@@ -223,8 +223,8 @@ def _unweighted(g: Graph, start: int, end: int, schedule: Schedule | None) -> tu
     n = g.num_vertices
     p = fr.Problem(
         g,
-        parent=fr.vertex(g.targets.dtype, -1),
-        child=fr.vertex(g.targets.dtype, -1),
+        parent=fr.vertex(g.id_dtype, -1),
+        child=fr.vertex(g.id_dtype, -1),
         steps=fr.vertex("int64"),
         steps_back=fr.vertex("int64"),
         front=fr.pile(),

@@ -64,7 +64,7 @@ def _search(packed: bool, delta: float | None) -> type[fr.Enactor]:
 @at_graph
 def sssp_problem(g: Graph, source: int, dtype: Any = None, **fields: Field) -> fr.Problem:
     """Return the problem of a search before it begins; ``fields`` are additional fields for your own functors."""
-    p = fr.Problem(g, **_fields(_dtype(g, dtype), g.targets.dtype, source), **fields)
+    p = fr.Problem(g, **_fields(_dtype(g, dtype), g.id_dtype, source), **fields)
     p.distance[source] = 0
     p.parent[source] = source
     return p
@@ -239,7 +239,7 @@ def _facts(g: Graph, result: SSSPResult) -> dict[str, Any]:
 
 
 def _plan(g: Graph) -> Plan:
-    return Plan(_fields(_dtype(g, None), g.targets.dtype, 0), [SSSP, _parents(g, None)])
+    return Plan(_fields(_dtype(g, None), g.id_dtype, 0), [SSSP, _parents(g, None)])
 
 
 register_primitive(

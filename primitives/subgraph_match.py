@@ -317,9 +317,9 @@ def _search(g: Graph, stages: list[Stage], kinds: Any, listed: bool, schedule: S
     fits = here.out_degree >= stages[0].least_degree
     if stages[0].wanted >= 0:
         fits &= kinds == stages[0].wanted
-    pending = [xp.flatnonzero(fits).astype(g.targets.dtype).reshape(-1, 1)]
+    pending = [xp.flatnonzero(fits).astype(g.id_dtype).reshape(-1, 1)]
     none = memory.full(0, 0, np.int64)
-    total, found = 0, [memory.full(0, 0, g.targets.dtype).reshape(0, k)]
+    total, found = 0, [memory.full(0, 0, g.id_dtype).reshape(0, k)]
     while pending:
         rows = pending.pop()
         many, width = rows.shape

@@ -127,7 +127,7 @@ def topological_order(g: Graph, *, schedule: Schedule | None = None) -> Topologi
     """
     if not g.directed:
         raise GraphError("a topological order needs a directed graph, but this one is undirected")
-    p = fr.Problem(g, **_fields(g.in_degree, g.targets.dtype))
+    p = fr.Problem(g, **_fields(g.in_degree, g.id_dtype))
     if g.num_vertices:
         _program(g)(p, schedule).run()
     if p.count < g.num_vertices:
@@ -137,7 +137,7 @@ def topological_order(g: Graph, *, schedule: Schedule | None = None) -> Topologi
             "see strongly_connected_components"
         )
     depth = int(p.level.max()) + 1 if g.num_vertices else 0
-    return TopologicalOrderResult(_by_level(p.level, depth).astype(g.targets.dtype), p.level, depth)
+    return TopologicalOrderResult(_by_level(p.level, depth).astype(g.id_dtype), p.level, depth)
 
 
 def _by_level(level: Any, depth: int) -> Any:

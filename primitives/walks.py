@@ -429,7 +429,7 @@ def _run(
     more: dict[str, Field],
 ) -> WalksResult:  # fmt: skip
     ids = _starts(g, starts)
-    xp, dtype, length = g.placement.memory.xp, g.targets.dtype, int(length)
+    xp, dtype, length = g.placement.memory.xp, g.id_dtype, int(length)
     problem = fr.Problem(
         g,
         starts=fr.array(ids.astype(dtype)),

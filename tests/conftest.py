@@ -22,6 +22,8 @@ import together
 from hypothesis import HealthCheck, Phase, settings
 
 import frontier as fr
+from frontier.graph import copies
+from frontier.graph.packed import packed_ids
 from frontier.io import _parse, formats
 from frontier.memory import detection, placement
 from frontier.operators.shared.reductions import REDUCTIONS
@@ -37,6 +39,9 @@ settings.register_profile("parts", settings.get_profile("ci"), max_examples=6, p
 
 #: Backends to take instead of the usual ones: FRONTIER_TEST_BACKENDS="ranks:2 ranks:3,python"; see on_parts.
 CHOSEN = os.environ.get("FRONTIER_TEST_BACKENDS", "").split()
+
+#: FRONTIER_TEST_LISTS=compressed: all graphs that are made get compressed lists.
+COMPRESSED = os.environ.get("FRONTIER_TEST_LISTS") == "compressed"
 
 settings.load_profile(
     "simulator" if detection.simulated() else "parts" if CHOSEN else "ci" if os.environ.get("CI") else "dev"
@@ -93,6 +98,26 @@ def parts(request: pytest.FixtureRequest) -> Iterator[None]:
     """Parts of random sizes that come late, for some tests."""
     with pytest.MonkeyPatch.context() as patch:
         on_parts.disturbed(request.node.nodeid, patch)
+        yield
+
+
+@pytest.fixture(autouse=COMPRESSED, scope="session")
+def compressed_lists() -> Iterator[None]:
+    """Making a graph of NumPy's arrays compresses its lists."""
+    plainly = fr.Graph.__init__
+
+    def make(self: fr.Graph, offsets: Any, targets: Any, *args: Any, **options: Any) -> None:
+        if isinstance(targets, np.ndarray):
+            targets = packed_ids(targets, offsets.dtype)
+        plainly(self, offsets, targets, *args, **options)
+
+    def plain(*args: Any, **options: Any) -> fr.Graph:
+        made = fr.Graph.__new__(fr.Graph)
+        plainly(made, *args, **options)
+        return made
+
+    # copies of a graph, for many sources, are plain in any case
+    with mock.patch.object(fr.Graph, "__init__", make), mock.patch.object(copies, "Graph", plain):
         yield
 
 

@@ -217,6 +217,10 @@ RUNS |= {f"{name}.py": lambda _, name=name: example(name) for name in EXAMPLES}
 FAR = "with edges on the host"
 RUNS |= {f"{name} {FAR}": RUNS[name] for name in ("bfs", "pagerank", "words", "operators")}
 
+#: Programs that read compressed lists.
+PACKED = "with compressed lists"
+RUNS |= {f"{name}, {PACKED}": RUNS[name] for name in ("functors", "bfs", "operators", f"pagerank {FAR}")}
+
 #: Every program for one architecture; two that together use nearly everything for the others.
 BUILDS = ("full", "narrow")
 WIDE = (*BALANCES, *(f"{name}.py" for name in EXAMPLES))
@@ -237,7 +241,9 @@ def program_of(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> CudaPr
     monkeypatch.setattr(launch, "kernel", capture)
     monkeypatch.setattr(launch, "is_known", lambda program: True)
     with strict_cupy.simulated(), workers(2 if build == "full" else 1), pytest.raises(Captured) as caught:
-        RUNS[name](fr.grid(3, 3, weights=(1, 9), seed=1).to("cuda", edges="host" if FAR in name else None))
+        g = fr.grid(3, 3, weights=(1, 9), seed=1)
+        g = g.compressed() if PACKED in name else g
+        RUNS[name](g.to("cuda", edges="host" if FAR in name else None))
     program: CudaProgram = caught.value.args[0]
     assert program.low_degree == (build == "narrow")
     return program
@@ -284,7 +290,7 @@ def test_products_are_rounded_before_they_are_added(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("build", BUILDS)
-@pytest.mark.parametrize("name", ["functors", "operators"])
+@pytest.mark.parametrize("name", ["functors", "operators", f"functors, {PACKED}"])
 def test_kernels_with_checks_compile(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from frontier.backends.cuda.compiler import ptx_of
 

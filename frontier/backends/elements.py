@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import types
 
-__all__ = ["Flags", "Half", "Locked", "Narrow", "Watched", "Wrapped", "pointer_type"]
+__all__ = ["Flags", "Half", "Locked", "Narrow", "Packed", "Watched", "Wrapped", "pointer_type"]
 
 
 class Flags(types.Type):
@@ -47,6 +47,15 @@ class Locked(types.Type):
         self.kinds = (_seen(dtype), _seen(other), types.CPointer(types.int64))
 
 
+class Packed(types.Type):
+    """Compressed ids: pointers to frames of a dtype, and to words; see :mod:`frontier.backends.packed`."""
+
+    def __init__(self, frames: str) -> None:
+        super().__init__(name=f"packed({frames})")
+        self.dtype = types.int64  # of what is read
+        self.kinds = (types.CPointer(getattr(types, frames)), types.CPointer(types.uint32))
+
+
 class Wrapped(types.Type):
     """A field that does more at an access than a plain pointer: it has implementations of its own."""
 
@@ -80,5 +89,7 @@ def pointer_type(dtype: str) -> Any:
         return Half(*(getattr(types, name) for name in dtype.split("_")[1:]))
     if dtype.startswith("locked_"):
         return Locked(*dtype.split("_")[1:])
+    if dtype.startswith("packed_"):
+        return Packed(dtype.removeprefix("packed_"))
     number = getattr(types, dtype.removeprefix("wide_"))
     return Narrow(number) if dtype.startswith(("wide_", "uint")) and number.bitwidth < 64 else types.CPointer(number)

@@ -93,7 +93,7 @@ def footprint(
 
 def _rows(g: Graph, needs: Needs, weighted: bool) -> int:
     """Bytes of a graph's rows, and of its in-edges where they are needed and not the same."""
-    lists = g.offsets.nbytes + g.targets.nbytes
+    lists = g.offsets.nbytes + g._topology.ends.nbytes
     found = lists if g.symmetric or not needs.in_edges else 2 * lists
     if needs.in_edges and needs.edge_ids:
         found += g.num_slots * g.offsets.itemsize

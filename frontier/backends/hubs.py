@@ -44,7 +44,7 @@ def hub_ids(g: Graph, role: str) -> Any:
     _, edges, *given = role.split()
     least = int(given[0]) if given else hub_number(g, f"hub_degree {edges}")
     xp = g.placement.memory.xp
-    dtype = g.targets.dtype
+    dtype = g.id_dtype
     return g._once(f"hub ids {edges} {least}", lambda: xp.flatnonzero(_degrees(g, edges) > least).astype(dtype))
 
 

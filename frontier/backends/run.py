@@ -138,6 +138,9 @@ class LoopExecution:
             return g.num_slots
         if role in ("offsets", "targets", "weights", "sources"):
             return work.graph_address(g, role)
+        what, _, part = role.partition(" ")
+        if part in ("frames", "words"):
+            return work.packed_address(g, what, part) if what == "targets" or program.needs_in or g.symmetric else 0
         if role in ("in_offsets", "in_sources"):
             return work.graph_address(g, role) if program.needs_in or g.symmetric else 0
         if role == "in_edges":
@@ -169,10 +172,10 @@ class LoopExecution:
             return work.address_of(windows.windows(g, edges))  # which lives as long as the graph
         if what == "windows_number":
             return windows.windows_number(g, edges)
-        slots = windows.window_slots(g, edges)
+        size, name = column
+        slots = windows.window_places(g, edges, name)
         if what == "stream_slots":
             return slots
-        size, name = column
         return work.address(f"stream {edges} {name}", "words", -(-slots * int(size) * windows.RING // 8) + 1)
 
     def _bring_in_edges(self) -> None:
@@ -181,6 +184,8 @@ class LoopExecution:
         for name, role in inputs.items():
             if role in ("in_offsets", "in_sources", "in_edges"):
                 self._set(name, self._workspace.graph_address(self._p.graph, role))
+            elif role.startswith("in_sources "):
+                self._set(name, self._workspace.packed_address(self._p.graph, *role.split()))
             elif role == "has_in":
                 self._set(name, 1)
             elif role.startswith("made ") and role.endswith(" in"):
@@ -245,7 +250,7 @@ class LoopExecution:
             bits = self._view(words[at["bits"]], np.dtype(np.uint8), (size + 63) // 64 * 8)
             mask = self._workspace.xp.unpackbits(bits, bitorder="little")[:size].view(np.bool_)
             return Frontier._of(g, kind, mask=mask)
-        dtype = g.targets.dtype if kind == "vertex" else g.offsets.dtype
+        dtype = g.id_dtype if kind == "vertex" else g.offsets.dtype
         return Frontier._of(g, kind, ids=self._copy(words[at["queue"]], dtype, count))
 
     # ---- running -------------------------------------------------------------------------------------------

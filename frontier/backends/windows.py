@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.graph.packed import AFTER, BLOCK, PackedIds
 from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["ALIGNED", "COLUMNS", "FIRST", "LAST", "RING", "START", "STOP", "window_slots", "windows", "windows_number"]
+__all__ = [
+    "ALIGNED", "COLUMNS", "FIRST", "FROM", "LAST", "RING", "START", "STOP", "TO", "window_places", "windows",
+    "windows_number",
+]  # fmt: skip
 
 #: Edge slots of a window.
 SLOTS = 1 << 23
@@ -27,9 +31,10 @@ ALIGNED = 64
 #: processed with it; a power of two.
 RING = 4
 
-#: Columns of the table of windows: first vertex, the one after the last, first slot, the one after the last.
-FIRST, LAST, START, STOP = range(4)
-COLUMNS = 4
+#: Columns of the table of windows: first vertex, the one after the last, first slot, the one after the last; and of
+#: what has the far ends, which are the same slots, or words of compressed lists.
+FIRST, LAST, START, STOP, FROM, TO = range(6)
+COLUMNS = 6
 
 
 def windows(g: Graph, edges: str) -> Any:
@@ -43,10 +48,11 @@ def windows_number(g: Graph, edges: str) -> int:
     return len(windows(g, edges)) // COLUMNS - 1
 
 
-def window_slots(g: Graph, edges: str) -> int:
-    """Return how many slots the largest window has, rounded up."""
+def window_places(g: Graph, edges: str, column: str) -> int:
+    """Return how many slots, or words of its far ends (``"ends"``), the largest window has, rounded up."""
     rows = to_host(windows(g, edges)).reshape(-1, COLUMNS)
-    most = int((rows[:, STOP] - rows[:, START]).max(initial=1))
+    first, last = (FROM, TO) if column == "ends" else (START, STOP)
+    most = int((rows[:, last] - rows[:, first]).max(initial=1))
     return -(-most // ALIGNED) * ALIGNED
 
 
@@ -60,4 +66,14 @@ def _table(g: Graph, edges: str) -> np.ndarray:
         rows.append((v, end, start, int(offsets[end])))
         v = end
     rows.append((n, n, int(offsets[-1]), int(offsets[-1])))  # after the last one
-    return np.array(rows, np.int64).reshape(-1, COLUMNS)
+    slots = np.array(rows, np.int64).reshape(-1, 4)
+    return np.hstack([slots, _places(g, edges, slots[:, START], slots[:, STOP])])
+
+
+def _places(g: Graph, edges: str, start: np.ndarray, stop: np.ndarray) -> np.ndarray:
+    """Where the far ends of ranges of slots begin and end, in columns."""
+    ends = g._topology.ends if edges == "out" or g.symmetric else g._in_lists()[1]
+    if isinstance(ends, PackedIds):
+        first = to_host(ends.frames)[::2].astype(np.int64)  # of each block; then the number of all words
+        start, stop = first[start // BLOCK] // ALIGNED * ALIGNED, first[-(-stop // BLOCK)] + AFTER
+    return np.stack([start, stop], axis=1)

@@ -40,7 +40,7 @@ KEPT = 2
 
 def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
     """Dtype and length of the arrays of each role."""
-    ids, slots = graph.targets.dtype, graph.offsets.dtype
+    ids, slots = graph.id_dtype, graph.offsets.dtype
     n, m = graph.num_vertices, graph.num_slots
     return {
         "vertex_queue": (ids, n + 1),
@@ -126,6 +126,14 @@ class Workspace:
         """Where an array of the graph lies; the graph itself, kept here, would never be freed."""
         if role not in self._addresses:
             self._addresses[role] = self.address_of(getattr(graph, role))
+        return self._addresses[role]
+
+    def packed_address(self, graph: Graph, what: str, part: str) -> int:
+        """Where the ``"frames"`` or ``"words"`` of compressed ``"targets"`` or ``"in_sources"`` lie."""
+        role = f"{what} {part}"
+        if role not in self._addresses:
+            whole = graph._topology.ends if what == "targets" or graph.symmetric else graph._in_lists()[1]
+            self._addresses[role] = self.address_of(getattr(whole, part))
         return self._addresses[role]
 
     def epoch(self, name: str, role: str) -> int:

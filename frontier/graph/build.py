@@ -359,7 +359,7 @@ def _with(
     top.check_whole("another version")
     made = Graph(
         top.offsets,
-        top.targets,
+        top.ends,
         weights,
         directed=top.directed,
         labels=top.labels,

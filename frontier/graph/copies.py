@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from frontier.graph.graph import Graph
@@ -38,12 +40,12 @@ def copies(g: Graph, count: int, weights: bool = False) -> Graph:
 def outline(g: Graph, count: int) -> Graph:
     """Return a graph as large as that of several copies, but without data, to compute the memory that it would take."""
 
-    def repeated(array: Array, length: int) -> Array:
-        return np.broadcast_to(np.zeros((), array.dtype), (length,))
+    def repeated(dtype: Any, length: int) -> Array:
+        return np.broadcast_to(np.zeros((), dtype), (length,))
 
     slots = count * g.num_slots
-    weights = None if g.weights is None else repeated(g.weights, slots)
-    rows = repeated(g.offsets, count * g.num_vertices + 1), repeated(g.targets, slots)
+    weights = None if g.weights is None else repeated(g.weights.dtype, slots)
+    rows = repeated(g.offsets.dtype, count * g.num_vertices + 1), repeated(g.id_dtype, slots)
     made = Graph(*rows, weights, directed=g.directed, placement=g.placement)
     made._topology.recipes["max_degree"] = lambda: g.max_degree
     return made

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from frontier.graph.compressing import compressed_ids
 from frontier.graph.moving import plainly_on_host
-from frontier.graph.topology import Array, read_only
+from frontier.graph.packed import PackedIds
+from frontier.graph.topology import Array, moved_ends, read_only
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -34,7 +36,7 @@ def sources(graph: Graph) -> Array:
     """Source of each edge slot."""
     if _lies_apart(graph):
         return _from_host(graph, "sources", "edges")
-    return _maker(graph).sources(graph.offsets, graph.targets.dtype)
+    return _maker(graph).sources(graph.offsets, graph.id_dtype)
 
 
 def _maker(graph: Graph) -> RowMaker:
@@ -81,12 +83,14 @@ def in_degree(graph: Graph) -> Array:
     return _maker(graph).in_degree(graph._topology)
 
 
-def in_lists(graph: Graph) -> tuple[Array, Array]:
+def in_lists(graph: Graph) -> tuple[Array, Array | PackedIds]:
     """Offsets and sources of the in-edges."""
     from frontier.graph.build import transpose
 
     if _lies_apart(graph):
-        return _from_host(graph, "in_offsets", "offsets"), _from_host(graph, "in_sources", "edges")
+        offsets, ends = plainly_on_host(graph)._in_lists()
+        place = graph.placement
+        return place.memory.moved(offsets), moved_ends(ends, lambda array, kind: place.memory_of(kind).moved(array))
     offsets, sources, _ = transpose(graph, permutation=False)
     return _alike(graph, offsets, sources)
 
@@ -104,9 +108,11 @@ def in_edges(graph: Graph) -> Array:
     return slots.astype(graph.offsets.dtype, copy=False)
 
 
-def _alike(graph: Graph, offsets: Array, sources: Array) -> tuple[Array, Array]:
-    """In-lists in the dtypes of the out-lists, which may be wider than they need be."""
-    wide = offsets.astype(graph.offsets.dtype, copy=False), sources.astype(graph.targets.dtype, copy=False)
+def _alike(graph: Graph, offsets: Array, sources: Array) -> tuple[Array, Array | PackedIds]:
+    """In-lists in the dtypes of the out-lists, which may be wider than they need be; compressed if these are."""
+    wide = offsets.astype(graph.offsets.dtype, copy=False), sources.astype(graph.id_dtype, copy=False)
+    if graph._topology.packed:
+        return read_only(wide[0]), compressed_ids(graph, wide[1])
     return read_only(wide[0]), read_only(wide[1])
 
 

@@ -122,12 +122,12 @@ def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vert
     topology, built = graph._topology, graph._topology.built()
     in_lists = in_edges or needs.in_edges or "in_lists" in built
     permutation = (needs.in_edges and needs.edge_ids) or "in_edges" in built
-    csr = [topology.offsets, topology.targets, topology.weights]
+    csr = [topology.offsets, topology.ends, topology.weights]
     columns = [topology.labels, *topology.vertices.values(), *topology.edges.values()]
     columns += [built.get(name) for name in ("sources", "out_degree", "out_weight", "in_degree")]
     shared = making = 0
     if in_lists and not graph.symmetric:
-        shared = topology.offsets.nbytes + topology.targets.nbytes
+        shared = topology.offsets.nbytes + topology.ends.nbytes
         ready = ("in_edges" if permutation else "in_lists") in built
         making = 0 if ready else _making(graph, permutation)
     return MemoryEstimate(
@@ -143,7 +143,7 @@ def _making(graph: Graph, permutation: bool) -> int:
     """Bytes that sorting edges takes, less those of the sources and slots that stay."""
     from frontier.graph.build_arrays import bytes_for
 
-    targets, offsets = graph._topology.targets.itemsize, graph._topology.offsets.itemsize
+    targets, offsets = graph.id_dtype.itemsize, graph._topology.offsets.itemsize
     kept = targets + (offsets if permutation else 0)
     return bytes_for(graph.num_slots, both=False, carry=permutation) - graph.num_slots * kept
 

@@ -12,12 +12,15 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
+import numpy as np
+
 from frontier.errors import GraphError
+from frontier.graph import compressing, moving
 from frontier.graph import derived as _derived
-from frontier.graph import moving
 from frontier.graph.estimates import MemoryEstimate, estimate, register_memory
 from frontier.graph.labels import LabelIndex, checked_id
-from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype
+from frontier.graph.packed import PackedIds
+from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype, plain
 from frontier.graph.traits import Traits
 from frontier.memory.arrays import to_host
 from frontier.memory.placement import Placement
@@ -68,7 +71,7 @@ class Graph:
     def __init__(
         self,
         offsets: Array,
-        targets: Array,
+        targets: Array | PackedIds,
         weights: Array | None = None,
         *,
         directed: bool,
@@ -97,7 +100,7 @@ class Graph:
     @property
     def num_slots(self) -> int:
         """Number of edge slots, m, the length of ``targets``: an undirected edge has two, a self-loop one."""
-        return len(self._topology.targets)
+        return self._topology.num_slots
 
     @property
     def directed(self) -> bool:
@@ -128,8 +131,16 @@ class Graph:
 
     @property
     def targets(self) -> Array:
-        """Target of each edge slot, shape (m,), ascending within each adjacency list."""
+        """Target of each edge slot, shape (m,), ascending within each adjacency list.
+
+        If lists are :meth:`compressed`, the array is made anew, in O(m), whenever nobody has it any more.
+        """
         return self._topology.targets
+
+    @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """Dtype of vertex ids: int32, or int64 from 2**31 vertices on."""
+        return self._topology.id_dtype
 
     @property
     def weights(self) -> Array | None:
@@ -189,7 +200,7 @@ class Graph:
 
         The same array as ``targets`` if the graph is symmetric.
         """
-        return self.targets if self.symmetric else self._in_lists()[1]
+        return self.targets if self.symmetric else plain(self._in_lists()[1])
 
     @property
     def in_edges(self) -> Array:
@@ -239,7 +250,7 @@ class Graph:
         """
         return self._once(f"cached {name}", make)
 
-    def _in_lists(self) -> tuple[Array, Array]:
+    def _in_lists(self) -> tuple[Array, Array | PackedIds]:
         return self._once("in_lists", lambda: _derived.in_lists(self))
 
     def _once(self, name: str, make: Callable[[], Value]) -> Value:
@@ -397,6 +408,35 @@ class Graph:
 
         with self._placement.memory.using("the columns of a graph"):
             return recolumned(self, vertices or {}, edges or {})
+
+    def compressed(self) -> Graph:
+        """Return the same graph with compressed adjacency lists; a graph whose lists are compressed already, itself.
+
+        The ids of 32 slots that follow each other take as many bits as the difference of the largest and the least of
+        them, and two more. An R-MAT graph of a million vertices takes 19 bits a slot instead of 32, a grid whose rows
+        follow each other 14. Every program runs as before, and slots keep their numbers; weights and columns stay as
+        they are. On a GPU more edges fit, and edges in the host's memory arrive faster.
+
+        Graphs that are made of this one, as by :meth:`reordered`, and those on several GPUs or processes have plain
+        lists; :meth:`decompressed` is the inverse.
+
+        Raises
+        ------
+        GraphError
+            If ids in 32 slots differ by 2**32 or more.
+
+        Examples
+        --------
+        >>> g = fr.grid(100, 100)
+        >>> h = g.compressed()
+        >>> bool((fr.bfs(h, 0).level == fr.bfs(g, 0).level).all())
+        True
+        """
+        return compressing.compressed(self)
+
+    def decompressed(self) -> Graph:
+        """Return the same graph with plain adjacency lists; a graph whose lists are plain, itself."""
+        return compressing.decompressed(self)
 
     def reordered(self, order: Any = "degree") -> Graph:
         """Return the same graph with its vertices renumbered.

@@ -41,6 +41,8 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
     divided = graph._topology.divided
     if divided is not None:  # all ranks do this together
         return moved(graph._once("whole", divided.gathered), there)
+    if there.divides and graph._topology.packed:
+        return moved(graph.decompressed(), there)
     if there.shares_arrays_with(here):
         return graph._wrap(graph._topology, there)
     if _lies_on_host(there) and not _lies_on_host(here):

@@ -36,7 +36,7 @@ def reordered(graph: Graph, order: Any) -> Graph:
     top = graph._topology
     made = Topology(
         rows.offsets.astype(top.offsets.dtype, copy=False),
-        rows.targets.astype(top.targets.dtype, copy=False),
+        rows.targets.astype(top.id_dtype, copy=False),
         rows.weights,
         top.directed,
         None if top.labels is None else take(top.labels, old),
@@ -52,7 +52,7 @@ def reordered(graph: Graph, order: Any) -> Graph:
 def _by_degree(graph: Graph) -> Array:
     """Falling out-degree, then the old id."""
     order: Array = _build_arrays._argsort(graph.placement.memory.xp, -derived.out_degree(graph))
-    return order.astype(graph.targets.dtype, copy=False)
+    return order.astype(graph.id_dtype, copy=False)
 
 
 def _checked(graph: Graph, order: Any) -> Array:
@@ -70,7 +70,7 @@ def _checked(graph: Graph, order: Any) -> Array:
     if wrong.any():
         v = int(wrong.argmax())
         raise GraphError(f"order[{v}] is {ids[v]}, but vertices are 0 to {n - 1}")
-    made: Array = ids.astype(graph.targets.dtype)  # a copy: the caller may write to the array later
+    made: Array = ids.astype(graph.id_dtype)  # a copy: the caller may write to the array later
     return made
 
 
@@ -122,11 +122,11 @@ def _rows(graph: Graph, new: Array) -> Rows:
     """Sorted rows in the new ids; with the old slot of each new one if there are edge columns."""
     maker, columns = row_maker(graph.placement.memory), bool(graph.edges)
     carry = columns or graph.weights is not None
-    beside = 2 * graph.targets.itemsize  # both ends of an edge
+    beside = 2 * graph.id_dtype.itemsize  # both ends of an edge
     maker.check_room(graph.num_slots, f"another order of {graph.num_slots:,} edge slots", carry=carry, beside=beside)
     sources = graph._topology.built().get("sources")
     if sources is None:  # not graph.sources, which would keep it
-        sources = maker.sources(graph.offsets, graph.targets.dtype)
+        sources = maker.sources(graph.offsets, graph.id_dtype)
     src, dst = take(new, sources), take(new, graph.targets)
     del sources
     return maker.sorted_rows(src, dst, graph.num_vertices, weights=graph.weights, need_order=columns)

@@ -91,8 +91,8 @@ class _HostRows(RowMaker):
     def transposed(self, top: Topology, permutation: bool) -> tuple[Array, Array, Array | None]:
         sources = top.built().get("sources")
         if sources is None:  # not kept
-            sources = self.sources(top.offsets, top.targets.dtype)
-        n, m = len(top.offsets) - 1, len(top.targets)
+            sources = self.sources(top.offsets, top.id_dtype)
+        n, m = len(top.offsets) - 1, top.num_slots
         self.check_room(m, f"the in-edges of {m:,} edge slots", carry=permutation, ids=sources.itemsize)
         rows = self.sorted_rows(top.targets, sources, n, need_order=permutation, targets_sorted=True)
         return rows.offsets, rows.targets, rows.order
@@ -132,7 +132,7 @@ class _ArrayRows(RowMaker):
         return _build_arrays.spread(self._memory.xp, offsets, dtype)
 
     def transposed(self, top: Topology, permutation: bool) -> tuple[Array, Array, Array | None]:
-        m = len(top.targets)
+        m = top.num_slots
         self.check_room(m, f"the in-edges of {m:,} edge slots", carry=permutation)
         return _build_arrays.transposed(self._memory.xp, top.offsets, top.targets, permutation)
 
@@ -146,7 +146,7 @@ class _ArrayRows(RowMaker):
         return found
 
     def num_loops(self, top: Topology) -> int:
-        return int((top.targets == self.sources(top.offsets, top.targets.dtype)).sum())
+        return int((top.targets == self.sources(top.offsets, top.id_dtype)).sum())
 
 
 @singledispatch

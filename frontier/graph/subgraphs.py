@@ -56,7 +56,7 @@ def induced(graph: Graph, vertices: Any) -> Graph:
         top.directed,
         None if top.labels is None else take(top.labels, old),
         {name: take(column, old) for name, column in top.vertices.items()}
-        | {ORIGINAL: original(graph, old.astype(top.targets.dtype))},
+        | {ORIGINAL: original(graph, old.astype(top.id_dtype))},
         {name: take(column, slots) for name, column in top.edges.items()},
     )
     return graph._wrap(made, graph.placement)

@@ -10,8 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from frontier.errors import GraphError
+from frontier.graph.packed import PackedIds
 
-__all__ = ["OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "offset_dtype", "read_only"]
+__all__ = [
+    "OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "moved_ends", "offset_dtype", "plain", "read_only",
+]  # fmt: skip
 
 Array = NDArray[Any]
 
@@ -45,13 +48,28 @@ def read_only(values: Any) -> Array:
     return view
 
 
+def plain(ends: Array | PackedIds) -> Array:
+    """Return ids as an array."""
+    return cast(Array, ends.plain()) if isinstance(ends, PackedIds) else ends
+
+
+def moved_ends(ends: Array | PackedIds, move: Callable[[Array, str], Array]) -> Array | PackedIds:
+    """Return ids, which may be compressed, where ``move`` puts an array of a kind."""
+    return ends.copied(move) if isinstance(ends, PackedIds) else move(ends, "edges")
+
+
+def _parts(ends: Array | PackedIds) -> list[tuple[str, Array]]:
+    """Return the arrays of ids, each with its kind."""
+    return [("offsets", ends.frames), ("edges", ends.words)] if isinstance(ends, PackedIds) else [("edges", ends)]
+
+
 class Topology:
     """What graphs share that differ only in their backend, as long as that keeps its arrays in the same memory."""
 
     def __init__(
         self,
         offsets: Array,
-        targets: Array,
+        targets: Array | PackedIds,
         weights: Array | None,
         directed: bool,
         labels: Array | None,
@@ -59,7 +77,7 @@ class Topology:
         edges: Mapping[str, Array],
     ) -> None:
         self.offsets = read_only(offsets)
-        self.targets = read_only(targets)
+        self.ends = targets if isinstance(targets, PackedIds) else read_only(targets)
         self.weights = None if weights is None else read_only(weights)
         self.directed = directed
         self.labels = None if labels is None else read_only(labels)
@@ -69,6 +87,26 @@ class Topology:
         self.recipes: dict[str, Callable[[], Any]] = {}  # by name, for graphs made of others
         self.divided: Any = None  # what a graph in parts is made of, see frontier.backends.ranks.parts
         self.lock = threading.RLock()  # making one derived value may ask for another
+
+    @property
+    def targets(self) -> Array:
+        """The target of each slot as an array, which is made of compressed lists whenever nobody has it."""
+        return plain(self.ends)
+
+    @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """Dtype of vertex ids."""
+        return self.ends.dtype
+
+    @property
+    def num_slots(self) -> int:
+        """Number of edge slots."""
+        return len(self.ends)
+
+    @property
+    def packed(self) -> bool:
+        """Whether adjacency lists are compressed."""
+        return isinstance(self.ends, PackedIds)
 
     def once(self, name: str, make: Callable[[], Any]) -> Any:
         """Return the derived value ``name``, made by its recipe, or else ``make``, when it is first asked for."""
@@ -94,11 +132,12 @@ class Topology:
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """Return what :meth:`copied` copies, each with its kind; see :class:`frontier.memory.placement.Placement`."""
-        kinds = [("offsets", self.offsets), ("edges", self.targets), ("edges", self.weights)]
+        kinds = [("offsets", self.offsets), ("edges", self.weights), *_parts(self.ends)]
         kinds += [("fields", column) for column in self.vertices.values()]
         kinds += [("edges", column) for column in self.edges.values()]
         built = self.built()
-        kinds += zip(("offsets", "edges"), built.get("in_lists", ()), strict=False)
+        for offsets, ends in [built["in_lists"]] if "in_lists" in built else []:
+            kinds += [("offsets", offsets), *_parts(ends)]
         kinds.append(("edges", built.get("in_edges")))
         return ((kind, array) for kind, array in kinds if array is not None)
 
@@ -109,7 +148,7 @@ class Topology:
         """
         made = Topology(
             move(self.offsets, "offsets"),
-            move(self.targets, "edges"),
+            moved_ends(self.ends, move),
             None if self.weights is None else move(self.weights, "edges"),
             self.directed,
             self.labels,
@@ -118,7 +157,7 @@ class Topology:
         )
         for name, value in self.built().items():
             if name == "in_lists":
-                made.derived[name] = (move(value[0], "offsets"), move(value[1], "edges"))
+                made.derived[name] = (move(value[0], "offsets"), moved_ends(value[1], move))
             elif name == "in_edges":
                 made.derived[name] = move(value, "edges")
             elif name in ("label_index", "max_degree", "traits", "num_loops", "min_weight", "max_weight"):
@@ -128,7 +167,9 @@ class Topology:
     def __getstate__(self) -> dict[str, Any]:
         if self.divided is not None:
             raise GraphError('a graph in parts cannot be copied: g.to("cpu") brings the whole graph to every rank')
-        return {**self.__dict__, "derived": {}, "recipes": {}, "divided": None, "lock": None}
+        state = {**self.__dict__, "derived": {}, "recipes": {}, "divided": None, "lock": None}
+        state["targets"] = state.pop("ends")
+        return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # through __init__, because NumPy's pickles come back writeable

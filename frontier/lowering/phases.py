@@ -15,7 +15,7 @@ from frontier.functors.functor import arguments
 from frontier.lowering.ir import Call, Expr, Value, cast
 from frontier.lowering.kernels import Constant, FunctorCall, FunctorName, Kernel, Made, parameters
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables, pointer
-from frontier.program.layout import Layout, wide
+from frontier.program.layout import Layout
 from frontier.program.schedule import ResolvedSchedule
 
 __all__ = ["NARROW", "VALUE", "Functor", "Phases", "checking"]
@@ -82,10 +82,18 @@ class Phases(Variables):
 
     def lists(self, edges: str) -> tuple[Expr, Expr]:
         """Offsets and far ends of out- or in-lists."""
-        offsets, ids = self.layout.offsets, self.layout.ids
+        offsets = self.layout.offsets
         if edges == "out":
-            return self.array("g_offsets", "offsets", offsets), self.array("g_targets", "targets", ids)
-        return self.array("g_in_offsets", "in_offsets", offsets), self.array("g_in_sources", "in_sources", ids)
+            return self.array("g_offsets", "offsets", offsets), self.ends("targets")
+        return self.array("g_in_offsets", "in_offsets", offsets), self.ends("in_sources")
+
+    def ends(self, name: str) -> Expr:
+        """The far ends, ``"targets"`` or ``"in_sources"``, as an array that may be compressed."""
+        frames = self.layout.frames
+        if frames is None:
+            return self.array(f"g_{name}", name, self.layout.ids)
+        parts = (self.input(f"g_{name}_{part}", f"{name} {part}") for part in ("frames", "words"))
+        return Call(f"packed_{frames}_at", *parts)
 
     def in_edges(self) -> Expr:
         """The out-edge slot of every in-edge."""
@@ -149,8 +157,7 @@ class Phases(Variables):
             length = self._length(name, "vertex" if name == "offsets" else "edge")
             if length is not None and name == "offsets":
                 length = length + 1
-            dtype, address = self._of_graph(name)
-            found.append((hidden(name), pointer(wide(dtype), address), length))
+            found.append((hidden(name), self._of_graph(name), length))
         return found
 
     def _seen(self, name: str) -> Expr:
@@ -167,10 +174,11 @@ class Phases(Variables):
         halves = pair is not None and pair.word
         return pointer(self.layout.seen(name), self.state[f"field:{name}"]) if halves else self.field(name)
 
-    def pair_types(self) -> list[str]:
-        """Names of the types of fields that go along with others, as functors see them."""
+    def pointer_types(self) -> list[str]:
+        """Names of the types of pointers that few programs need: to fields that go along with others, to packed ids."""
         fields = (name for name, kind, _ in self.layout.fields if kind in ("vertex", "edge"))
-        return sorted({self.layout.seen(name) for name in fields if self.layout.pair(name) is not None})
+        found = sorted({self.layout.seen(name) for name in fields if self.layout.pair(name) is not None})
+        return [*found, *([f"packed_{self.layout.frames}"] if self.layout.frames else [])]
 
     def _length(self, name: str, kind: str) -> Expr | None:
         if not self.checks:
@@ -179,10 +187,11 @@ class Phases(Variables):
             return self.input(f"length:{name}", f"length {name}")
         return self.capacity(kind)
 
-    def _of_graph(self, name: str) -> tuple[str, Expr]:
-        """Dtype and address of an array of the graph that functors ask for."""
-        dtypes = {"offsets": self.layout.offsets, "weights": self.layout.weights or "float64"}
-        return dtypes.get(name, self.layout.ids), self.input(f"g_{name}", name)
+    def _of_graph(self, name: str) -> Expr:
+        """An array of the graph as functors that ask for it see it."""
+        if name == "targets" and self.layout.frames:
+            return self.ends(name)
+        return pointer(self.layout.of_graph(name), self.input(f"g_{name}", name))
 
     def calling(self, fn: Functor, place: str, ends: tuple[str, ...], wants: str = "") -> FunctorCall:
         """Return a function that calls a functor inside a phase with all of its ends, which are given in this order."""

@@ -18,9 +18,12 @@ __all__ = ["called", "read_by", "touched"]
 _GRAPH = (
     (("offsets", "targets"), "out-edges"),
     (("in_offsets", "in_sources"), "in-edges"),
+    (("offsets", "targets frames", "targets words"), "out-edges"),
+    (("in_offsets", "in_sources frames", "in_sources words"), "in-edges"),
     (("offsets",), "out-degrees"),
     (("in_offsets",), "in-degrees"),
     (("targets",), "targets of edges"),
+    (("targets frames", "targets words"), "targets of edges"),
     (("sources",), "sources of edges"),
     (("weights",), "weights"),
     (("in_edges",), "numbers of the in-edges"),

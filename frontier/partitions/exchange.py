@@ -57,7 +57,7 @@ class _Counter:
 
     def __init__(self, partition: Partition, levels: int, payload: int) -> None:
         self.sizes = np.diff(partition.starts)
-        self.id_bytes, self.payload = partition.graph.targets.itemsize, payload
+        self.id_bytes, self.payload = partition.graph.id_dtype.itemsize, payload
         self.sent = np.zeros((partition.parts, levels), np.int64)
         self.lists = self.bitmaps = 0
 

@@ -124,7 +124,7 @@ class Frontier:
     @property
     def id_dtype(self) -> np.dtype[Any]:
         """Vertex ids have the graph's id dtype, edge ids that of its offsets."""
-        return self.graph.targets.dtype if self.kind == "vertex" else self.graph.offsets.dtype
+        return self.graph.id_dtype if self.kind == "vertex" else self.graph.offsets.dtype
 
     @property
     def is_all(self) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from frontier.graph.packed import PackedIds
+
 if TYPE_CHECKING:
     from frontier.program.pairs import Pair
     from frontier.program.problem import Problem
@@ -22,6 +24,8 @@ class Layout:
     ids, offsets : str
         Names of the dtypes of vertex ids and of edge slots.
     weights : str or None
+    frames : str or None
+        If adjacency lists are compressed, the dtype of their frames (:mod:`frontier.graph.packed`).
     mirrored : bool
         Whether an edge's weight is also that of its opposite slot, so that in-edges need no permutation
         for weights.
@@ -36,6 +40,7 @@ class Layout:
     ids: str
     offsets: str
     weights: str | None
+    frames: str | None
     mirrored: bool
     fields: tuple[tuple[str, str, str], ...]
     pairs: tuple[Pair, ...]
@@ -53,7 +58,9 @@ class Layout:
             (name, field.kind, field.init if field.kind == "pile" else field.dtype) for name, field in p.fields.items()
         ])  # fmt: skip
         pairs, atomic = p._pairs, g.placement.backend.keeps_pairs
-        made: Layout = _layout(g.targets.dtype, g.offsets.dtype, weights, not g.directed, fields, pairs, atomic)
+        ends = g._topology.ends
+        frames = ends.frames.dtype if isinstance(ends, PackedIds) else None
+        made: Layout = _layout(g.id_dtype, g.offsets.dtype, weights, frames, not g.directed, fields, pairs, atomic)
         p.workspace["layout"] = made
         return made
 
@@ -82,6 +89,12 @@ class Layout:
         """(name, dtype) of the fields of some kinds, in order."""
         return [(name, dtype) for name, kind, dtype in self.fields if kind in kinds]
 
+    def of_graph(self, name: str) -> str:
+        """The dtype as which functors see an array of the graph."""
+        if name == "targets" and self.frames:
+            return f"packed_{self.frames}"
+        return wide({"offsets": self.offsets, "weights": self.weights or "float64"}.get(name, self.ids))
+
     def element(self, kind: str) -> str:
         """Dtype of the ids in a queue of vertices or of edges."""
         return self.ids if kind == "vertex" else self.offsets
@@ -99,9 +112,10 @@ def _weighted(layout: Layout, dtype: str) -> Layout:
 
 @cache
 def _layout(
-    ids: Any, offsets: Any, weights: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...],
+    ids: Any, offsets: Any, weights: Any, frames: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...],
     pairs: tuple[Pair, ...], atomic: bool,
 ) -> Layout:  # fmt: skip
     """From dtypes: their names take NumPy some microseconds."""
     named = tuple((name, kind, str(dtype)) for name, kind, dtype in fields)
-    return Layout(str(ids), str(offsets), None if weights is None else str(weights), mirrored, named, pairs, atomic)
+    names = (None if each is None else str(each) for each in (weights, frames))
+    return Layout(str(ids), str(offsets), *names, mirrored, named, pairs, atomic)

@@ -119,7 +119,7 @@ def _scale(g: Graph, normalized: bool) -> float:
 def _outside(g: Graph) -> NDArray[np.bool_]:
     """Return which vertices cannot be inside a shortest path, self-loops not counting."""
     n = g.num_vertices
-    ids = np.arange(n, dtype=g.targets.dtype)
+    ids = np.arange(n, dtype=g.id_dtype)
     out = np.zeros(n, dtype=np.int64)
     has_in = np.zeros(n, dtype=np.bool_)
     for vertices, slots in edge_blocks(g.offsets):

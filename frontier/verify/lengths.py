@@ -66,7 +66,7 @@ class Lengths:
         self.far = np.inf if length.dtype.kind == "f" else np.iinfo(length.dtype).max
         self.weights = weights
         self.tolerance = tolerance
-        self.ids = np.arange(n, dtype=g.targets.dtype)
+        self.ids = np.arange(n, dtype=g.id_dtype)
         self.parent: NDArray[Any] | None = None
         if field(result, "parent") is not None:
             self.parent = vertex_field(result, "parent", n, "iu")

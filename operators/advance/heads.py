@@ -62,7 +62,7 @@ def heads(g: Graph, edges: str) -> Any:
 
 
 def _made(g: Graph, edges: str) -> Any:
-    ids, xp = g.targets.dtype, g.placement.memory.xp
+    ids, xp = g.id_dtype, g.placement.memory.xp
     degree = g.out_degree if edges == "in" else g.in_degree
     p = fr.Problem(g, degree=fr.vertex(degree.dtype, degree), first=fr.vertex(ids, -1), second=fr.vertex(ids, -1))
     with tracing.paused():

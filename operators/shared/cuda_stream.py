@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.windows import COLUMNS, FIRST, LAST, RING, START, STOP
+from frontier.backends.windows import COLUMNS, FIRST, FROM, LAST, RING, START, STOP, TO
 from frontier.lowering.ir import Call, Choice, Expr, Item, Value, both, no
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 
@@ -86,9 +86,12 @@ class Stream:
         self.number = b.input(f"windows_number_{edges}", f"windows_number {edges}", "windows")
         self.at = b.variable("window", "window")
         ids, offsets = b.layout.ids, b.layout.offsets
-        self._columns = {"ends": (ids, "g_targets" if edges == "out" else "g_in_sources", "targets")}
-        if edges == "in":
-            self._columns["ends"] = (ids, "g_in_sources", "in_sources")
+        ends = "targets" if edges == "out" else "in_sources"
+        if b.layout.frames is None:
+            self._columns = {"ends": (ids, f"g_{ends}", ends)}
+        else:
+            self._columns = {"ends": ("uint32", f"g_{ends}_words", f"{ends} words")}
+            self._frames = b.input(f"g_{ends}_frames", f"{ends} frames")
         if renumbered:
             b.in_edges()
             self._columns["in_edges"] = (offsets, "g_in_edges", "in_edges")
@@ -125,13 +128,20 @@ class Stream:
         dtype, _, _ = self._columns[name]
         key = f"stream_{self._edges}_{name}"
         begin = self._b.input(key, f"stream {self._edges} {np.dtype(dtype).itemsize} {name}", f"buffers of {name}")
-        size = self._b.input(f"stream_slots_{self._edges}", f"stream_slots {self._edges}", "slots of a buffer")
+        ends = "ends" if name == "ends" else "others"
+        role = f"stream_slots {self._edges} {np.dtype(dtype).itemsize} {ends}"
+        size = self._b.input(f"stream_slots_{self._edges}_{ends}", role, "places of a buffer")
         return begin + (window & (RING - 1)) * (size * np.dtype(dtype).itemsize)
 
     def _shifted(self, name: str, window: Expr) -> Expr:
         """The buffer as an array in which each slot of the window has its usual index."""
         dtype, _, _ = self._columns[name]
-        return pointer(dtype, self._buffer(name, window) - self.row(window, START) * np.dtype(dtype).itemsize)
+        first = self.row(window, FROM if name == "ends" else START)
+        address = self._buffer(name, window) - first * np.dtype(dtype).itemsize
+        frames = self._b.layout.frames
+        if name == "ends" and frames is not None:
+            return Call(f"packed_{frames}_at", self._frames, address)
+        return pointer(dtype, address)
 
     def copies(self, window: Expr, alone: bool = False) -> list[Call]:
         """Calls that copy a window, if there is one of this number; by all blocks if ``alone``."""
@@ -140,13 +150,15 @@ class Stream:
     def _copy(self, name: str, window: Expr, alone: bool) -> Call:
         dtype, key, role = self._columns[name]
         size = np.dtype(dtype).itemsize
-        words = (self.row(window, STOP) - self.row(window, START)) * size + 7
+        begin, end = (FROM, TO) if name == "ends" else (START, STOP)
+        first = self.row(window, begin) * size
+        words = self.row(window, end) * size - first + 7
         address = self._b.input(key, role)
         mine = window < self.number if alone else both(window < self.number, copies())
         given: dict[str, Value] = {
             "source": pointer("int64", address),
             "address": address,
-            "first": Choice(window < self.number, self.row(window, START) * size, 0) >> 3,
+            "first": Choice(window < self.number, first, 0) >> 3,
             "count": Choice(mine, words, 0) >> 3,
             "buffer": pointer("int64", self._buffer(name, window)),
         }

@@ -11,14 +11,14 @@ from typing import Any
 
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, pairs
+from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs
 from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
 from frontier.backends.cpu.functors import WrappingCompiler
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 from frontier.native.machine_code import OPTIONS
 
-__all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth"]
+__all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "load_packed", "truth"]
 
 _overload = partial(overload, target="cpu")
 _offer = partial(pairs.swapping, intrinsic, lambda builder, word: builder.load_atomic(word, "monotonic", 8))
@@ -28,6 +28,9 @@ arithmetic.register(partial(_overload, jit_options={**OPTIONS, "pipeline_class":
 
 #: How elements of bools and of narrow integers are loaded and stored.
 arrays = flags.register(intrinsic, _overload, narrow=False)
+
+#: How an id is loaded from compressed lists.
+load_packed = packed.register(intrinsic, _overload)
 
 
 def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) -> None:

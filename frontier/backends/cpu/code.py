@@ -57,7 +57,7 @@ def _path_of(name: str) -> Path:
 def _named(program: Program) -> tuple[str, str]:
     """The name of its code, made of all that it depends on, and the text of its module."""
     loop = ["@gives()", *Printer(program).function()]
-    text = module_text(program, "\n".join([_IMPORTS, *_pairs(program), *program.checkers()]), loop)
+    text = module_text(program, "\n".join([_IMPORTS, *_pointers(program), *program.checkers()]), loop)
     key = hashlib.sha256()
     key.update(text.encode())
     key.update(_environment().encode())
@@ -66,9 +66,9 @@ def _named(program: Program) -> tuple[str, str]:
     return f"loop_{key.hexdigest()[:32]}", text
 
 
-def _pairs(program: Program) -> list[str]:
-    """Lines that give the names of pointers to fields that go along with others."""
-    return [f"{name}_at = POINTERS[{name!r}]" for name in program.pair_types()]
+def _pointers(program: Program) -> list[str]:
+    """Lines that give the names of pointers that few programs need."""
+    return [f"{name}_at = POINTERS[{name!r}]" for name in program.pointer_types()]
 
 
 def _once(name: str, text: str, program: Program) -> Callable[[int, int, int], None]:

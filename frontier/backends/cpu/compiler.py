@@ -26,7 +26,6 @@ from frontier.memory.shortage import explained
 from frontier.native import address_space, notice
 from frontier.native.cache import cache_folder, made_module
 from frontier.native.machine_code import OPTIONS
-from frontier.program.layout import wide
 
 __all__ = ["library"]
 
@@ -127,9 +126,7 @@ def _problem_type(program: Program, module: Any) -> Any:
             made.append(types.boolean)
         else:
             made.append(types.int64 if dtype in NARROW else getattr(types, dtype))
-    layout = program.layout
-    dtypes = {"offsets": layout.offsets, "targets": layout.ids, "sources": layout.ids, "weights": layout.weights}
-    made += [elements.pointer_type(wide(dtypes[name] or "int64")) for name in program.topology]
+    made += [elements.pointer_type(program.layout.of_graph(name)) for name in program.topology]
     return types.NamedTuple(made or [types.int64], module.P)
 
 
@@ -165,6 +162,7 @@ _WORDS = (
     (r"\bnarrow\((\w+)\)", r"a field of \1"),
     (r"\b(?:half|locked)\((\w+), \w+\)", r"a field of \1"),
     (r"\bflags\b", "a field of bool"),
+    (r"\bpacked\(\w+\)", "a field of integers"),
     (r"\b(\w+\d)\*", r"a field of \1"),
     (r"Literal\[str\]\(([^()]*)\)", r"the str '\1'"),
     (r"Literal\[\w+\]\(([^()]*)\)", r"\1"),

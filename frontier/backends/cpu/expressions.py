@@ -16,10 +16,10 @@ from numba.core.errors import TypingError
 from numba.core.typeconv.castgraph import Conversion
 from numba.np.numpy_support import from_dtype
 
-from frontier.backends.cpu.atomics import arrays, bits_of, integer
+from frontier.backends.cpu.atomics import arrays, bits_of, integer, load_packed
 from frontier.backends.cpu.guards import guarded, guarded_value
 from frontier.backends.cpu.texts import Calling, Written
-from frontier.backends.elements import Flags, Narrow
+from frontier.backends.elements import Flags, Narrow, Packed
 from frontier.backends.guards import Call, Guard
 from frontier.backends.overloads import truth
 
@@ -201,7 +201,7 @@ class Expressions:
 
     def _element(self, array: tuple[Any, Any], index: tuple[Any, Any]) -> tuple[Any, Any]:
         """Load an element."""
-        own: dict[type, Any] = {Flags: arrays.load, Narrow: arrays.load_wide}
+        own: dict[type, Any] = {Flags: arrays.load, Narrow: arrays.load_wide, Packed: load_packed}
         return self._operate(own.get(type(array[0]), operator.getitem), array, index)
 
     def operation(self, function: Any, kinds: list[Any], values: list[Any]) -> tuple[Any, Any]:

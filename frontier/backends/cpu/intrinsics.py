@@ -13,9 +13,9 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from frontier.backends import pairs
+from frontier.backends import packed, pairs
 from frontier.backends.cpu.runtime_words import DTYPES
-from frontier.backends.elements import Flags, Half, Locked, Narrow, pointer_type
+from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, pointer_type
 
 __all__ = [
     "POINTERS",
@@ -50,6 +50,12 @@ class _HalfModel(models.PrimitiveModel):
         super().__init__(manager, fe_type, manager[fe_type.dtype].get_value_type().as_pointer())
 
 
+@register_model(Packed)
+class _PackedModel(models.StructModel):
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, list(zip(("frames", "words"), fe_type.kinds, strict=True)))
+
+
 @register_model(Locked)
 class _LockedModel(models.StructModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
@@ -74,7 +80,9 @@ class _Pointers(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         kind = pointer_type(name)
-        self[name] = made = pairs.locked(intrinsic, kind) if isinstance(kind, Locked) else _pointer_to(kind)
+        own: dict[type, Any] = {Locked: pairs.locked, Packed: packed.assembled}
+        make = own.get(type(kind))
+        self[name] = made = _pointer_to(kind) if make is None else make(intrinsic, kind)
         return made
 
 

@@ -115,7 +115,7 @@ BESIDE, SPARE = 96, 0.1
 def _share(graph: Graph, memory: GpuMemory, limit: int | str | None) -> float:
     """Return which part of a graph's edges a GPU is to have in its own memory."""
     slots, top = graph.num_slots, graph._topology
-    each = graph.targets.itemsize * (1 if graph.symmetric else 2)
+    each = top.ends.nbytes / max(slots, 1) * (1 if graph.symmetric else 2)
     each += sum(array.itemsize for array in (graph.weights, *top.edges.values()) if array is not None)
     if limit is None:
         room = int(memory.free() * (1 - SPARE)) - graph.num_vertices * BESIDE

@@ -12,7 +12,7 @@ from numba import cuda
 from numba.cuda import models
 from numba.cuda.extending import intrinsic, overload, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, pairs, watched
+from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, watched
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
@@ -31,6 +31,7 @@ _operations = SimpleNamespace(**vars(intrinsics), yield_processor=_nothing)
 _pairs = pairs.register(intrinsic, overload, _jit, _operations, intrinsics.fetch_pair)
 overloads.register(overload, _operations, _jit, intrinsic, _pairs)
 flags.register(intrinsic, overload)
+packed.register(intrinsic, overload)
 arithmetic.register(overload)
 
 

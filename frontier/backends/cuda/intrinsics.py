@@ -15,8 +15,8 @@ from numba import cuda, types
 from numba.cuda.extending import intrinsic, register_model
 from numba.cuda.models import PrimitiveModel, StructModel
 
-from frontier.backends import pairs
-from frontier.backends.elements import Flags, Half, Locked, Narrow, pointer_type
+from frontier.backends import packed, pairs
+from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, pointer_type
 
 __all__ = [
     "POINTERS",
@@ -74,6 +74,12 @@ class _HalfModel(PrimitiveModel):  # type: ignore[misc]
         super().__init__(manager, fe_type, manager[fe_type.dtype].get_value_type().as_pointer())
 
 
+@register_model(Packed)
+class _PackedModel(StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, list(zip(("frames", "words"), fe_type.kinds, strict=True)))
+
+
 @register_model(Locked)
 class _LockedModel(StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
@@ -129,7 +135,9 @@ class _Pointers(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         kind = pointer_type(name)
-        self[name] = made = pairs.locked(intrinsic, kind) if isinstance(kind, Locked) else _pointer_to(kind)
+        own: dict[type, Any] = {Locked: pairs.locked, Packed: packed.assembled}
+        make = own.get(type(kind))
+        self[name] = made = _pointer_to(kind) if make is None else make(intrinsic, kind)
         return made
 
 
@@ -362,12 +370,14 @@ def word_of(typingctx: Any, real: Any) -> Any:
 
 @intrinsic
 def prefetch(typingctx: Any, pointer: Any, index: Any) -> Any:
-    """Bring the line of an element into the second-level cache."""
-    if not _is_pointer(pointer):
+    """Bring the line of an element, or its frame, into the second-level cache."""
+    compressed = isinstance(pointer, Packed)
+    if not compressed and not _is_pointer(pointer):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        address = builder.ptrtoint(_element(builder, args, pointer), _I64)
+        place = packed.place(builder, *args) if compressed else _element(builder, args, pointer)
+        address = builder.ptrtoint(place, _I64)
         kind = ir.FunctionType(ir.VoidType(), [_I64])
         builder.asm(kind, "prefetch.global.L2 [$0];", "l", [address], True)
         return context.get_dummy_value()

@@ -245,6 +245,6 @@ def _text(program: CudaProgram) -> str:
     constants += [f"IDS = {np.dtype(ids).itemsize}", f"OFFSETS = {np.dtype(offsets).itemsize}"]
     constants += [f"I = {width}", f"tracing = {build.traced}", f"single = {build.single}"]
     phase = "phase = Kernels(globals(), function, device)"
-    pointers = [f"{name}_at = POINTERS[{name!r}]" for name in program.pair_types()]
+    pointers = [f"{name}_at = POINTERS[{name!r}]" for name in program.pointer_types()]
     imports = "\n".join([_IMPORTS, *pointers, *calls, *program.checkers(), *constants, phase])
     return module_text(program, imports + program.imports, program.printer().function())

@@ -118,6 +118,24 @@ class Pointer:
         self.kind.from_address(self.address + self.size * place).value = number
 
 
+class Packed:
+    """Compressed ids; see :mod:`frontier.backends.packed`."""
+
+    __slots__ = ("companion", "dtype", "frames", "words")
+
+    def __init__(self, frames: Pointer, words: Pointer) -> None:
+        self.frames, self.words = frames, words
+        self.dtype, self.companion = np.dtype(np.int64), None
+
+    def __getitem__(self, index: Any) -> np.int64:
+        first = (int(index) >> 5) << 1
+        start, least, end = (int(self.frames[first + i]) for i in range(3))
+        bits = end - start
+        bit = (int(index) & 31) * bits
+        both = int(self.words[start + (bit >> 5)]) | int(self.words[start + (bit >> 5) + 1]) << 32
+        return np.int64(least + (both >> (bit & 31) & (1 << bits) - 1))
+
+
 class Outside(IndexError):
     """A wrong access to a checked field: why it is wrong, the field's number, the index, the value."""
 
@@ -199,12 +217,17 @@ def _locked(key: str, other: str) -> Callable[[int, int, int], Pointer]:
     return lambda address, of_other, locks: Pointer(address, key, 0, Pointer(of_other, other))
 
 
+def _packed(frames: str) -> Callable[[int, int], Packed]:
+    return lambda of_frames, of_words: Packed(Pointer(of_frames, frames), Pointer(of_words, "uint32"))
+
+
 class _Pointers(dict[str, Any]):
-    """Fields that go along with others; see :mod:`frontier.backends.pairs`."""
+    """Fields that go along with others (:mod:`frontier.backends.pairs`), and packed ids."""
 
     def __missing__(self, name: str) -> Any:
         way, *dtypes = name.split("_")
-        self[name] = made = (_half if way == "half" else _locked)(*dtypes)
+        makers: dict[str, Any] = {"half": _half, "locked": _locked, "packed": _packed}
+        self[name] = made = makers[way](*dtypes)
         return made
 
 

@@ -308,7 +308,7 @@ class _Part:
             made = Outcome()
             for each in plan.fields:
                 array = p.arrays[each.name]
-                ids = p.graph.targets.dtype if plan.kinds[each.name] == "vertex" else p.graph.offsets.dtype
+                ids = p.graph.id_dtype if plan.kinds[each.name] == "vertex" else p.graph.offsets.dtype
                 if each.name in plan.merged:
                     made.changed[each.name] = changed(replica.memory, array, self._before.pop(each.name), ids)
                 else:

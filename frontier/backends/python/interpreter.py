@@ -65,6 +65,7 @@ class Context:
         self.records: dict[str, list[Frontier]] = {}
         self.passes = 0
         self._noted: dict[str, Any] = {}
+        self._targets = p.graph.targets  # kept, as compressed lists would be made plain at every access
         self._numbered: dict[Any, Any] = {}
         self.refresh()
 

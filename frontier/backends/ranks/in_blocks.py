@@ -146,7 +146,7 @@ def _sent(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inward
     for (near,) in _received(g, grid, starts, comm, inwards, only_near=True):
         np.add.at(offsets, near + 1, 1)
     np.cumsum(offsets, out=offsets)
-    far = np.empty(int(offsets[-1]), g.targets.dtype)
+    far = np.empty(int(offsets[-1]), g.id_dtype)
     weights = None if g.weights is None else np.empty(len(far), g.weights.dtype)
     cursor = offsets[:-1].astype(np.int64)
     for near, ends, *values in _received(g, grid, starts, comm, inwards):

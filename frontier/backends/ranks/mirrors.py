@@ -196,7 +196,7 @@ class Mirrors:
     def _whole(self, portions: Sequence[Frontier], found: list[list[Any]]) -> list[Frontier]:
         g, whole = self._p.graph, []
         for f, parts in zip(portions, found, strict=True):
-            dtype = g.targets.dtype if f.kind == "vertex" else g.offsets.dtype
+            dtype = g.id_dtype if f.kind == "vertex" else g.offsets.dtype
             ids = self._memory.xp.concatenate(parts)
             whole.append(Frontier._of(g, f.kind, ids=ids.astype(dtype, copy=False)))
         return whole

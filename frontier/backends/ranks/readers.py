@@ -103,9 +103,9 @@ class Readers:
             reads = np.concatenate(self._exchanged(comm, list(by), np.diff(starts).tolist()))
         by[comm.rank] = reads[first:end] = False
         self.by, self._reads, self._starts, self._rank = by, reads, starts, comm.rank
-        self.given = [(np.flatnonzero(each) + first).astype(g.targets.dtype) for each in by]
+        self.given = [(np.flatnonzero(each) + first).astype(g.id_dtype) for each in by]
         self.taken = [
-            (np.flatnonzero(each) + at).astype(g.targets.dtype)
+            (np.flatnonzero(each) + at).astype(g.id_dtype)
             for at, each in zip(starts.tolist(), np.split(reads, starts[1:-1]), strict=False)
         ]
         told = comm.gather((int(by.sum()), int((by.any(0) | (degree > 0)).sum())))

@@ -35,7 +35,7 @@ def in_graph(g: Graph, comm: Communicator, weighted: bool) -> Graph:
     starts = g._topology.divided.starts
     offsets = _in_offsets(g, starts, comm)
     first, end = int(starts[comm.rank]), int(starts[comm.rank + 1])
-    sources = reserved(g.num_slots, g.targets.dtype)
+    sources = reserved(g.num_slots, g.id_dtype)
     weights = reserved(g.num_slots, g.weights.dtype) if weighted and g.weights is not None else None
     begins = offsets[first : end + 1].astype(np.int64)
     cursor = begins[:-1].copy()
@@ -59,7 +59,7 @@ def in_graph(g: Graph, comm: Communicator, weighted: bool) -> Graph:
 def turned(g: Graph, first: int, end: int) -> Graph:
     """The same for an interpreter, which takes the ends of an in-edge by its slot: their sources are far, then."""
     lo, hi = int(g.offsets[first]), int(g.offsets[end])
-    near, slots = reserved(g.num_slots, g.targets.dtype), reserved(g.num_slots, g.offsets.dtype)
+    near, slots = reserved(g.num_slots, g.id_dtype), reserved(g.num_slots, g.offsets.dtype)
     near[lo:hi] = np.repeat(np.arange(first, end, dtype=near.dtype), np.diff(g.offsets[first : end + 1]))
     slots[lo:hi] = np.arange(lo, hi, dtype=slots.dtype)
     made = Graph(g.offsets, near, g.weights, directed=True, placement=g.placement)
@@ -72,7 +72,7 @@ def number_in_edges(g: Graph, comm: Communicator) -> bool:
     starts = g._topology.divided.starts
     first, end = int(starts[comm.rank]), int(starts[comm.rank + 1])
     offsets = g.offsets if g.symmetric else _in_offsets(g, starts, comm)
-    slots, sources = reserved(g.num_slots, g.offsets.dtype), reserved(g.num_slots, g.targets.dtype)
+    slots, sources = reserved(g.num_slots, g.offsets.dtype), reserved(g.num_slots, g.id_dtype)
     begins = offsets[first : end + 1].astype(np.int64)
     cursor = begins[:-1].copy()
     for target, slot in _received(g, starts, comm, numbered=True):
@@ -111,7 +111,7 @@ def _received(
         slots = np.arange(lo, hi, dtype=g.offsets.dtype)
         arrays = [g.targets[lo:hi], slots]
         if not numbered:
-            arrays[1] = (np.searchsorted(g.offsets, slots, side="right") - 1).astype(g.targets.dtype)
+            arrays[1] = (np.searchsorted(g.offsets, slots, side="right") - 1).astype(g.id_dtype)
         if weighted and g.weights is not None:
             arrays.append(g.weights[lo:hi])
         owner = np.searchsorted(starts[1:], arrays[0], side="right")
