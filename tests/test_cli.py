@@ -119,6 +119,11 @@ def test_options_reach_the_primitive(cli: Any, tmp_path: Path) -> None:
     np.testing.assert_allclose(np.load(name)["rank"], fr.pagerank(fr.karate(), damping=0.5).rank)
 
 
+def test_compressed_lists(cli: Any) -> None:
+    plain, small = (cli(f"bfs rmat:8 --json {option}").json["result"] for option in ("", "--compressed"))
+    assert plain == small
+
+
 def test_threads(cli: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(threads, "_count", threads.num_threads())
     assert "1 thread" in cli("cc karate --backend cpu --threads 1").out

@@ -240,9 +240,9 @@ def program_of(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> CudaPr
     """The first program of a run, with all that it defers."""
     monkeypatch.setattr(launch, "kernel", capture)
     monkeypatch.setattr(launch, "is_known", lambda program: True)
+    g = fr.grid(3, 3, weights=(1, 9), seed=1)
+    g = g.compressed() if PACKED in name else g
     with strict_cupy.simulated(), workers(2 if build == "full" else 1), pytest.raises(Captured) as caught:
-        g = fr.grid(3, 3, weights=(1, 9), seed=1)
-        g = g.compressed() if PACKED in name else g
         RUNS[name](g.to("cuda", edges="host" if FAR in name else None))
     program: CudaProgram = caught.value.args[0]
     assert program.low_degree == (build == "narrow")

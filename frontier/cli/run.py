@@ -84,6 +84,7 @@ def add_running_arguments(parser: Parser) -> None:
         help="where the edges lie: on the GPU, in the host's memory, as many on the GPU as fit, or (for cpu) on disk",
     )
     parser.add_argument("--memory", metavar="BYTES", help="of a GPU's memory for edges, as 4GiB; implies --edges auto")
+    parser.add_argument("--compressed", action="store_true", help="compress the adjacency lists before the run")
 
 
 def _backend(text: str) -> str:
@@ -171,6 +172,8 @@ def _load(arguments: argparse.Namespace) -> Run:
 def place(graph: Graph, arguments: argparse.Namespace) -> tuple[Graph, str]:
     """Move the graph to the requested backend; also describe that in words."""
     set_threads(arguments)
+    if arguments.compressed:
+        graph = graph.compressed()
     graph = graph.to(arguments.backend, edges=arguments.edges, memory=arguments.memory)
     there = graph.placement
     if not there.backend.speaks():

@@ -117,5 +117,5 @@ def _layout(
 ) -> Layout:  # fmt: skip
     """From dtypes: their names take NumPy some microseconds."""
     named = tuple((name, kind, str(dtype)) for name, kind, dtype in fields)
-    names = (None if each is None else str(each) for each in (weights, frames))
-    return Layout(str(ids), str(offsets), *names, mirrored, named, pairs, atomic)
+    weights, frames = (None if each is None else str(each) for each in (weights, frames))
+    return Layout(str(ids), str(offsets), weights, frames, mirrored, named, pairs, atomic)
