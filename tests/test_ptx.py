@@ -127,10 +127,11 @@ def share(p, dst):
     return p.index[dst] / 2
 
 
-#: Words that have kernels of their own: the edge of the least value, bits, a count that a scalar holds.
+#: Words that have kernels of their own: the edge of the least value, the most frequent one, bits, a count in a scalar.
 WORDS = fr.Sequence(
     fr.Gather(nearest, "argmin", into="index"),
     fr.Gather(share, "argmax", into="other", edges="out"),
+    fr.Gather(thirds_of_src, "mode", into="index"),
     fr.Reduce(thirds, "or", into="count"),
     fr.Compute(counted, over="count"),
     fr.Reduce(whole, "max", into="count"),

@@ -8,7 +8,7 @@ The rest is about functors in numba, on any target. ``copies`` are functors as t
 (``promotion``, ``inference``, ``arithmetic``, ``wrapping``), ``overloads`` are ``fr.atomic_*`` and others,
 ``elements``, ``flags``, ``pairs``, ``watched`` and ``bundles`` are types for arrays,
 ``packed`` reads compressed lists, ``guards`` are calls that may
-raise, ``checks`` is ``FRONTIER_CHECK=1``. ``least`` and ``hubs`` serve argmin and pulls,
+raise, ``checks`` is ``FRONTIER_CHECK=1``. ``least``, ``tables`` and ``hubs`` serve argmin, mode and pulls,
 ``windows`` gathers along lists that lie far away.
 """
 

@@ -154,6 +154,8 @@ class LoopExecution:
             return hub_number(g, role)
         if role in ("local", "places"):
             return self._local(name, role)
+        if role.startswith("table"):
+            return self._of_tables(role)
         if role.startswith("made "):
             _, what, edges = role.split()
             ready = edges == "out" or program.needs_in or g.symmetric
@@ -163,6 +165,10 @@ class LoopExecution:
         array = wanted(role, g)
         assert array is not None, f"no input has the role {role}"
         return work.address(name, *array)
+
+    def _of_tables(self, role: str) -> int:
+        """What a role asks for of the tables that workers have; see :mod:`frontier.backends.tables`."""
+        raise NotImplementedError
 
     def _of_windows(self, role: str) -> int:
         """What a role asks for of the windows of lists, and of the buffers to which they are copied."""

@@ -9,12 +9,14 @@ from frontier.errors import FrontierError, FunctorError
 from frontier.functors.functor import arguments, location
 from frontier.operators.shared.kernels import kernels
 from frontier.operators.shared.reductions import (
-    ENDS,
+    GATHERED,
+    MODE,
     Reduction,
     check_into,
     combination,
     find,
     least,
+    most_frequent,
     reduced,
     registered,
 )
@@ -38,10 +40,12 @@ class Gather(Operator):
     ----------
     fn : function of the problem and any of ``src, dst, edge, weight`` -> number
         Without side effects. It must not read the field ``into``, unless ``inplace``.
-    op : {"sum", "min", "max", "any", "all", "or", "argmin", "argmax"}, or the name of a registered reduction
+    op : {"sum", "min", "max", "any", "all", "or", "argmin", "argmax", "mode"}, or the name of a registered reduction
         Floats accumulate in float64, integers in int64; a vertex without edges gets the identity of the operation.
         ``"or"`` is bitwise. ``"argmin"`` and ``"argmax"`` give the far end of the edge with the least or the greatest
         value: of several, the one with the smallest id; -1 if there is no edge. They rank NaN after all numbers.
+        ``"mode"`` gives the most frequent of the values, which are integers: of several, the smallest; -1 if there is
+        no edge, in an unsigned field the greatest number of its dtype.
     into : str
         A vertex field.
     edges : {"in", "out"}
@@ -78,7 +82,7 @@ class Gather(Operator):
         super().__init__(over, schedule)
         if edges not in ("in", "out"):
             raise FrontierError(f"Gather(edges={edges!r}): choose from 'in', 'out'")
-        self.reduction = None if op in ENDS else find(op, "Gather", ENDS)
+        self.reduction = None if op in GATHERED else find(op, "Gather", GATHERED)
         self.fn, self.op, self.into, self.edges = fn, op, into, edges
         self.where, self.inplace = where, inplace
         arguments(fn, "edge")
@@ -101,7 +105,7 @@ class Gather(Operator):
         yield self.fn, self.into
 
     def splits(self, p: Problem) -> bool:
-        """Whether what it gets from some edges can be combined: not ends, nor truths that were numbers."""
+        """Whether what it gets from some edges can be combined: not ends or modes, nor truths that were numbers."""
         made = self.reduction
         if made is None or not made.runtime or self.inplace:
             return False
@@ -153,7 +157,9 @@ class Gather(Operator):
             edges += len(slots)
             ends = (context.edge(slot) for slot in slots)
             seen = (e for e in ends if allowed is None or allowed(e))
-            if made is None:
+            if self.op == MODE:
+                result = most_frequent((value(e) for e in seen), field.dtype, location(self.fn))
+            elif made is None:
                 result = least(self.op, ((value(e), e[self.far]) for e in seen))
             else:
                 result = reduced(made, (value(e) for e in seen), field.dtype, location(self.fn), combine)

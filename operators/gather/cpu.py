@@ -13,10 +13,13 @@ from frontier.errors import FrontierError
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD
 from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee
+from frontier.lowering.variables import WORKER, pointer
 from frontier.operators.advance.edges import walked
 from frontier.operators.elementwise.cpu import LEAST, MOST
+from frontier.operators.gather.cpu_mode import counting
 from frontier.operators.gather.phases import gathering_edges
 from frontier.operators.shared.phases import frontier, nearer
+from frontier.operators.shared.reductions import MODE
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.atomics import truth
@@ -104,7 +107,12 @@ def lower(step: Gather, b: Builder, current: FrontierState) -> None:
     given["into"] = b.field(step.into)
     given["lists"], constants = gathering_edges(step, b)
     factory: Callable[..., Any] = finding
-    if step.reduction is not None:
+    if step.op == MODE:
+        factory = counting
+        size = b.input(f"table_size_{step.edges}", f"table_size {step.edges}", "slots of a worker's table")
+        first = b.input(f"tables_{step.edges}", f"tables {step.edges}")
+        given["table"] = pointer("int64", first + WORKER * (16 * size))
+    elif step.reduction is not None:
         factory = gathering
     b.phase(
         b.kernel(step.fn.__name__, factory, given, **constants),

@@ -21,12 +21,15 @@ from frontier.lowering.kernels import Constant, Made
 from frontier.lowering.variables import SEEN
 from frontier.operators.advance.edges import walked
 from frontier.operators.gather.cuda_kernels import BLOCK, by_blocks, by_lanes, by_lists, storing, walking
+from frontier.operators.gather.cuda_mode import by_blocks as blocks_of_mode
+from frontier.operators.gather.cuda_mode import by_warps, tallying, voting
+from frontier.operators.gather.cuda_mode import storing as storing_mode
 from frontier.operators.gather.cuda_pairs import pairing
 from frontier.operators.gather.phases import gathering_edges
 from frontier.operators.shared.cuda import operation
 from frontier.operators.shared.cuda_stream import Stream, apart, copies
 from frontier.operators.shared.phases import frontier, join_of, nearer
-from frontier.operators.shared.reductions import ENDS
+from frontier.operators.shared.reductions import ENDS, MODE
 from frontier.program.effects import effects
 
 if TYPE_CHECKING:
@@ -44,7 +47,7 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
     b.sparse(current)
     if step.edges == "in":
         b.needs_in = True
-    how = _Kernels(step, b)
+    how = _Modes(step, b) if step.op == MODE else _Kernels(step, b)
     if not b.build.streams:
         _in_place(step, b, current, how)
         return
@@ -92,7 +95,36 @@ class _Kernels:
         return self._b.kernel(f"{self._name}_long", by_blocks, given, **self._parts, real=real)
 
 
-def _in_place(step: Gather, b: CudaProgram, current: FrontierState, how: _Kernels) -> None:
+class _Modes:
+    """The kernels of a gather of the most frequent values, for lists wherever they are; see :class:`_Kernels`."""
+
+    def __init__(self, step: Gather, b: CudaProgram) -> None:
+        self.lists, edges = gathering_edges(step, b)
+        self.loads = {name: bool(edges[name]) for name in ("renumbered", "weighted")}
+        self._vote, self._store = Made(voting, edges), Made(storing_mode, {"unsigned": edges["unsigned"]})
+        self._tables: dict[str, Value] = {
+            "keys": b.array(f"table_keys_{step.edges}", f"table_keys {step.edges}", "int64"),
+            "counts": b.array(f"table_counts_{step.edges}", f"table_counts {step.edges}", b.layout.offsets),
+            "size": b.input(f"table_size_{step.edges}", f"table_size {step.edges}", "slots of a warp's table"),
+        }
+        self._b, self._name = b, step.fn.__name__
+
+    def short(self, given: dict[str, Value], dealt: bool) -> Call:
+        """Return the call that counts short lists, and puts the longest aside, if there are any."""
+        tally = Made(tallying, {"vote": self._vote, "block": False})
+        parts: dict[str, Constant] = {"vote": self._vote, "tally": tally, "store": self._store}
+        longer = not self._b.low_degree
+        given = given | self._tables
+        return self._b.kernel(self._name, by_warps, given, **parts, longer=longer, dealt=dealt and longer)
+
+    def long(self, given: dict[str, Value]) -> Call:
+        """Return the call that counts the lists put aside."""
+        tally = Made(tallying, {"vote": self._vote, "block": True})
+        made = given | self._tables
+        return self._b.kernel(f"{self._name}_long", blocks_of_mode, made, tally=tally, store=self._store)
+
+
+def _in_place(step: Gather, b: CudaProgram, current: FrontierState, how: _Kernels | _Modes) -> None:
     """Add the phases that read lists where the graph has them."""
     given = frontier(b, current, "vertex") | {"lists": how.lists, "into": b.field(step.into)}
     title, functors, writes = _title(step), [step.fn, step.where], [step.into]
@@ -109,7 +141,7 @@ def _in_place(step: Gather, b: CudaProgram, current: FrontierState, how: _Kernel
         b.phase(made, (), f"{title} over the long lists put aside", functors, writes)
 
 
-def _streamed(step: Gather, b: CudaProgram, how: _Kernels) -> None:
+def _streamed(step: Gather, b: CudaProgram, how: _Kernels | _Modes) -> None:
     """Add the phases that bring all lists window by window.
 
     In one phase the next window arrives, the short lists of this one are reduced, and the long ones of the one before.

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from frontier.functors.functor import arguments
 from frontier.lowering.phases import VALUE
 from frontier.operators.shared.phases import adjacency, combining
+from frontier.operators.shared.reductions import MODE
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
@@ -29,7 +30,9 @@ def gathering_edges(step: Gather, b: Builder) -> tuple[Call, dict[str, Constant]
         "where": b.calling(step.where, step.far, (step.far,)) if step.where is not None else None,
         **edges,
     }
+    dtype = b.layout.dtype(step.into)
+    if step.op == MODE:
+        return lists, constants | {"unsigned": dtype == "uint64"}
     if step.reduction is None:
         return lists, constants | {"op": step.op}
-    dtype = b.layout.dtype(step.into)
     return lists, constants | combining(b, step.reduction, dtype) | {"flag": dtype == "bool"}

@@ -6,6 +6,7 @@ written here; one that a user has registered is compiled as functors are.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from frontier.program.step import Functor
 
 __all__ = [
-    "ENDS", "KINDS", "REDUCTIONS", "SHIPPED", "Reduction", "check_into", "combination", "find",
-    "identity", "least", "reduced", "registered", "shipped",
+    "ENDS", "GATHERED", "KINDS", "MODE", "REDUCTIONS", "SHIPPED", "Reduction", "check_into", "combination", "find",
+    "identity", "least", "most_frequent", "reduced", "registered", "shipped",
 ]  # fmt: skip
 
 DType = np.dtype[Any]
@@ -172,6 +173,12 @@ REDUCTIONS = {made.name: made for made in SHIPPED}
 #: Operations of Gather only: the field gets the far end of the edge with the least, or greatest, value.
 ENDS = ("argmin", "argmax")
 
+#: Another of Gather only: the field gets the most frequent value.
+MODE = "mode"
+
+#: All operations of Gather only, which no combination of two values says.
+GATHERED = (*ENDS, MODE)
+
 #: Kinds of dtypes, as messages call them.
 KINDS = {"i": "integers", "u": "unsigned integers", "f": "floats", "b": "bools"}
 
@@ -201,6 +208,10 @@ def registered(made: Reduction | None) -> Iterator[Functor]:
 def check_into(op: str, made: Reduction | None, name: str, dtype: DType, what: str) -> None:
     """Raise FrontierError unless a field or scalar of this dtype can take what an op gives."""
     given = f"{what}(op={op!r}, into={name!r}): the field holds {dtype}"
+    if op == MODE:
+        if dtype.kind not in "iu":
+            raise FrontierError(f"{given}; {op} needs {_needs('iu')}")
+        return
     if made is None:
         if dtype.kind != "i":
             raise FrontierError(
@@ -298,3 +309,15 @@ def least(op: str, values: Iterable[tuple[Any, Any]]) -> int:
             raise FunctorError("the functor of a reduction returned no value")
         keys.append((key(value), int(end)))
     return min(keys)[1] if keys else -1
+
+
+def most_frequent(values: Iterable[Any], dtype: DType, what: str) -> int:
+    """Return the most frequent of some integers, the smallest of several; -1 if there is none.
+
+    They count as int64, for a field of uint64 as that; unsigned fields get their greatest number for -1.
+    """
+    take, bits = REDUCTIONS["sum"].value, 2**64 - 1 if dtype == np.uint64 else -1
+    counts = Counter(int(take(value, dtype, what)) & bits for value in values)
+    if not counts:
+        return int(np.iinfo(dtype).max) if dtype.kind == "u" else -1
+    return min(counts, key=lambda label: (-counts[label], label))

@@ -12,7 +12,7 @@ import numpy as np
 from frontier.errors import FrontierError, FunctorError
 from frontier.functors.captures import Captures
 from frontier.functors.functor import location
-from frontier.operators.shared.reductions import ENDS, KINDS, REDUCTIONS, SHIPPED, Reduction
+from frontier.operators.shared.reductions import GATHERED, KINDS, REDUCTIONS, SHIPPED, Reduction
 
 if TYPE_CHECKING:
     from frontier.program.step import Functor
@@ -21,7 +21,7 @@ __all__ = ["register_reduction"]
 
 DType = np.dtype[Any]
 
-_RESERVED = (*(made.name for made in SHIPPED), *ENDS)
+_RESERVED = (*(made.name for made in SHIPPED), *GATHERED)
 
 #: Dtypes that fields have.
 _DTYPES = [np.dtype(name) for name in (

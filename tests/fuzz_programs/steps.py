@@ -339,7 +339,8 @@ class _Maker:
         into = self.pick(["a", "b", "x", "y", "f", "d", "e", "flag", "unsigned", "tiny", "sum64", "least", "most"])
         op, returns = self._reduced(into)
         if into in ("a", "b", "x", "y") and self.chance(0.4):
-            op, returns = self.pick(["argmin", "argmax"]), self.pick(["x", "d", "f"])
+            op, returns = self.pick(["argmin", "argmax", "mode"]), self.pick(["x", "d", "f"])
+            returns = into if op == "mode" else returns
         fn = self.functor("edge", returns, {into}, quiet=True)
         writers = [fn]
         edges = self.pick(["in", "out"])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from frontier.backends import workspace
+from frontier.backends import tables, workspace
 from frontier.backends.codes import ABORTED, LEFT
 from frontier.backends.cpu import runtime_words as sizes
 from frontier.backends.cpu.code import compiled, is_known
@@ -102,6 +102,13 @@ class CpuExecution(LoopExecution):
     def _local(self, name: str, role: str) -> int:
         each = self._p.graph.num_vertices if role == "places" else sizes.LOCAL
         return self._workspace.address(name, role, self._table.workers * each)
+
+    def _of_tables(self, role: str) -> int:
+        what, edges = role.split()
+        size = tables.of_thread(self._p.graph, edges)
+        if what == "table_size":
+            return size
+        return self._workspace.address(f"tables {edges}", "words", self._table.workers * 2 * size)
 
     def _report(self) -> list[int]:
         found: list[int] = self._table.counters[: sizes.LINE].tolist()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from frontier import tracing
-from frontier.backends import workspace
+from frontier.backends import tables, workspace
 from frontier.backends.cuda import launch, runtime_words
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.run import LoopExecution
@@ -177,6 +177,15 @@ class CudaExecution(LoopExecution):
 
     def _local(self, name: str, role: str) -> int:
         raise AssertionError(f"kernels have no arrays of workers: {name}, {role}")
+
+    def _of_tables(self, role: str) -> int:
+        g, work, run = self._p.graph, self._workspace, self._code.run  # the whole program's may have more threads
+        what, edges = role.split()
+        size = tables.of_warp(g, edges)
+        if what == "table_size":
+            return size
+        kind = "words" if what == "table_keys" else "places"
+        return work.address(f"{what} {edges}", kind, run.most_threads // 32 * (size + tables.EXTRA))
 
     def _report(self) -> list[int]:
         self._workspace.clock = None  # so that the next run clears the counters

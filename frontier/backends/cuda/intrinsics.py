@@ -37,6 +37,7 @@ __all__ = [
     "load_acquire",
     "load_acquire_system",
     "load_relaxed",
+    "match_any",
     "num_blocks",
     "popcount",
     "prefetch",
@@ -449,6 +450,12 @@ def ballot(flag):
 def any_lane(flag):
     """Whether the flag of any lane is set."""
     return cuda.any_sync(0xFFFFFFFF, flag)
+
+
+@_device
+def match_any(value):
+    """Bit i: whether lane i has the same value of 64 bits. All lanes call it."""
+    return types.uint32(cuda.match_any_sync(0xFFFFFFFF, value))
 
 
 @_device

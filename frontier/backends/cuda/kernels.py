@@ -9,7 +9,7 @@ from typing import Any
 __all__ = ["Kernels"]
 
 #: Functions of these modules are known to numba, or made for it; but not those of modules of phases.
-_KNOWN, _PHASES = ("frontier.backends.", "frontier.functors.functor"), ".phases"
+_KNOWN, _PHASES = ("frontier.backends.", "frontier.functors."), ".phases"
 
 
 class Kernels:

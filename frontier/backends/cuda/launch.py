@@ -27,6 +27,9 @@ __all__ = [
 #: general variant is fastest, except for PageRank, which needs 64; a low-degree pass is a chain of loads.)
 FULL, LOW_OCCUPANCY, LOW_DEGREE, DENSE = (512, 3), (512, 2), (256, 1), (256, 6)
 
+#: Threads of a multiprocessor at most, of all variants.
+MOST_THREADS = max(threads * blocks for threads, blocks in (FULL, LOW_OCCUPANCY, LOW_DEGREE, DENSE))
+
 
 #: Bytes of scratch memory that a kernel may have by default, and the attribute that allows more (from cuda.h).
 _USUAL, _LARGEST = 48 * 1024, 8
@@ -144,7 +147,7 @@ class Kernel:
         self.blocks = processors * min(fit, least)
         if program.low_degree and not program.decides:
             self.blocks = min(self.blocks, (1 << (63 - ARRIVALS)) - 1)  # more could not be counted
-        self.most_blocks = processors * 8
+        self.most_blocks, self.most_threads = processors * 8, processors * MOST_THREADS
         self._launch, self._stream = driver.launchCooperativeKernel, _stream_of()
         self._plain = driver.launchKernel
         self._pointer = self._function.ptr
@@ -189,7 +192,7 @@ class SimulatedKernel:
 
     #: Two warps in each of two blocks: the fewest with which there are several of both.
     blocks, threads = 2, 64
-    most_blocks = 2
+    most_blocks, most_threads = 2, 128
 
     def __init__(self, program: CudaProgram, blame: Callable[[], Any]) -> None:
         self._blame, self._functors = blame, list(program.functors)

@@ -42,6 +42,7 @@ __all__ = [
     "load_acquire",
     "load_acquire_system",
     "load_relaxed",
+    "match_any",
     "num_blocks",
     "popcount",
     "prefetch",
@@ -395,6 +396,11 @@ def ballot(flag: Any) -> np.uint32:
 def any_lane(flag: Any) -> bool:
     """Whether the flag of any lane is set."""
     return any(_exchanged(bool(flag)))
+
+
+def match_any(value: Any) -> np.uint32:
+    """Bit i: whether lane i has the same value. All lanes call it."""
+    return np.uint32(sum(1 << i for i, other in enumerate(_exchanged(value)) if other == value))
 
 
 def shuffle(value: Any, lane: Any) -> Any:

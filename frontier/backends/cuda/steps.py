@@ -28,6 +28,7 @@ __all__ = [
     "folded",
     "keep_sum",
     "lanes_least",
+    "nearer_of",
     "next_elements",
     "next_lane",
     "owner",
