@@ -11,8 +11,8 @@ They are divided by hashing into classes, anew in every round, and one class cho
 label if that is among the most frequent ones, so that a round without changes is the end; otherwise it draws one of
 them. It chooses again only if the label of a neighbour has changed.
 
-Labels are counted in a hash table for each vertex, in a slice of two edge fields. In the first round no table is
-needed: labels are ids, and adjacency lists are sorted, so equal labels are next to each other.
+The first two methods choose by a gather of the most frequent label (``"mode"``). The asynchronous one, which has to
+know all labels that are equally frequent, counts them in a hash table for each vertex, in a slice of two edge fields.
 """
 
 from __future__ import annotations
@@ -46,24 +46,18 @@ METHODS = ("synchronous", "alternating", "asynchronous")
 def begin(p, v):
     """Give v its own id as its label."""
     p.label[v] = v
-    p.next[v] = v
 
 
-def first_choice(p, v):
-    """Choose among labels that are ids: equal ones are next to each other. Returns 1 if the label changes."""
-    best = v
-    most = 0
-    times = 0
-    last = -1
-    for e in fr.neighbours(p, v):
-        label = fr.target(p, e)
-        times = times + 1 if label == last else 1
-        last = label
-        if times > most:  # of equally frequent ones the first is the smallest
-            best = label
-            most = times
-    p.next[v] = best
-    return 1 if best != v else 0
+def of_neighbour(p, dst):
+    """Count the label of a neighbour."""
+    return p.label[dst]
+
+
+def settle(p, v):
+    """Let v keep its label if it has no neighbour. Returns whether the label changes."""
+    if p.next[v] == -1:
+        p.next[v] = p.label[v]
+    return p.next[v] != p.label[v]
 
 
 def empty(p, v):
@@ -71,26 +65,6 @@ def empty(p, v):
     clear(p, v)
     for e in fr.neighbours(p, v):
         p.times[e] = 0
-
-
-def choose(p, v):
-    """Choose the most frequent label of v's neighbours, the smallest of several. Returns 1 if the label changes."""
-    own = p.label[v]
-    best = own
-    most = 0
-    empty(p, v)
-    first = fr.neighbours(p, v).start
-    size = fr.degree(p, v)
-    for e in fr.neighbours(p, v):
-        label = p.label[fr.target(p, e)]
-        slot = find(p, first, size, label)
-        times = p.times[slot] + 1
-        p.times[slot] = times
-        if times > most or (times == most and label < best):
-            best = label
-            most = times
-    p.next[v] = best
-    return 1 if best != own else 0
 
 
 def draw(p, v):
@@ -141,11 +115,6 @@ def changed_at_all(p):
     return p.changed + p.changed_first
 
 
-def rest(p):
-    """Return how many rounds may follow the first; none if that has changed nothing."""
-    return p.limit - 1 if p.changed > 0 else 0
-
-
 def stable(p):
     """Whether the last round has changed nothing, so that the next ones would not either."""
     return p.changed == 0
@@ -171,17 +140,15 @@ _COUNT = (fr.Compute(mark, over="vertices"), fr.Reduce(in_use, "sum", into="coun
 
 
 class Synchronous(fr.Enactor):
-    """All vertices choose at the same time, at most ``limit`` times; ``limit`` is at least 1."""
+    """All vertices choose at the same time, at most ``limit`` times."""
 
     loop = (
         fr.Compute(begin, over="vertices"),
-        fr.Reduce(first_choice, "sum", into="changed", over="vertices"),
-        fr.Swap("label", "next"),
-        fr.Set(iterations=1, more=rest),
         fr.Loop(
-            fr.Reduce(choose, "sum", into="changed", over="vertices"),
+            fr.Gather(of_neighbour, "mode", into="next", edges="out", over="vertices"),
+            fr.Reduce(settle, "sum", into="changed", over="vertices"),
             fr.Swap("label", "next"),
-            times="more",
+            times="limit",
             until=stable,
             count="iterations",
         ),
@@ -197,13 +164,15 @@ class Alternating(fr.Enactor):
         fr.Loop(
             fr.Sequence(
                 fr.Filter(first_half),
-                fr.Reduce(choose, "sum", into="changed_first"),
+                fr.Gather(of_neighbour, "mode", into="next", edges="out"),
+                fr.Reduce(settle, "sum", into="changed_first"),
                 fr.Compute(adopt),
                 over="vertices",
             ),
             fr.Sequence(
                 fr.Filter(second_half),
-                fr.Reduce(choose, "sum", into="changed"),
+                fr.Gather(of_neighbour, "mode", into="next", edges="out"),
+                fr.Reduce(settle, "sum", into="changed"),
                 fr.Compute(adopt),
                 over="vertices",
             ),
@@ -309,7 +278,8 @@ def label_propagation(
     Raises
     ------
     GraphError
-        If an argument is invalid, or the graph is on the ranks backend.
+        If an argument is invalid; on the ranks backend for ``method="asynchronous"``, and for a directed graph that was
+        made in parts.
 
     Notes
     -----
@@ -319,9 +289,10 @@ def label_propagation(
         raise GraphError(f"method={method!r}: choose from {', '.join(METHODS)}")
     check_number("seed", seed, lambda x: abs(x) < 2**62 and x == int(x), "a whole number of 62 bits")
     check_number("max_iterations", max_iterations, lambda x: 0 <= x < 2**62 and x == int(x), "a whole number from 0")
-    refuse_parts(g, "label_propagation")
+    if method == "asynchronous":
+        refuse_parts(g, "label_propagation(method='asynchronous')")
     h = both_ways(g)
-    program, rounds, changes = _ROUNDS[method if max_iterations or method == "asynchronous" else "alternating"]
+    program, rounds, changes = _ROUNDS[method]
     more = _classes(h, seed) if program is Asynchronous else {}
     p = fr.Problem(h, **_fields(h, int(max_iterations)), **more)
     if g.num_vertices:
@@ -348,20 +319,19 @@ def _fields(g: Graph, limit: int = 10) -> dict[str, Field]:
         "label": fr.vertex(ids),
         "next": fr.vertex(ids),
         "used": fr.vertex("int8"),
-        "key": fr.edge(ids),
-        "times": fr.edge(ids),
         "changed": fr.scalar("int64"),
         "changed_first": fr.scalar("int64"),
         "count": fr.scalar("int64"),
         "iterations": fr.scalar("int64"),
         "limit": fr.scalar("int64", limit),
-        "more": fr.scalar("int64"),
     }
 
 
 def _classes(g: Graph, seed: int) -> dict[str, Field]:
     """Return the fields of the asynchronous method, in addition."""
     return {
+        "key": fr.edge(g.id_dtype),
+        "times": fr.edge(g.id_dtype),
         "awake": fr.vertex("int8", 1),
         "seed": fr.scalar("int64", seed),
         "round": fr.scalar("int64"),
@@ -384,7 +354,7 @@ def _facts(g: Graph, result: LabelPropagationResult) -> dict[str, Any]:
 
 
 def _plan(g: Graph) -> Plan:
-    # Of a directed graph: a copy with twice the edges, and so twice the tables.
+    # Of a directed graph: a copy with twice the edges.
     copied = 0 if g.symmetric else 4 * g.num_slots * g.id_dtype.itemsize + g.offsets.nbytes
     return Plan(_fields(g), [Synchronous], beside=copied)
 

@@ -156,9 +156,24 @@ def test_a_real_graph(compiled: Backend, real_graph: Any) -> None:
 
 
 @pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
-def test_parts_are_refused() -> None:
-    with pytest.raises(fr.GraphError, match="label_propagation does not run on the ranks backend"):
-        fr.label_propagation(fr.karate().to("ranks:2"))
+@pytest.mark.parametrize("method", METHODS[:2])
+@pytest.mark.parametrize("where", ["ranks:2", "ranks:3,python", "ranks:4,2d"])
+def test_ranks(where: str, method: str) -> None:
+    for directed in (False, True):
+        g = fr.rmat(7, 4, seed=1, directed=directed)
+        label, rounds = expected(g, 10, method)
+        result = fr.label_propagation(g.to(where), method=method)
+        equal(np.asarray(result.label), label)
+        assert (result.count, result.iterations) == (len(set(label)), rounds)
+
+
+@pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+def test_what_ranks_refuse() -> None:
+    with pytest.raises(fr.GraphError, match=r"label_propagation\(method='asynchronous'\) does not run on the ranks"):
+        fr.label_propagation(fr.karate().to("ranks:2"), method="asynchronous")
+    g = fr.rmat(5, 4, seed=1, directed=True, placement="ranks:2")
+    with pytest.raises(fr.GraphError, match=r'this graph is in parts.*g.to\("cpu"\)'):
+        fr.label_propagation(g)
 
 
 def test_wrong_arguments() -> None:
