@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import types
 
-__all__ = ["Flags", "Half", "Locked", "Narrow", "Packed", "Watched", "Wrapped", "pointer_type"]
+__all__ = ["Flags", "Half", "Locked", "Narrow", "Packed", "Rows", "Watched", "Wrapped", "pointer_type"]
 
 
 class Flags(types.Type):
@@ -56,6 +56,14 @@ class Packed(types.Type):
         self.kinds = (types.CPointer(getattr(types, frames)), types.CPointer(types.uint32))
 
 
+class Rows(types.Type):
+    """Pointer to a field of several values, which are indexed in pairs: ``p.h[v, i]``."""
+
+    def __init__(self, inner: Any, width: int) -> None:
+        super().__init__(name=f"rows({inner}, {width})")
+        self.inner, self.width, self.dtype = inner, width, getattr(inner, "dtype", types.boolean)
+
+
 class Wrapped(types.Type):
     """A field that does more at an access than a plain pointer: it has implementations of its own."""
 
@@ -83,6 +91,9 @@ def _seen(dtype: str) -> Any:
 
 def pointer_type(dtype: str) -> Any:
     """Type of an array's memory in the texts of loop functions, or of a field's as functors see it: ``wide_int32``."""
+    if dtype.startswith("rows_"):
+        width, inner = dtype.removeprefix("rows_").split("_", 1)
+        return Rows(pointer_type(inner), int(width))
     if dtype == "bool":
         return Flags()
     if dtype.startswith("half_"):  # half_float32_int32: of a field of float32, with which one of int32 goes along

@@ -15,7 +15,7 @@ from numba import types
 from numba.core.errors import TypingError
 
 from frontier.backends import least
-from frontier.backends.elements import Locked, Wrapped
+from frontier.backends.elements import Locked, Rows, Wrapped
 from frontier.functors import adjacency, atomics, numbers
 from frontier.functors.numbers import refused_float
 
@@ -103,7 +103,7 @@ def register(
 def _atomics(overload: Any, operations: SimpleNamespace, pairs: Any) -> None:
     def define(name: str, operation: Any) -> None:
         def implement(field, index, value):
-            if isinstance(field, Wrapped):
+            if isinstance(field, (Rows, Wrapped)):
                 return None
             refusal = _refusal(name, field, index, value)
             if refusal is not None:
@@ -118,7 +118,7 @@ def _atomics(overload: Any, operations: SimpleNamespace, pairs: Any) -> None:
 
     def define_paired(name: str, operation: Any, paired: Any) -> None:
         def implement(field, index, value, companion=None):
-            if isinstance(field, Wrapped):
+            if isinstance(field, (Rows, Wrapped)):
                 return None
             refusal = _refusal(name, field, index, value)
             if refusal is None and companion is not None:
@@ -149,7 +149,7 @@ def _atomics(overload: Any, operations: SimpleNamespace, pairs: Any) -> None:
     swap = operations.compare_exchange
 
     def cas(field, index, expected, value):
-        if isinstance(field, Wrapped):
+        if isinstance(field, (Rows, Wrapped)):
             return None
         refusal = _refusal("cas", field, index, expected, value)
         if refusal is not None:

@@ -152,6 +152,11 @@ class Reader:
         made = self.meaning(target)
         if made == "problem":
             self.wrong("p[...]")
+        row = self.row(index)
+        if isinstance(made, tuple) and made[0] == "field":
+            self.made.dimensions.setdefault(made[1], set()).add(1 if row is None else 2)
+        if row is not None:
+            index = row
         if isinstance(made, tuple) and made[0] == "field" and self.several(index):
             self.wrong(f"p.{made[1]}[...] with a slice or several indices")
         if isinstance(made, tuple) and made[0] == "field":
@@ -162,6 +167,15 @@ class Reader:
         else:  # of several fields, perhaps
             self.made.exact = False
             self.made.writes_known = self.made.writes_known and not write
+
+    def row(self, index: Any) -> Any:
+        """The first of two indices, ``v`` in ``p.h[v, i]``; else None."""
+        from numba.core import ir
+
+        found = self.definitions.get(getattr(index, "name", None), ())
+        made = found[0] if len(found) == 1 else None
+        two = isinstance(made, ir.Expr) and made.op == "build_tuple" and len(made.items) == 2
+        return made.items[0] if two else None
 
     def several(self, index: Any) -> bool:
         """Whether an index is a slice or a tuple."""
@@ -186,7 +200,8 @@ class Reader:
         for expr in _made_of(statement.value, self.definitions):
             reads = getattr(expr, "op", "") in ("getitem", "static_getitem") and self.meaning(expr.value) == made
             if reads and _key(expr.index, self.definitions) == index:
-                base = self.base(statement.index)
+                row = self.row(statement.index)
+                base = self.base(statement.index if row is None else row)
                 self.made.updates.setdefault(made[1], set()).add(base)
 
     def store(self, statement: Any) -> None:
@@ -210,7 +225,7 @@ class Reader:
                 found, made = self.definitions.get(part.name, ()), self.meaning(part)
                 unknown = len(found) != 1 or (isinstance(found[0], ir.Arg) and made is None)
                 argument = isinstance(made, tuple) and made[0] == "index"
-                if unknown or (argument and made[1] != self.index(statement.index)):
+                if unknown or (argument and made[1] != self.index(self.row(statement.index) or statement.index)):
                     return False
         return True
 
@@ -400,7 +415,7 @@ def _key(var: Any, definitions: Mapping[str, Any]) -> Any:
         return made.name
     if isinstance(made, (ir.Const, ir.Global, ir.FreeVar)):
         return repr(made.value)
-    if isinstance(made, ir.Expr) and made.op in ("binop", "getitem", "getattr", "cast", "static_getitem"):
+    if isinstance(made, ir.Expr) and made.op in ("binop", "getitem", "getattr", "cast", "static_getitem", "build_tuple"):
         own = [part for part in map(made._kws.get, ("fn", "attr", "index")) if not isinstance(part, ir.Var)]
         return made.op, repr(own), *(_key(part, definitions) for part in made.list_vars())
     return var.name

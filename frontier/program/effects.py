@@ -68,6 +68,7 @@ class Effects:
     atomics: dict[str, set[str]] = field(default_factory=dict)
     topology: set[str] = field(default_factory=set)
     slots: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    dimensions: dict[str, set[int]] = field(default_factory=dict, repr=False)
     updates: dict[str, set[str]] = field(default_factory=dict)
     carried: dict[str, set[str]] = field(default_factory=dict, repr=False)
     sums: set[str] = field(default_factory=set, repr=False)
@@ -154,7 +155,7 @@ def _loaded(path: Path) -> Effects | None:
         given = json.loads(kept(path) or "")
         of_fields: dict[str, Any] = {
             kind: {name: set(values) for name, values in given[kind].items()}
-            for kind in ("reads", "writes", "atomics", "slots", "updates", "carried", "answers", "stored")
+            for kind in ("reads", "writes", "atomics", "slots", "updates", "carried", "answers", "stored", "dimensions")
         }
         known = {name: given[name] for name in ("exact", "writes_known")}
         return Effects(**of_fields, topology=set(given["topology"]), sums=set(given["sums"]), **known)

@@ -39,6 +39,10 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
         kind = p.fields[name].kind
         if kind == "pile":
             raise FunctorError(f"{place_of(parts, name)}: p.{name} is a pile; functors do not see piles")
+        width, used = p.fields[name].width, found.dimensions.get(name, set())
+        if used - {2 if width else 1} and kind != "scalar":
+            index = f"p.{name}[v, i]: it has {width} values each" if width else f"p.{name}[v]: it has one value each"
+            raise FunctorError(f"{place_of(parts, name)}: the index of this field is {index}")
         indexed = {*found.reads.get(name, ()), *found.writes.get(name, ())} - {""}
         if kind == "scalar" and indexed and name not in found.atomics:
             raise FunctorError(f"{place_of(parts, name)}: p.{name}[...]: p.{name} is a scalar, without an index")

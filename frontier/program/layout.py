@@ -35,6 +35,8 @@ class Layout:
         Fields of which one goes along with the other.
     atomic : bool
         Whether functors are compiled, and atomics change both fields of a pair.
+    widths : tuple of (name, int)
+        Of fields that have several values each.
     """
 
     ids: str
@@ -45,6 +47,7 @@ class Layout:
     fields: tuple[tuple[str, str, str], ...]
     pairs: tuple[Pair, ...]
     atomic: bool
+    widths: tuple[tuple[str, int], ...] = ()
 
     @classmethod
     def of(cls, p: Problem) -> Layout:
@@ -59,8 +62,9 @@ class Layout:
         ])  # fmt: skip
         pairs, atomic = p._pairs, g.placement.backend.keeps_pairs
         ends = g._topology.ends
+        widths = tuple((name, field.width) for name, field in p.fields.items() if field.width)
         frames = ends.frames.dtype if isinstance(ends, PackedIds) else None
-        made: Layout = _layout(g.id_dtype, g.offsets.dtype, weights, frames, not g.directed, fields, pairs, atomic)
+        made: Layout = _layout(g.id_dtype, g.offsets.dtype, weights, frames, not g.directed, fields, pairs, atomic, widths)
         p.workspace["layout"] = made
         return made
 
@@ -74,7 +78,9 @@ class Layout:
 
     def seen(self, name: str) -> str:
         """The dtype as which functors see a field in memory: narrow integers are read as int64."""
-        dtype = self.dtype(name)
+        dtype, width = self.dtype(name), dict(self.widths).get(name, 0)
+        if width:
+            return f"rows_{width}_{wide(dtype)}"
         pair = self.pair(name)
         if pair is None or (name == pair.other and not pair.word):
             return wide(dtype)
@@ -113,9 +119,9 @@ def _weighted(layout: Layout, dtype: str) -> Layout:
 @cache
 def _layout(
     ids: Any, offsets: Any, weights: Any, frames: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...],
-    pairs: tuple[Pair, ...], atomic: bool,
+    pairs: tuple[Pair, ...], atomic: bool, widths: tuple[tuple[str, int], ...],
 ) -> Layout:  # fmt: skip
     """From dtypes: their names take NumPy some microseconds."""
     named = tuple((name, kind, str(dtype)) for name, kind, dtype in fields)
     weights, frames = (None if each is None else str(each) for each in (weights, frames))
-    return Layout(str(ids), str(offsets), weights, frames, mirrored, named, pairs, atomic)
+    return Layout(str(ids), str(offsets), weights, frames, mirrored, named, pairs, atomic, widths)

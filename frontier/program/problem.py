@@ -41,6 +41,8 @@ class Field:
     with_: str | None = None
     #: Whether the initial value is a Python number that fits the dtype; computed once, as every call makes a problem.
     plain: bool = False
+    #: Values of a vertex or edge; 0: one, and the array has one dimension.
+    width: int = 0
 
 
 def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
@@ -55,15 +57,28 @@ def _dtype(dtype: DTypeLike) -> np.dtype[Any]:
     return made
 
 
-def _each(kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None) -> Field:
+def _each(
+    kind: str, dtype: DTypeLike, init: Any, combine: str | None, with_: str | None, shape: int | tuple[int] | None
+) -> Field:
     if combine is not None and combine not in COMBINES:
         raise FrontierError(f"combine={combine!r}: choose from {', '.join(COMBINES)}")
     made = _dtype(dtype)
-    return Field(kind, made, init, combine, with_, _holds(init, made))
+    width = 0 if shape is None else _width(shape)
+    if width and (combine is not None or with_ is not None):
+        raise FrontierError(f"shape={shape!r}: fields of several values take no combine= and no with_=")
+    return Field(kind, made, init, combine, with_, _holds(init, made), width)
+
+
+def _width(shape: Any) -> int:
+    (width,) = shape if isinstance(shape, tuple) and len(shape) == 1 else (shape,)
+    if isinstance(width, bool) or not isinstance(width, (int, np.integer)) or width < 1:
+        raise FrontierError(f"shape={shape!r}: the number of values of each vertex or edge, 1 or more")
+    return int(width)
 
 
 def vertex(
-    dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None
+    dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None,
+    shape: int | tuple[int] | None = None,
 ) -> Field:
     """Declare a field with one value for every vertex.
 
@@ -79,15 +94,19 @@ def vertex(
         Name of another field: when copies are merged, take this value from the copy whose other field was chosen. If
         that field has ``combine="min"`` or ``"max"``, functors set both at the same time,
         ``fr.atomic_min(p.distance, dst, new, src)``. If both have 32 bits, backends that compile interleave them.
+    shape : int, optional
+        Number of values of each vertex, k: the array has shape (n, k), and functors read ``p.name[v, i]``. Initial
+        values may also have shape (n, k) or (k,).
     """
-    return _each("vertex", dtype, init, combine, with_)
+    return _each("vertex", dtype, init, combine, with_, shape)
 
 
 def edge(
-    dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None
+    dtype: DTypeLike, init: ArrayLike = 0, combine: str | None = None, with_: str | None = None,
+    shape: int | tuple[int] | None = None,
 ) -> Field:
     """Declare a field with one value for every edge slot of the graph; arguments as for :func:`vertex`."""
-    return _each("edge", dtype, init, combine, with_)
+    return _each("edge", dtype, init, combine, with_, shape)
 
 
 def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
@@ -136,14 +155,18 @@ def _holds(value: Any, dtype: np.dtype[Any]) -> bool:
     return type(value) is bool or (type(value) is float and dtype.kind not in "iu")
 
 
-def _fits(value: Any, dtype: np.dtype[Any], name: str, many: int | None, noun: str = "entries") -> None:
+def _fits(
+    value: Any, dtype: np.dtype[Any], name: str, many: int | None, noun: str = "entries", width: int = 0
+) -> None:
     """Refuse what a field of ``many`` values (None: a scalar) cannot hold, or would silently change."""
     if _holds(value, dtype):
         return
     low, high = _limits(dtype)
     values = _read(value, f"field {name!r}")
-    if values.shape not in ((), () if many is None else (many,)):
+    shapes = [(), (many, width), (width,)] if width else [(), () if many is None else (many,)]
+    if values.shape not in shapes:
         there = "it is a scalar" if many is None else f"there are {many} {noun}"
+        there += f" of {width} values each" if width else ""
         raise FrontierError(f"field {name!r}: values of shape {values.shape}, but {there}")
     if values.size == 0 or values.dtype.kind == "b":
         return
@@ -225,7 +248,7 @@ class Problem:
 
     def _check_room(self, fields: dict[str, Field], lengths: dict[str, int]) -> None:
         sizes = [
-            made.dtype.itemsize * lengths[made.kind]
+            made.dtype.itemsize * lengths[made.kind] * (made.width or 1)
             for made in fields.values()
             if isinstance(made, Field) and made.dtype is not None and made.kind in lengths
         ]
@@ -255,6 +278,9 @@ class Problem:
             value[0] = _plain(made.init)
             return
         memory, divided = self.graph.placement.memory, self.graph._topology.divided
+        if made.width:
+            self._make_wide(name, made, lengths[made.kind])
+            return
         if divided is not None and made.kind == "edge":
             self.arrays[name] = self._edges_of(divided, name, made)
             return
@@ -272,6 +298,19 @@ class Problem:
             self.arrays[name] = memory.moved(made.init).astype(made.dtype, order="C")
         else:
             self.arrays[name] = memory.moved(np.array(made.init, made.dtype))
+
+    def _make_wide(self, name: str, made: Field, length: int) -> None:
+        """A field of several values: a contiguous array of two dimensions."""
+        backend = self.graph.placement.backend.name
+        if backend not in ("python", "cpu"):
+            raise FrontierError(f"field {name!r}: the {backend} backend has no fields of several values (shape=) yet; "
+                                "use the cpu or the python backend")  # fmt: skip
+        assert made.dtype is not None
+        if not made.plain:
+            _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges", made.width)
+        flat = self.graph.placement.memory.full(length * made.width, 0, made.dtype)
+        self.arrays[name] = array = flat.reshape(length, made.width)
+        array[...] = matching(made.init, array)
 
     def _edges_of(self, divided: Any, name: str, made: Field) -> NDArray[Any]:
         """A field of edges of a graph in parts: as long as all edge slots, but only a rank's own are there."""
@@ -307,7 +346,7 @@ class Problem:
             if value is getattr(self, name):  # as after p.rank *= 2, which has changed it
                 return
             with self.graph.placement.memory.using(f"the field {name!r}"):
-                _fits(value, array.dtype, name, len(array))
+                _fits(value, array.dtype, name, len(array), width=self.fields[name].width)
                 array[...] = matching(value, array)
                 if self._shown is not None:
                     self._shown.known(array)

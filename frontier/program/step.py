@@ -378,6 +378,8 @@ def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> Non
         raise FrontierError(f"{what}: the problem has no field {name!r}; it has {', '.join(p.fields)}")
     if made.kind not in kinds:
         raise FrontierError(f"{what}: field {name!r} is of kind {made.kind}, not {' or '.join(kinds)}")
+    if made.width:
+        raise FrontierError(f"{what}: field {name!r} has {made.width} values each; only functors use such fields")
 
 
 def check_alone(p: Problem, name: str, what: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs
+from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, rows
 from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
 from frontier.backends.cpu.functors import WrappingCompiler
 from frontier.backends.least import bits_of, integer, key_down, key_up
@@ -31,6 +31,9 @@ arrays = flags.register(intrinsic, _overload, narrow=False)
 
 #: How an id is loaded from compressed lists.
 load_packed = packed.register(intrinsic, _overload)
+
+
+rows.register(intrinsic, _overload)
 
 
 def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) -> None:

@@ -15,7 +15,7 @@ from numba.extending import intrinsic, models, register_model
 
 from frontier.backends import packed, pairs
 from frontier.backends.cpu.runtime_words import DTYPES
-from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, pointer_type
+from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, pointer_type
 
 __all__ = [
     "POINTERS",
@@ -48,6 +48,12 @@ class _NarrowModel(models.PrimitiveModel):
 class _HalfModel(models.PrimitiveModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, manager[fe_type.dtype].get_value_type().as_pointer())
+
+
+@register_model(Rows)
+class _RowsModel(models.PrimitiveModel):
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, manager[fe_type.inner].get_value_type())
 
 
 @register_model(Packed)

@@ -56,11 +56,18 @@ class Checked:
         """Dtype of the field."""
         return self._array.dtype
 
-    def _at(self, index: Any) -> int:
+    def _at(self, index: Any) -> Any:
+        if self._array.ndim == 2:
+            if not isinstance(index, tuple) or len(index) != 2:
+                raise FunctorError(f"p.{self._name}[{index!r}]: it has several values, p.{self._name}[v, i]")
+            return tuple(self._below(each, length) for each, length in zip(index, self._array.shape, strict=True))
+        return self._below(index, len(self._array))
+
+    def _below(self, index: Any, length: int) -> int:
         if not isinstance(index, (int, np.integer)) or isinstance(index, bool):
             raise FunctorError(f"p.{self._name}[{index!r}]: an index is an integer")
-        if not 0 <= index < len(self._array):
-            raise FunctorError(f"p.{self._name}[{index}]: valid are 0..{len(self._array) - 1}")
+        if not 0 <= index < length:
+            raise FunctorError(f"p.{self._name}[{index}]: valid are 0..{length - 1}")
         return int(index)
 
     def __getitem__(self, index: Any) -> Any:
