@@ -32,7 +32,8 @@ def test_an_advance_sums_rows(backend, width, dtype):
     targets = np.asarray(g.targets)
     sources = np.repeat(np.arange(g.num_vertices), np.diff(np.asarray(g.offsets)))
     np.add.at(expected, targets, rows[sources])
-    assert p.y.shape == (g.num_vertices, width) and p.y.flags.c_contiguous
+    assert p.y.shape == (g.num_vertices, width)
+    assert p.y.flags.c_contiguous
     assert (p.y == expected).all()
 
 
@@ -89,3 +90,19 @@ def test_operators_refuse_a_field_of_several_values(backend):
 def test_wrong_shapes(shape):
     with pytest.raises(fr.FrontierError, match="shape="):
         fr.vertex("int32", shape=shape)
+
+
+def test_each_atomic(backend):
+    g = placed(backend)
+    p = fr.Problem(g, x=fr.vertex("int32", 5, shape=6))
+
+    def change(p, v):
+        fr.atomic_add(p.x, (v, 0), 2)
+        fr.atomic_min(p.x, (v, 1), 3)
+        fr.atomic_max(p.x, (v, 2), 9)
+        fr.atomic_or(p.x, (v, 3), 2)
+        fr.atomic_exch(p.x, (v, 4), 1)
+        fr.atomic_cas(p.x, (v, 5), 5, 8)
+
+    fr.compute(p, fr.Frontier.all(g), change)
+    assert (p.x == [7, 3, 9, 7, 1, 8]).all()

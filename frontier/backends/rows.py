@@ -55,5 +55,14 @@ def register(intrinsic: Any, overload: Any) -> None:
 
         overload(public)(implement)
 
+    def cas(field, index, expected, value):
+        if not two(field, index):
+            return None
+        width, public = field.width, atomics.atomic_cas
+        return lambda field, index, expected, value: public(
+            flat(field), index[0] * width + index[1], expected, value
+        )
+
+    overload(atomics.atomic_cas)(cas)
     for name in ("add", "min", "max", "or", "exch"):
         define(getattr(atomics, f"atomic_{name}"))

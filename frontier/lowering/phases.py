@@ -177,11 +177,13 @@ class Phases(Variables):
     def pointer_types(self) -> list[str]:
         """Names of the types of pointers that few programs need: to fields that go along with others, to packed ids."""
         fields = (name for name, kind, _ in self.layout.fields if kind in ("vertex", "edge"))
-        found = sorted({self.layout.seen(name) for name in fields if self.layout.pair(name) is not None or name in dict(self.layout.widths)})
+        several = dict(self.layout.widths)
+        needed = (name for name in fields if self.layout.pair(name) is not None or name in several)
+        found = sorted({self.layout.seen(name) for name in needed})
         return [*found, *([f"packed_{self.layout.frames}"] if self.layout.frames else [])]
 
     def _length(self, name: str, kind: str) -> Expr | None:
-        if not self.checks:
+        if not self.checks or name in dict(self.layout.widths):
             return None
         if kind == "array":
             return self.input(f"length:{name}", f"length {name}")

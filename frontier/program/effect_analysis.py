@@ -174,8 +174,9 @@ class Reader:
 
         found = self.definitions.get(getattr(index, "name", None), ())
         made = found[0] if len(found) == 1 else None
-        two = isinstance(made, ir.Expr) and made.op == "build_tuple" and len(made.items) == 2
-        return made.items[0] if two else None
+        if not isinstance(made, ir.Expr) or made.op != "build_tuple" or len(made.items) != 2:
+            return None
+        return made.items[0]
 
     def several(self, index: Any) -> bool:
         """Whether an index is a slice or a tuple."""
@@ -415,7 +416,8 @@ def _key(var: Any, definitions: Mapping[str, Any]) -> Any:
         return made.name
     if isinstance(made, (ir.Const, ir.Global, ir.FreeVar)):
         return repr(made.value)
-    if isinstance(made, ir.Expr) and made.op in ("binop", "getitem", "getattr", "cast", "static_getitem", "build_tuple"):
+    kinds = ("binop", "getitem", "getattr", "cast", "static_getitem", "build_tuple")
+    if isinstance(made, ir.Expr) and made.op in kinds:
         own = [part for part in map(made._kws.get, ("fn", "attr", "index")) if not isinstance(part, ir.Var)]
         return made.op, repr(own), *(_key(part, definitions) for part in made.list_vars())
     return var.name

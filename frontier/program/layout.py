@@ -64,7 +64,9 @@ class Layout:
         ends = g._topology.ends
         widths = tuple((name, field.width) for name, field in p.fields.items() if field.width)
         frames = ends.frames.dtype if isinstance(ends, PackedIds) else None
-        made: Layout = _layout(g.id_dtype, g.offsets.dtype, weights, frames, not g.directed, fields, pairs, atomic, widths)
+        made: Layout = _layout(
+            g.id_dtype, g.offsets.dtype, weights, frames, not g.directed, fields, pairs, atomic, widths
+        )
         p.workspace["layout"] = made
         return made
 
