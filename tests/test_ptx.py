@@ -127,6 +127,28 @@ def share(p, dst):
     return p.index[dst] / 2
 
 
+def spread(p, src, dst, edge):
+    for i in range(4):
+        fr.atomic_add(p.sums, (dst, i), p.rows[src, i])
+        fr.atomic_min(p.least, (dst, i), p.least[src, i])
+    if fr.atomic_cas(p.least, (dst, 0), 1, 2) == 1:
+        p.marks[edge, 1] = True
+    p.small[dst, 2] = p.small[src, 0] + p.marks[edge, 0]
+
+
+def rows(g: fr.Graph) -> None:
+    """Fields with several values a vertex or edge."""
+    p = fr.Problem(
+        g,
+        rows=fr.vertex("float32", shape=4),
+        sums=fr.vertex("float64", shape=4),
+        least=fr.vertex("int32", shape=4),
+        small=fr.vertex("int8", shape=3),
+        marks=fr.edge("bool", shape=2),
+    )
+    execution.run(fr.Advance(spread, over="vertices"), p)
+
+
 #: Words that have kernels of their own: the edge of the least value, the most frequent one, bits, a count in a scalar.
 WORDS = fr.Sequence(
     fr.Gather(nearest, "argmin", into="index"),
@@ -182,6 +204,7 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "weighted sum": lambda g: execution.run(fr.Compute(weighted_sum, over="vertices"), numbered(g)),
     "words": lambda g: execution.run(WORDS, numbered(g)),
     "registered": registered,
+    "rows": rows,
     "operators": lambda g: execution.run(OPERATORS, pool.problem(g)),
     "bfs": lambda g: fr.bfs(g, 0),
     "sssp": lambda g: fr.sssp(g, 0),
@@ -291,7 +314,7 @@ def test_products_are_rounded_before_they_are_added(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("build", BUILDS)
-@pytest.mark.parametrize("name", ["functors", "operators", f"functors, {PACKED}"])
+@pytest.mark.parametrize("name", ["functors", "operators", "rows", f"functors, {PACKED}"])
 def test_kernels_with_checks_compile(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from frontier.backends.cuda.compiler import ptx_of
 

@@ -468,7 +468,7 @@ def on_the_host(p, v):
     [
         (attribute, r"p\.x\.sum: functors use a field one element at a time"),
         (sliced, r"p\.x\[...\] with a slice or several indices: functors use a field"),
-        (two_indices, r"p\.x\[...\] with a slice or several indices: functors use a field"),
+        (two_indices, r"p\.x\[...\] with several indices: it has one value each, p\.x\[v\]"),
         (of_the_problem, r"p\[...\]: functors use a field one element at a time, p\.name\[index\]"),
         (called, r"p\.x\(...\): functors use a field"),
         (length, r"len\(p\.x\): functors use a field"),

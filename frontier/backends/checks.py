@@ -14,7 +14,7 @@ from llvmlite import ir
 from numba import types
 
 from frontier.backends import codes
-from frontier.backends.elements import Wrapped
+from frontier.backends.elements import Rows, Wrapped
 from frontier.functors import atomics
 
 __all__ = ["Checked", "noted", "register", "with_note"]
@@ -107,6 +107,20 @@ def register(
         return field.inner(field, types.int64), generate
 
     @intrinsic
+    def inside_row(typingctx, field, v, i):
+        """The pointer to a field of several values, if it has such indices."""
+
+        def generate(context, builder, signature, args):
+            checked, *at = args
+            lengths = (builder.extract_value(checked, 1), _word(field.inner.width))
+            wrong = [builder.icmp_unsigned(">=", each, end) for each, end in zip(at, lengths, strict=True)]
+            with builder.if_then(builder.or_(*wrong), likely=False):
+                refuse(context, builder, checked, field.number, (_word(codes.OUTSIDE), *at))
+            return builder.extract_value(checked, 0)
+
+        return field.inner(field, types.int64, types.int64), generate
+
+    @intrinsic
     def fitting(typingctx, field, index, value):
         """A value, if the field holds it."""
 
@@ -127,12 +141,25 @@ def register(
         whole = isinstance(getattr(field, "dtype", None), types.Integer) and isinstance(value, types.Integer)
         return whole and field.dtype != value and not isinstance(value, types.Boolean)
 
+    def of_row(field: Any, index: Any) -> bool:
+        return isinstance(field, Checked) and isinstance(field.inner, Rows) and isinstance(index, types.BaseTuple)
+
     def getitem(field, index):
+        if of_row(field, index):
+            return lambda field, index: inside_row(field, index[0], index[1])[index]
         if isinstance(field, Checked) and isinstance(index, types.Integer):
             return lambda field, index: inside(field, index)[index]
         return None
 
     def setitem(field, index, value):
+        if of_row(field, index):
+            narrow_row = narrows(field, value)
+
+            def row(field, index, value):
+                there = inside_row(field, index[0], index[1])
+                there[index] = fitting(field, index[0], value) if narrow_row else value
+
+            return row
         if not isinstance(field, Checked) or not isinstance(index, types.Integer):
             return None
         if narrows(field, value):
@@ -151,6 +178,8 @@ def register(
         public = getattr(atomics, f"atomic_{name}")
 
         def implement(field, index, value):
+            if of_row(field, index):
+                return lambda field, index, value: public(inside_row(field, index[0], index[1]), index, value)
             if isinstance(field, Checked):
                 return lambda field, index, value: public(inside(field, index), index, value)
             return None
@@ -163,6 +192,10 @@ def register(
         def implement(field, index, value, companion=None):
             if not isinstance(field, Checked):
                 return None
+            if of_row(field, index):
+                return lambda field, index, value, companion=None: public(
+                    inside_row(field, index[0], index[1]), index, value
+                )
             if companion is None:
                 return lambda field, index, value, companion=None: public(inside(field, index), index, value)
             return lambda field, index, value, companion=None: public(inside(field, index), index, value, companion)
@@ -170,6 +203,10 @@ def register(
         overload(public)(implement)
 
     def cas(field, index, expected, value):
+        if of_row(field, index):
+            return lambda field, index, expected, value: swap(
+                inside_row(field, index[0], index[1]), index, expected, value
+            )
         if isinstance(field, Checked):
             return lambda field, index, expected, value: swap(inside(field, index), index, expected, value)
         return None

@@ -39,6 +39,9 @@ def failure(
         entry = f"p.{name}[{words[codes.INDEX]}]"
         if name.endswith("__"):
             entry = f"fr.neighbours or a sister of it: {name.removesuffix('__')}[{words[codes.INDEX]}]"
+        if reason == codes.OUTSIDE and array.ndim == 2:
+            entry, last = f"p.{name}[{words[codes.INDEX]}, {words[codes.NUMBER]}]", array.shape[1] - 1
+            return FunctorError(f"{where}: {entry}: valid are 0..{len(array) - 1} and 0..{last}")
         if reason == codes.OUTSIDE:
             return FunctorError(f"{where}: {entry}: valid are 0..{len(array) - 1}")
         return FunctorError(f"{where}: {entry} = {words[codes.NUMBER]}: overflow, the field holds {array.dtype}")

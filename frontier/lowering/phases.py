@@ -183,7 +183,7 @@ class Phases(Variables):
         return [*found, *([f"packed_{self.layout.frames}"] if self.layout.frames else [])]
 
     def _length(self, name: str, kind: str) -> Expr | None:
-        if not self.checks or name in dict(self.layout.widths):
+        if not self.checks:
             return None
         if kind == "array":
             return self.input(f"length:{name}", f"length {name}")

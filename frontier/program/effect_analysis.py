@@ -154,7 +154,8 @@ class Reader:
             self.wrong("p[...]")
         row = self.row(index)
         if isinstance(made, tuple) and made[0] == "field":
-            self.made.dimensions.setdefault(made[1], set()).add(1 if row is None else 2)
+            many = 1 if row is None else 2
+            self.made.dimensions.setdefault(made[1], set()).add((many, location(self.fn, self.line)))
         if row is not None:
             index = row
         if isinstance(made, tuple) and made[0] == "field" and self.several(index):
@@ -173,10 +174,11 @@ class Reader:
         from numba.core import ir
 
         found = self.definitions.get(getattr(index, "name", None), ())
-        made = found[0] if len(found) == 1 else None
-        if not isinstance(made, ir.Expr) or made.op != "build_tuple" or len(made.items) != 2:
-            return None
-        return made.items[0]
+        made = found[0] if len(found) == 1 else index
+        parts: Any = made.value if isinstance(made, (ir.Const, ir.Global, ir.FreeVar)) else made  # of two constants
+        if isinstance(made, ir.Expr) and made.op == "build_tuple":
+            parts = made.items
+        return parts[0] if isinstance(parts, (tuple, list)) and len(parts) == 2 else None
 
     def several(self, index: Any) -> bool:
         """Whether an index is a slice or a tuple."""

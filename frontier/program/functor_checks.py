@@ -16,7 +16,7 @@ from frontier.program.effects import Effects, effects
 from frontier.program.pairs import why_none
 
 if TYPE_CHECKING:
-    from frontier.program.problem import Problem
+    from frontier.program.problem import Field, Problem
 
 __all__ = ["check_functor", "check_plain"]
 
@@ -39,10 +39,8 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
         kind = p.fields[name].kind
         if kind == "pile":
             raise FunctorError(f"{place_of(parts, name)}: p.{name} is a pile; functors do not see piles")
-        width, used = p.fields[name].width, found.dimensions.get(name, set())
-        if used - {2 if width else 1} and kind != "scalar":
-            index = f"p.{name}[v, i]: it has {width} values each" if width else f"p.{name}[v]: it has one value each"
-            raise FunctorError(f"{place_of(parts, name)}: the index of this field is {index}")
+        for many, where in sorted(found.dimensions.get(name, ())):
+            _check_indices(name, p.fields[name], many, where)
         indexed = {*found.reads.get(name, ()), *found.writes.get(name, ())} - {""}
         if kind == "scalar" and indexed and name not in found.atomics:
             raise FunctorError(f"{place_of(parts, name)}: p.{name}[...]: p.{name} is a scalar, without an index")
@@ -73,6 +71,14 @@ def check_plain(fn: Callable[..., Any], p: Problem) -> tuple[list[Callable[..., 
     looking = p.graph.placement.backend.interprets
     looks = check_rules(fn, parts, looking)
     return parts, looks | Captures((fn,)).check(looking)
+
+
+def _check_indices(name: str, field: Field, many: int, where: str) -> None:
+    """Refuse two indices of a field with one value a vertex or edge, and one of a field with several."""
+    if many == 1 and field.width:
+        raise FunctorError(f"{where}: p.{name}[...] with one index: it has {field.width} values each, p.{name}[v, i]")
+    if many == 2 and not field.width and field.kind != "scalar":
+        raise FunctorError(f"{where}: p.{name}[...] with several indices: it has one value each, p.{name}[v]")
 
 
 def _check_carried(place: str, name: str, operations: set[str], p: Problem) -> None:

@@ -301,10 +301,12 @@ class Problem:
 
     def _make_wide(self, name: str, made: Field, length: int) -> None:
         """A field of several values: a contiguous array of two dimensions."""
-        backend = self.graph.placement.backend.name
-        if backend not in ("python", "cpu"):
-            raise FrontierError(f"field {name!r}: the {backend} backend has no fields of several values (shape=) yet; "
-                                "use the cpu or the python backend")  # fmt: skip
+        backend = self.graph.placement.backend
+        if not backend.has_rows:
+            raise FrontierError(
+                f"field {name!r}: graphs in parts, as on {backend.name!r}, have no fields of several values (shape=); "
+                "use the whole graph on one machine, as g.to('cpu')"
+            )
         assert made.dtype is not None
         if not made.plain:
             _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges", made.width)

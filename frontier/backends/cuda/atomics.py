@@ -12,7 +12,7 @@ from numba import cuda
 from numba.cuda import models
 from numba.cuda.extending import intrinsic, overload, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, watched
+from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, rows, watched
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
@@ -32,6 +32,7 @@ _pairs = pairs.register(intrinsic, overload, _jit, _operations, intrinsics.fetch
 overloads.register(overload, _operations, _jit, intrinsic, _pairs)
 flags.register(intrinsic, overload)
 packed.register(intrinsic, overload)
+rows.register(intrinsic, overload)
 arithmetic.register(overload)
 
 

@@ -16,7 +16,7 @@ from numba.cuda.extending import intrinsic, register_model
 from numba.cuda.models import PrimitiveModel, StructModel
 
 from frontier.backends import packed, pairs
-from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, pointer_type
+from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, pointer_type
 
 __all__ = [
     "POINTERS",
@@ -73,6 +73,12 @@ class _NarrowModel(PrimitiveModel):
 class _HalfModel(PrimitiveModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
         super().__init__(manager, fe_type, manager[fe_type.dtype].get_value_type().as_pointer())
+
+
+@register_model(Rows)
+class _RowsModel(PrimitiveModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, manager[fe_type.inner].get_value_type())
 
 
 @register_model(Packed)

@@ -137,6 +137,22 @@ class Packed:
         return np.int64(least + (both >> (bit & 31) & (1 << bits) - 1))
 
 
+class Rows(Pointer):
+    """A field of several values; see :mod:`frontier.backends.rows`."""
+
+    __slots__ = ("width",)
+
+    def __init__(self, address: int, dtype: str, width: int) -> None:
+        super().__init__(address, dtype)
+        self.width = width
+
+    def __getitem__(self, index: Any) -> Any:
+        return super().__getitem__(int(index[0]) * self.width + int(index[1]))
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        super().__setitem__(int(index[0]) * self.width + int(index[1]), value)
+
+
 class Outside(IndexError):
     """A wrong access to a checked field: why it is wrong, the field's number, the index, the value."""
 
@@ -151,8 +167,9 @@ class Checked:
         self.companion = pointer.companion
 
     def __getitem__(self, index: Any) -> Any:
-        if not 0 <= index < self.length:
-            raise Outside(codes.OUTSIDE, self.number, int(index), 0)
+        v, i, width = (*index, self.pointer.width) if isinstance(self.pointer, Rows) else (index, 0, 1)
+        if not 0 <= v < self.length or not 0 <= i < width:
+            raise Outside(codes.OUTSIDE, self.number, int(v), int(i))
         return self.pointer[index]
 
     def __setitem__(self, index: Any, value: Any) -> None:
@@ -160,7 +177,8 @@ class Checked:
         if self.dtype.kind in "iu" and isinstance(value, (int, np.integer)):
             limits = np.iinfo(self.dtype)
             if not limits.min <= value <= limits.max:
-                raise Outside(codes.OVERFLOW, self.number, int(index), int(value))
+                first = index[0] if isinstance(self.pointer, Rows) else index
+                raise Outside(codes.OVERFLOW, self.number, int(first), int(value))
         self.pointer[index] = value
 
 
@@ -222,12 +240,16 @@ def _packed(frames: str) -> Callable[[int, int], Packed]:
     return lambda of_frames, of_words: Packed(Pointer(of_frames, frames), Pointer(of_words, "uint32"))
 
 
+def _rows(width: str, *dtype: str) -> Callable[[int], Rows]:
+    return lambda address: Rows(address, dtype[-1], int(width))  # of wide_int32 as of int32
+
+
 class _Pointers(dict[str, Any]):
-    """Fields that go along with others (:mod:`frontier.backends.pairs`), and packed ids."""
+    """Fields that go along with others (:mod:`frontier.backends.pairs`), of several values, and packed ids."""
 
     def __missing__(self, name: str) -> Any:
         way, *dtypes = name.split("_")
-        makers: dict[str, Any] = {"half": _half, "locked": _locked, "packed": _packed}
+        makers: dict[str, Any] = {"half": _half, "locked": _locked, "packed": _packed, "rows": _rows}
         self[name] = made = makers[way](*dtypes)
         return made
 

@@ -51,6 +51,7 @@ class DevicesBackend(Backend):
 
     massively_parallel = True
     keeps_pairs = True
+    has_rows = False
 
     def __init__(self, devices: tuple[int, ...] = (), chooses: bool = False) -> None:
         self.devices, self.chooses = devices, chooses

@@ -391,7 +391,7 @@ class _Fetched:
     """A field on a GPU of which the host reads single elements."""
 
     def __init__(self, array: Any) -> None:
-        self._array, self.dtype = array, array.dtype
+        self._array, self.dtype, self.ndim = array, array.dtype, array.ndim
 
     def __len__(self) -> int:
         return len(self._array)
