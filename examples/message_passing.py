@@ -3,8 +3,8 @@
     python examples/message_passing.py [--backend cpu|python|cuda] [GRAPH]
 
 In each layer a vertex takes the mean of its own and its neighbours' features, multiplies it by a matrix of weights, and
-replaces negative values by 0. Features are in one array, 16 consecutive values for each vertex. GRAPH is a file that
-``fr.read`` knows, read as undirected; the default is Zachary's karate club.
+replaces negative values by 0. Features are a field with 16 values for each vertex. GRAPH is a file that ``fr.read``
+knows, read as undirected; the default is Zachary's karate club.
 """
 
 import argparse
@@ -16,30 +16,28 @@ import frontier as fr
 WIDTH = 16
 
 
-def collect(p, i):
+def collect(p, v, i):
     """Compute the mean of one feature of a vertex and its neighbours."""
-    v, k = i // WIDTH, i % WIDTH
-    total = p.feature[i]
+    total = p.feature[v, i]
     for e in fr.neighbours(p, v):
-        total += p.feature[fr.target(p, e) * WIDTH + k]
-    p.mean[i] = total / (1 + fr.degree(p, v))
+        total += p.feature[fr.target(p, e), i]
+    p.mean[v, i] = total / (1 + fr.degree(p, v))
 
 
-def transform(p, i):
+def transform(p, v, i):
     """Compute one new feature of a vertex from all its means."""
-    v, k = i // WIDTH, i % WIDTH
     total = 0.0
     for j in range(WIDTH):
-        total += p.mean[v * WIDTH + j] * p.weights[(p.layer - 1) * WIDTH * WIDTH + j * WIDTH + k]
-    p.feature[i] = max(total, 0.0)
+        total += p.mean[v, j] * p.weights[((p.layer - 1) * WIDTH + j) * WIDTH + i]
+    p.feature[v, i] = max(total, 0.0)
 
 
 class Network(fr.Enactor):
     """Process the layers in turn, with one call for each feature of each vertex."""
 
     loop = fr.Loop(
-        fr.Compute(collect, over="entries"),
-        fr.Compute(transform, over="entries"),
+        fr.Compute(collect, over="mean"),
+        fr.Compute(transform, over="feature"),
         times="layers",
         count="layer",
     )
@@ -49,10 +47,9 @@ def network(g, features, weights):
     """The problem: ``feature`` after all layers, 16 values for each vertex."""
     p = fr.Problem(
         g,
-        feature=fr.array(features.ravel()),
-        mean=fr.array(np.zeros(features.size)),
+        feature=fr.vertex("float64", features, shape=WIDTH),
+        mean=fr.vertex("float64", shape=WIDTH),
         weights=fr.array(weights.ravel()),
-        entries=fr.scalar("int64", features.size),
         layers=fr.scalar("int64", len(weights)),
         layer=fr.scalar("int64"),
     )
@@ -79,7 +76,7 @@ def main(arguments=None):
     expected = features
     for layer in weights:
         expected = np.maximum(mean @ expected @ layer, 0)
-    assert np.allclose(p.feature.tolist(), expected.ravel())
+    assert np.allclose(p.feature.tolist(), expected)
     print(f"{np.count_nonzero(expected)} of {expected.size} features are positive, the largest is {expected.max():.4f}")
     return p
 

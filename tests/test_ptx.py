@@ -136,6 +136,10 @@ def spread(p, src, dst, edge):
     p.small[dst, 2] = p.small[src, 0] + p.marks[edge, 0]
 
 
+def doubled(p, v, i):
+    p.rows[v, i] *= 2
+
+
 def rows(g: fr.Graph) -> None:
     """Fields with several values a vertex or edge."""
     p = fr.Problem(
@@ -146,7 +150,8 @@ def rows(g: fr.Graph) -> None:
         small=fr.vertex("int8", shape=3),
         marks=fr.edge("bool", shape=2),
     )
-    execution.run(fr.Advance(spread, over="vertices"), p)
+    steps = fr.Advance(spread, over="vertices"), fr.Compute(doubled, over="rows")
+    execution.run(fr.Sequence(*steps), p)
 
 
 #: Words that have kernels of their own: the edge of the least value, the most frequent one, bits, a count in a scalar.

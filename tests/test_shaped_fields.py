@@ -192,3 +192,57 @@ def test_checks_of_both_indices(compiled, monkeypatch, fn, said):
 def test_graphs_in_parts_refuse_them(name):
     with pytest.raises(fr.FrontierError, match="'x': graphs in parts"):
         fr.Problem(fr.path(5).to(name), x=fr.vertex("int32", shape=2))
+
+
+def halve(p, v, i):
+    p.x[v, i] = p.x[v, i] / 2 + i
+
+
+def of_values(p, v, i):
+    return p.x[v, i] * (v + 1)
+
+
+def test_compute_and_reduce_over_all_values(backend):
+    g = placed(backend)
+    rows = np.arange(g.num_vertices * 3, dtype="float64").reshape(-1, 3)
+    p = fr.Problem(g, x=fr.vertex("float64", rows, shape=3), total=fr.scalar("float64"))
+    steps = fr.Compute(halve, over="x"), fr.Reduce(of_values, "sum", into="total", over="x")
+    execution.run(fr.Loop(*steps, times=2), p)
+    for _ in range(2):
+        rows = rows / 2 + np.arange(3)
+    assert (to_host(p.x) == rows).all()
+    assert p.total == pytest.approx((rows * np.arange(1, g.num_vertices + 1)[:, None]).sum())
+
+
+def test_what_runs_over_values(backend):
+    g = placed(backend)
+    p = fr.Problem(
+        g,
+        x=fr.vertex("float64", shape=3),
+        e=fr.edge("int32", shape=2),
+        y=fr.vertex("int64"),
+        total=fr.scalar("int64", 2),
+    )
+
+    def write(p, v, i):
+        p.y[v] = i
+
+    for over, said in (
+        ("y", "several values"), ("e", "field of vertices"), ("z", "several values"), ("vertices", "runs over a count"),
+        ("total", "no argument 'v' here"), (3, "no argument 'v' here"),
+    ):  # fmt: skip
+        with pytest.raises(fr.FrontierError, match=said):
+            execution.run(fr.Compute(write, over=over), p)
+    with pytest.raises(fr.FrontierError, match="over='x'"):
+        execution.run(fr.Filter(write, over="x"), p)
+
+
+def test_updates_of_what_all_values_share(backend):
+    g = placed(backend)
+    p = fr.Problem(g, x=fr.vertex("float64", shape=3), y=fr.vertex("int64"))
+
+    def count(p, v, i):
+        p.y[v] += 1
+
+    with pytest.warns(fr.FrontierWarning, match="changes are lost"):
+        execution.run(fr.Compute(count, over="x"), p)

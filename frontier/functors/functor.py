@@ -29,6 +29,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "edge": EDGE,
     "vertex": VERTEX,
     "count": COUNT,
+    "value": VERTEX + COUNT,
     "element": VERTEX + EDGE + COUNT,
     "common": COMMON,
     "scalars": (),
@@ -104,8 +105,9 @@ def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
     ----------
     fn : function
         The functor.
-    place : {"edge", "vertex", "count", "element", "common", "scalars", "src", "dst"}
-        Where it is used; ``"common"`` is Intersect's, ``"src"`` and ``"dst"`` are conditions on that end of an edge.
+    place : {"edge", "vertex", "count", "value", "element", "common", "scalars", "src", "dst"}
+        Where it is used; ``"value"`` is each value of a field with several, ``"common"`` is Intersect's, ``"src"`` and
+        ``"dst"`` are conditions on that end of an edge.
 
     Raises
     ------
@@ -128,7 +130,7 @@ def _arguments(fn: Callable[..., Any], place: str, code: Any, defaults: bool) ->
             raise FunctorError(f"{location(fn)}: no argument {name!r} here; there is {there}")
     if place == "element":
         kinds = {kind for kind in ("vertex", "edge", "count") if set(names) & set(PLACES[kind])}
-        if len(kinds) > 1:
+        if len(kinds) > 1 and set(names) != set(PLACES["value"]):
             raise FunctorError(
                 f"{location(fn)}: {', '.join(names)} mix arguments of a vertex (v), "
                 "of an edge (src, dst, edge, weight) and of a count (i)"

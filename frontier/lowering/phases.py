@@ -236,8 +236,14 @@ class Phases(Variables):
         self.functions.append(made)
         return Call(made.name, self.problem(), WORDS, SLOT, WORKER, WORKERS, *(given.get(name, 0) for name in names))
 
+    def width_over(self, over: int | str | None) -> int:
+        """Values that each vertex has in the field of that name; 0 if ``over=`` is a count."""
+        return dict(self.layout.widths).get(over, 0) if isinstance(over, str) else 0
+
     def count_over(self, over: int | str | None) -> Value:
-        """Number of calls of a functor of ``i``: what ``over=`` says, or the scalar of that name holds."""
+        """Number of calls of a functor of ``i``: what ``over=`` says, the scalar holds, or the field has of values."""
+        if isinstance(over, str) and self.width_over(over):
+            return self.capacity("vertex") * self.width_over(over)
         if isinstance(over, str):
             return Call("max", cast("int64", self.scalars[over]), cast("int64", 0))
         assert over is not None

@@ -34,7 +34,9 @@ def warn_of_races(step: Step, fn: Callable[..., Any], place: str, found: Effects
     for name, indices in found.updates.items():
         if {"cas", "exch"} & found.atomics.get(name, set()) or p.fields[name].kind not in ("vertex", "edge", "array"):
             continue
-        shared = sorted(index for index in indices if not own & {*index.split()})
+        # Where every value of a vertex has a call of its own, a field with one value a vertex is nobody's own.
+        mine = own if named != {"v", "i"} or p.fields[name].width else set()
+        shared = sorted(index for index in indices if not mine & {*index.split()})
         if shared and not _claims(found, shared):
             part, line = _where(fn, name)
             index = shared[0] if shared[0] != "any" and " " not in shared[0] else "..."

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from frontier.program.taking import Elements
 
 __all__ = [
-    "Operator", "Over", "Step", "captures_of", "check_field", "check_weights", "count_over", "frontier_over",
+    "Operator", "Over", "Step", "Values", "captures_of", "check_field", "check_weights", "count_over", "frontier_over",
     "start_of", "walk",
 ]  # fmt: skip
 
@@ -119,7 +119,7 @@ class Step:
 
     @property
     def counted(self) -> bool:
-        """Whether ``over=`` is a count: a number, or a scalar if the functor has the parameter ``i``."""
+        """Whether ``over=`` is a count: a number, or a scalar or all values of a field if the functor takes ``i``."""
         if isinstance(self.over, int):
             return True
         if not (self.takes_count and isinstance(self.over, str)):
@@ -338,8 +338,15 @@ def start_of(p: Problem, over: Over, counted: bool = False) -> tuple[str, str]:
     if isinstance(over, int):
         return "count", "count"
     if counted:
+        if over in p.fields and p.fields[over].width:
+            if p.fields[over].kind != "vertex":
+                raise FrontierError(f"over={over!r}: several values an edge; a field of vertices is possible")
+            return "count", "count"
         if over not in p.scalars:
-            raise FrontierError(f"over={over!r}: a functor of i runs over a count, or a scalar that holds one")
+            raise FrontierError(
+                f"over={over!r}: a functor of i runs over a count, a scalar that holds one, or a field with several "
+                "values a vertex (shape=)"
+            )
         if p.scalars[over].dtype.kind not in "iu":
             raise FrontierError(f"over={over!r}: the scalar holds {p.scalars[over].dtype}, not a count")
         return "count", "count"
@@ -366,9 +373,19 @@ def frontier_over(p: Problem, over: str) -> Frontier:
     return Frontier(p.graph, [int(p.scalars[over][0])])
 
 
+class Values(int):
+    """Number of all values of a field that has several for each vertex: ``width``."""
+
+    width: int
+
+
 def count_over(p: Problem, over: str) -> int:
-    """Return the count that a scalar holds now; a negative value counts as 0, as in ``range``."""
-    return max(0, int(p.scalars[over][0]))
+    """Return the count that a scalar holds now; a negative value counts as 0, as in ``range``. Or that of values."""
+    if over in p.scalars:
+        return max(0, int(p.scalars[over][0]))
+    made = Values(p.arrays[over].size)
+    made.width = p.fields[over].width
+    return made
 
 
 def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> None:

@@ -24,11 +24,12 @@ class Compute(Operator):
 
     Parameters
     ----------
-    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i``
+    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; of ``i``; or of ``v, i``
         Its return value is ignored.
     over : see Step
         May be a count: ``over=1024`` calls a functor of ``i`` for 0..1023; so does ``over="rounds"``, where that scalar
-        holds 1024. (For a functor of ``v`` a scalar holds a vertex.)
+        holds 1024. (For a functor of ``v`` a scalar holds a vertex.) With the name of a field of vertices with several
+        values (``shape=``) the functor takes ``v, i``, and is called for each value ``p.name[v, i]``.
     """
 
     name = "compute"

@@ -183,7 +183,7 @@ def lower_compute(step: Compute, b: CudaProgram, current: FrontierState) -> None
     """Add a phase that only calls the functor."""
     if step.counted:
         count: dict[str, Value] = {"total": b.count_over(step.over)}
-        call = calling(b, step.fn, "count", count)
+        call = calling(b, step.fn, "count", count, width=b.width_over(step.over))
         b.phase(b.kernel(step.fn.__name__, computing, count, call=call, counted=True), (), "compute", [step.fn])
         return
     b.sparse(current)
@@ -241,7 +241,7 @@ def lower_reduce(step: Reduce, b: CudaProgram, current: FrontierState) -> None:
     def emit(kind: str) -> None:
         counted = kind == "count"
         given = {"total": b.count_over(step.over)} if counted else frontier(b, current, kind)
-        value = calling(b, step.fn, kind, given, VALUE)
+        value = calling(b, step.fn, kind, given, VALUE, b.width_over(step.over) if counted else 0)
         if constants["real"]:
             given["F"] = FLOATS
         made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, **constants)

@@ -45,11 +45,16 @@ def identity_of(op: str, dtype: str) -> Expr:
 # ---- kernels ---------------------------------------------------------------------------------------------
 
 
-def calling(b: Builder, fn: Functor, kind: str, given: dict[str, Value], wants: str = "") -> Made:
+def calling(
+    b: Builder, fn: Functor, kind: str, given: dict[str, Value], wants: str = "", width: int = 0
+) -> Made:
     """Return a function that calls a functor for an element ``x``; adds the parameter ``edges`` if it needs it.
 
-    ``wants`` is :data:`VALUE` for steps that go on with the value.
+    ``wants`` is :data:`VALUE` for steps that go on with the value. With a ``width`` the elements are the values of a
+    field that has so many for each vertex.
     """
+    if width:
+        return Made(of_value, {"functor": b.calling(fn, "value", ("v", "i"), wants), "width": width})
     if kind != "edge":
         return Made(of_one, {"functor": b.calling(fn, kind, ("v",) if kind == "vertex" else ("i",), wants)})
     names = arguments(fn, kind)
@@ -70,6 +75,15 @@ def of_one(functor: Callee) -> Callable[..., Any]:
 
     def call(p, C, slot, x, edges):
         return functor(p, C, slot, x)
+
+    return call
+
+
+def of_value(functor: Callee, width: int) -> Callable[..., Any]:
+    """Return a function that calls a functor of a vertex and of the number of one of its values."""
+
+    def call(p, C, slot, x, edges):
+        return functor(p, C, slot, x // width, x % width)
 
     return call
 

@@ -20,7 +20,7 @@ from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.functors.functor import arguments, location
 from frontier.program.frontiers import Frontier
 from frontier.program.loop import Loop, Sequence
-from frontier.program.step import Operator, count_over, frontier_over
+from frontier.program.step import Operator, Values, count_over, frontier_over
 
 if TYPE_CHECKING:
     from frontier.program.order import Order
@@ -99,10 +99,13 @@ class Context:
         """Call a functor for every element: its values one after another."""
         if f is None:
             raise FrontierError(f"{location(fn)} needs a frontier to run on, or over=")
-        kind = "count" if isinstance(f, int) else f.kind
+        kind = f.kind if isinstance(f, Frontier) else "value" if isinstance(f, Values) else "count"
         call = self.functor(fn, arguments(fn, kind))
-        if isinstance(f, int):
-            elements: Iterator[dict[str, Any]] = ({"i": np.int64(i)} for i in range(f))
+        if isinstance(f, Values):
+            pairs = ((v, i) for v in range(f // f.width) for i in range(f.width))
+            elements: Iterator[dict[str, Any]] = ({"v": np.int64(v), "i": np.int64(i)} for v, i in pairs)
+        elif isinstance(f, int):
+            elements = ({"i": np.int64(i)} for i in range(f))
         elif kind == "vertex":
             elements = ({"v": np.int64(v)} for v in f.ids.tolist())
         else:
