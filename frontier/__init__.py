@@ -82,6 +82,7 @@ _NAMES = {
     ),
     "frontier.operators.advance.sample": "sample",
     "frontier.operators.shared.register": "register_reduction",
+    "frontier.operators.shared.semirings": "relax semiring",
 }
 
 #: Modules that are public as they are.

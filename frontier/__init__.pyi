@@ -122,6 +122,10 @@ from frontier.operators.eager import (
 from frontier.operators.shared.register import (
     register_reduction as register_reduction,
 )
+from frontier.operators.shared.semirings import (
+    relax as relax,
+    semiring as semiring,
+)
 from frontier.partitions.partition import (
     Partition as Partition,
     partition as partition,
