@@ -83,7 +83,7 @@ def test_a_scalar_holds_a_count_for_functors_of_i(agree, name, many, count):
     ("over", "message"),
     [
         ("real", "the scalar holds float64, not a count"),
-        ("rest", "a functor of i runs over a count, or a scalar that holds one"),
+        ("rest", "a functor of i runs over a count, a scalar that holds one, or a field with several values a vertex"),
         ("vertices", "a functor of i runs over a count"),
         ("nowhere", "a functor of i runs over a count"),
     ],

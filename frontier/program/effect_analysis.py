@@ -154,8 +154,9 @@ class Reader:
             self.wrong("p[...]")
         row = self.row(index)
         if isinstance(made, tuple) and made[0] == "field":
-            many = 1 if row is None else 2
-            self.made.dimensions.setdefault(made[1], set()).add((many, location(self.fn, self.line)))
+            line = self.line - self.fn.__code__.co_firstlineno
+            used = f"{1 if row is None else 2} {self.fn.__name__} {line}"
+            self.made.dimensions.setdefault(made[1], set()).add(used)
         if row is not None:
             index = row
         if isinstance(made, tuple) and made[0] == "field" and self.several(index):

@@ -68,7 +68,7 @@ class Effects:
     atomics: dict[str, set[str]] = field(default_factory=dict)
     topology: set[str] = field(default_factory=set)
     slots: dict[str, set[str]] = field(default_factory=dict, repr=False)
-    dimensions: dict[str, set[tuple[int, str]]] = field(default_factory=dict, repr=False)
+    dimensions: dict[str, set[str]] = field(default_factory=dict, repr=False)
     updates: dict[str, set[str]] = field(default_factory=dict)
     carried: dict[str, set[str]] = field(default_factory=dict, repr=False)
     sums: set[str] = field(default_factory=set, repr=False)

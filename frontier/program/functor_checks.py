@@ -39,8 +39,8 @@ def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
         kind = p.fields[name].kind
         if kind == "pile":
             raise FunctorError(f"{place_of(parts, name)}: p.{name} is a pile; functors do not see piles")
-        for many, where in sorted(found.dimensions.get(name, ())):
-            _check_indices(name, p.fields[name], many, where)
+        for used in sorted(found.dimensions.get(name, ())):
+            _check_indices(name, p.fields[name], used, parts)
         indexed = {*found.reads.get(name, ()), *found.writes.get(name, ())} - {""}
         if kind == "scalar" and indexed and name not in found.atomics:
             raise FunctorError(f"{place_of(parts, name)}: p.{name}[...]: p.{name} is a scalar, without an index")
@@ -73,12 +73,20 @@ def check_plain(fn: Callable[..., Any], p: Problem) -> tuple[list[Callable[..., 
     return parts, looks | Captures((fn,)).check(looking)
 
 
-def _check_indices(name: str, field: Field, many: int, where: str) -> None:
-    """Refuse two indices of a field with one value a vertex or edge, and one of a field with several."""
-    if many == 1 and field.width:
-        raise FunctorError(f"{where}: p.{name}[...] with one index: it has {field.width} values each, p.{name}[v, i]")
-    if many == 2 and not field.width and field.kind != "scalar":
-        raise FunctorError(f"{where}: p.{name}[...] with several indices: it has one value each, p.{name}[v]")
+def _check_indices(name: str, field: Field, used: str, parts: list[Callable[..., Any]]) -> None:
+    """Refuse two indices of a field with one value a vertex or edge, and one of a field with several.
+
+    ``used`` is the number of indices, the name of the function, and the number of lines from where that begins.
+    """
+    many, function, line = used.split()
+    wrong = ""
+    if many == "1" and field.width:
+        wrong = f"with one index: it has {field.width} values each, p.{name}[v, i]"
+    if many == "2" and not field.width and field.kind != "scalar":
+        wrong = f"with several indices: it has one value each, p.{name}[v]"
+    if wrong:
+        part = next((part for part in parts if part.__name__ == function), parts[0])
+        raise FunctorError(f"{location(part, part.__code__.co_firstlineno + int(line))}: p.{name}[...] {wrong}")
 
 
 def _check_carried(place: str, name: str, operations: set[str], p: Problem) -> None:
