@@ -15,7 +15,6 @@ import numpy as np
 
 import frontier as fr
 from frontier.memory.arrays import to_host
-from frontier.primitives._tables import refuse_parts
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
@@ -150,14 +149,13 @@ def bfs_many(g: Graph, sources: Any, *, schedule: Schedule | None = None) -> BFS
     Raises
     ------
     GraphError
-        If a source does not exist, or the graph is on the ranks backend.
+        If a source does not exist.
 
     Notes
     -----
     At most O(n + m) work for each source, and often not much more for 64 of them than for one. The levels take 4 bytes
     per source and vertex.
     """
-    refuse_parts(g, "bfs_many")
     place, which = places(g, sources)
     n, count = g.num_vertices, int(which.max(initial=-1)) + 1
     level = g.placement.memory.xp.full(count * n, -1, np.int32)

@@ -115,11 +115,6 @@ def eccentricity(g: Graph, *, schedule: Schedule | None = None) -> EccentricityR
     EccentricityResult
         Vertices that cannot be reached do not count, where NetworkX raises an error.
 
-    Raises
-    ------
-    GraphError
-        If the graph is on the ranks backend.
-
     Notes
     -----
     O(n + m) work for each search, of which 64 run together. An undirected graph often needs a few hundred; in the worst
@@ -156,11 +151,6 @@ def diameter(g: Graph, *, schedule: Schedule | None = None) -> DiameterResult:
     -------
     DiameterResult
         Pairs without a path do not count; of a graph in several components, it is the largest of their diameters.
-
-    Raises
-    ------
-    GraphError
-        If the graph is directed and on the ranks backend.
 
     Notes
     -----

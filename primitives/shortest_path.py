@@ -20,7 +20,6 @@ import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import values_of_vertices
-from frontier.primitives._tables import refuse_parts
 from frontier.primitives.bfs import path_to
 from frontier.primitives.sssp import _dtype, _may_wrap
 from frontier.program.taking import at_graph
@@ -199,8 +198,7 @@ def shortest_path(
     Raises
     ------
     GraphError
-        If a vertex does not exist, ``weighted`` without weights, ``estimate`` without ``weighted``, or the graph is on
-        the ranks backend.
+        If a vertex does not exist, ``weighted`` without weights, or ``estimate`` without ``weighted``.
     NegativeWeightError
         If a weight is negative.
 
@@ -208,7 +206,6 @@ def shortest_path(
     -----
     At most O(n + m) work without weights; on graphs of few levels, both searches together often visit a small part.
     """
-    refuse_parts(g, "shortest_path")
     start, end = g.vertex_id(source), g.vertex_id(target)
     if estimate is not None and not weighted:
         raise GraphError("an estimate needs weighted=True")

@@ -16,6 +16,9 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory import detection
 
+#: Parts: threads of this process, in a row and in a grid.
+PLACES = ["ranks:2", "ranks:3,python", "ranks:4,2x2"]
+
 
 def check(g: fr.Graph, sources: Any) -> None:
     result = fr.bfs_many(g, sources)
@@ -66,8 +69,13 @@ def test_labels() -> None:
 def test_refused() -> None:
     with pytest.raises(GraphError, match="9"):
         fr.bfs_many(fr.path(3), [0, 9])
-    with pytest.raises(GraphError, match="ranks"):
-        fr.bfs_many(fr.path(3).to("ranks:2"), [0])
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_parts(place: str) -> None:
+    """More searches than a word has bits, one of them in its sign."""
+    for g in random_graphs(6, seed=184, min_vertices=1, max_vertices=90, weights=None, parallel=True):
+        check(g.to(place), np.arange(g.num_vertices)[::-1])
 
 
 @pytest.mark.unsimulated("large graphs")

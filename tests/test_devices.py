@@ -66,6 +66,16 @@ def test_primitives_are_the_same(several, number):
     )
 
 
+def test_searches_are_the_same(several):
+    for directed in (False, True):
+        g = fr.rmat(4 if SMALL else 8, 3, seed=3, weights=(1, 9), directed=directed)
+        there = g.to(several)
+        assert np.array_equal(to_host(fr.bfs_many(there, range(5)).level), fr.bfs_many(g, range(5)).level)
+        for weighted in (False, True):
+            found = fr.shortest_path(there, 0, 3, weighted=weighted)
+            assert found.distance == fr.shortest_path(g, 0, 3, weighted=weighted).distance
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", ["cuda:0,0", "cuda:0,0,0"])
 def test_random_programs_leave_the_same_on_python_and_several_gpus(name):

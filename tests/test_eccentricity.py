@@ -13,7 +13,6 @@ from conftest import Backend
 from strategies import random_graphs
 
 import frontier as fr
-from frontier.errors import GraphError
 
 
 def check(g: fr.Graph) -> fr.primitives.eccentricity.DiameterResult:
@@ -78,8 +77,10 @@ def test_labels() -> None:
 def test_parts() -> None:
     g = fr.rmat(6, 2, seed=3)
     assert fr.diameter(g.to("ranks:2")).diameter == fr.diameter(g).diameter
-    with pytest.raises(GraphError, match="ranks"):
-        fr.eccentricity(g.to("ranks:2"))
+    equal(fr.eccentricity(g.to("ranks:2")).eccentricity, fr.eccentricity(g).eccentricity)
+    one_way = fr.rmat(5, 3, seed=3, directed=True)
+    equal(fr.eccentricity(one_way.to("ranks:3")).eccentricity, fr.eccentricity(one_way).eccentricity)
+    assert fr.diameter(one_way.to("ranks:2,python")).diameter == fr.diameter(one_way).diameter
 
 
 @pytest.mark.unsimulated("a large graph")

@@ -16,6 +16,9 @@ from strategies import random_graphs
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
 
+#: Parts: threads of this process, in a row and in a grid.
+PLACES = ["ranks:2", "ranks:3,python", "ranks:4,2x2"]
+
 
 def check(g: fr.Graph, source: int, target: int, weighted: bool, estimate: Any = None) -> Any:
     result = fr.shortest_path(g, source, target, weighted=weighted, estimate=estimate)
@@ -106,7 +109,16 @@ def test_refused() -> None:
         fr.shortest_path(g, 0, 1, estimate=np.zeros(3))
     with pytest.raises(GraphError, match="9"):
         fr.shortest_path(g, 0, 9)
-    with pytest.raises(GraphError, match="ranks"):
-        fr.shortest_path(g.to("ranks:2"), 0, 1)
     with pytest.raises(NegativeWeightError):
         fr.shortest_path(fr.from_edges([0], [1], [-1.0]), 0, 1, weighted=True)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_parts(place: str) -> None:
+    """Edges of length 0 among them: parts may find ways of equal length, which must not make a circle."""
+    rng = np.random.default_rng(2)
+    for g in random_graphs(10, seed=192, min_vertices=1, max_vertices=40, weights="int32", parallel=True):
+        light = fr.from_csr(g.offsets, g.targets, g.weights % 2, directed=g.directed) if g.num_slots else g
+        for weighted, there in ((False, g.to(place)), (True, g.to(place)), (True, light.to(place))):
+            source, target = rng.integers(g.num_vertices, size=2).tolist()
+            check(there, source, target, weighted)
