@@ -23,7 +23,6 @@ import numpy as np
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.primitives._oriented import at_hand
-from frontier.primitives._tables import refuse_parts
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
@@ -185,16 +184,15 @@ def max_flow(g: Graph, source: Any, sink: Any, *, schedule: Schedule | None = No
     ------
     GraphError
         If a vertex does not exist, source and sink are the same, or the graph has no weights, or weights that are not
-        integers, or whose sum does not fit into 64 bits, or is in parts.
+        integers, or whose sum does not fit into 64 bits.
     NegativeWeightError
         If a weight is negative.
 
     Notes
     -----
     At most O(n²) passes, usually far fewer, each over all vertices and the edges of those with excess. The residual
-    graph, which has the edges of g in both directions, is made first.
+    graph, which has the edges of g in both directions, is made first; of a graph in parts, by every rank as a whole.
     """
-    refuse_parts(g, "max_flow")
     start, end = g.vertex_id(source), g.vertex_id(sink)
     if start == end:
         raise GraphError(f"source and sink of a flow are the same: vertex {start}")

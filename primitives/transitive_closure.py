@@ -17,7 +17,6 @@ from frontier.graph.subgraphs import groups
 from frontier.memory.arrays import to_host
 from frontier.primitives._closure import ByCondensation, BySquaring, ByWarshall, Count
 from frontier.primitives._closure_result import ClosureResult
-from frontier.primitives._tables import refuse_parts
 from frontier.primitives.scc import strongly_connected_components
 from frontier.primitives.topological_order import topological_order
 from frontier.program.taking import at_graph
@@ -60,18 +59,20 @@ def transitive_closure(
     FrontierMemoryError
         If the bits do not fit into memory; the message says how many bytes are needed.
     GraphError
-        For arguments out of range, or on the ranks backend.
+        For arguments out of range.
 
     Notes
     -----
     With c components, e edges between them and w = c / 64 words in a row: O(n + m + e w) work by condensation. The
     other two take O(n² w / 8), and O(n² w) for each squaring, at most log n of them. Memory: c²/8 bytes, or n²/8.
+    Of a graph in parts, every process makes the whole closure, on its processors.
     """
     if method not in METHODS:
         raise GraphError(f"method={method!r}: choose one of {', '.join(METHODS)}")
     if reflexive not in (True, False, None):
         raise GraphError(f"reflexive={reflexive!r}: choose True, False or None")
-    refuse_parts(g, "transitive_closure")
+    if g.placement.divides:  # a row is made of others, whoever owns them
+        g = g.to("cpu")
     memory, n = g.placement.memory, g.num_vertices
     xp = memory.xp
     if method in ("auto", "condensation"):

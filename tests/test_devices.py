@@ -66,7 +66,7 @@ def test_primitives_are_the_same(several, number):
     )
 
 
-def test_searches_are_the_same(several):
+def test_several_programs_are_the_same(several):
     for directed in (False, True):
         g = fr.rmat(4 if SMALL else 8, 3, seed=3, weights=(1, 9), directed=directed)
         there = g.to(several)
@@ -74,6 +74,8 @@ def test_searches_are_the_same(several):
         for weighted in (False, True):
             found = fr.shortest_path(there, 0, 3, weighted=weighted)
             assert found.distance == fr.shortest_path(g, 0, 3, weighted=weighted).distance
+        assert fr.max_flow(there, 0, 3).value == fr.max_flow(g, 0, 3).value
+        assert fr.transitive_closure(there).pairs == fr.transitive_closure(g).pairs
 
 
 @pytest.mark.gpu

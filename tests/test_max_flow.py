@@ -100,9 +100,12 @@ def test_what_is_refused(backend: Backend) -> None:
         fr.max_flow(backend(fr.from_edges([0], [1], [-1])), 0, 1)
 
 
-def test_parts() -> None:
-    with pytest.raises(GraphError, match="max_flow"):
-        fr.max_flow(fr.path(3, weights=(1, 2)).to("ranks:2"), 0, 2)
+@pytest.mark.parametrize("place", ["ranks:2", "ranks:3,python", "ranks:4,2x2"])
+def test_parts(place: str) -> None:
+    for i, g in enumerate(random_graphs(10, seed=94, min_vertices=2, max_vertices=30, **GRAPHS)):
+        source, sink = np.random.default_rng(i).choice(g.num_vertices, 2, replace=False)
+        check(g.to(place), int(source), int(sink))
+    check(fr.grid(4, 9, weights=(1, 9), seed=2).to(place), 0, 35)
 
 
 @pytest.mark.unsimulated("large graphs")

@@ -1,4 +1,4 @@
-"""Primitives of several searches on processes, of graphs that are made in parts."""
+"""Primitives of several programs on processes, of graphs that are made in parts."""
 
 from __future__ import annotations
 
@@ -26,6 +26,11 @@ PROGRAM = """
                     found = fr.shortest_path(there, 0, target, weighted=weighted)
                     expected = fr.shortest_path(g, 0, target, weighted=weighted)
                     assert (found.distance, found.path[-1:]) == (expected.distance, expected.path[-1:])
+                found, expected = fr.max_flow(there, 0, target), fr.max_flow(g, 0, target)
+                assert found.value == expected.value
+                assert (np.asarray(found.cut) == expected.cut).all()
+            closed = fr.transitive_closure(there)
+            assert (closed.to_dense() == fr.transitive_closure(g).to_dense()).all()
     print("the same")
 """
 

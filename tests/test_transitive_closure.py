@@ -133,7 +133,7 @@ def test_wrong_arguments() -> None:
             fr.transitive_closure(g).row(v)
 
 
-@pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
-def test_parts_are_refused() -> None:
-    with pytest.raises(fr.GraphError, match="transitive_closure does not run on the ranks backend"):
-        fr.transitive_closure(fr.karate().to("ranks:2"))
+@pytest.mark.parametrize("method", METHODS)
+def test_parts(method: str) -> None:
+    for g in random_graphs(3, seed=98, max_vertices=60, weights=None, parallel=True):
+        check(g, g.to("ranks:2"), method)
