@@ -9,9 +9,15 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["wrapping"]
+__all__ = ["without_nsw", "wrapping"]
 
 _OPERATIONS = ("add", "sub", "mul")
+
+
+def without_nsw(value: Any) -> None:
+    """Let a value wrap if it is a sum, difference or product of integers."""
+    if getattr(value, "opname", "") in _OPERATIONS and "nsw" in value.flags:
+        value.flags = [flag for flag in value.flags if flag != "nsw"]
 
 
 def wrapping(lowering_pass: type, lower: type) -> type:
@@ -22,8 +28,7 @@ def wrapping(lowering_pass: type, lower: type) -> type:
             super().lower_normal_function(fndesc)
             for block in self.function.blocks:
                 for each in block.instructions:
-                    if each.opname in _OPERATIONS and "nsw" in each.flags:
-                        each.flags = [flag for flag in each.flags if flag != "nsw"]
+                    without_nsw(each)
 
     class WrappingPass(lowering_pass):
         _name = "wrapping_native_lowering"

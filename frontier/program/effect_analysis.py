@@ -155,7 +155,7 @@ class Reader:
         row = self.row(index)
         if isinstance(made, tuple) and made[0] == "field":
             line = self.line - self.fn.__code__.co_firstlineno
-            used = f"{1 if row is None else 2} {self.fn.__name__} {line}"
+            used = f"{1 if row is None else 2} {line} {self.fn.__name__}"  # a name may have blanks
             self.made.dimensions.setdefault(made[1], set()).add(used)
         if row is not None:
             index = row

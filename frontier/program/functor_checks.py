@@ -76,9 +76,9 @@ def check_plain(fn: Callable[..., Any], p: Problem) -> tuple[list[Callable[..., 
 def _check_indices(name: str, field: Field, used: str, parts: list[Callable[..., Any]]) -> None:
     """Refuse two indices of a field with one value a vertex or edge, and one of a field with several.
 
-    ``used`` is the number of indices, the name of the function, and the number of lines from where that begins.
+    ``used`` is the number of indices, the number of lines from where the function begins, and its name.
     """
-    many, function, line = used.split()
+    many, line, function = used.split(" ", 2)
     wrong = ""
     if many == "1" and field.width:
         wrong = f"with one index: it has {field.width} values each, p.{name}[v, i]"

@@ -22,6 +22,7 @@ from frontier.backends.cpu.texts import Calling, Written
 from frontier.backends.elements import Flags, Narrow, Packed
 from frontier.backends.guards import Call, Guard
 from frontier.backends.overloads import truth
+from frontier.backends.wrapping import without_nsw
 
 if TYPE_CHECKING:
     from frontier.backends.cpu.translate import Translator
@@ -59,6 +60,9 @@ class Expressions:
         Name -> its type and its place.
     parameters : dict
         Name -> type and value of a parameter that is never assigned to.
+    wraps : bool
+        Whether integers that overflow wrap around, as in reductions, which are functions of users or like them. Kernels
+        themselves have no integers that overflow, and LLVM may make use of that.
     """
 
     def __init__(self, translator: Translator, builder: Any, names: Mapping[str, Any]) -> None:
@@ -66,6 +70,7 @@ class Expressions:
         self.context = translator.context
         self.variables: dict[str, tuple[Any, Any]] = {}
         self.parameters: dict[str, tuple[Any, Any]] = {}
+        self.wraps = False
 
     # ---- variables -----------------------------------------------------------------------------------
 
@@ -206,7 +211,10 @@ class Expressions:
 
     def operation(self, function: Any, kinds: list[Any], values: list[Any]) -> tuple[Any, Any]:
         """Call what numba knows."""
-        return self.translator.operation(self.builder, function, kinds, values)
+        kind, value = self.translator.operation(self.builder, function, kinds, values)
+        if self.wraps:
+            without_nsw(value)
+        return kind, value
 
     def _binary(self, op: ast.AST, left: ast.expr, right: ast.expr) -> tuple[Any, Any]:
         return self._operate(op, self.value(left), self.value(right))

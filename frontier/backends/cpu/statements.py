@@ -74,6 +74,7 @@ class Body(Expressions):
         definition = self.translator.definition(function)
         body = Body(self.translator, self.builder, self.translator.names(function), None)
         body.enter(definition, given)
+        body.wraps = True
         body.end = self.builder.append_basic_block("returned")
         body.statements(definition.body)
         if not self.builder.block.is_terminated:
