@@ -5,6 +5,7 @@
 - Fields that are called like a method of tuples: numba-cuda would use the method.
 - Products and sums: each is rounded separately, as in NumPy, and integers wrap around.
 - Compiling for a device that is not present: numba-cuda is told which device (:func:`device_of`).
+- Options of the compiler, which are part of many keys, are compared without reading each of them.
 
 numba itself, which compiles for the CPU, is not changed. It is extended through its own interfaces
 (``frontier/backends/overloads.py``, ``cpu/functors.py``, ``cpu/narrow.py``).
@@ -27,6 +28,7 @@ from numba.cuda import cgutils, dispatcher, ufuncs
 from numba.cuda.compiler import CUDACompiler, CUDANativeLowering
 from numba.cuda.core import ir as cuda_ir
 from numba.cuda.core.compiler_machinery import register_pass
+from numba.cuda.core.targetconfig import TargetConfig
 from numba.cuda.core.typed_passes import NopythonTypeInference
 from numba.cuda.cudadrv import nvvm
 from numba.cuda.lowering import CUDALower
@@ -91,6 +93,7 @@ _Wrapping = register_pass(mutates_CFG=True, analysis_only=False)(wrapping(CUDANa
 _PASSES = {
     "frontier.functors.functor": {NopythonTypeInference: _Promotion, CUDANativeLowering: _Wrapping},
     "frontier.backends.arithmetic": {CUDANativeLowering: _Wrapping},
+    "frontier.operators.shared.reductions": {CUDANativeLowering: _Wrapping},
 }
 
 
@@ -116,6 +119,18 @@ arraymath._np_round_intrinsic = lambda kind: "__nv_rintf" if kind.bitwidth == 32
 
 # Products are rounded before they are added, as in NumPy: numba-cuda has no option for this.
 nvvm.compile_ir = partial(nvvm.compile_ir, fma=False)
+
+
+
+def _same_options(one: TargetConfig, other: Any) -> bool:
+    if not isinstance(other, TargetConfig):
+        return NotImplemented
+    return one is other or one._values == other._values or one.values() == other.values()
+
+
+# As numba-cuda's, whose hash is made of the names of all options alone, and reads their values for that.
+TargetConfig.__eq__ = _same_options
+TargetConfig.__hash__ = lambda self: hash(type(self))
 
 # Attributes of a problem take precedence over the overload for all tuples on this target.
 NamedTupleAttribute.metadata = {"target": "cuda"}
