@@ -1,24 +1,22 @@
 """Arrays of which a part lies in a GPU's own memory and the rest in the host's, at addresses without a gap.
 
 Kernels see one array, and read each part at the speed of the memory in which it is. The parts alternate in small
-pieces, so that every stretch of an array has the same share of each. (CUDA's virtual memory management: addresses are
-reserved, and pieces of memory of either kind are mapped to them.)
+pieces, so that every stretch of an array has the same share of each.
 """
 
 from __future__ import annotations
 
 import ctypes
-import weakref
 from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
 
-from frontier.errors import GraphError
 from frontier.memory import detection
 from frontier.memory.arrays import HOST_BLOCKS, to_host
 from frontier.memory.base import Memory
 from frontier.memory.gpu import gpu
+from frontier.memory.mapping import Addresses, device_location, done, host_location
 from frontier.memory.pinned import PinnedMemory
 from frontier.memory.shortage import HINT
 
@@ -26,6 +24,8 @@ __all__ = ["MixedMemory"]
 
 #: Bytes of a piece; the driver maps multiples of 2 MiB.
 PIECE = 1 << 23
+
+_WHAT = "edges='auto' needs memory of GPU and host at one range of addresses (edges='host' works without)"
 
 
 class MixedMemory(Memory):
@@ -118,22 +118,13 @@ class _Block:
         number = -(-size // PIECE)
         bounds = [round(i * share) for i in range(number + 1)]
         self.resident = [bounds[i + 1] > bounds[i] for i in range(number)]
-        device, host = _location(driver, True, index), _location(driver, False, 0)
-        self.address = int(_done(driver.cuMemAddressReserve(number * PIECE, 0, 0, 0)))
-        mapped: list[int] = []
-        weakref.finalize(self, _free, driver, self.address, number * PIECE, mapped).atexit = False
+        device, host = device_location(driver, index), host_location(driver)
+        self._range = Addresses(driver, number * PIECE, [index], _WHAT)
+        self.address = self._range.start
         for i, resident in enumerate(self.resident):
-            at = self.address + i * PIECE
-            properties = driver.CUmemAllocationProp()
-            properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-            properties.location = device if resident else host
-            handle = _done(driver.cuMemCreate(PIECE, properties, 0))
-            try:
-                _done(driver.cuMemMap(at, PIECE, 0, handle, 0))
-                mapped.append(at)
-            finally:
-                _done(driver.cuMemRelease(handle))  # a mapped piece stays until it is unmapped
-            _allow(driver, at, [device] if resident else [device, host])
+            self._range.map(
+                i * PIECE, PIECE, device if resident else host, [device] if resident else [device, host]
+            )  # fmt: skip
 
     def fill(self, data: np.ndarray) -> None:
         """Copy bytes to the pieces."""
@@ -141,7 +132,7 @@ class _Block:
             part = data[i * PIECE : (i + 1) * PIECE]
             at = self.address + i * PIECE
             if resident:
-                _done(self._driver.cuMemcpyHtoD(at, part.ctypes.data, part.nbytes))
+                done(self._driver.cuMemcpyHtoD(at, part.ctypes.data, part.nbytes), _WHAT)
             else:
                 ctypes.memmove(at, part.ctypes.data, part.nbytes)
 
@@ -152,45 +143,7 @@ class _Block:
             part = data[i * PIECE : (i + 1) * PIECE]
             at = self.address + i * PIECE
             if resident:
-                _done(self._driver.cuMemcpyDtoH(part.ctypes.data, at, part.nbytes))
+                done(self._driver.cuMemcpyDtoH(part.ctypes.data, at, part.nbytes), _WHAT)
             else:
                 ctypes.memmove(part.ctypes.data, at, part.nbytes)
         return np.ndarray(values.shape, values.dtype, data, values.data.ptr - self.address, values.strides)
-
-
-def _location(driver: Any, device: bool, index: int) -> Any:
-    made, kinds = driver.CUmemLocation(), driver.CUmemLocationType
-    made.type = kinds.CU_MEM_LOCATION_TYPE_DEVICE if device else kinds.CU_MEM_LOCATION_TYPE_HOST_NUMA
-    made.id = index
-    return made
-
-
-def _allow(driver: Any, address: int, locations: list[Any]) -> None:
-    """Let some processors read and write a piece."""
-    found = []
-    for location in locations:
-        access = driver.CUmemAccessDesc()
-        access.location = location
-        access.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
-        found.append(access)
-    _done(driver.cuMemSetAccess(address, PIECE, found, len(found)))
-
-
-def _free(driver: Any, address: int, size: int, mapped: list[int]) -> None:
-    driver.cuCtxSynchronize()
-    for at in mapped:
-        driver.cuMemUnmap(at, PIECE)
-    driver.cuMemAddressFree(address, size)
-
-
-def _done(result: tuple[Any, ...]) -> Any:
-    """Return the value of a call of the driver, or raise what its error means."""
-    error, *values = result
-    if int(error) == 2:  # CUDA_ERROR_OUT_OF_MEMORY
-        raise MemoryError("the driver has no memory for the edges of a graph")
-    if int(error) != 0:
-        raise GraphError(
-            f"edges='auto' needs memory of GPU and host at one range of addresses, which CUDA does not give here "
-            f"({error!s}); edges='host' works without"
-        )
-    return values[0] if values else None

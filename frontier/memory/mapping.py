@@ -1,0 +1,104 @@
+"""Ranges of addresses to which pieces of memory are mapped, of several GPUs or of a GPU and the host.
+
+Kernels see one array, and read each piece at the speed of the memory in which it is. (CUDA's virtual memory management:
+addresses are reserved, and pieces of memory are mapped to them.)
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from frontier.errors import GraphError
+
+__all__ = ["Addresses", "device_location", "done", "granularity", "host_location"]
+
+
+class Addresses:
+    """A range of addresses; freed, with the memory that is mapped to it, when nobody has this object any more.
+
+    Parameters
+    ----------
+    driver : module
+        ``cuda.bindings.driver``.
+    size : int
+        Bytes, a multiple of what the driver maps at a time.
+    devices : sequence of int
+        The GPUs whose kernels use it.
+    what : str
+        What needs it, for the message if CUDA does not give it.
+    """
+
+    def __init__(self, driver: Any, size: int, devices: Sequence[int], what: str) -> None:
+        self._driver, self._what = driver, what
+        self.start = int(done(driver.cuMemAddressReserve(size, 0, 0, 0), what))
+        self._mapped: list[tuple[int, int]] = []
+        weakref.finalize(self, _free, driver, self.start, size, self._mapped, tuple(devices)).atexit = False
+
+    def map(self, at: int, size: int, where: Any, readers: Sequence[Any]) -> None:
+        """Map memory of one location to bytes from ``at`` on, for processors at some locations to read and write."""
+        driver, what = self._driver, self._what
+        properties = driver.CUmemAllocationProp()
+        properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+        properties.location = where
+        handle = done(driver.cuMemCreate(size, properties, 0), what)
+        try:
+            done(driver.cuMemMap(self.start + at, size, 0, handle, 0), what)
+            self._mapped.append((self.start + at, size))
+        finally:
+            done(driver.cuMemRelease(handle), what)  # a mapped piece stays until it is unmapped
+        found = []
+        for reader in readers:
+            access = driver.CUmemAccessDesc()
+            access.location = reader
+            access.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+            found.append(access)
+        done(driver.cuMemSetAccess(self.start + at, size, found, len(found)), what)
+
+
+def device_location(driver: Any, index: int) -> Any:
+    """Return the location of a GPU's memory."""
+    made = driver.CUmemLocation()
+    made.type, made.id = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_DEVICE, index
+    return made
+
+
+def host_location(driver: Any) -> Any:
+    """Return the location of the host's memory."""
+    made = driver.CUmemLocation()
+    made.type, made.id = driver.CUmemLocationType.CU_MEM_LOCATION_TYPE_HOST_NUMA, 0
+    return made
+
+
+def granularity(driver: Any, index: int, what: str) -> int:
+    """Return the bytes of which pieces of a GPU's memory are multiples."""
+    properties = driver.CUmemAllocationProp()
+    properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+    properties.location = device_location(driver, index)
+    least = driver.CUmemAllocationGranularity_flags.CU_MEM_ALLOC_GRANULARITY_MINIMUM
+    return int(done(driver.cuMemGetAllocationGranularity(properties, least), what))
+
+
+def done(result: tuple[Any, ...], what: str) -> Any:
+    """Return the value of a call of the driver, or raise what its error means."""
+    error, *values = result
+    if int(error) == 2:  # CUDA_ERROR_OUT_OF_MEMORY
+        raise MemoryError("the driver has no memory for the edges of a graph")
+    if int(error) != 0:
+        raise GraphError(f"{what}, which CUDA does not give here ({error!s})")
+    return values[0] if values else None
+
+
+def _free(driver: Any, start: int, size: int, mapped: list[tuple[int, int]], devices: tuple[int, ...]) -> None:
+    for index in dict.fromkeys(devices):  # wait for kernels that may still use it
+        _, device = driver.cuDeviceGet(index)
+        error, context = driver.cuDevicePrimaryCtxRetain(device)
+        if int(error) == 0:  # else the GPU is lost
+            driver.cuCtxPushCurrent(context)
+            driver.cuCtxSynchronize()
+            driver.cuCtxPopCurrent()
+            driver.cuDevicePrimaryCtxRelease(device)
+    for at, length in mapped:
+        driver.cuMemUnmap(at, length)
+    driver.cuMemAddressFree(start, size)
