@@ -17,9 +17,8 @@ import numpy as np
 import pytest
 
 from frontier.backends.cuda import launch
-from frontier.backends.devices import execution as devices
-from frontier.backends.devices import fused
-from frontier.memory import detection, mixed, pinned
+from frontier.backends.devices import fused, together
+from frontier.memory import detection, mixed, pinned, spread
 
 
 class OutOfMemoryError(MemoryError):
@@ -112,6 +111,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
             raise OutOfMemoryError(a.nbytes, 0)
         self._a = a
         self.device = Device(Device.current)
+        self.spread = False
 
     @property
     def here(self) -> np.ndarray:
@@ -293,6 +293,22 @@ def module_of_double() -> Any:
 module = module_of_double()
 
 
+def spread_empty(length: int, dtype: Any, bounds: Any, devices: Any) -> ndarray:
+    """An array that all devices have, of which what nobody has written is no id."""
+    assert Device.current == devices[0]
+    assert (bounds[0], bounds[-1]) == (0, length)
+    made = ndarray(np.frombuffer(b"\x5a" * (length * np.dtype(dtype).itemsize), dtype).copy())
+    made.spread = True
+    return made
+
+
+def seen_by(array: ndarray, index: int) -> ndarray:
+    """The same memory as an array of another device."""
+    made = ndarray(array._a)
+    made.device, made.spread = Device(index), array.spread
+    return made
+
+
 @contextmanager
 def simulated() -> Iterator[None]:
     """Let the simulator of kernels run on arrays of the double, which do not mix with those of the host."""
@@ -306,7 +322,11 @@ def simulated() -> Iterator[None]:
         patch.setattr(launch, "detection", there)
         patch.setattr(pinned, "mapped", lambda values, index: array(values))
         patch.setattr(mixed, "mixed", lambda values, index, share: array(values))
-        patch.setattr(devices, "_at_once", lambda replicas: False)  # the current device is that of all threads here
+        patch.setattr(spread, "empty", spread_empty)
+        patch.setattr(spread, "seen_by", seen_by)
+        patch.setattr(spread, "is_spread", lambda values: getattr(values, "spread", False))
+        patch.setattr(spread, "possible", lambda devices: True)
+        patch.setattr(together, "at_once", lambda memories: False)  # the current device is that of all threads here
         patch.setattr(fused, "_reach", lambda memories: True)
         patch.setattr(launch, "memory_at", lambda *given: wrapped(memory_at(*given)))
         patch.setattr(launch, "address_of", lambda array: address_of(unwrapped(array)))

@@ -10,7 +10,7 @@ import pytest
 import strict_cupy
 
 import frontier as fr
-from frontier.backends.devices import fused, part, replicas
+from frontier.backends.devices import fused, part, spreading
 from frontier.errors import DeviceLostError, FunctorError, NotConvergedError
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
@@ -98,7 +98,7 @@ def test_any_partition(several, seed, monkeypatch):
         middle = np.sort(rng.integers(0, given[-1] // 32 + 2, len(given) - 2) * 32)
         return np.concatenate([[0], np.minimum(middle, given[-1]), given[-1:]])
 
-    monkeypatch.setattr(replicas, "whole_words", starts)
+    monkeypatch.setattr(spreading, "whole_words", starts)
     g = graphs()[seed % 2]
     there = g.to(several)
     assert np.array_equal(to_host(fr.bfs(there, 5).level), fr.bfs(g, 5).level)

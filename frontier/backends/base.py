@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.shares import Shares
     from frontier.lowering.loops import Program
+    from frontier.memory.base import Memory
     from frontier.program.execution import Execution
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
@@ -172,6 +173,14 @@ class Backend(ABC):
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
         """Build a graph of which each process has a part, where :attr:`divides`; options as of ``fr.from_edges``."""
         raise FrontierError(f"the {self.name} backend does not divide graphs")
+
+    def parts_of(self, graph: Graph) -> tuple[Memory, ...]:
+        """Return the memories over which it spreads the edges of a graph like this one; none: they are in one piece."""
+        return ()
+
+    def spread(self, graph: Graph, placement: Placement) -> Graph:
+        """Return a copy of a graph whose edges are spread over the memories that :meth:`parts_of` returns."""
+        raise FrontierError(f"the {self.name} backend does not spread edges over several memories")
 
     def may_pull(self, g: Graph) -> bool:
         """Whether a search on a graph with ``direction="auto"`` may pull, for which it needs in-edges."""

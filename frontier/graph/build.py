@@ -357,6 +357,9 @@ def _with(
     """The same rows with other data; ``kept`` are names of what has been derived and holds for it too."""
     top = graph._topology
     top.check_whole("another version")
+    if top.spread is not None:
+        weights = None if weights is None else top.spread.taken(weights)
+        edges = {name: top.spread.taken(column) for name, column in edges.items()}
     made = Graph(
         top.offsets,
         top.ends,
@@ -368,6 +371,8 @@ def _with(
         placement=graph.placement,
     )
     made._topology.derived.update({name: value for name, value in top.built().items() if name in kept})
+    if top.spread is not None:
+        top.spread.share_out(made._topology)
     return made
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from frontier.errors import GraphError
 from frontier.plugins import import_all
@@ -19,6 +19,9 @@ __all__ = ["MemoryEstimate", "Needs", "estimate", "register_memory", "register_n
 class MemoryEstimate:
     """The bytes that a graph, and a program on it, take; ``int(estimate)`` is the total.
 
+    If the edges of the graph are spread over several GPUs, these are the bytes on the GPU that holds most of them, and
+    ``each`` says what every GPU holds.
+
     Attributes
     ----------
     csr : int
@@ -31,6 +34,8 @@ class MemoryEstimate:
         The fields of the primitive or program, and its frontiers.
     making : int
         Temporary memory for building the in-edges; not included in the total.
+    each : tuple of int
+        The total on each of several GPUs; one that is named twice has two parts. Empty if edges are in one piece.
     """
 
     csr: int
@@ -38,6 +43,7 @@ class MemoryEstimate:
     columns: int
     fields: int
     making: int = 0
+    each: tuple[int, ...] = ()
 
     @property
     def total(self) -> int:
@@ -51,6 +57,7 @@ class MemoryEstimate:
         rows = [("graph", self.csr), ("in-edges", self.in_edges), ("columns", self.columns)]
         rows += [("fields", self.fields), ("total", self.total)]
         rows += [("for a while", self.making)] if self.making else []
+        rows += [(f"GPU {part}", size) for part, size in enumerate(self.each)]
         return "\n".join(f"{name:11}{size / 2**20:12,.1f} MiB" for name, size in rows)
 
 
@@ -119,24 +126,39 @@ def register_needs(primitive: str, needs: Callable[[Graph], Needs]) -> None:
 def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vertex: int) -> MemoryEstimate:
     """Do the work of ``Graph.memory_estimate``."""
     needs = Needs() if primitive is None else _needs_of(primitive, graph)
+    beside = graph.num_vertices * bytes_per_vertex + needs.fields
+    how = graph._topology.spread
+    if how is None:
+        return _of_share(graph, needs, in_edges, beside, 1.0)
+    slots = (how.bounds[1:] - how.bounds[:-1]).tolist()
+    found = [_of_share(graph, needs, in_edges, beside, part / max(graph.num_slots, 1)) for part in slots]
+    return replace(max(found, key=int), each=tuple(map(int, found)))
+
+
+def _of_share(graph: Graph, needs: Needs, in_edges: bool, beside: int, share: float) -> MemoryEstimate:
+    """The bytes where a share of the edges is, of out-edges and of in-edges, and all else is whole."""
     topology, built = graph._topology, graph._topology.built()
     in_lists = in_edges or needs.in_edges or "in_lists" in built
     permutation = (needs.in_edges and needs.edge_ids) or "in_edges" in built
-    csr = [topology.offsets, topology.ends, topology.weights]
-    columns = [topology.labels, *topology.vertices.values(), *topology.edges.values()]
-    columns += [built.get(name) for name in ("sources", "out_degree", "out_weight", "in_degree")]
+    columns = [topology.labels, *topology.vertices.values()]
+    columns += [built.get(name) for name in ("out_degree", "out_weight", "in_degree")]
     shared = making = 0
     if in_lists and not graph.symmetric:
-        shared = topology.offsets.nbytes + topology.ends.nbytes
+        shared = topology.offsets.nbytes + int(topology.ends.nbytes * share)
         ready = ("in_edges" if permutation else "in_lists") in built
-        making = 0 if ready else _making(graph, permutation)
+        making = 0 if ready else int(_making(graph, permutation) * share)
+    numbers = graph.num_slots * topology.offsets.itemsize if permutation else 0
     return MemoryEstimate(
-        csr=sum(array.nbytes for array in csr if array is not None),
-        in_edges=shared + (graph.num_slots * topology.offsets.itemsize if permutation else 0),
-        columns=sum(array.nbytes for array in columns if array is not None),
-        fields=graph.num_vertices * bytes_per_vertex + needs.fields,
+        csr=topology.offsets.nbytes + int(_bytes(topology.ends, topology.weights) * share),
+        in_edges=shared + int(numbers * share),
+        columns=_bytes(*columns) + int(_bytes(*topology.edges.values(), built.get("sources")) * share),
+        fields=beside,
         making=making,
     )
+
+
+def _bytes(*arrays: Any) -> int:
+    return sum(array.nbytes for array in arrays if array is not None)
 
 
 def _making(graph: Graph, permutation: bool) -> int:

@@ -323,7 +323,8 @@ class Graph:
         """Return this graph with another placement: for another backend, or in another memory.
 
         ``"cpu"`` and ``"python"`` share the arrays. A GPU has its own: the graph is copied there
-        once, with its numeric columns, and the same copy is returned the next time.
+        once, with its numeric columns, and the same copy is returned the next time. Of several GPUs, ``"cuda:0,1"``,
+        each has the edges of its own vertices.
 
         Parameters
         ----------

@@ -43,8 +43,10 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
         return moved(graph._once("whole", divided.gathered), there)
     if there.divides and graph._topology.packed:
         return moved(graph.decompressed(), there)
-    if there.shares_arrays_with(here):
+    if _shares(graph._topology, here, graph, there):
         return graph._wrap(graph._topology, there)
+    if there.backend.parts_of(graph):
+        return _origin(graph, there) or graph._once(f"copy on {there}", lambda: there.backend.spread(graph, there))
     if _lies_on_host(there) and not _lies_on_host(here):
         return graph._wrap(_host_topology(graph), there) if there.edges is None else on_host(graph).to(there)
     if not _lies_on_host(here):
@@ -75,10 +77,16 @@ def _lies_on_host(placement: Placement) -> bool:
 def _origin(graph: Graph, there: Placement) -> Graph | None:
     """The graph that this one is a copy of, if its arrays are there and it still exists."""
     found = graph._topology.derived.get("origin")
-    if found is None or not there.shares_arrays_with(found[0]):
+    topology = None if found is None else found[1]()
+    if found is None or topology is None or not _shares(topology, found[0], graph, there):
         return None
-    topology = found[1]()
-    return None if topology is None else graph._wrap(topology, there)
+    return graph._wrap(topology, there)
+
+
+def _shares(top: Topology, here: Placement, graph: Graph, there: Placement) -> bool:
+    """Whether arrays at one placement are what a graph needs at another: also in the same memories, if in several."""
+    parts = () if top.spread is None else top.spread.memories
+    return there.shares_arrays_with(here) and parts == there.backend.parts_of(graph)
 
 
 def _copy(graph: Graph, there: Placement) -> Graph:

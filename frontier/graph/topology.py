@@ -86,6 +86,7 @@ class Topology:
         self.derived: dict[str, Any] = {}
         self.recipes: dict[str, Callable[[], Any]] = {}  # by name, for graphs made of others
         self.divided: Any = None  # what a graph in parts is made of, see frontier.backends.ranks.parts
+        self.spread: Any = None  # how edges lie in the memories of several GPUs, frontier.backends.devices.spreading
         self.lock = threading.RLock()  # making one derived value may ask for another
 
     @property
@@ -167,11 +168,12 @@ class Topology:
     def __getstate__(self) -> dict[str, Any]:
         if self.divided is not None:
             raise GraphError('a graph in parts cannot be copied: g.to("cpu") brings the whole graph to every rank')
-        state = {**self.__dict__, "derived": {}, "recipes": {}, "divided": None, "lock": None}
+        state = {**self.__dict__, "derived": {}, "recipes": {}, "divided": None, "spread": None, "lock": None}
         state["targets"] = state.pop("ends")
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         # through __init__, because NumPy's pickles come back writeable
-        del state["derived"], state["recipes"], state["divided"], state["lock"]
+        for name in ("derived", "recipes", "divided", "spread", "lock"):
+            state.pop(name, None)
         self.__init__(**state)  # type: ignore[misc]

@@ -33,8 +33,9 @@ class GpuMemory(Memory):
     residence = "device"
     small = 1 << 28  # to ask the driver takes a millisecond
     hint = (
-        "edges may stay in the host's memory, Graph.to('cuda', edges='auto'); narrower dtypes or fewer arrays in use "
-        "on this GPU would help (Graph.memory_estimate() tells what a graph takes), and Graph.to('cpu') needs none"
+        "edges may stay in the host's memory, Graph.to('cuda', edges='auto'), or be spread over several GPUs, "
+        "Graph.to('cuda:0,1'); narrower dtypes or fewer arrays in use on this GPU would help (Graph.memory_estimate() "
+        "tells what a graph takes), and Graph.to('cpu') needs none"
     )
     error = DeviceMemoryError
 

@@ -247,14 +247,16 @@ class Problem:
                     self.arrays[name] = array
 
     def _check_room(self, fields: dict[str, Field], lengths: dict[str, int]) -> None:
+        if self.graph._topology.divided is not None:
+            return  # a part of them only is there
+        if self.graph._topology.spread is not None:
+            lengths = {"vertex": lengths["vertex"]}  # of edges, several memories have parts
         sizes = [
             made.dtype.itemsize * lengths[made.kind] * (made.width or 1)
             for made in fields.values()
             if isinstance(made, Field) and made.dtype is not None and made.kind in lengths
         ]
         needed, memory = sum(sizes), self.graph.placement.memory
-        if self.graph._topology.divided is not None:
-            return  # a part of them only is there
         if needed >= memory.small:
             memory.check_room(needed, f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
 
@@ -283,6 +285,11 @@ class Problem:
             return
         if divided is not None and made.kind == "edge":
             self.arrays[name] = self._edges_of(divided, name, made)
+            return
+        if made.kind == "edge" and self.graph._topology.spread is not None:
+            if not made.plain:
+                _fits(made.init, made.dtype, name, lengths["edge"], "edges")
+            self.arrays[name] = self.graph._topology.spread.full(made.init, made.dtype)
             return
         if made.plain:
             self.arrays[name] = memory.full(lengths[made.kind], made.init, made.dtype)

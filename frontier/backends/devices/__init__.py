@@ -1,15 +1,17 @@
-"""Several GPUs of one process: the steps of a program divided among them, every field kept on all.
+"""Several GPUs of one process: the steps of a program, and the edges of its graph, divided among them.
 
-``replicas`` is what each GPU has of a graph and a problem. Most programs are one kernel on each GPU: ``touches`` finds
-which can be, and what their steps touch at elements of other GPUs; ``peers`` and ``program`` lower them, ``printer``
-prints kernels, ``phases`` are the parts of these that exchange, ``meeting`` is the barrier of all GPUs, and
-``meeting_words`` what they tell each other there. ``fused`` runs the kernels, of which ``part`` is one, and ``loading``
-gives the other GPUs the fields before, and brings them back.
+``spreading`` makes graphs whose edges lie in the memories of several GPUs, each with those of its own vertices; fields
+of vertices are on all. ``replicas`` is what each GPU has of a graph and a problem. Most programs are one kernel on each
+GPU: ``touches`` finds which can be, and what their steps touch at elements of other GPUs; ``peers`` and ``program``
+lower them, ``printer`` prints kernels, ``phases`` are the parts of these that exchange, ``meeting`` is the barrier of
+all GPUs, and ``meeting_words`` what they tell each other there. ``fused`` runs the kernels, of which ``part`` is one,
+and ``loading`` gives the other GPUs the fields before, and brings them back.
 
 Other programs the host divides: ``execution`` walks through a program and divides its steps, ``direction`` chooses
 between push and pull for all alike, ``exchange`` is what GPUs give each other after a step, found by ``compaction``.
-``owners`` finds the fields of which nobody needs others' elements, ``choice`` programs that one GPU runs faster.
-What a step writes, and what merges it, is found by :mod:`frontier.backends.ranks.writes`; the cuda backend runs it.
+``owners`` finds the fields of which nobody needs others' elements, ``choice`` programs that one GPU runs faster, and
+``together`` lets all GPUs work at the same time. What a step writes, and what merges it, is found by
+:mod:`frontier.backends.ranks.writes`; the cuda backend runs it.
 
 ``g.to("cuda:0,1")`` uses two GPUs, and ``g.to("cuda:all")`` all that this process sees, for programs that several run
 faster. A GPU that is named twice stands for two: so programs are tested on a single one.
@@ -21,14 +23,16 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from frontier.backends.base import Backend
+from frontier.backends.devices import choice, spreading
 from frontier.backends.devices.choice import alone, worthwhile
-from frontier.memory import detection
+from frontier.memory import detection, spread
 from frontier.memory.gpu import gpu
 from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.lowering.loops import Program
+    from frontier.memory.base import Memory
     from frontier.program.execution import Execution
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
@@ -97,6 +101,20 @@ class DevicesBackend(Backend):
     def describe(self, placement: Placement) -> str:
         """Return the names of the GPUs."""
         return ", ".join(detection.device_name(index) for index in self.devices)
+
+    def parts_of(self, graph: Graph) -> tuple[Memory, ...]:
+        """Return the memories of all GPUs, unless the graph is small, or they do not reach each other's memory.
+
+        Compressed lists are not spread.
+        """
+        least = choice.LEAST if self.chooses else spreading.LEAST
+        if graph.num_slots < least or graph._topology.packed or not spread.possible(self.devices):
+            return ()
+        return tuple(self.memories)
+
+    def spread(self, graph: Graph, placement: Placement) -> Graph:
+        """Return a copy of a graph of which each GPU has the edges of its own vertices."""
+        return spreading.spread_graph(graph, placement, self.parts_of(graph))
 
     def may_pull(self, g: Graph) -> bool:
         """Whether lists are not all short: where they are, every pass pushes."""

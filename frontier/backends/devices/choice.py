@@ -12,6 +12,8 @@ from frontier.program.loop import Loop
 from frontier.program.step import walk
 
 if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
+    from frontier.graph.topology import Topology
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -23,15 +25,19 @@ __all__ = ["alone", "worthwhile"]
 #: million slots, takes 5.6 ms on both and 5.0 on one. Each computes 3.0 ms; 2.6 are what its three steps cost besides.)
 LEAST = 1 << 30
 
+#: Bytes for each vertex that a copy of all edges leaves to fields and queues.
+BESIDE = 96
+
 
 def worthwhile(step: Step, p: Problem, gpus: int) -> bool:
     """Whether several GPUs run a program faster than one.
 
     They do if its passes walk along all edges of a large graph, as an iteration of PageRank does. A search, whose
     passes walk along some of the edges, is faster on one: it stays in one kernel there, and what a pass of several
-    costs is more than what they save. A program that cannot be divided runs on one, too.
+    costs is more than what they save. A program that cannot be divided runs on one, too. So does none if one GPU has no
+    room for the graph.
     """
-    if p.graph.num_slots < LEAST or not _sweeps(step):
+    if p.graph.num_slots < LEAST or not (_sweeps(step) or _whole(p.graph) is None):
         return False
     try:
         check_writes(step, p)
@@ -47,8 +53,32 @@ def _sweeps(step: Step) -> bool:
 
 
 def alone(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Any:
-    """Begin to run a step on the first GPU alone, with the problem's own arrays."""
+    """Begin to run a step on the first GPU alone, with the problem's own arrays.
+
+    It gets a copy of all edges, unless it has no room for them: then it reads those of the others where they are.
+    """
     g = p.graph
     backend = backend_named("cuda")
-    made = same(p, graph=g._wrap(g._topology, placed(backend, g.placement.memory)), workspace={})
+    top = _whole(g) or g._topology
+    made = same(p, graph=g._wrap(top, placed(backend, g.placement.memory)), workspace={})
     return backend.start(step, made, f, schedule)
+
+
+def _whole(g: Graph) -> Topology | None:
+    """The arrays of a graph, all of them on the first GPU; None if they have no room there."""
+    top, memory = g._topology, g.placement.memory
+    if top.spread is None:
+        return top
+
+    def copied() -> list[Topology | None]:
+        needed = sum(array.nbytes for kind, array in top.arrays() if kind == "edges")
+        in_lists = 0 if g.symmetric else top.offsets.nbytes + top.ends.nbytes
+        if needed + in_lists + BESIDE * g.num_vertices > memory.free():
+            return [None]
+        with memory.using("all edges of a graph, for a program that one GPU runs"):
+            made = top.copied(lambda array, kind: array.copy() if kind == "edges" else array)
+            memory.synchronize()
+        return [made]
+
+    found: list[Topology | None] = g._once("whole on the first GPU", copied)
+    return found[0]

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import copy
 import time
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frontier import tracing
+from frontier.backends.devices import together
 from frontier.backends.devices.compaction import changed, marked
 from frontier.backends.devices.direction import Direction
 from frontier.backends.devices.exchange import Outcome, given_bytes, merge, own_values, united
@@ -25,7 +24,6 @@ from frontier.backends.python.interpreter import Context, Interpretation
 from frontier.backends.python.view import View
 from frontier.backends.ranks.writes import check_writes, written
 from frontier.errors import FrontierError
-from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.placement import backend_named
 from frontier.program.effects import effects
@@ -76,7 +74,7 @@ class _Walk(Context):
 
     def __init__(self, p: Problem, schedule: ResolvedSchedule, replicas: list[Replica], kept: frozenset[str]) -> None:
         self._replicas, self._kept, self._given = replicas, kept, schedule
-        self._at_once = _at_once(replicas)
+        self._at_once = together.at_once([replica.memory for replica in replicas])
         self._plans: dict[Step, _Plan] = {}
         self._latest: tuple[Frontier | None, list[Frontier]] = None, []
         super().__init__(p, schedule)
@@ -219,14 +217,7 @@ class _Walk(Context):
         return self._each_of(self._replicas, work)
 
     def _each_of(self, items: Iterable[Any], work: Callable[[Any], Any]) -> list[Any]:
-        if not self._at_once:
-            return [work(item) for item in items]
-        futures = [_pool().submit(work, item) for item in items]
-        found = [future.exception() for future in futures]  # all have ended before anything is raised
-        for error in found:
-            if error is not None:
-                raise error
-        return [future.result() for future in futures]
+        return together.each(items, work, self._at_once)
 
 
 class _Plan:
@@ -398,14 +389,3 @@ class _Fetched:
 
     def __getitem__(self, index: int) -> Any:
         return to_host(self._array[index : index + 1])[0]
-
-
-def _at_once(replicas: list[Replica]) -> bool:
-    """Whether several GPUs are to work at the same time; parts of one GPU take turns."""
-    return len({id(each.memory) for each in replicas}) > 1 and not detection.simulated()
-
-
-@cache
-def _pool() -> ThreadPoolExecutor:
-    """Threads that wait for GPUs, kept for the life of the process."""
-    return ThreadPoolExecutor(64, thread_name_prefix="frontier-gpu")

@@ -50,7 +50,7 @@ class FusedExecution:
             raise OneKernelError("no vertices, or GPUs that do not reach each other's memory")
         touches = touches_of(step, p, schedule)
         self._step, self._p, self._given, self._touches = step, p, f, touches
-        self._replicas = replicas_of(p, memories)
+        self._replicas = replicas_of(p, memories, share=True)
         self.parts = [Part(step, replica, f, schedule, touches, memories) for replica in self._replicas]
         if any(part.complete for part in self.parts):  # all must leave their kernels at the same places
             for part in self.parts:

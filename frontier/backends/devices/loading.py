@@ -34,9 +34,10 @@ def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> Any
     then what is returned must be kept.
     """
     first, others = replicas[0], replicas[1:]
+    arrays = {name: array for name, array in p.arrays.items() if name not in first.shared}
     found = {}
     with first.memory.using("the fields of a problem"):
-        for name, array in p.arrays.items():
+        for name, array in arrays.items():
             usual = _usual(p.fields.get(name))
             if usual is not None and len(array) >= SHORT:
                 found[name] = compaction.differing(first.memory, array, usual, len(array) // FEW)
@@ -50,7 +51,7 @@ def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> Any
         first.memory.synchronize()
     for replica in others:
         with replica.memory.using("the fields of a problem"):
-            for name, array in p.arrays.items():
+            for name, array in arrays.items():
                 mine, (start, end) = replica.whole.arrays[name], _span(p, replica, name, apart)
                 if name in known:
                     compaction.adopt(replica.memory, mine, array, (start, end), known[name])

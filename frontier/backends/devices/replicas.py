@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.devices import spreading
 from frontier.graph import moving
 from frontier.graph.topology import Topology
+from frontier.memory import spread
 from frontier.memory.placement import Placement, backend_named, placed
-from frontier.partitions.partition import partition
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
@@ -41,14 +42,18 @@ class Replica:
         The same fields, on the whole graph and on the one that has the edges of own vertices only.
     own : dict of str to (int, int)
         The ranges of vertices and of edge slots that this GPU owns, by kind.
+    shared : frozenset of str
+        Fields of which there is one array for all GPUs.
     """
 
-    def __init__(self, rank: int, p: Problem, memory: Memory, graphs: tuple[Graph, Graph], own: Any) -> None:
-        self.rank, self.memory, self.own = rank, memory, own
+    def __init__(
+        self, rank: int, p: Problem, memory: Memory, graphs: tuple[Graph, Graph], own: Any, shared: frozenset[str]
+    ) -> None:
+        self.rank, self.memory, self.own, self.shared = rank, memory, own, shared
         self._ids: dict[str, Any] = {}
         self._stamps: dict[str, Any] = {}
         self._epoch = 0
-        self.whole = _problem(p, graphs[0], rank == 0)
+        self.whole = _problem(p, graphs[0], rank == 0, shared)
         self.rows = same(self.whole, graph=graphs[1], workspace={})
 
     def load(self, p: Problem) -> None:
@@ -85,15 +90,19 @@ class Replica:
         return Frontier._of(f.graph, f.kind, ids=ids[(ids >= first) & (ids < end)])
 
 
-def replicas_of(p: Problem, memories: Sequence[Memory]) -> list[Replica]:
-    """The copies on all GPUs; the first one has the arrays of the problem itself."""
+def replicas_of(p: Problem, memories: Sequence[Memory], share: bool = False) -> list[Replica]:
+    """The copies on all GPUs; the first one has the arrays of the problem itself.
+
+    They ``share`` fields of edges that are spread over the GPUs, if no step changes them.
+    """
     g = p.graph
+    shared = frozenset(name for name, array in p.arrays.items() if share and spread.is_spread(array))
     where = ",".join(str(getattr(memory, "index", 0)) for memory in memories)
     kept = g.cached(f"graphs on the GPUs {where}", lambda: _graphs(g, memories))
     made = []
     for rank, (memory, (graphs, own)) in enumerate(zip(memories, kept, strict=True)):
         with memory.using("the fields of a problem"):
-            made.append(Replica(rank, p, memory, graphs, own))
+            made.append(Replica(rank, p, memory, graphs, own, shared))
     return made
 
 
@@ -104,20 +113,24 @@ def same(p: Problem, **changes: Any) -> Problem:
     return made
 
 
-def _problem(p: Problem, g: Graph, first: bool) -> Problem:
+def _problem(p: Problem, g: Graph, first: bool, shared: frozenset[str]) -> Problem:
     piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
     made = same(p, graph=g, piles=piles, workspace={})
     if not first:
         # Values come when the run goes on.
-        xp = g.placement.memory.xp
-        arrays = {name: xp.empty(len(array), array.dtype) for name, array in p.arrays.items()}
+        memory = g.placement.memory
+        index, xp = int(getattr(memory, "index", 0)), memory.xp
+        arrays = {
+            name: spread.seen_by(array, index) if name in shared else xp.empty(len(array), array.dtype)
+            for name, array in p.arrays.items()
+        }
         vars(made).update(arrays=arrays, scalars={name: value.copy() for name, value in p.scalars.items()})
         made._lay_pairs()
     return made
 
 
 def _graphs(g: Graph, memories: Sequence[Memory]) -> list[Any]:
-    starts = whole_words(partition(g, len(memories)).starts)
+    starts = spreading.starts_of(g, len(memories))
     made = []
     for rank, memory in enumerate(memories):
         here = _whole(g, placed(backend_named("cuda"), memory))
@@ -128,20 +141,16 @@ def _graphs(g: Graph, memories: Sequence[Memory]) -> list[Any]:
     return made
 
 
-def whole_words(starts: NDArray[Any]) -> NDArray[Any]:
-    """The starts of ranges, so that each begins with a word of a bitmap."""
-    made = starts.copy()
-    made[1:-1] = np.minimum((starts[1:-1] + 16) // 32 * 32, starts[-1])
-    return made
-
-
 def _whole(g: Graph, there: Placement) -> Graph:
-    """The graph on one GPU: the same arrays on the first, a copy on others.
+    """The graph on one GPU: the same arrays on the first, a copy on others, which share edges that are spread.
 
     It is a graph of its own in any case, since workspaces belong to a graph, and have what is the same in all runs.
     """
     here = g
-    if not there.shares_arrays_with(g.placement):
+    if g._topology.spread is not None:
+        if there.memory is not g.placement.memory:
+            here = g._once(f"graph seen by {there}", lambda: spreading.seen(g, there))
+    elif not there.shares_arrays_with(g.placement):
         here = moving._origin(g, there) or g._once(f"copy on {there}", lambda: moving._copy(g, there))
     return here._wrap(here._topology, there)
 

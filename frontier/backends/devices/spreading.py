@@ -1,0 +1,303 @@
+"""Graphs whose edges are spread over the memories of several GPUs, each of which has those of its own vertices.
+
+Every array with one entry for each edge slot is one range of addresses on all GPUs (:mod:`frontier.memory.spread`). So
+kernels and arrays of CuPy are as on one GPU. Steps walk along the edges of a GPU's own vertices, which lie in its own
+memory; what is read of others' comes over the links between GPUs. Offsets and columns of vertices are whole on each.
+"""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.devices import together
+from frontier.graph.build_arrays import sorted_rows
+from frontier.graph.graph import Graph
+from frontier.memory import spread
+from frontier.memory.arrays import adopt, is_device, to_host
+from frontier.partitions.partition import partition
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from frontier.graph.topology import Topology
+    from frontier.memory.base import Memory
+    from frontier.memory.placement import Placement
+
+__all__ = ["LEAST", "Spread", "seen", "spread_graph", "starts_of"]
+
+#: Edge slots from which on edges are spread; each GPU has a copy of a smaller graph.
+LEAST = 1 << 22
+
+#: What to advise if a GPU has no room for its part.
+HINT = (
+    "with more GPUs each has fewer edges, Graph.to('cuda:0,1,2'); narrower dtypes would help (Graph.memory_estimate() "
+    "tells what each GPU holds); one GPU alone may leave edges in the host's memory, Graph.to('cuda', edges='auto')"
+)
+
+#: Slots that a GPU looks at in one go where it makes what is derived from edges.
+CHUNK = 1 << 26
+
+
+class Spread:
+    """How the edges of a graph are shared out.
+
+    Attributes
+    ----------
+    memories : tuple of Memory
+        Of the GPU of each part; one that is named twice has two parts.
+    starts : ndarray of int64, shape (parts + 1,)
+        First vertex of each part, and the number of vertices.
+    bounds : ndarray of int64, shape (parts + 1,)
+        First edge slot of each part, and the number of them.
+    """
+
+    def __init__(self, memories: Sequence[Memory], starts: NDArray[Any], bounds: NDArray[Any]) -> None:
+        self.memories, self.starts, self.bounds = tuple(memories), starts, bounds
+
+    def bytes_of(self, itemsize: int) -> dict[Memory, int]:
+        """Bytes that each GPU has of an array."""
+        made = dict.fromkeys(self.memories, 0)
+        for memory, slots in zip(self.memories, np.diff(self.bounds).tolist(), strict=True):
+            made[memory] += slots * itemsize
+        return made
+
+    def empty(self, dtype: Any, bounds: NDArray[Any] | None = None) -> Any:
+        """Return an array with an entry for each edge slot, shared out as the slots are, or at other bounds."""
+        for memory, size in self.bytes_of(np.dtype(dtype).itemsize).items():
+            memory.check_room(size, "edges of a graph", HINT)
+        cuts = self.bounds if bounds is None else bounds
+        with self.memories[0].using("edges of a graph"):
+            devices = [int(getattr(memory, "index", 0)) for memory in self.memories]
+            return spread.empty(int(cuts[-1]), dtype, cuts.tolist(), devices)
+
+    def full(self, values: Any, dtype: Any) -> Any:
+        """Return an array of values: one for all slots, or one for each, in any memory."""
+        made = self.empty(dtype)
+        with self.memories[0].using("a field of edges"):
+            _assign(made, values)
+        return made
+
+    def taken(self, values: Any, bounds: NDArray[Any] | None = None) -> Any:
+        """Return values in parts: the same array if they are, or are no numbers, as a graph's columns may be."""
+        if spread.is_spread(values) or values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
+            return values
+        made = self.empty(values.dtype.newbyteorder("="), bounds)
+        with self.memories[0].using("edges of a graph"):
+            _assign(made, values)
+        return made
+
+    def each(self, work: Callable[[int], Any]) -> list[Any]:
+        """Call a function for each part, whose GPU is current; several GPUs work at the same time."""
+
+        def one(part: int) -> Any:
+            memory = self.memories[part]
+            with memory.using("edges of a graph"):
+                made = work(part)
+                memory.synchronize()
+                return made
+
+        return together.each(range(len(self.memories)), one, together.at_once(self.memories))
+
+    def share_out(self, top: Topology) -> Topology:
+        """Note how the edges of a graph are shared out, and that what is derived from them is made in parts."""
+        top.spread, it = self, weakref.proxy(top)
+        top.recipes.update(
+            sources=lambda: _sources(it, self),
+            in_lists=lambda: _transposed(it, self, False)[:2],
+            in_edges=lambda: _in_edges(it, self),
+            num_loops=lambda: _num_loops(it, self),
+        )
+        return top
+
+    def here(self, array: Any, part: int) -> Any:
+        """An array in parts as one of a part's GPU."""
+        return spread.seen_by(array, int(getattr(self.memories[part], "index", 0)))
+
+
+def _assign(made: Any, values: Any) -> None:
+    """Write values to an array in parts, on the first of its GPUs."""
+    if np.ndim(values) == 0 or isinstance(made, np.ndarray):
+        made[...] = to_host(values) if isinstance(made, np.ndarray) else values
+    elif is_device(values):
+        made[...] = adopt(values)
+    else:
+        made.set(np.ascontiguousarray(values, made.dtype))
+
+
+def starts_of(g: Graph, parts: int) -> NDArray[Any]:
+    """First vertex of each part, and the number of vertices: ranges begin with words of bitmaps."""
+    found = g._topology.spread
+    if found is not None and len(found.memories) == parts:
+        made: NDArray[Any] = found.starts
+        return made
+    return whole_words(partition(g, parts).starts)
+
+
+def whole_words(starts: NDArray[Any]) -> NDArray[Any]:
+    """The starts of ranges, so that each begins with a word of a bitmap."""
+    made = starts.copy()
+    made[1:-1] = np.minimum((starts[1:-1] + 16) // 32 * 32, starts[-1])
+    return made
+
+
+# ---- copies of graphs ------------------------------------------------------------------------------------
+
+
+def spread_graph(g: Graph, there: Placement, memories: Sequence[Memory]) -> Graph:
+    """Copy a graph, from the host or a GPU, to several GPUs; none of them ever has all edges."""
+    top, starts = g._topology, starts_of(g, len(memories))
+    moved = g.placement.memory.moved
+    made = Spread(memories, starts, to_host(top.offsets[moved(starts)]).astype(np.int64))
+    built = top.built()
+    inward = [*built.get("in_lists", ())[1:], built.get("in_edges")]
+    in_bounds = to_host(built["in_lists"][0][moved(starts)]).astype(np.int64) if "in_lists" in built else made.bounds
+    _check_room(top, made)
+
+    def copied(array: Any, kind: str) -> Any:
+        if kind == "edges":
+            return made.taken(array, in_bounds if any(array is each for each in inward) else None)
+        return there.memory.moved(array, copy=there.memory is not g.placement.memory)
+
+    with there.memory.using("the arrays of the graph"):
+        copy = top.copied(copied)
+        there.memory.synchronize()  # whichever stream reads them next
+    copy.derived["origin"] = (g.placement, weakref.ref(top))
+    return Graph._wrap(made.share_out(copy), there)
+
+
+def _check_room(top: Topology, how: Spread) -> None:
+    arrays = list(top.arrays())
+    each = sum(array.itemsize for kind, array in arrays if kind == "edges")
+    whole = sum(array.nbytes for kind, array in arrays if kind != "edges")
+    for memory, size in how.bytes_of(each).items():
+        memory.check_room(size + whole, "a GPU's part of a graph", HINT)
+
+
+def seen(g: Graph, there: Placement) -> Graph:
+    """A graph in parts as another of its GPUs sees it: with the same arrays of edges, and copies of all others."""
+    top, memory = g._topology, there.memory
+    index = int(getattr(memory, "index", 0))
+
+    def moved(array: Any, kind: str) -> Any:
+        return spread.seen_by(array, index) if kind == "edges" else memory.moved(array)
+
+    with memory.using("the arrays of the graph"):
+        made = top.copied(moved)
+        memory.synchronize()
+    made.derived.update(max_degree=g.max_degree, traits=g.traits)
+    top = weakref.proxy(top)
+    place = g.placement
+
+    def of_whole(name: str) -> Any:
+        return getattr(Graph._wrap(top, place), name)
+
+    made.recipes.update(
+        sources=lambda: moved(of_whole("sources"), "edges"),
+        in_edges=lambda: moved(of_whole("in_edges"), "edges"),
+        in_lists=lambda: (moved(of_whole("in_offsets"), "offsets"), moved(of_whole("in_sources"), "edges")),
+    )
+    return Graph._wrap(made, there)
+
+
+# ---- what is derived from edges --------------------------------------------------------------------------
+
+
+def _stretches(first: int, end: int) -> Any:
+    """Cut a range of slots into pieces of which temporary arrays are small."""
+    return itertools.pairwise([*range(first, end, CHUNK), end] if end > first else [])
+
+
+def _own_sources(top: Topology, how: Spread, part: int) -> Any:
+    """Yield pieces of a part's slots, each with the sources of its edges."""
+    memory = how.memories[part]
+    first, end = how.starts[part : part + 2].tolist()
+    begins, xp = memory.moved(top.offsets[first : end + 1]), memory.xp
+    for low, high in _stretches(*how.bounds[part : part + 2].tolist()):
+        rows = xp.searchsorted(begins, xp.arange(low, high, dtype=begins.dtype), side="right")
+        yield low, high, (rows + (first - 1)).astype(top.id_dtype)
+
+
+def _sources(top: Topology, how: Spread) -> Any:
+    """Source of each edge slot."""
+    made = how.empty(top.id_dtype)
+
+    def fill(part: int) -> None:
+        here = how.here(made, part)
+        for low, high, rows in _own_sources(top, how, part):
+            here[low:high] = rows
+
+    how.each(fill)
+    return made
+
+
+def _num_loops(top: Topology, how: Spread) -> int:
+    """Number of self-loops."""
+
+    def count(part: int) -> int:
+        targets = how.here(top.ends, part)
+        return sum(int((rows == targets[low:high]).sum()) for low, high, rows in _own_sources(top, how, part))
+
+    return sum(how.each(count))
+
+
+def _in_edges(top: Topology, how: Spread) -> Any:
+    """Edge slot of each in-edge; the lists that come with them are kept too."""
+    offsets, sources, slots = _transposed(top, how, True)
+    if top.directed:
+        top.once("in_lists", lambda: (offsets, sources))
+    return slots
+
+
+def _transposed(top: Topology, how: Spread, permutation: bool) -> tuple[Any, Any, Any]:
+    """In-offsets, in-sources and, if asked for, the edge slot of each in-edge.
+
+    Each GPU reads the targets of all edges, and takes those edges that lead to its own vertices.
+    """
+    n, m = len(top.offsets) - 1, top.num_slots
+
+    def mine(part: int) -> tuple[Any, Any, Any]:
+        memory, targets = how.memories[part], how.here(top.ends, part)
+        first, end = how.starts[part : part + 2].tolist()
+        offsets, xp = memory.moved(top.offsets), memory.xp
+        ends, slots = [targets[:0]], [offsets[:0]]
+        for low, high in _stretches(0, m):
+            piece = targets[low:high]
+            at = xp.flatnonzero((piece >= first) & (piece < end))
+            ends.append(piece[at] - first)
+            slots.append((at + low).astype(offsets.dtype))
+        near, places = xp.concatenate(ends), xp.concatenate(slots)
+        del ends, slots
+        far = (xp.searchsorted(offsets, places, side="right") - 1).astype(top.id_dtype)
+        kept = places if permutation else None
+        del places
+        rows = sorted_rows(xp, near, far, n, need_order=permutation, num_sources=end - first)
+        return rows.offsets, rows.targets, None if kept is None else kept[rows.order]
+
+    found = how.each(mine)
+    first = how.memories[0]
+    bounds = np.zeros(len(found) + 1, np.int64)
+    np.cumsum([len(sources) for _, sources, _ in found], out=bounds[1:])
+    with first.using("the in-edges of a graph"):
+        offsets = first.xp.zeros(n + 1, top.offsets.dtype)
+        for part, (begins, _, _) in enumerate(found):
+            low, high = how.starts[part : part + 2].tolist()
+            offsets[low + 1 : high + 1] = first.moved(begins[1:]).astype(offsets.dtype) + int(bounds[part])
+        first.synchronize()
+
+    def gathered(values: list[Any], dtype: Any) -> Any:
+        made = how.empty(dtype, bounds)
+
+        def put(part: int) -> None:
+            how.here(made, part)[int(bounds[part]) : int(bounds[part + 1])] = values[part]
+
+        how.each(put)
+        return made
+
+    sources = gathered([each[1] for each in found], top.id_dtype)
+    return offsets, sources, gathered([each[2] for each in found], top.offsets.dtype) if permutation else None
