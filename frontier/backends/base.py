@@ -174,12 +174,12 @@ class Backend(ABC):
         """Build a graph of which each process has a part, where :attr:`divides`; options as of ``fr.from_edges``."""
         raise FrontierError(f"the {self.name} backend does not divide graphs")
 
-    def parts_of(self, graph: Graph) -> tuple[Memory, ...]:
-        """Return the memories over which it spreads the edges of a graph like this one; none: they are in one piece."""
+    def parts_for(self, num_slots: int) -> tuple[Memory, ...]:
+        """Return the memories over which it spreads so many edge slots; none: they are in one piece."""
         return ()
 
     def spread(self, graph: Graph, placement: Placement) -> Graph:
-        """Return a copy of a graph whose edges are spread over the memories that :meth:`parts_of` returns."""
+        """Return a copy of a graph whose edges are spread over the memories that :meth:`parts_for` returns."""
         raise FrontierError(f"the {self.name} backend does not spread edges over several memories")
 
     def may_pull(self, g: Graph) -> bool:

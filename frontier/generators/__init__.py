@@ -11,6 +11,7 @@ import numpy as np
 from frontier.errors import GraphError
 from frontier.generators.arrays import later
 from frontier.generators.random_numbers import (
+    at_once,
     check_room,
     draws,
     generating,
@@ -24,6 +25,8 @@ from frontier.graph.build import from_edges
 from frontier.graph.graph import Graph
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array, id_dtype
+from frontier.memory.base import Memory
+from frontier.memory.host import HOST
 from frontier.memory.placement import Placement
 from frontier.memory.shortage import telling
 
@@ -81,7 +84,8 @@ def rmat(
         The same seed gives the same graph, on any number of threads. None: another graph each time.
     placement : Placement or str, optional
         Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: it is made in parts, of which every
-        process makes and keeps one.
+        process makes and keeps one. ``"cuda:0,1"``: every GPU makes a share of the edges, and keeps those of its own
+        vertices.
 
     Returns
     -------
@@ -112,14 +116,17 @@ def rmat(
         generating(count).shuffle(state[1], names)
     draws_each = (scale + 1) // 2
 
-    def ends(first: int, number: int) -> tuple[Array, Array]:
-        kernels = generating(number)
-        start = later(state[0], first * draws_each)
-        src, dst = np.empty(number, id_dtype(n)), np.empty(number, id_dtype(n))
-        on_threads(lambda lo, hi: kernels.rmat(start, lo, hi, scale, *thresholds, src, dst), number)
+    there: dict[Memory, Array] = {HOST: names}
+
+    def ends(first: int, number: int, memory: Memory = HOST) -> tuple[Array, Array]:
+        kernels, start = generating(number, memory), later(state[0], first * draws_each)
+        src, dst = (memory.xp.empty(number, id_dtype(n)) for _ in range(2))
+        over = on_threads if memory is HOST else at_once
+        over(lambda lo, hi: kernels.rmat(start, lo, hi, scale, *thresholds, src, dst), number)
         if permute:
-            on_threads(lambda lo, hi: kernels.relabel(src, names, lo, hi), number)
-            on_threads(lambda lo, hi: kernels.relabel(dst, names, lo, hi), number)
+            known = there[memory] if memory in there else there.setdefault(memory, memory.moved(names))
+            over(lambda lo, hi: kernels.relabel(src, known, lo, hi), number)
+            over(lambda lo, hi: kernels.relabel(dst, known, lo, hi), number)
         return src, dst
 
     kind = scale, a, b, c, permute
@@ -162,8 +169,8 @@ def urand(
     n, count = 1 << scale, _edge_count(scale, edge_factor)
     state = _keys(seed, placement, n, count)
 
-    def ends(first: int, number: int) -> tuple[Array, Array]:
-        drawn = (draws(later(key, first), number) & np.uint64(n - 1) for key in state[:2])
+    def ends(first: int, number: int, memory: Memory = HOST) -> tuple[Array, Array]:
+        drawn = (draws(later(key, first), number, memory) & np.uint64(n - 1) for key in state[:2])
         src, dst = (end.astype(id_dtype(n)) for end in drawn)
         return src, dst
 
@@ -387,27 +394,35 @@ def _made(src: Array, dst: Array, n: int, weights: Weights, state: Array, **opti
 
 def _keys(seed: Any, placement: Placement | str | None, n: int, count: int) -> Array:
     """The seeds of a graph that may be made in parts, once there is room for it."""
-    divides = placement is not None and Placement.parse(placement).divides
+    place = None if placement is None else Placement.parse(placement)
+    divides = place is not None and _divides(place, count)
     check_room(n, 0 if divides else count)
-    if divides and seed is None:
+    if divides and seed is None and place is not None and place.memory is HOST:
         raise GraphError("a graph that several processes make together needs seed=, the same on all")
     return keys(seed)
 
 
+def _divides(place: Placement, count: int) -> bool:
+    """Whether a graph of so many edges is made in parts: by processes, or by several GPUs."""
+    return bool(place.backend.parts_for(count)) if place.memory is not HOST else place.divides
+
+
 def _placed(
-    ends: Callable[[int, int], tuple[Array, Array]], n: int, count: int, weights: Weights, state: Array,
+    ends: Callable[..., tuple[Array, Array]], n: int, count: int, weights: Weights, state: Array,
     placement: Placement | str | None, directed: bool, kind: Any = None,
 ) -> Graph:  # fmt: skip
     """A graph without self-loops of edges of which any range can be made: as a whole, or in parts."""
     place = Placement.parse("cpu" if placement is None else placement)
-    if not place.divides:
+    if not _divides(place, count):
         return _made(*ends(0, count), n, weights, state, directed=directed, self_loops="drop").to(place)
 
-    def make(lo: int, hi: int) -> Piece:
-        drawn = None if weights is None else weights_in(weights, hi - lo, later(state[2], lo))
-        return Piece(*ends(lo, hi - lo), drawn)
+    def make_on(memory: Memory, lo: int, hi: int) -> Piece:
+        drawn = None if weights is None else weights_in(weights, hi - lo, later(state[2], lo), memory)
+        return Piece(*ends(lo, hi - lo, memory), drawn)
 
-    shares = Shares(count, make, n, name=(kind, count, weights, state.tolist()))
+    shares = Shares(
+        count, lambda lo, hi: make_on(HOST, lo, hi), n, name=(kind, count, weights, state.tolist()), make_on=make_on
+    )
     made: Graph = place.backend.build(shares, place, directed=directed, duplicates="first", self_loops="drop")
     return made
 

@@ -1,4 +1,4 @@
-"""The generators of ``frontier.generators.kernels`` by array operations, for graphs too small to be worth compiling.
+"""The generators of ``frontier.generators.kernels`` by array operations, on a GPU or for few edges.
 
 They produce the same numbers, because a seed must give the same graph however it is made.
 """
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from frontier.graph.topology import Array
+from frontier.memory.arrays import namespace_of
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MUL_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -34,14 +35,14 @@ def later(seed: Any, places: int) -> Any:
 
 def fill(seed: Any, lo: int, hi: int, out: Array) -> None:
     """Write the numbers lo to hi of a sequence."""
-    out[lo:hi] = _drawn(seed, np.arange(lo, hi, dtype=np.uint64))
+    out[lo:hi] = _drawn(seed, namespace_of(out).arange(lo, hi, dtype=np.uint64))
 
 
 def rmat(seed: Any, lo: int, hi: int, scale: int, t_a: Any, t_ab: Any, t_abc: Any, src: Array, dst: Array) -> None:
     """Make R-MAT edges lo to hi; the thresholds are out of 2**32, one half of a draw each."""
-    draws = (scale + 1) // 2
-    places = np.arange(lo, hi, dtype=np.uint64) * np.uint64(draws)
-    s, d = np.zeros(hi - lo, np.uint64), np.zeros(hi - lo, np.uint64)
+    draws, xp = (scale + 1) // 2, namespace_of(src)
+    places = xp.arange(lo, hi, dtype=np.uint64) * np.uint64(draws)
+    s, d = xp.zeros(hi - lo, np.uint64), xp.zeros(hi - lo, np.uint64)
     for bit in range(scale):
         if bit % 2 == 0:
             bits = _drawn(seed, places + np.uint64(bit // 2))

@@ -13,16 +13,18 @@ from typing import Any
 import numpy as np
 
 from frontier.errors import GraphError
+from frontier.generators import arrays
 from frontier.graph.build_sort import stretches, workers_for
 from frontier.graph.topology import Array
+from frontier.memory.base import Memory
 from frontier.memory.host import HOST
 from frontier.native import threads
 from frontier.native.jit import sparing
 
-__all__ = ["check_room", "draws", "generating", "keys", "on_threads", "uniform", "weights_in", "whole"]
+__all__ = ["at_once", "check_room", "draws", "generating", "keys", "on_threads", "uniform", "weights_in", "whole"]
 
 
-def weights_in(weights: Any, count: int, key: Any) -> Array:
+def weights_in(weights: Any, count: int, key: Any, memory: Memory = HOST) -> Array:
     """Random weights in a range."""
     try:
         low, high = weights
@@ -33,34 +35,36 @@ def weights_in(weights: Any, count: int, key: Any) -> Array:
     if not valid:
         raise GraphError(f"weights must be (low, high) with low <= high, not {weights!r}")
     if not integers:
-        reals: Array = low + (high - low) * uniform(key, count)
+        reals: Array = low + (high - low) * uniform(key, count, memory)
         return reals
     if low < -(2**63) or high >= 2**63:
         raise GraphError(f"integer weights must fit into int64, but {weights!r} do not")
     dtype = np.int32 if max(-low - 1, high) < 2**31 else np.int64
-    drawn = draws(key, count) % np.uint64(min(int(high) - int(low) + 1, 2**64 - 1))
+    drawn = draws(key, count, memory) % np.uint64(min(int(high) - int(low) + 1, 2**64 - 1))
     return (drawn.view(np.int64) + np.int64(low)).astype(dtype)
 
 
-def uniform(key: Any, count: int) -> Array:
+def uniform(key: Any, count: int, memory: Memory = HOST) -> Array:
     """Floats uniform in [0, 1)."""
-    numbers: Array = (draws(key, count) >> np.uint64(11)) * (1.0 / (1 << 53))
+    numbers: Array = (draws(key, count, memory) >> np.uint64(11)) * (1.0 / (1 << 53))
     return numbers
 
 
-def draws(key: Any, count: int) -> Array:
-    """Numbers of 64 random bits."""
+def draws(key: Any, count: int, memory: Memory = HOST) -> Array:
+    """Numbers of 64 random bits; in the memory of a GPU, by array operations."""
+    if memory is not HOST:
+        made: Array = memory.xp.empty(count, np.uint64)
+        arrays.fill(key, 0, count, made)
+        return made
     kernels = generating(count)
     out = np.empty(count, np.uint64)
     on_threads(lambda lo, hi: kernels.fill(key, lo, hi, out), count)
     return out
 
 
-def generating(count: int) -> Any:
+def generating(count: int, memory: Memory = HOST) -> Any:
     """What makes so many random edges or numbers: array operations, or compiled kernels."""
-    if sparing(count, "frontier.generators.kernels"):
-        from frontier.generators import arrays
-
+    if memory is not HOST or sparing(count, "frontier.generators.kernels"):
         return arrays
     from frontier.generators import kernels
 
@@ -79,6 +83,11 @@ def on_threads(make: Callable[[int, int], None], count: int) -> None:
     workers = workers_for(count)
     bounds = stretches(count, workers)
     threads.run(lambda w: make(bounds[w], bounds[w + 1]), workers)
+
+
+def at_once(make: Callable[[int, int], None], count: int) -> None:
+    """Call ``make(0, count)``, as on a GPU, which has threads of its own."""
+    make(0, count)
 
 
 def whole(name: str, value: Any, least: int, most: int | None = None) -> int:

@@ -67,7 +67,8 @@ def from_edges(
         Columns of vertex data, shape (n,), and of edge data, shape (k,), which follow the edges.
     placement : Placement or str, optional
         Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: every process keeps the edges of its
-        own vertices only; all processes call this together, with integers for ``src`` and ``dst``.
+        own vertices only; all processes call this together, with integers for ``src`` and ``dst``. ``"cuda:0,1"``: so
+        does every GPU.
     parts : bool
         With ``placement="ranks"``: whether each process gives edges of its own, which together are those of the graph,
         in the order of ranks. If not, all give the same.

@@ -15,7 +15,7 @@ import numpy as np
 from frontier.errors import GraphError
 from frontier.graph.topology import Array, id_dtype, offset_dtype
 
-__all__ = ["Rows", "bytes_for", "counts", "narrowed", "sorted_rows", "spread", "transposed", "widened"]
+__all__ = ["Rows", "bytes_for", "count", "counts", "narrowed", "sorted_rows", "spread", "transposed", "widened"]
 
 _STRETCH = 1 << 28  # slots worked on at a time: CuPy's prefix sum needs a copy, its scatter counts in 32 bits
 
@@ -240,7 +240,7 @@ def spread(xp: Any, offsets: Array, dtype: Any) -> Array:
     for first in range(0, m, _STRETCH):
         part = made[first : first + _STRETCH]
         low, high = xp.searchsorted(begins, xp.asarray([first, first + len(part)], begins.dtype)).tolist()
-        _count(xp, part, begins[low:high] - first)
+        count(xp, part, begins[low:high] - first)
         part[...] = xp.cumsum(part, dtype=dtype)
         if first:
             part += made[first - 1]
@@ -251,11 +251,11 @@ def counts(xp: Any, ids: Array, length: int, dtype: Any) -> Array:
     """Return how often each id occurs."""
     made: Array = xp.zeros(length, dtype)
     for first in range(0, len(ids), _STRETCH):
-        _count(xp, made, ids[first : first + _STRETCH])
+        count(xp, made, ids[first : first + _STRETCH])
     return made
 
 
-def _count(xp: Any, made: Array, ids: Array) -> None:
+def count(xp: Any, made: Array, ids: Array) -> None:
     """Add how often each id occurs."""
     if len(ids):
         # the GPU adds to unsigned integers only, where they have 64 bits

@@ -45,7 +45,7 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
         return moved(graph.decompressed(), there)
     if _shares(graph._topology, here, graph, there):
         return graph._wrap(graph._topology, there)
-    if there.backend.parts_of(graph):
+    if _parts(graph, there):
         return _origin(graph, there) or graph._once(f"copy on {there}", lambda: there.backend.spread(graph, there))
     if _lies_on_host(there) and not _lies_on_host(here):
         return graph._wrap(_host_topology(graph), there) if there.edges is None else on_host(graph).to(there)
@@ -86,7 +86,12 @@ def _origin(graph: Graph, there: Placement) -> Graph | None:
 def _shares(top: Topology, here: Placement, graph: Graph, there: Placement) -> bool:
     """Whether arrays at one placement are what a graph needs at another: also in the same memories, if in several."""
     parts = () if top.spread is None else top.spread.memories
-    return there.shares_arrays_with(here) and parts == there.backend.parts_of(graph)
+    return there.shares_arrays_with(here) and parts == _parts(graph, there)
+
+
+def _parts(graph: Graph, there: Placement) -> tuple[Memory, ...]:
+    """The memories over which the edges of a graph are spread at a placement; compressed ones are not."""
+    return () if graph._topology.packed else there.backend.parts_for(graph.num_slots)
 
 
 def _copy(graph: Graph, there: Placement) -> Graph:

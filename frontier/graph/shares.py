@@ -11,6 +11,7 @@ import numpy as np
 
 from frontier.errors import GraphError
 from frontier.graph.topology import Array
+from frontier.memory.base import Memory
 
 __all__ = ["Piece", "Shares"]
 
@@ -53,6 +54,8 @@ class Shares:
         Whether edges of an undirected graph occur from both ends, as in its rows, and not once; which is checked.
     check : callable, optional
         Called with the number of edges that there are together; raises an error if that is wrong.
+    make_on : callable, optional
+        ``make_on(memory, lo, hi)``: what ``make`` returns, made in the memory of a GPU.
     """
 
     count: int
@@ -63,6 +66,7 @@ class Shares:
     name: Any = None
     both_ways: bool = False
     check: Callable[[int], None] | None = None
+    make_on: Callable[[Memory, int, int], Piece] | None = None
 
     @classmethod
     def of(cls, whole: Piece, num_vertices: int | None, alone: bool) -> Shares:

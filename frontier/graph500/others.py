@@ -10,6 +10,7 @@ import numpy as np
 from frontier.backends.ranks.communicators import Threads
 from frontier.errors import VerificationError
 from frontier.graph500.validation import Evidence
+from frontier.memory.host import HOST
 
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
@@ -30,7 +31,8 @@ class Others:
     def of(cls, place: Placement) -> Others:
         """Those that run programs at a placement together."""
         backend: Any = place.backend
-        return cls(backend.communicator() if place.divides else Threads(1).members[0])
+        several = place.divides and place.memory is HOST  # not GPUs of one process
+        return cls(backend.communicator() if several else Threads(1).members[0])
 
     def wait(self) -> None:
         """Wait until all are here."""

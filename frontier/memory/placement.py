@@ -69,8 +69,8 @@ class Computing(Protocol):
     def residing(self, graph: Any, placement: Placement, edges: str | None, memory: int | str | None) -> Placement:
         """Return the placement of a graph whose edges are to lie elsewhere."""
 
-    def parts_of(self, graph: Any) -> tuple[Memory, ...]:
-        """Return the memories over which it spreads the edges of a graph like this one, if it does."""
+    def parts_for(self, num_slots: int) -> tuple[Memory, ...]:
+        """Return the memories over which it spreads so many edge slots, if it does."""
 
     def spread(self, graph: Any, placement: Placement) -> Any:
         """Return a copy of a graph whose edges are spread over these memories."""

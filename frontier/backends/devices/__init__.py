@@ -1,7 +1,7 @@
 """Several GPUs of one process: the steps of a program, and the edges of its graph, divided among them.
 
-``spreading`` makes graphs whose edges lie in the memories of several GPUs, each with those of its own vertices; fields
-of vertices are on all. ``replicas`` is what each GPU has of a graph and a problem. Most programs are one kernel on each
+``spreading`` copies graphs to the memories of several GPUs, each with the edges of its own vertices, and ``building``
+makes them there; fields of vertices are on all. ``replicas`` is what each GPU has of a graph and a problem. Most programs are one kernel on each
 GPU: ``touches`` finds which can be, and what their steps touch at elements of other GPUs; ``peers`` and ``program``
 lower them, ``printer`` prints kernels, ``phases`` are the parts of these that exchange, ``meeting`` is the barrier of
 all GPUs, and ``meeting_words`` what they tell each other there. ``fused`` runs the kernels, of which ``part`` is one,
@@ -20,7 +20,7 @@ faster. A GPU that is named twice stands for two: so programs are tested on a si
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frontier.backends.base import Backend
 from frontier.backends.devices import choice, spreading
@@ -31,6 +31,7 @@ from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
+    from frontier.graph.shares import Shares
     from frontier.lowering.loops import Program
     from frontier.memory.base import Memory
     from frontier.program.execution import Execution
@@ -102,19 +103,23 @@ class DevicesBackend(Backend):
         """Return the names of the GPUs."""
         return ", ".join(detection.device_name(index) for index in self.devices)
 
-    def parts_of(self, graph: Graph) -> tuple[Memory, ...]:
-        """Return the memories of all GPUs, unless the graph is small, or they do not reach each other's memory.
-
-        Compressed lists are not spread.
-        """
+    def parts_for(self, num_slots: int) -> tuple[Memory, ...]:
+        """Return the memories of all GPUs, unless there are few slots, or they do not reach each other's memory."""
         least = choice.LEAST if self.chooses else spreading.LEAST
-        if graph.num_slots < least or graph._topology.packed or not spread.possible(self.devices):
-            return ()
-        return tuple(self.memories)
+        return () if num_slots < least or not spread.possible(self.devices) else tuple(self.memories)
 
     def spread(self, graph: Graph, placement: Placement) -> Graph:
         """Return a copy of a graph of which each GPU has the edges of its own vertices."""
-        return spreading.spread_graph(graph, placement, self.parts_of(graph))
+        return spreading.spread_graph(graph, placement, self.parts_for(graph.num_slots))
+
+    def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
+        """Build a graph of which each GPU makes a part; a small one is made on the host."""
+        from frontier.backends.devices import building
+
+        memories = self.parts_for(shares.count)
+        if not memories:
+            return building.whole(shares, **options).to(placement)
+        return building.build(shares, placement, memories, **options)
 
     def may_pull(self, g: Graph) -> bool:
         """Whether lists are not all short: where they are, every pass pushes."""

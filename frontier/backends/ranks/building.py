@@ -29,7 +29,7 @@ from frontier.partitions.cuts import at_equal_weights
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
 
-__all__ = ["OwnRows", "build", "places"]
+__all__ = ["OwnRows", "build", "mixed", "places"]
 
 #: A share is made in so many pieces at most, of so many edges at least; rows are sorted in so many blocks.
 PIECES, LEAST, BLOCKS = 256, 1 << 14, 64
@@ -273,7 +273,7 @@ def check_both_ways(rows: OwnRows, comm: Communicator) -> None:
         src = np.repeat(np.arange(first + begin, first + stop, dtype=np.uint64), np.diff(begins[begin : stop + 1]))
         dst = rows.targets[slots].astype(np.uint64)
         value = None if weights is None else weights[slots]
-        there, back = there + _mixed(src, dst, value), back + _mixed(dst, src, value)
+        there, back = there + mixed(src, dst, value), back + mixed(dst, src, value)
     told = comm.gather((there, back))
     if (sum(each[0] for each in told) - sum(each[1] for each in told)) % 2**64:
         raise common(GraphError(
@@ -281,7 +281,7 @@ def check_both_ways(rows: OwnRows, comm: Communicator) -> None:
         ))  # fmt: skip
 
 
-def _mixed(src: Array, dst: Array, weights: Array | None) -> int:
+def mixed(src: Array, dst: Array, weights: Array | None) -> int:
     """A number that is made of edges, in whatever order they are."""
     found: Any = src * np.uint64(0x9E3779B97F4A7C15) + dst * np.uint64(0xC2B2AE3D27D4EB4F)
     if weights is not None:
