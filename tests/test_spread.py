@@ -96,6 +96,22 @@ def test_from_a_gpu_and_with_in_lists(several):
     is_same(other.targets, g.targets)
 
 
+def test_graphs_made_of_others(several):
+    g = graphs()[0]
+    there = g.to(several)
+    for made, expected in (
+        (there.reordered(), g.reordered()),
+        (there.induced(np.arange(50)), g.induced(np.arange(50))),
+        (there.contracted(np.arange(128) // 2), g.contracted(np.arange(128) // 2)),
+    ):
+        is_same(whole(made, "targets"), expected.targets)
+        is_same(whole(made, "weights"), expected.weights)
+    packed = there.compressed()
+    assert packed._topology.spread is None
+    is_same(packed.targets, g.targets)
+    is_same(whole(packed.decompressed().to("cpu").to(several), "targets"), g.targets)
+
+
 class Cut:
     """A kernel that sees only what its GPU owns of arrays of edges, and no ids elsewhere."""
 

@@ -471,7 +471,7 @@ class Graph:
         from frontier.graph.reorder import reordered
 
         with self._placement.memory.using("another order of a graph"):
-            return reordered(self, order)
+            return moving.spread_alike(self, reordered(self, order))
 
     def induced(self, vertices: Any) -> Graph:
         """Return the subgraph of some vertices, with all edges between them.
@@ -507,7 +507,7 @@ class Graph:
         from frontier.graph.subgraphs import induced
 
         with self._placement.memory.using("a subgraph"):
-            return induced(self, vertices)
+            return moving.spread_alike(self, induced(self, vertices))
 
     def contracted(self, labels: Any, *, self_loops: str = "keep") -> Graph:
         """Return the graph in which all vertices with the same label are one vertex.
@@ -546,7 +546,7 @@ class Graph:
         from frontier.graph.subgraphs import contracted
 
         with self._placement.memory.using("a contracted graph"):
-            return contracted(self, labels, self_loops)
+            return moving.spread_alike(self, contracted(self, labels, self_loops))
 
     # -- memory ----------------------------------------------------------------------------
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.topology import Topology
 
-__all__ = ["moved", "on_host", "plainly_on_host", "resident"]
+__all__ = ["moved", "on_host", "plainly_on_host", "resident", "spread_alike"]
 
 
 def resident(graph: Graph, asked: Placement | str, edges: str | None, memory: int | str | None) -> Graph:
@@ -52,6 +52,15 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
     if not _lies_on_host(here):
         return on_host(graph).to(there)
     return _origin(graph, there) or graph._once(f"copy on {there} {there.edges!r}", lambda: _copy(graph, there))
+
+
+def spread_alike(graph: Graph, made: Graph) -> Graph:
+    """Return a graph made of another with its edges spread over several memories, if those of the other are."""
+    there = made.placement
+    if graph._topology.spread is None or not _parts(made, there):
+        return made
+    spread: Graph = there.backend.spread(made, there)
+    return spread
 
 
 def on_host(graph: Graph) -> Graph:

@@ -40,9 +40,16 @@ def empty(length: int, dtype: Any, bounds: Sequence[int], devices: Sequence[int]
     cupy, made = detection.cupy(), np.dtype(dtype)
     if length == 0:
         return cupy.empty(0, made)
-    block = _Block(length * made.itemsize, [bound * made.itemsize for bound in bounds], devices)
+    size, cuts = length * made.itemsize, [bound * made.itemsize for bound in bounds]
+    try:
+        block = _Block(size, cuts, devices)
+    except MemoryError:  # CuPy keeps what it has freed, where the driver does not find it
+        for index in set(devices):
+            with gpu(index).using():
+                cupy.get_default_memory_pool().free_all_blocks()
+        block = _Block(size, cuts, devices)
     _blocks[block.start] = block
-    memory = cupy.cuda.UnownedMemory(block.start, length * made.itemsize, block, devices[0])
+    memory = cupy.cuda.UnownedMemory(block.start, size, block, devices[0])
     return cupy.ndarray(length, made, cupy.cuda.MemoryPointer(memory, 0))
 
 

@@ -14,6 +14,7 @@ from frontier.program.step import walk
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.topology import Topology
+    from frontier.memory.base import Memory
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -64,6 +65,13 @@ def alone(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule
     return backend.start(step, made, f, schedule)
 
 
+def _copy(memory: Memory, array: Any) -> Any:
+    """A copy of an array that may be spread, by a kernel."""
+    made = memory.xp.empty(len(array), array.dtype)
+    made[...] = array
+    return made
+
+
 def _whole(g: Graph) -> Topology | None:
     """The arrays of a graph, all of them on the first GPU; None if they have no room there."""
     top, memory = g._topology, g.placement.memory
@@ -76,7 +84,7 @@ def _whole(g: Graph) -> Topology | None:
         if needed + in_lists + BESIDE * g.num_vertices > memory.free():
             return [None]
         with memory.using("all edges of a graph, for a program that one GPU runs"):
-            made = top.copied(lambda array, kind: array.copy() if kind == "edges" else array)
+            made = top.copied(lambda array, kind: _copy(memory, array) if kind == "edges" else array)
             memory.synchronize()
         return [made]
 
