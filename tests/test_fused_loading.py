@@ -181,10 +181,10 @@ def lower(p, src, dst):
 def test_addresses_are_written_when_they_change(several, monkeypatch):
     written, made = [], {}
 
-    def lasting(p, g, first, make=replicas._problem):
+    def lasting(p, g, first, shared, make=replicas._problem):
         """The other GPUs' arrays lie where they lay before."""
         if (p, g) not in made:
-            made[p, g] = make(p, g, first)
+            made[p, g] = make(p, g, first, shared)
         return made[p, g]
 
     monkeypatch.setattr(part, "_write", lambda *given, write=part._write: written.append(given) or write(*given))
