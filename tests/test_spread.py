@@ -87,8 +87,9 @@ def test_from_a_gpu_and_with_in_lists(several):
     """In-lists are shared out by the vertices to which edges lead; numbers of in-edges may be wanted first."""
     g = graphs()[1]
     is_same(g.in_edges, g.in_edges)
-    one = g.to("cuda")
-    for there in (one.to(several), g.to(several), Graph(g.offsets, g.targets, directed=True).to(several)):
+    names = ["cuda", "cuda:1"] if len(detection.every()) > 1 else ["cuda"]
+    ones = [g.to(name).to(several) for name in names]
+    for there in (*ones, g.to(several), Graph(g.offsets, g.targets, directed=True).to(several)):
         is_same(whole(there, "in_edges"), g.in_edges)
         is_same(whole(there, "in_sources"), g.in_sources)
     other = g.to(several).with_weights(np.ones(g.num_slots, np.float32))

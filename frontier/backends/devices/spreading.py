@@ -73,14 +73,12 @@ class Spread:
             memory.check_room(size, "edges of a graph", HINT)
         cuts = self.bounds if bounds is None else bounds
         with self.memories[0].using("edges of a graph"):
-            devices = [int(getattr(memory, "index", 0)) for memory in self.memories]
-            return spread.empty(int(cuts[-1]), dtype, cuts.tolist(), devices)
+            return spread.empty(int(cuts[-1]), dtype, cuts.tolist(), [_index(memory) for memory in self.memories])
 
     def full(self, values: Any, dtype: Any) -> Any:
         """Return an array of values: one for all slots, or one for each, in any memory."""
         made = self.empty(dtype)
-        with self.memories[0].using("a field of edges"):
-            _assign(made, values)
+        self._assign(made, values)
         return made
 
     def taken(self, values: Any, bounds: NDArray[Any] | None = None) -> Any:
@@ -88,9 +86,32 @@ class Spread:
         if spread.is_spread(values) or values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
             return values
         made = self.empty(values.dtype.newbyteorder("="), bounds)
-        with self.memories[0].using("edges of a graph"):
-            _assign(made, values)
+        self._assign(made, values)
         return made
+
+    def _assign(self, made: Any, values: Any) -> None:
+        """Write values to an array in parts, from the GPU where they are, or from the first."""
+        first = self.memories[0]
+        given = adopt(values) if is_device(values) else values
+        if isinstance(made, np.ndarray) or np.ndim(given) == 0:
+            with first.using("edges of a graph"):
+                made[...] = to_host(given) if isinstance(made, np.ndarray) else given
+            return
+        if is_device(values):
+            here = next((each for each in self.memories if _index(each) == given.device.id), None)
+            if here is not None:
+                with here.using("edges of a graph"):
+                    spread.seen_by(made, _index(here))[...] = given
+                    here.synchronize()
+                return
+        with first.using("edges of a graph"):
+            for low, high in _stretches(0, len(made)):
+                piece = given[low:high]
+                if is_device(piece):  # of a GPU that is none of these
+                    made[low:high] = first.moved(piece)
+                else:
+                    made[low:high].set(np.ascontiguousarray(piece, made.dtype))
+            first.synchronize()
 
     def each(self, work: Callable[[int], Any]) -> list[Any]:
         """Call a function for each part, whose GPU is current; several GPUs work at the same time."""
@@ -117,17 +138,12 @@ class Spread:
 
     def here(self, array: Any, part: int) -> Any:
         """An array in parts as one of a part's GPU."""
-        return spread.seen_by(array, int(getattr(self.memories[part], "index", 0)))
+        return spread.seen_by(array, _index(self.memories[part]))
 
 
-def _assign(made: Any, values: Any) -> None:
-    """Write values to an array in parts, on the first of its GPUs."""
-    if np.ndim(values) == 0 or isinstance(made, np.ndarray):
-        made[...] = to_host(values) if isinstance(made, np.ndarray) else values
-    elif is_device(values):
-        made[...] = adopt(values)
-    else:
-        made.set(np.ascontiguousarray(values, made.dtype))
+def _index(memory: Memory) -> int:
+    """The number of a GPU."""
+    return int(getattr(memory, "index", 0))
 
 
 def starts_of(g: Graph, parts: int) -> NDArray[Any]:
@@ -182,7 +198,7 @@ def _check_room(top: Topology, how: Spread) -> None:
 def seen(g: Graph, there: Placement) -> Graph:
     """A graph in parts as another of its GPUs sees it: with the same arrays of edges, and copies of all others."""
     top, memory = g._topology, there.memory
-    index = int(getattr(memory, "index", 0))
+    index = _index(memory)
 
     def moved(array: Any, kind: str) -> Any:
         return spread.seen_by(array, index) if kind == "edges" else memory.moved(array)
