@@ -13,6 +13,7 @@ from frontier.backends.devices import choice, fused, spreading
 from frontier.graph.graph import Graph
 from frontier.memory import detection, spread
 from frontier.memory.arrays import to_host
+from frontier.memory.gpu import GpuMemory
 
 pytestmark = pytest.mark.gpu
 
@@ -244,3 +245,13 @@ def test_memory_of_each_gpu(several):
     rest = 2 * g.offsets.nbytes + g.vertices["name"].nbytes + whole.fields
     assert sum(there.each) == pytest.approx(edges + parts * rest, abs=9 * parts)
     assert "GPU 1" in str(there)
+
+
+@pytest.mark.skipif(not SIMULATED, reason="a GPU has room")
+def test_no_room(several, monkeypatch):
+    """The message says what a part needs, and what would help."""
+    g = graphs()[0]
+    monkeypatch.setattr(GpuMemory, "small", 0)
+    monkeypatch.setattr(strict_cupy.pool, "limit", 2000)
+    with pytest.raises(fr.DeviceMemoryError, match=r"a GPU's part of a graph: .* with more GPUs each has fewer edges"):
+        g.to(several)

@@ -576,9 +576,9 @@ class Graph:
         running any of them. ``fr.pagerank`` takes 4 bytes less per vertex at tolerances of 1e-6 and above.
         ``fr.betweenness`` is counted for one source, or for a graph too large to be copied, and ``fr.sssp`` on a graph
         without weights as if weights were float64. Searches on a directed graph make its in-edges when they first pull,
-        so with ``direction="push"`` they need none. Of a graph that is spread over several GPUs, the figures are those of the
-        GPU that holds most, and ``each`` has the totals of all. The figures are within a tenth of what is used; threads of the host
-        need some memory in addition.
+        so with ``direction="push"`` they need none. Of a graph that is spread over several GPUs, the figures are those
+        of the GPU that holds most, and ``each`` has the totals of all. The figures are within a tenth of what is used;
+        threads of the host need some memory in addition.
         """
         return estimate(self, primitive, in_edges, bytes_per_vertex)
 
