@@ -53,6 +53,8 @@ class Row:
     sent, waited : int, float
         In a row ``exchange`` of the ranks backend: the bytes that the rank gave to the others together, and the seconds
         until all had given theirs.
+    read : int
+        Bytes of edges that were read from outside the memory of the GPU, where that is known.
     """
 
     number: int
@@ -68,6 +70,7 @@ class Row:
     rank: int = 0
     sent: int = 0
     waited: float = 0.0
+    read: int = 0
 
     @property
     def gteps(self) -> float:
@@ -282,7 +285,8 @@ def _written(text: str, path: str | Path | None) -> str:
 
 def _table(made: Trace) -> str:
     head = ["pass", "step", "direction", "balance", "in", "out", "edges", "ms", "GTEPS", "backend"]
-    lines = [head + ["rank", "sent", "waited ms"] * bool(made.ranks)]
+    reading = any(row.read for row in made.rows)
+    lines = [head + ["rank", "sent", "waited ms"] * bool(made.ranks) + ["read"] * reading]
     for row in made.rows:
         seconds = row.seconds + row.compile_seconds
         line = [
@@ -292,6 +296,8 @@ def _table(made: Trace) -> str:
         if made.ranks:
             exchange = [f"{row.sent:,}", f"{row.waited * 1e3:.3f}"] if row.backend == "ranks" else ["", ""]
             line += [str(row.rank), *exchange]
+        if reading:
+            line.append(f"{row.read:,}" if row.read else "")
         lines.append(line)
     text = _aligned(lines, {1, 2, 3, 9})
     compiling = f", and {made.compile_seconds:.3f} s of compiling" if made.compile_seconds else ""

@@ -321,6 +321,7 @@ def simulated() -> Iterator[None]:
         patch.setattr(detection, "cupy", lambda: module)
         patch.setattr(launch, "detection", there)
         patch.setattr(pinned, "mapped", lambda values, index: array(values))
+        patch.setattr(pinned, "buffer", lambda size: (made := np.empty(size, np.uint8), made.ctypes.data))
         patch.setattr(mixed, "mixed", lambda values, index, share: array(values))
         patch.setattr(spread, "empty", spread_empty)
         patch.setattr(spread, "seen_by", seen_by)

@@ -26,7 +26,8 @@ def copies(g: Graph, count: int, weights: bool = False) -> Graph:
     weights : bool
         Whether the copies have weights, if the graph has weights.
     """
-    repeated = g.placement.memory.xp.tile(g.weights, count) if weights and g.weights is not None else None
+    memory = g.placement.memory
+    repeated = memory.xp.tile(memory.moved(g.weights), count) if weights and g.weights is not None else None
     rows = _rows(g, g.offsets, g.targets, count)
     # copies are made of small graphs, whose edges need not lie elsewhere
     there = placed(g.placement.backend, g.placement.memory)
@@ -52,7 +53,8 @@ def outline(g: Graph, count: int) -> Graph:
 
 
 def _rows(g: Graph, offsets: Array, ends: Array, count: int) -> tuple[Array, Array]:
-    xp = g.placement.memory.xp
+    memory = g.placement.memory
+    xp, ends = memory.xp, memory.moved(ends)  # which may lie on a disk
     number = xp.arange(count, dtype=ends.dtype)[:, None]
     begins = xp.empty(count * g.num_vertices + 1, offsets.dtype)
     begins[:-1] = xp.ravel(offsets[:-1] + number * g.num_slots)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
+from frontier.memory.disk import lies_on_disk
 from frontier.memory.host import HOST
 from frontier.memory.placement import Placement
 
@@ -107,7 +108,9 @@ def _copy(graph: Graph, there: Placement) -> Graph:
     top, what = graph._topology, "the arrays of the graph"
     needed: dict[Memory, int] = defaultdict(int)
     for kind, array in top.arrays():
-        needed[there.memory_of(kind)] += array.nbytes
+        memory = there.memory_of(kind)
+        if not (memory.residence == "disk" and lies_on_disk(array)):  # stays where it is
+            needed[memory] += array.nbytes
     for memory, size in needed.items():
         memory.check_room(size, what)
     apart = there.memory is not graph.placement.memory

@@ -70,7 +70,7 @@ class PackedIds:
         """Return the ids as an array, which is made anew if nobody has it any more."""
         found = None if self._plain is None else self._plain()
         if found is None:
-            found = _on_device(self) if is_device(self.words) or is_device(self.frames) else _on_host(self)
+            found = _on_device(self) if is_device(self.words) else _on_host(self)
             self._plain = weakref.ref(found)
         return found
 
@@ -109,7 +109,7 @@ def _on_host(packed: PackedIds) -> NDArray[Any]:
     from frontier.graph import packed_kernels as kernels
 
     found = np.empty(packed.length, packed.dtype)
-    kernels.unpack(packed.frames, packed.words, found)
+    kernels.unpack(to_host(packed.frames), packed.words, found)  # words may lie on a disk, and frames on a GPU
     found.flags.writeable = False
     return found
 

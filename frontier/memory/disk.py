@@ -9,8 +9,9 @@ import mmap
 import os
 import shutil
 import tempfile
+import weakref
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
 from frontier.memory.host import HOST
 
-__all__ = ["DISK", "DiskMemory", "lies_on_disk", "mapped", "spill_folder"]
+__all__ = ["DISK", "DiskMemory", "File", "file_of", "lies_on_disk", "mapped", "spill_folder"]
 
 #: Bytes that are written at a time.
 _BLOCK = 1 << 26
@@ -84,16 +85,69 @@ def spill_folder() -> str:
     return folder
 
 
+class File(mmap.mmap):
+    """A file that is mapped, and may be read besides: where a read fails, there is an error, and no signal."""
+
+    _name = ""
+    _number = -1
+    _known: tuple[int, int] | None = None
+
+    @classmethod
+    def of(cls, file: BinaryIO, size: int, name: str, changes: bool) -> File:
+        """Map so many bytes of an open file, which may be closed then.
+
+        Parameters
+        ----------
+        file : file object
+        size : int
+        name : str
+            For messages.
+        changes : bool
+            Whether it may be written to.
+        """
+        made = cls(file.fileno(), size, access=mmap.ACCESS_WRITE if changes else mmap.ACCESS_READ)
+        made._name, made._number = name, os.dup(file.fileno())
+        weakref.finalize(made, os.close, made._number).atexit = False
+        if not changes:
+            made._known = made._seen()
+        return made
+
+    def check(self) -> None:
+        """Raise an error if the file has become another one, or shorter, since it was opened."""
+        if self._known is not None and self._seen() != self._known:
+            raise GraphError(f"{self._name}: the file has changed since it was opened; open the graph again")
+
+    def read_into(self, buffer: memoryview, first: int) -> None:
+        """Fill a buffer with the bytes from ``first`` on. Other threads may do the same meanwhile."""
+        done = 0
+        while done < len(buffer):
+            try:
+                got = os.preadv(self._number, [buffer[done:]], first + done)
+            except OSError as error:
+                what = f"{self._name}: cannot be read at byte {first + done:,}"
+                raise GraphError(f"{what}: {error.strerror}") from None
+            if got == 0:
+                raise GraphError(f"{self._name}: ends at byte {first + done:,}; it was longer when it was opened")
+            done += got
+
+    def _seen(self) -> tuple[int, int]:
+        found = os.fstat(self._number)
+        return found.st_size, found.st_mtime_ns
+
+
+def file_of(values: np.ndarray) -> tuple[File, int] | None:
+    """Return the file in which an array lies, and at which byte it begins; None if it lies in no file."""
+    base: Any = values
+    while base is not None and not isinstance(base, mmap.mmap):
+        base = base.obj if isinstance(base, memoryview) else getattr(base, "base", None)
+    if not isinstance(base, File):
+        return None
+    return base, values.ctypes.data - np.frombuffer(base, np.uint8).ctypes.data
+
+
 def lies_on_disk(values: Any) -> bool:
     """Whether an array, or what it is a part of, is a mapped file."""
-    while values is not None:
-        if isinstance(values, mmap.mmap):
-            return True
-        if isinstance(values, memoryview):
-            values = values.obj
-        else:
-            values = getattr(values, "base", None)
-    return False
+    return isinstance(values, np.ndarray) and file_of(values) is not None
 
 
 def mapped(path: str, dtype: Any, length: int) -> np.ndarray:
@@ -101,18 +155,23 @@ def mapped(path: str, dtype: Any, length: int) -> np.ndarray:
     if length == 0:
         return np.empty(0, dtype)
     with open(path, "rb") as file:
-        memory = mmap.mmap(file.fileno(), length * np.dtype(dtype).itemsize, access=mmap.ACCESS_READ)
-    return np.frombuffer(memory, dtype, length)
+        made = File.of(file, length * np.dtype(dtype).itemsize, path, changes=False)
+    return np.frombuffer(made, dtype, length)
 
 
 def _file(size: int) -> np.ndarray:
     """Return a file without a name as bytes."""
     if size == 0:
         return np.empty(0, np.uint8)
-    with tempfile.TemporaryFile(dir=spill_folder()) as file:
+    folder = spill_folder()
+    with tempfile.TemporaryFile(dir=folder) as file:
         # Now, and not by a signal that ends the process when a page finds no room:
         if hasattr(os, "posix_fallocate"):
-            os.posix_fallocate(file.fileno(), 0, size)
+            try:
+                os.posix_fallocate(file.fileno(), 0, size)
+            except OSError as error:
+                what = f"{size:,} bytes cannot be written to {folder}: {error.strerror}"
+                raise GraphError(f"{what}; {DISK.hint}") from None
         else:
             file.truncate(size)
-        return np.frombuffer(mmap.mmap(file.fileno(), size), np.uint8)
+        return np.frombuffer(File.of(file, size, f"a file in {folder}", changes=True), np.uint8)

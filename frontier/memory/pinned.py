@@ -19,7 +19,7 @@ from frontier.memory.base import Memory
 from frontier.memory.gpu import gpu
 from frontier.memory.shortage import HINT
 
-__all__ = ["PinnedMemory"]
+__all__ = ["PinnedMemory", "buffer"]
 
 #: From how many bytes on an array is pinned where it lies. The system gives so large a block pages of its own, which no
 #: other array shares; smaller ones are copied.
@@ -137,6 +137,27 @@ class HostBlock:
         """Where it begins, for the host and for the GPU."""
         assert self.bytes is not None
         return int(self.bytes.ctypes.data)
+
+
+def buffer(size: int) -> tuple[np.ndarray, int]:
+    """Return so many bytes of pinned memory, which the host may write to, and their address for a GPU.
+
+    They are the current GPU's; whoever has the bytes keeps them.
+    """
+    made = np.empty(size, np.uint8)
+    if detection.simulated():
+        return made, int(made.ctypes.data)
+    block = HostBlock(made)
+    assert block.bytes is not None
+    held = block.bytes.view(_Held)
+    held.block = block
+    return held, block.address
+
+
+class _Held(np.ndarray):
+    """Bytes that keep the block in which they are."""
+
+    block: HostBlock
 
 
 def mapped(values: np.ndarray, index: int) -> Any:

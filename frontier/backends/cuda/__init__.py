@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from frontier.backends.base import Backend
 from frontier.errors import GraphError
 from frontier.memory import detection
+from frontier.memory.disk import DISK
 from frontier.memory.gpu import GpuMemory, gpu
 from frontier.memory.limits import parsed
 from frontier.memory.mixed import MixedMemory
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.execution import CudaExecution
     from frontier.graph.graph import Graph
     from frontier.lowering.loops import Program
+    from frontier.program.execution import Execution
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -44,11 +46,16 @@ class CudaBackend(Backend):
 
     name = "cuda"
     massively_parallel = True
-    reads_edges_from: tuple[str, ...] = ("host",)
+    reads_edges_from: tuple[str, ...] = ("host", "disk")
     keeps_pairs = True
 
-    def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> CudaExecution:
+    def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Execution:
         """Begin to run a step."""
+        edges = p.graph.placement.edges
+        if edges is not None and edges.residence == "disk":
+            from frontier.backends.cuda.from_disk import DiskExecution
+
+            return DiskExecution(step, p, f, schedule)
         return _execution()(step, p, f, schedule)
 
     def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:
@@ -66,16 +73,18 @@ class CudaBackend(Backend):
         return placed(self, gpu(detection.usable(int(part) if part else None)))
 
     def residing(self, graph: Graph, placement: Placement, edges: str | None, memory: int | str | None) -> Placement:
-        """Return the placement of a graph whose edges the GPU finds in its own memory, in the host's, or in both."""
+        """Return the placement of a graph whose edges are in the GPU's memory, the host's, both, or on a disk."""
         own = placement.memory
         assert isinstance(own, GpuMemory)
-        if edges not in (None, "device", "host", "auto"):
-            known = "'device', 'host' or 'auto'"
+        if edges not in (None, "device", "host", "disk", "auto"):
+            known = "'device', 'host', 'disk' or 'auto'"
             raise GraphError(f"edges={edges!r} is not possible on {placement.name!r}: choose {known}")
-        if memory is not None and edges in ("device", "host"):
+        if memory is not None and edges in ("device", "host", "disk"):
             raise GraphError(f"memory= is for edges='auto', not for edges={edges!r}")
         if edges == "device":
             return placed(self, own)
+        if edges == "disk":
+            return placed(self, own, DISK)
         if edges == "host":
             return placed(self, own, PinnedMemory(own.index))
         share = _share(graph, own, memory)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from frontier.backends.devices.replicas import same
+from frontier.backends.python.hosted import same
 from frontier.backends.ranks.writes import check_writes
 from frontier.errors import FunctorError
 from frontier.memory.placement import backend_named, placed

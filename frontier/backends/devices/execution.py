@@ -7,11 +7,8 @@ that are not divided run on the first GPU, and the others take over what they wr
 
 from __future__ import annotations
 
-import copy
 import time
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from frontier import tracing
 from frontier.backends.devices import together
@@ -19,16 +16,13 @@ from frontier.backends.devices.compaction import changed, marked
 from frontier.backends.devices.direction import Direction
 from frontier.backends.devices.exchange import Outcome, given_bytes, merge, own_values, united
 from frontier.backends.devices.owners import kept_by_owners
-from frontier.backends.devices.replicas import Replica, replicas_of, same
-from frontier.backends.python.interpreter import Context, Interpretation
-from frontier.backends.python.view import View
+from frontier.backends.devices.replicas import Replica, replicas_of
+from frontier.backends.python.hosted import Hosted, alone
+from frontier.backends.python.interpreter import Interpretation
 from frontier.backends.ranks.writes import check_writes, written
-from frontier.errors import FrontierError
-from frontier.memory.arrays import to_host
 from frontier.memory.placement import backend_named
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
-from frontier.program.schedule import Schedule
 from frontier.program.step import captures_of
 
 if TYPE_CHECKING:
@@ -69,7 +63,7 @@ class DevicesExecution(Interpretation):
                 self._context.complete()
 
 
-class _Walk(Context):
+class _Walk(Hosted):
     """The interpreter's walk through a program, with steps divided among GPUs."""
 
     def __init__(self, p: Problem, schedule: ResolvedSchedule, replicas: list[Replica], kept: frozenset[str]) -> None:
@@ -78,11 +72,6 @@ class _Walk(Context):
         self._plans: dict[Step, _Plan] = {}
         self._latest: tuple[Frontier | None, list[Frontier]] = None, []
         super().__init__(p, schedule)
-
-    def refresh(self) -> None:
-        """Look at the fields anew: functors that the host calls read single elements."""
-        arrays = {name: _Fetched(array) for name, array in self.problem.arrays.items()}
-        self._view = View(same(self.problem, arrays=arrays))
 
     def load(self) -> None:
         """Let all GPUs have the fields as they are now."""
@@ -113,10 +102,10 @@ class _Walk(Context):
         first = self._replicas[0]
         first.prepare(p)
         current = self._copies(f)[0] if isinstance(f, Frontier) else None
-        alone = step if isinstance(f, int) else _alone(step, "push")
-        captures_of(alone)
+        inner = step if isinstance(f, int) else alone(step, "push")
+        captures_of(inner)
         with first.memory.using():
-            made = _run(alone, first.whole, current, self._given)
+            made = _run(inner, first.whole, current, self._given)
             first.memory.synchronize()
         names = _writes(step, p)
         self._each(lambda replica: _take_over(replica, p, names))
@@ -194,22 +183,6 @@ class _Walk(Context):
             self._latest = f, self._each(lambda replica: _copied(replica, f))
         return self._latest[1]
 
-    def _record(self, name: str, f: Frontier | None) -> None:
-        """Keep a frontier; elements that were recorded before are found by marks instead of sets."""
-        assert f is not None
-        p = self.problem
-        key = f"{name}, {f.kind}"
-        before = self.records[name]
-        marks = self._noted.get(key)
-        if marks is None or not before:
-            marks = self._noted[key] = p.graph.placement.memory.full(f.capacity, False, np.bool_)
-        ids = f.ids
-        again = ids[marks[ids]]
-        if len(again):
-            raise FrontierError(f"record={name!r}: {f.kind} {int(again.min())} occurs in two passes")
-        marks[ids] = True
-        before.append(f)
-
     # ---- on all GPUs --------------------------------------------------------------------------------
 
     def _each(self, work: Callable[[Replica], Any]) -> list[Any]:
@@ -247,7 +220,7 @@ class _Plan:
         self.by_rows = step.by_rows and not counts and not any(each.topology for each in touched)
         # Along in-edges it is the owner of the target who writes at an edge, and not that of the edge, of the source.
         self.merged = {each.name for each in self.fields if each.combine or self.kinds[each.name] == "edge"}
-        self.ways = {way: _alone(step, way) for way in ("push", "pull")}
+        self.ways = {way: alone(step, way) for way in ("push", "pull")}
         self.direction: Direction | None = None
         given = schedule if step.schedule is None else step.schedule.over(schedule)
         # In a pull other GPUs walk along edges of the same source, so that only targets may be written.
@@ -365,27 +338,3 @@ def _run(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule)
     return execution.frontier
 
 
-def _alone(step: Any, way: str) -> Any:
-    """The step without a frontier of its own, for it gets a part of that, and with a direction."""
-    kept = step.__dict__.setdefault("_on_devices", {})
-    made = kept.get(way)
-    if made is None:
-        made = kept[way] = copy.copy(step)
-        made.over = None
-        made.schedule = (Schedule() if step.schedule is None else step.schedule).replace(direction=way)
-        for name in ("_builds", "_code", "_on_devices", "_touches"):
-            made.__dict__.pop(name, None)
-    return made
-
-
-class _Fetched:
-    """A field on a GPU of which the host reads single elements."""
-
-    def __init__(self, array: Any) -> None:
-        self._array, self.dtype, self.ndim = array, array.dtype, array.ndim
-
-    def __len__(self) -> int:
-        return len(self._array)
-
-    def __getitem__(self, index: int) -> Any:
-        return to_host(self._array[index : index + 1])[0]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.devices import spreading
+from frontier.backends.python.hosted import same
 from frontier.graph import moving
 from frontier.graph.topology import Topology
 from frontier.memory import spread
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.program.problem import Problem
 
-__all__ = ["Replica", "replicas_of", "same"]
+__all__ = ["Replica", "replicas_of"]
 
 
 class Replica:
@@ -103,13 +104,6 @@ def replicas_of(p: Problem, memories: Sequence[Memory], share: bool = False) -> 
     for rank, (memory, (graphs, own)) in enumerate(zip(memories, kept, strict=True)):
         with memory.using("the fields of a problem"):
             made.append(Replica(rank, p, memory, graphs, own, shared))
-    return made
-
-
-def same(p: Problem, **changes: Any) -> Problem:
-    """A problem with the same arrays, which ``copy.copy`` might lay anew, and some attributes changed."""
-    made: Problem = object.__new__(type(p))
-    vars(made).update({**vars(p), **changes})
     return made
 
 

@@ -65,9 +65,13 @@ class Context:
         self.records: dict[str, list[Frontier]] = {}
         self.passes = 0
         self._noted: dict[str, Any] = {}
-        self._targets = p.graph.targets  # kept, as compressed lists would be made plain at every access
+        self._targets = self._kept()
         self._numbered: dict[Any, Any] = {}
         self.refresh()
+
+    def _kept(self) -> Any:
+        """Return what must stay in memory: compressed lists would be made plain at every access."""
+        return self.problem.graph.targets
 
     def refresh(self) -> None:
         """Look at the fields anew, after two were exchanged."""

@@ -1,0 +1,84 @@
+"""The interpreter's walk through a program whose steps run elsewhere, as one kernel each on a GPU, and whose fields do.
+
+What is not an element's business, such as conditions and scalars, the host decides.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.python.interpreter import Context
+from frontier.backends.python.view import View
+from frontier.errors import FrontierError
+from frontier.memory.arrays import to_host
+from frontier.program.schedule import Schedule
+
+if TYPE_CHECKING:
+    from frontier.program.frontiers import Frontier
+    from frontier.program.problem import Problem
+
+__all__ = ["Hosted", "alone", "same"]
+
+
+class Hosted(Context):
+    """The walk; a subclass says how a step runs."""
+
+    def _kept(self) -> Any:
+        return None  # the host looks at no edges
+
+    def refresh(self) -> None:
+        """Look at the fields anew: functors that the host calls read single elements."""
+        arrays = {name: _Fetched(array) for name, array in self.problem.arrays.items()}
+        self._view = View(same(self.problem, arrays=arrays))
+
+    def _record(self, name: str, f: Frontier | None) -> None:
+        """Keep a frontier; elements that were recorded before are found by marks instead of sets."""
+        assert f is not None
+        p = self.problem
+        key = f"{name}, {f.kind}"
+        before = self.records[name]
+        marks = self._noted.get(key)
+        if marks is None or not before:
+            marks = self._noted[key] = p.graph.placement.memory.full(f.capacity, False, np.bool_)
+        ids = f.ids
+        again = ids[marks[ids]]
+        if len(again):
+            raise FrontierError(f"record={name!r}: {f.kind} {int(again.min())} occurs in two passes")
+        marks[ids] = True
+        before.append(f)
+
+
+class _Fetched:
+    """A field on a GPU of which the host reads single elements."""
+
+    def __init__(self, array: Any) -> None:
+        self._array, self.dtype, self.ndim = array, array.dtype, array.ndim
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def __getitem__(self, index: int) -> Any:
+        return to_host(self._array[index : index + 1])[0]
+
+
+def alone(step: Any, way: str) -> Any:
+    """The step without a frontier of its own, for it gets a part of that, and with a direction."""
+    kept = step.__dict__.setdefault("_ways", {})
+    made = kept.get(way)
+    if made is None:
+        made = kept[way] = copy.copy(step)
+        made.over = None
+        made.schedule = (Schedule() if step.schedule is None else step.schedule).replace(direction=way)
+        for name in ("_builds", "_code", "_ways", "_touches"):
+            made.__dict__.pop(name, None)
+    return made
+
+
+def same(p: Problem, **changes: Any) -> Problem:
+    """A problem with the same arrays, which ``copy.copy`` might lay anew, and some attributes changed."""
+    made: Problem = object.__new__(type(p))
+    vars(made).update({**vars(p), **changes})
+    return made

@@ -1,0 +1,224 @@
+"""A GPU on a graph whose edges lie on a disk: the same results as with all of them in its own memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from compare import equal
+from conftest import Backend
+from strategies import random_graphs
+from test_far_edges import PROGRAM, RESULTS, star
+
+import frontier as fr
+from frontier.backends import reading, windows
+from frontier.backends.cuda import disk_windows
+from frontier.memory import detection
+from frontier.memory.arrays import to_host
+from frontier.memory.disk import File
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows are small, so that there are several; what is not read of one is no vertex."""
+    monkeypatch.setattr(windows, "SLOTS", 64 if detection.simulated() else 256)
+    for name, value in (("PAGE", 32), ("GAP", 0), ("PIECE", 64), ("TOGETHER", 2)):
+        monkeypatch.setattr(reading, name, value)
+    monkeypatch.setattr(disk_windows, "SINGLE", 0)
+    begin = reading.Ring.begin
+
+    def poisoned(self: reading.Ring, number: int, parts: list[reading.Part]) -> dict[str, int]:
+        for buffer, _ in self._sets[number % reading.AHEAD].values():
+            buffer.fill(0xFF)
+        return begin(self, number, parts)
+
+    monkeypatch.setattr(reading.Ring, "begin", poisoned)
+
+
+@pytest.fixture
+def there(cuda: Backend) -> Callable[[fr.Graph], fr.Graph]:
+    return lambda g: g.to(cuda.name, edges="disk")
+
+
+def graphs(**options: Any) -> list[fr.Graph]:
+    simulated = detection.simulated()
+    given = random_graphs(2 if simulated else 6, seed=7, max_vertices=30 if simulated else 200, parallel=True, **options)
+    return [*given]
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_primitives(there: Callable[[fr.Graph], fr.Graph], name: str) -> None:
+    for g in (*graphs(weights=("int32",)), star().with_weights(np.ones(star().num_slots, np.int32))):
+        found, expected = (to_host(RESULTS[name](each)) for each in (there(g), g))
+        if expected.dtype.kind == "f":
+            np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
+        else:
+            equal(found, expected)
+
+
+def test_gathers(there: Callable[[fr.Graph], fr.Graph]) -> None:
+    names = ("total", "most", "least", "best", "some")
+    for g in graphs(weights=("int32",), directed=True):
+        for f in (None, range(0, g.num_vertices, 3)):
+            found = []
+            for each in (there(g), g):
+                p = fr.Problem(each, **{name: fr.vertex("int64") for name in names}, any=fr.vertex("bool"))
+                if f is None:
+                    PROGRAM(p)
+                else:
+                    for step in PROGRAM.steps:
+                        step(p, fr.Frontier(each, f))
+                found.append({name: to_host(getattr(p, name)) for name in (*names, "any")})
+            for name, values in found[0].items():
+                equal(values, found[1][name])
+
+
+def add(p, src, dst, edge, weight):  # type: ignore[no-untyped-def]
+    fr.atomic_add(p.total, dst, src + weight)
+    p.seen[edge] += 1
+    return (src + dst) % 3 == 0
+
+
+def before(p, src, dst, weight):  # type: ignore[no-untyped-def]
+    return src < dst + weight - 5
+
+
+def value(p, src, dst, edge):  # type: ignore[no-untyped-def]
+    return src * 7 + dst * 3 + edge
+
+
+def test_frontiers_of_edges(there: Callable[[fr.Graph], fr.Graph]) -> None:
+    """Slots, ends and weights are those of the graph, whatever window an edge is in."""
+    for g in graphs(weights=("int32",), directed=True):
+        found = []
+        for each in (there(g), g):
+            p = fr.Problem(each, total=fr.vertex("int64"), seen=fr.edge("int64"), sum=fr.scalar("int64"))
+            f = fr.Frontier(each, range(0, g.num_vertices, 2))
+            for edges in ("out", "in"):
+                made = fr.advance(p, f, add, output="edge", edges=edges)
+                kept = fr.filter(p, made, before)
+                sum_ = fr.reduce(p, kept, value, "sum", "sum")
+                after = fr.advance(p, kept, add, edges=edges)
+                found.append([np.sort(to_host(x.ids)) for x in (made, kept, after)])
+                found.append([to_host(p.total), to_host(p.seen), np.array(sum_)])
+            found.append([np.array(fr.reduce(p, fr.Frontier.all(each, "edge"), value, "max", "sum"))])
+        half = len(found) // 2
+        for mine, its in zip(found[:half], found[half:], strict=True):
+            for one, other in zip(mine, its, strict=True):
+                equal(one, other)
+
+
+def test_loops_pause_where_they_do(there: Callable[[fr.Graph], fr.Graph]) -> None:
+    g = fr.path(9)
+    far = there(g)
+    assert fr.bfs(far, 0).level[8] == 8
+    with fr.trace() as t:
+        fr.bfs(far, 4)
+    rows = [row for row in t.rows if row.read]
+    assert [row.size_in for row in rows][:2] == [1, 2]
+    assert sum(row.read for row in rows) >= g.num_slots * 4
+    assert "read" in str(t)
+
+
+def test_compressed(there: Callable[[fr.Graph], fr.Graph]) -> None:
+    for g in (*graphs(directed=True), star()):
+        far = there(g.compressed())
+        assert far.placement.residence["edges"] == "disk"
+        equal(to_host(fr.bfs(far, 0).level), fr.bfs(g, 0).level)
+        equal(to_host(far.targets), g.targets)
+        np.testing.assert_allclose(to_host(fr.pagerank(far).rank), fr.pagerank(g).rank, rtol=1e-6)
+
+
+def test_lists_anywhere(there: Callable[[fr.Graph], fr.Graph], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Steps that look for edges anywhere get all, if there is room."""
+    g = fr.rmat(5, 4, seed=2)
+    equal(to_host(fr.triangles(there(g), per_vertex=True).per_vertex), fr.triangles(g, per_vertex=True).per_vertex)
+    monkeypatch.setattr(disk_windows.limits, "free", lambda: (7, " under a limit"))
+    with pytest.raises(fr.FrontierMemoryError, match=r"looks for edges anywhere.*7 are free under a limit"):
+        fr.triangles(there(fr.rmat(5, 4, seed=3)))
+
+
+def test_opened(cuda: Backend, tmp_path: Path) -> None:
+    g = fr.rmat(6, 4, seed=1, directed=True, weights=(1, 9))
+    fr.write(g, tmp_path / "g.frontier")
+    far = fr.open(tmp_path / "g.frontier").to(cuda.name, edges="disk")
+    assert "edges in disk memory" in repr(far)
+    equal(to_host(fr.sssp(far, 1).distance), fr.sssp(g, 1).distance)
+    assert far.to(cuda.name, edges="device").placement == g.to(cuda.name).placement
+    equal(far.to("cpu").targets, g.targets)
+    with pytest.raises(fr.GraphError, match="memory= is for edges='auto'"):
+        g.to(cuda.name, edges="disk", memory=7)
+
+
+# ---- what goes wrong -------------------------------------------------------------------------------------
+
+
+def broken(path: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = path / "targets.bin"
+    if how == "cut off":
+        monkeypatch.setattr(File, "check", lambda self: None)  # as if it happened just after
+        os.truncate(file, 100)
+    elif how == "changed":
+        data = file.read_bytes()
+        file.write_bytes(data)
+        os.utime(file, ns=(1, 1))
+    else:
+
+        def failing(*_: Any) -> int:
+            raise OSError(5, "Input/output error")
+
+        monkeypatch.setattr(os, "preadv", failing)
+
+
+@pytest.mark.parametrize(
+    ("how", "words"),
+    [
+        ("cut off", r"targets\.bin: ends at byte 100; it was longer"),
+        ("changed", r"targets\.bin: the file has changed since it was opened"),
+        ("failing", r"targets\.bin: cannot be read at byte [\d,]+: Input/output error"),
+    ],
+)
+def test_files_that_fail_under_way(
+    cuda: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str, words: str
+) -> None:
+    path = tmp_path / "g.frontier"
+    fr.write(fr.rmat(6, 4, seed=1), path)
+    far = fr.open(path).to(cuda.name, edges="disk")
+    expected = to_host(fr.bfs(far, 0).level)
+    with monkeypatch.context() as patch:
+        broken(path, how, patch)
+        with pytest.raises(fr.GraphError, match=words):
+            fr.bfs(far, 0)
+    if how == "failing":  # and works again
+        equal(to_host(fr.bfs(far, 0).level), expected)
+
+
+def test_no_pinned_memory_left(there: Callable[[fr.Graph], fr.Graph], monkeypatch: pytest.MonkeyPatch) -> None:
+    far = there(fr.path(9))
+
+    def none(size: int) -> Any:
+        raise fr.FrontierMemoryError(f"{size:,} bytes of the host's memory cannot be pinned for a GPU")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(disk_windows.pinned, "buffer", none)
+        with pytest.raises(fr.FrontierMemoryError, match="cannot be pinned"):
+            fr.bfs(far, 0)
+    assert to_host(fr.bfs(far, 0).level)[8] == 8
+
+
+# ---- reading ---------------------------------------------------------------------------------------------
+
+
+def test_pages_of_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "PAGE", 10)
+    monkeypatch.setattr(reading, "GAP", 10)
+    starts = np.array([3, 8, 12, 25, 47, 90, 91])
+    stops = np.array([5, 8, 31, 26, 48, 95, 120])
+    equal(reading.merged_pages(starts, stops), [[0, 50], [90, 120]])
+    monkeypatch.setattr(reading, "GAP", 0)
+    equal(reading.merged_pages(starts, stops), [[0, 40], [40, 50], [90, 120]][:0] or [[0, 50], [90, 120]])
+    equal(reading.merged_pages(starts[1:2], stops[1:2]), np.empty((0, 2)))
