@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +46,18 @@ def there(cuda: Backend) -> Callable[[fr.Graph], fr.Graph]:
 
 
 def graphs(**options: Any) -> list[fr.Graph]:
-    simulated = detection.simulated()
-    given = random_graphs(2 if simulated else 6, seed=7, max_vertices=30 if simulated else 200, parallel=True, **options)
-    return [*given]
+    few, most = (1, 25) if detection.simulated() else (6, 200)
+    return [*random_graphs(few, seed=7, min_vertices=most - 5, max_vertices=most, parallel=True, **options)]
 
 
-@pytest.mark.parametrize("name", RESULTS)
+SLOW = pytest.mark.unsimulated("takes a minute there")
+FAST = ("bfs", "sssp", "components")
+
+
+@pytest.mark.parametrize("name", [name if name in FAST else pytest.param(name, marks=SLOW) for name in RESULTS])
 def test_primitives(there: Callable[[fr.Graph], fr.Graph], name: str) -> None:
-    for g in (*graphs(weights=("int32",)), star().with_weights(np.ones(star().num_slots, np.int32))):
+    hub = () if detection.simulated() else (star().with_weights(np.ones(star().num_slots, np.int32)),)
+    for g in (*graphs(weights=("int32",)), *hub):
         found, expected = (to_host(RESULTS[name](each)) for each in (there(g), g))
         if expected.dtype.kind == "f":
             np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
@@ -104,7 +109,7 @@ def test_frontiers_of_edges(there: Callable[[fr.Graph], fr.Graph]) -> None:
                 sum_ = fr.reduce(p, kept, value, "sum", "sum")
                 after = fr.advance(p, kept, add, edges=edges)
                 found.append([np.sort(to_host(x.ids)) for x in (made, kept, after)])
-                found.append([to_host(p.total), to_host(p.seen), np.array(sum_)])
+                found.append([to_host(p.total).copy(), to_host(p.seen).copy(), np.array(sum_)])
             found.append([np.array(fr.reduce(p, fr.Frontier.all(each, "edge"), value, "max", "sum"))])
         half = len(found) // 2
         for mine, its in zip(found[:half], found[half:], strict=True):
@@ -124,13 +129,19 @@ def test_loops_pause_where_they_do(there: Callable[[fr.Graph], fr.Graph]) -> Non
     assert "read" in str(t)
 
 
+def number(p, src):  # type: ignore[no-untyped-def]
+    return src
+
+
 def test_compressed(there: Callable[[fr.Graph], fr.Graph]) -> None:
     for g in (*graphs(directed=True), star()):
         far = there(g.compressed())
         assert far.placement.residence["edges"] == "disk"
         equal(to_host(fr.bfs(far, 0).level), fr.bfs(g, 0).level)
         equal(to_host(far.targets), g.targets)
-        np.testing.assert_allclose(to_host(fr.pagerank(far).rank), fr.pagerank(g).rank, rtol=1e-6)
+        p = fr.Problem(far, total=fr.vertex("int64"))
+        fr.gather(p, fr.Frontier.all(far), number, "sum", "total")
+        equal(to_host(p.total), [g.in_sources[a:b].sum() for a, b in pairwise(g.in_offsets)])
 
 
 def test_lists_anywhere(there: Callable[[fr.Graph], fr.Graph], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,5 +231,5 @@ def test_pages_of_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     stops = np.array([5, 8, 31, 26, 48, 95, 120])
     equal(reading.merged_pages(starts, stops), [[0, 50], [90, 120]])
     monkeypatch.setattr(reading, "GAP", 0)
-    equal(reading.merged_pages(starts, stops), [[0, 40], [40, 50], [90, 120]][:0] or [[0, 50], [90, 120]])
+    equal(reading.merged_pages(starts[[0, 3, 4]], stops[[0, 3, 4]]), [[0, 10], [20, 30], [40, 50]])
     equal(reading.merged_pages(starts[1:2], stops[1:2]), np.empty((0, 2)))

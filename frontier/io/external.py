@@ -98,6 +98,8 @@ def convert(
     try:
         work = _Work(f"{target}.part", options, Bar(target, shares.count, progress))
         _read(work, shares, self_loops)
+        if os.stat(name).st_mtime_ns != options["changed"]:
+            raise GraphError(f"{name}: the file has changed while it was read")
         _Rows(work, kind, duplicates).make()
         if kind:
             _InEdges(work).make()

@@ -72,6 +72,8 @@ def start(
     if schedule is not None and not isinstance(schedule, Schedule):
         raise _no_schedule(schedule)
     given = _DEFAULT if schedule is None else schedule.resolved()
+    if p.graph.placement.edges is not None:
+        p.graph._topology.check_files()
     backend = p.graph.placement.backend
     if not backend.takes_order and _has_order(step):
         step = expansion[0](step, p, given)

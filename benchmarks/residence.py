@@ -1,0 +1,369 @@
+"""Graphs larger than the GPU's memory: what it costs where the edges lie. ``python -m benchmarks.residence --help``.
+
+Parts of the table, each of which may be asked for alone:
+
+link   an iteration of PageRank with all edges on the GPU, half of them, none; plain and compressed; beside the rate of
+       the copy engine, measured in the same run, and the host's cores
+cupy   the same iteration as a user of CuPy would write it: products with pieces of a sparse matrix, which are copied to
+       two buffers in turn
+cap    PageRank and BFS where at most a tenth of the edges may lie on the GPU
+bfs    searches with the edges in the host's memory: which part of the edges they read, and of the time of a sweep
+disk   a sweep over edges in files, from the GPU and the CPU, beside a program that only reads the files; the system
+       forgets the files before each
+build  a Frontier graph of a file of edges, with little memory
+
+Every result is compared with that of the graph whose edges are on the GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import mmap
+import os
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import frontier as fr
+from benchmarks import gpu_graphs
+from benchmarks.devices import Host, open_device
+from frontier.memory.arrays import to_host
+from frontier.memory.disk import file_of
+
+PARTS = ("link", "cupy", "cap", "bfs", "disk", "build")
+ITERATIONS = 5
+DAMPING = 0.85
+
+
+class Table:
+    """Lines that are printed as they come, and kept for JSON."""
+
+    def __init__(self) -> None:
+        self.rows: list[dict[str, Any]] = []
+        print(f"{'part':6} {'what':34} {'ms':>10} {'MB':>9} {'GB/s':>7}  {'':}", flush=True)
+
+    def add(self, part: str, what: str, ms: float, size: float = 0, note: str = "") -> None:
+        """One line; ``size`` is in bytes."""
+        rate = size / ms / 1e6 if size and ms else 0.0
+        self.rows.append({"part": part, "what": what, "ms": ms, "bytes": size, "GB/s": rate, "note": note})
+        shown = (f"{size / 1e6:.0f}", f"{rate:.1f}") if size else ("", "")
+        print(f"{part:6} {what:34} {ms:10.3f} {shown[0]:>9} {shown[1]:>7}  {note}", flush=True)
+
+
+def edge_bytes(g: fr.Graph) -> int:
+    """Bytes of the far ends, plain or compressed."""
+    return int(g._topology.ends.nbytes)
+
+
+def iteration(g: fr.Graph, device: Host) -> tuple[float, Any]:
+    """Milliseconds of one iteration of PageRank, and the ranks after the first ones."""
+
+    def run(times: int) -> float:
+        start = time.perf_counter()
+        fr.pagerank(g, tolerance=0, max_iterations=times)
+        device.wait()
+        return (time.perf_counter() - start) * 1e3
+
+    rank = to_host(ranks(g, ITERATIONS))
+    run(1 + ITERATIONS)
+    each = [(run(1 + ITERATIONS) - run(1)) / ITERATIONS for _ in range(3)]
+    return statistics.median(each), rank
+
+
+def ranks(g: fr.Graph, times: int) -> Any:
+    """PageRank after so many iterations."""
+    return fr.pagerank(g, tolerance=0, max_iterations=times).rank
+
+
+def checked(found: Any, expected: Any) -> str:
+    """What is said of a result: nothing is right that is not the same."""
+    if np.allclose(to_host(found), to_host(expected), rtol=1e-5, atol=1e-12):
+        return "equal"
+    return "WRONG"
+
+
+def copy_rate(device: Any, size: int = 1 << 28) -> float:
+    """Bytes a second of the copy engine, from pinned memory."""
+    cupy = device.cupy
+    host, here = cupy.cuda.alloc_pinned_memory(size), cupy.empty(size, np.uint8)
+    stream = cupy.cuda.Stream(non_blocking=True)
+    best = 0.0
+    for _ in range(5):
+        start = time.perf_counter()
+        here.data.copy_from_host_async(host.ptr, size, stream)
+        stream.synchronize()
+        best = max(best, size / (time.perf_counter() - start))
+    return best
+
+
+# ---- parts -----------------------------------------------------------------------------------------------------
+
+
+def link(g: fr.Graph, device: Any, table: Table) -> None:
+    """PageRank by residence."""
+    rate = copy_rate(device)
+    table.add("link", "copy engine", (1 << 28) / rate * 1e3, 1 << 28)
+    far, small = g.to("cpu"), g.compressed()
+    size = edge_bytes(g)
+    took, expected = iteration(g, device)
+    table.add("link", "all on the GPU", took, size)
+    half, rank = iteration(far.to("cuda", memory=size // 2), device)
+    word = checked(rank, expected)
+    host, rank = iteration(far.to("cuda", edges="host"), device)
+    table.add("link", "half of them", half, size // 2, f"{word}, {host / half:.2f}x all on the host")
+    share = size / host * 1e3 / rate
+    table.add("link", "all on the host", host, size, f"{checked(rank, expected)}, {share:.2f} of the copy engine")
+    bits = edge_bytes(small) * 8 / g.num_slots
+    packed, rank = iteration(small, device)
+    word = f"{checked(rank, expected)}, {bits:.1f} bits a slot"
+    table.add("link", "compressed, on the GPU", packed, edge_bytes(small), f"{word}, {packed / took:.2f}x as long")
+    packed, rank = iteration(small.to("cpu").to("cuda", edges="host"), device)
+    word = f"{checked(rank, expected)}, {host / packed:.2f}x plain"
+    table.add("link", "compressed, on the host", packed, edge_bytes(small), word)
+    start = time.perf_counter()
+    rank = ranks(far, ITERATIONS)
+    again = (time.perf_counter() - start) / ITERATIONS * 1e3
+    table.add("link", f"cpu, {os.cpu_count()} cores", again, size, checked(rank, expected))
+
+
+def cupy(g: fr.Graph, device: Any, table: Table) -> None:
+    """A power iteration with pieces of the matrix on their way while the one before is multiplied."""
+    from cupyx.scipy import sparse
+
+    xp, n, rows = device.xp, g.num_vertices, 1 << 23
+    offsets, ends = to_host(g.offsets).astype(np.int64), to_host(g.targets)
+    cuts = [0]
+    while cuts[-1] < n:
+        upto = np.searchsorted(offsets, offsets[cuts[-1]] + rows, side="right") - 1
+        cuts.append(min(max(int(upto), cuts[-1] + 1), n))
+    pieces = list(pairwise(cuts))
+    most = max(int(offsets[b] - offsets[a]) for a, b in pieces)
+    pinned = device.cupy.cuda.alloc_pinned_memory(ends.nbytes)
+    there = np.frombuffer(pinned, ends.dtype, len(ends))
+    there[:] = ends
+    buffers = [xp.empty(most, ends.dtype) for _ in range(2)]
+    ones, starts = xp.ones(most, np.float32), xp.asarray(offsets.astype(np.int32))
+    copying, ready = device.cupy.cuda.Stream(non_blocking=True), [device.cupy.cuda.Event() for _ in range(2)]
+    used = [device.cupy.cuda.Event() for _ in range(2)]
+    degree = xp.asarray(np.diff(offsets).astype(np.float64))
+
+    def send(i: int) -> None:
+        a, b = pieces[i]
+        copying.wait_event(used[i % 2])
+        part = there[offsets[a] : offsets[b]]
+        if part.nbytes:
+            buffers[i % 2].data.copy_from_host_async(part.ctypes.data, part.nbytes, copying)
+        ready[i % 2].record(copying)
+
+    def once(rank: Any) -> Any:
+        share = xp.where(degree > 0, rank / xp.maximum(degree, 1), 0).astype(np.float32)
+        found = xp.empty(n, np.float32)
+        send(0)
+        for i, (a, b) in enumerate(pieces):
+            if i + 1 < len(pieces):
+                send(i + 1)
+            device.cupy.cuda.get_current_stream().wait_event(ready[i % 2])
+            count = int(offsets[b] - offsets[a])
+            indptr = starts[a : b + 1] - starts[a]
+            piece = sparse.csr_matrix((ones[:count], buffers[i % 2][:count], indptr), shape=(b - a, n))
+            found[a:b] = piece @ share
+            used[i % 2].record()
+        hanging = rank[degree == 0].sum()
+        return (1 - DAMPING) / n + DAMPING * (found.astype(np.float64) + hanging / n)
+
+    def run(times: int) -> Any:
+        rank = xp.full(n, 1 / n)
+        for _ in range(times):
+            rank = once(rank)
+        device.wait()
+        return rank
+
+    rank = run(ITERATIONS)
+    start = time.perf_counter()
+    run(ITERATIONS)
+    took = (time.perf_counter() - start) / ITERATIONS * 1e3
+    ours, expected = iteration(g.to("cpu").to("cuda", edges="host"), device)
+    word = f"{checked(rank, expected)}, {took / ours:.2f}x as long as Frontier"
+    table.add("cupy", "pieces of a sparse matrix", took, edge_bytes(g), word)
+
+
+def cap(g: fr.Graph, device: Any, table: Table) -> None:
+    """A tenth of the edges on the GPU."""
+    size = edge_bytes(g)
+    there = g.to("cpu").to("cuda", memory=size // 10)
+    took, rank = iteration(there, device)
+    table.add("cap", f"PageRank, {size // 10:,} bytes", took, size, checked(rank, ranks(g, ITERATIONS)))
+    source = int(to_host(g.out_degree).argmax())
+    fr.bfs(there, source)
+    timed = device.timed(lambda: fr.bfs(there, source))
+    table.add("cap", "BFS", timed.wall, 0, checked(timed.result.level, fr.bfs(g, source).level))
+
+
+def bfs(g: fr.Graph, device: Any, table: Table) -> None:
+    """Searches, beside a sweep over all edges."""
+    there, size = g.to("cpu").to("cuda", edges="host"), edge_bytes(g)
+    sweep, _ = iteration(there, device)
+    table.add("bfs", "an iteration of PageRank", sweep, size)
+    degree = to_host(g.out_degree)
+    sources = np.random.default_rng(1).choice(np.flatnonzero(degree), 4, replace=False).tolist()
+    for source in sources:
+        fr.bfs(there, source)
+        timed = min((device.timed(lambda s=source: fr.bfs(there, s)) for _ in range(3)), key=lambda each: each.wall)
+        with fr.trace() as t:
+            fr.bfs(there, source)
+        read = sum(row.edges for row in t.rows) * g.id_dtype.itemsize
+        word = f"{checked(timed.result.level, fr.bfs(g, source).level)}, {timed.wall / sweep:.2f} of a sweep"
+        table.add("bfs", f"from {source}", timed.wall, read, f"{word}, {read / size:.1%} of the edges")
+
+
+def disk(g: fr.Graph, device: Host, table: Table, folder: str) -> None:
+    """A sweep over files that the system has forgotten."""
+    path = Path(folder) / "residence.frontier"
+    fr.write(g.to("cpu"), path)
+    there, size = fr.open(path), edge_bytes(g)
+    expected = ranks(g, 1)
+
+    def forget() -> None:
+        found = file_of(there.targets)
+        assert found is not None
+        found[0].madvise(mmap.MADV_DONTNEED)  # pages that are mapped are kept
+        with open(path / "targets.bin", "rb") as file:
+            os.fsync(file.fileno())
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+    def plainly() -> None:
+        buffer = memoryview(bytearray(1 << 24))
+        with open(path / "targets.bin", "rb", buffering=0) as file:
+            while file.readinto(buffer):
+                pass
+
+    def fastest(call: Callable[[], Any]) -> tuple[float, Any]:
+        found, best = None, float("inf")
+        for _ in range(3):
+            forget()
+            start = time.perf_counter()
+            found = call()
+            device.wait()
+            best = min(best, (time.perf_counter() - start) * 1e3)
+        return best, found
+
+    plain, _ = fastest(plainly)
+    table.add("disk", "read in order, by one thread", plain, size)
+    for backend in ("cuda", "cpu") if device.backend == "cuda" else ("cpu",):
+        far = there.to(backend, edges="disk")
+        ranks(far, 1)
+        took, rank = fastest(lambda far=far: ranks(far, 1))
+        word = f"{checked(rank, expected)}, {plain / took:.2f} of the reader"
+        table.add("disk", f"an iteration of PageRank, {backend}", took, size, word)
+        start = time.perf_counter()
+        ranks(far, 1)
+        table.add("disk", "  the same, in the system's cache", (time.perf_counter() - start) * 1e3, size)
+        source = int(to_host(g.out_degree).argmax())
+        took, found = fastest(lambda far=far, source=source: fr.bfs(far, source))
+        table.add("disk", f"BFS, {backend}", took, 0, checked(found.level, fr.bfs(g, source).level))
+
+
+BUILD = """
+import resource, sys, time
+import frontier as fr
+path, out, memory, limit = sys.argv[1:]
+resource.setrlimit(resource.RLIMIT_DATA, (int(limit), int(limit)))
+start = time.perf_counter()
+fr.convert(path, out, memory=memory, directed=False, duplicates="keep", progress=False)
+print(time.perf_counter() - start)
+"""
+
+
+def build(edges: int, memory: str, table: Table, folder: str) -> None:
+    """Random edges in one file; half of the memory is for edges that are sorted, the rest for all else."""
+    from frontier.memory.limits import parsed
+
+    n, path, out = max(edges // 16, 2), Path(folder) / "edges.npz", Path(folder) / "built.frontier"
+    degrees = _written(path, n, edges)
+    given = [str(path), str(out), str(parsed(memory) // 2), str(parsed(memory))]
+    done = subprocess.run([sys.executable, "-c", BUILD, *given], capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(done.stderr.strip().splitlines()[-1])
+    g = fr.open(out, check=True)
+    word = "equal" if np.array_equal(np.diff(g.offsets), degrees) else "WRONG"
+    took = float(done.stdout) * 1e3
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    note = f"{word}, {edges / took / 1e3:.2f} million a second, {memory} allowed, {peak / 2**30:.2f} GiB resident"
+    table.add("build", f"{edges:,} edges", took, edges * 16, note)
+
+
+def _written(path: Path, n: int, edges: int) -> Any:
+    """Write random edges part by part; how many slots each vertex will have."""
+    import zipfile
+
+    degrees, step = np.zeros(n, np.int64), 1 << 24
+    with zipfile.ZipFile(path, "w", allowZip64=True) as file:
+        for name, seed in (("src", 1), ("dst", 2)):
+            with file.open(f"{name}.npy", "w", force_zip64=True) as out:
+                head = {"descr": "<i8", "fortran_order": False, "shape": (edges,)}
+                np.lib.format.write_array_header_1_0(out, head)  # type: ignore[arg-type]
+                for first in range(0, edges, step):
+                    count = min(step, edges - first)
+                    ids = np.random.default_rng([seed, first]).integers(0, n, count)
+                    other = np.random.default_rng([3 - seed, first]).integers(0, n, count)
+                    degrees += np.bincount(ids[(ids != other) | (seed == 1)], minlength=n)
+                    out.write(ids.data)
+    return degrees
+
+
+# ---- the program -------------------------------------------------------------------------------------------------
+
+
+def main() -> None:
+    """Run the parts that are asked for."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="+", choices=PARTS, default=["link", "cupy", "cap", "bfs", "disk"])
+    parser.add_argument("--graph", default="rmat23", help=gpu_graphs.HELP)
+    parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda", help="cpu: only disk and build")
+    parser.add_argument("--folder", help="on the disk to measure; by default that of temporary files")
+    parser.add_argument("--edges", type=int, default=10**7, help="of the file that is built; 1000000000 takes long")
+    parser.add_argument("--memory", default="4GiB", help="allowed for building")
+    parser.add_argument("--json", help="where to write the table")
+    options = parser.parse_args()
+    device = open_device(options.backend)
+    parts = [each for each in options.parts if options.backend == "cuda" or each in ("disk", "build")]
+    folder = tempfile.mkdtemp(prefix="frontier-", dir=options.folder)
+    facts = device.facts()
+    print(f"{options.graph}; {facts['device']}; {facts['date']}, commit {facts['commit']}")
+    try:
+        g = None
+        if parts != ["build"]:
+            made = gpu_graphs.make(options.graph, device).graph
+            g = fr.Graph(made.offsets, made.targets, directed=False, placement=device.backend)
+            del made
+            device.free()
+            print(f"{g}")
+        table = Table()
+        for part in parts:
+            if part == "build":
+                build(options.edges, options.memory, table, folder)
+            elif part == "disk":
+                disk(g, device, table, folder)  # type: ignore[arg-type]
+            else:
+                globals()[part](g, device, table)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    if options.json:
+        Path(options.json).write_text(json.dumps({**facts, "rows": table.rows}, indent=1), "utf-8")
+    if any("WRONG" in row["note"] for row in table.rows):
+        raise SystemExit("some results are wrong")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,135 @@
+"""Edges on a disk when something goes wrong: killed, full, changed, without pinned memory; one clear error each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from test_disk import alike
+
+import frontier as fr
+from frontier.io import external
+from frontier.memory import detection, disk, pinned
+
+FULL = OSError(28, "No space left on device")
+
+KILLED = """
+import os, sys
+import frontier as fr
+from frontier.io import external
+append, left = external._Work.append, int(sys.argv[1])
+def killing(self, file, values):
+    global left
+    append(self, file, values)
+    left -= 1
+    if left == 0:
+        with open(self.at(file), "ab") as out:
+            out.write(b"torn")
+        os._exit(9)
+external._Work.append = killing
+fr.convert("g.wel", "g.frontier", memory=1 << 14, directed=True)
+"""
+
+
+def test_a_conversion_that_is_killed_goes_on(tmp_path: Path) -> None:
+    """The process ends in the middle of a write, twice; nothing half-made is taken for whole."""
+    fr.write(fr.rmat(7, 8, seed=5, directed=True, weights=(1, 9)), tmp_path / "g.wel")
+    paths = os.pathsep.join([os.getcwd(), *sys.path])
+    for count in (20, 40):
+        done = subprocess.run(
+            [sys.executable, "-c", KILLED, str(count)], cwd=tmp_path, env={**os.environ, "PYTHONPATH": paths},
+            check=False, capture_output=True, text=True,
+        )  # fmt: skip
+        assert done.returncode == 9, done.stderr
+        assert not (tmp_path / "g.frontier").exists()
+        with pytest.raises(fr.GraphError, match=r"there is no graph\.json"):
+            fr.open(tmp_path / "g.frontier")
+        with pytest.raises(fr.GraphError, match=r"there is no graph\.json"):
+            fr.open(tmp_path / "g.frontier.part")
+    fr.convert(tmp_path / "g.wel", tmp_path / "g.frontier", memory=1 << 14, directed=True)
+    alike(fr.open(tmp_path / "g.frontier", check=True), fr.read(tmp_path / "g.wel", directed=True))
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["g.frontier", "g.wel"]
+
+
+def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line says so; with room again, it goes on."""
+    g = fr.rmat(6, 4, seed=5, directed=True)
+    fr.write(g, tmp_path / "g.el")
+    append, left = external._Work.append, 9
+
+    def filling(self: Any, file: str, values: Any) -> None:
+        nonlocal left
+        left -= 1
+        if left < 0:
+            raise FULL
+        append(self, file, values)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(external._Work, "append", filling)
+        with pytest.raises(fr.GraphError, match=r"g\.frontier: cannot be written: No space left on device"):
+            fr.convert(tmp_path / "g.el", tmp_path / "g.frontier", memory=1 << 14, directed=True)
+    fr.convert(tmp_path / "g.el", tmp_path / "g.frontier", memory=1 << 14, directed=True)
+    alike(fr.open(tmp_path / "g.frontier"), fr.read(tmp_path / "g.el", directed=True))
+
+    def full(*_: Any) -> None:
+        raise FULL
+
+    monkeypatch.setattr(disk.os, "posix_fallocate", full)
+    with pytest.raises(fr.GraphError, match=r"bytes cannot be written to .*No space left.*FRONTIER_SPILL_DIR"):
+        g.to("cpu", edges="disk")
+
+
+def test_a_file_that_changes_while_it_is_converted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    fr.write(fr.path(5), tmp_path / "g.el")
+    take = external._take
+
+    def changing(*given: Any) -> None:
+        take(*given)
+        os.utime(tmp_path / "g.el", ns=(1, 1))
+
+    monkeypatch.setattr(external, "_take", changing)
+    with pytest.raises(fr.GraphError, match=r"g\.el: the file has changed while it was read"):
+        fr.convert(tmp_path / "g.el", tmp_path / "g.frontier")
+    assert not (tmp_path / "g.frontier").exists()
+
+
+@pytest.mark.parametrize("name", ["cpu", "python"])
+def test_a_file_that_has_changed_since_it_was_opened(tmp_path: Path, name: str) -> None:
+    fr.write(fr.path(50), tmp_path / "g.frontier")
+    g = fr.open(tmp_path / "g.frontier").to(name, edges="disk")
+    assert fr.bfs(g, 0).level[49] == 49
+    os.truncate(tmp_path / "g.frontier" / "targets.bin", 100)
+    with pytest.raises(fr.GraphError, match=r"targets\.bin: the file has changed since it was opened"):
+        fr.bfs(g, 0)
+
+
+def test_what_lies_there_needs_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A graph that is opened is not written again, so the disk may be full."""
+    fr.write(fr.path(50), tmp_path / "g.frontier")
+    g = fr.open(tmp_path / "g.frontier")
+    monkeypatch.setattr(disk.DiskMemory, "small", 0)
+    monkeypatch.setattr(disk.DiskMemory, "left", lambda self, enough=None: (0, ""))
+    assert g.to("python", edges="disk").targets is g.targets
+    with pytest.raises(fr.FrontierMemoryError, match="0 are free"):
+        fr.path(50).to("cpu", edges="disk")
+
+
+def test_no_pinned_memory_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise RuntimeError("cudaErrorMemoryAllocation: out of memory")
+
+    cupy = SimpleNamespace(cuda=SimpleNamespace(PinnedMemory=refuse))
+    monkeypatch.setattr(detection, "simulated", lambda: False)
+    monkeypatch.setattr(detection, "runtime", lambda: SimpleNamespace(hostRegister=refuse))
+    monkeypatch.setattr(detection, "cupy", lambda: cupy)
+    for size in (7, pinned.IN_PLACE):
+        with pytest.raises(fr.FrontierMemoryError, match=rf"{size:,} bytes .* cannot be pinned .*ulimit -l"):
+            pinned.buffer(size)
+    with pytest.raises(fr.FrontierMemoryError, match="cannot be pinned"):
+        pinned.mapped(np.arange(3), 0)
