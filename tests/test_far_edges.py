@@ -17,6 +17,7 @@ from frontier.backends import windows
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.limits import parsed
+from frontier.operators.advance.cuda import balance
 from frontier.operators.advance.heads import heads
 from frontier.program import execution
 
@@ -160,6 +161,32 @@ def test_pulls_visit_every_edge_once(far: Callable[[fr.Graph], fr.Graph]) -> Non
                 execution.run(fr.Advance(visited, where=few, output=None), p, some(each), pull)
                 counts.append(to_host(p.visits))
             equal(*counts)
+
+
+def seen(p, src, dst):  # type: ignore[no-untyped-def]
+    fr.atomic_add(p.visits, dst, src + 1)
+    return dst % 3 == 0
+
+
+def test_large_frontiers_are_put_in_order(
+    far: Callable[[fr.Graph], fr.Graph], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those of edges, and along in-edges; what comes out is the same."""
+    monkeypatch.setattr(balance, "MANY", 2)
+    push = fr.Schedule(direction="push")
+    for g in (*random_graphs(2, seed=8, min_vertices=20, max_vertices=40, directed=True), fr.grid(5, 5)):
+        there = far(g)
+        for edges in ("out", "in"):
+            step = fr.Advance(seen, edges=edges)
+            found = []
+            for each in (there, g):
+                p = fr.Problem(each, visits=fr.vertex("int64"))
+                for f in (fr.Frontier(each, range(1, 20, 2)[::-1]), fr.Frontier(each, [3])):
+                    found.append(np.sort(to_host(execution.run(step, p, f, push).ids)))
+                found.append(to_host(p.visits))
+            for mine, its in zip(found[:3], found[3:], strict=True):
+                equal(mine, its)
+            assert "list the vertices of the bitmap" in step.explain(fr.Problem(there, visits=fr.vertex("int64")))
 
 
 def test_heads_are_the_neighbours_of_highest_degree(cuda: Backend) -> None:

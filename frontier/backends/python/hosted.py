@@ -26,7 +26,7 @@ __all__ = ["Hosted", "alone", "same"]
 class Hosted(Context):
     """The walk; a subclass says how a step runs."""
 
-    def _kept(self) -> Any:
+    def _plain_lists(self) -> Any:
         return None  # the host looks at no edges
 
     def refresh(self) -> None:

@@ -65,11 +65,11 @@ class Context:
         self.records: dict[str, list[Frontier]] = {}
         self.passes = 0
         self._noted: dict[str, Any] = {}
-        self._targets = self._kept()
+        self._targets = self._plain_lists()
         self._numbered: dict[Any, Any] = {}
         self.refresh()
 
-    def _kept(self) -> Any:
+    def _plain_lists(self) -> Any:
         """Return what must stay in memory: compressed lists would be made plain at every access."""
         return self.problem.graph.targets
 
