@@ -197,6 +197,27 @@ def test_converted_as_read(tmp_path: Path, memory: Any, duplicates: str) -> None
             alike(fr.open(tmp_path / "g.frontier", check=True), fr.read(tmp_path / f"g{suffix}", **options))
 
 
+def test_several_files(tmp_path: Path) -> None:
+    """Their edges are those of one file, whatever piece they are in."""
+    g = fr.rmat(8, 8, seed=5, directed=True, weights=(1, 9))
+    g = g.with_weights(g.weights.astype(np.int64))
+    edges = np.stack([g.sources, g.targets, g.weights], axis=1)
+    names = [tmp_path / name for name in ("a.wel", "b.wel", "c.wel")]
+    for name, part in zip(names, np.split(edges, [700, 701]), strict=True):
+        np.savetxt(name, part, "%d")
+    for memory in (1 << 14, "1GiB"):
+        fr.convert(names, tmp_path / "g.frontier", directed=True, memory=memory)
+        alike(fr.open(tmp_path / "g.frontier", check=True), g)
+    np.savetxt(tmp_path / "plain.el", edges[:3, :2], "%d")
+    fr.write(g, tmp_path / "g.mtx")
+    out = tmp_path / "h.frontier"
+    for others, words in (("plain.el", "weights"), ("g.mtx", "cannot be one of several")):
+        with pytest.raises(fr.GraphError, match=words):
+            fr.convert([*names, tmp_path / others], out, directed=True)
+    with pytest.raises(fr.GraphError, match="is no file"):
+        fr.convert([], out)
+
+
 def test_self_loops_and_sizes(tmp_path: Path) -> None:
     (tmp_path / "g.el").write_text("0 1\n1 1\n5 2\n")
     out = tmp_path / "g.frontier"

@@ -189,6 +189,16 @@ def test_large_frontiers_are_put_in_order(
             assert "list the vertices of the bitmap" in step.explain(fr.Problem(there, visits=fr.vertex("int64")))
 
 
+def test_bytes_in_a_trace(cuda: Backend) -> None:
+    g = fr.path(9)
+    there = g.to(cuda.name, edges="host")
+    for each, size in ((there, 4), (g.to(cuda.name), 0)):
+        with fr.trace() as t:
+            fr.bfs(each, 4, schedule=fr.Schedule(direction="push"))
+        assert [row.read for row in t.rows] == [row.edges * size for row in t.rows]
+        assert ("read" in str(t).splitlines()[0]) == bool(size)
+
+
 def test_heads_are_the_neighbours_of_highest_degree(cuda: Backend) -> None:
     for g in random_graphs(3, seed=9, max_vertices=30, directed=False):
         found = to_host(heads(g.to(cuda.name, edges="host"), "out")).reshape(-1, 2)

@@ -10,7 +10,7 @@ The rest is about functors in numba, on any target. ``copies`` are functors as t
 ``packed`` reads compressed lists, ``rows`` fields of several values,
 ``guards`` are calls that may
 raise, ``checks`` is ``FRONTIER_CHECK=1``. ``least``, ``tables`` and ``hubs`` serve argmin, mode and pulls,
-``windows`` gathers along lists that lie far away.
+``windows`` divides lists that lie far away, ``reading`` reads windows from files.
 """
 
 from frontier.backends.base import Backend, backend_names, register_backend

@@ -381,6 +381,10 @@ class LoopExecution:
         self._set("rows", ROWS)
         return ring
 
+    def _far_bytes(self) -> float:
+        """Bytes that an edge has in memory other than the GPU's own."""
+        return 0
+
     def _end_trace(self, kept: Any) -> None:
         names = self._program.steps
         ring = to_host(kept)
@@ -389,7 +393,7 @@ class LoopExecution:
             if calls:
                 tracing.add_totals(name, calls, edges, nanoseconds / 1e9)
         rows = ring[1 + codes.SUMS * len(names) :].reshape(-1, codes.ROW)
-        written = int(ring[0])
+        written, far = int(ring[0]), self._far_bytes()
         tracing.add_lost(max(0, written - ROWS))
         for i in range(max(0, written - ROWS), written):
             step, number, direction, before, after, edges, took, _ = rows[i % ROWS].tolist()
@@ -397,5 +401,6 @@ class LoopExecution:
             tracing.add_row(
                 number=number, step=names[step], direction=way, balance=balance, size_in=before,
                 size_out=after, edges=edges, seconds=took / 1e9, backend=self.backend,
+                read=round(edges * far) if way else 0,
             )  # fmt: skip
         kept[:] = 0

@@ -81,7 +81,7 @@ def add_running_arguments(parser: Parser) -> None:
     parser.add_argument(
         "--edges",
         choices=("device", "host", "disk", "auto"),
-        help="where the edges lie: on the GPU, in the host's memory, as many on the GPU as fit, or (for cpu) on disk",
+        help="where the edges lie: on the GPU, in the host's memory, on the disk, or as many on the GPU as fit",
     )
     parser.add_argument("--memory", metavar="BYTES", help="of a GPU's memory for edges, as 4GiB; implies --edges auto")
     parser.add_argument("--compressed", action="store_true", help="compress the adjacency lists before the run")

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from frontier.errors import GraphError
 from frontier.graph.build_sort import DUPLICATES, sorted_rows
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array, id_dtype, offset_dtype
+from frontier.io._joined import joined
 from frontier.io._source import Bar, Source, opened
 from frontier.io.formats import FORMATS, Options, format_of
 from frontier.io.stored import Folder, replace_folder
@@ -39,7 +40,7 @@ MOST = 512
 
 
 def convert(
-    source: str | os.PathLike[str],
+    source: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     out: str | os.PathLike[str],
     *,
     memory: int | str = "1GiB",
@@ -54,8 +55,9 @@ def convert(
 
     Parameters
     ----------
-    source : str or path
+    source : str or path, or a sequence of them
         An edge list without names and with no columns but weights, Matrix Market, DIMACS, npz or Parquet; not gzipped.
+        Or several edge lists, npz or Parquet files, whose edges are taken together.
     out : str or path
         The folder ``NAME.frontier`` to make; a Frontier graph that is there is replaced when the new one is complete.
     memory : int or str
@@ -82,30 +84,40 @@ def convert(
     >>> fr.bfs(fr.open("karate.frontier"), 0).level.max()
     np.int32(3)
     """
-    name, target = os.fspath(source), os.fspath(out).rstrip("/")
+    given = [source] if isinstance(source, (str, os.PathLike)) else source
+    names, target = [os.fspath(each) for each in given], os.fspath(out).rstrip("/")
+    if not names:
+        raise GraphError("there is no file to convert")
     if duplicates not in DUPLICATES:
         raise GraphError(f"duplicates={duplicates!r}: choose one of {', '.join(DUPLICATES)}")
     if self_loops not in ("keep", "drop", "error"):
         raise GraphError(f"self_loops={self_loops!r}: choose 'keep', 'drop' or 'error'")
-    shares, says_directed = _divided(name, format, num_vertices)
+    shares, says_directed = joined(names, [_divided(name, format, num_vertices) for name in names])
     if shares.both_ways or (directed and not says_directed):
-        raise GraphError(f"{name}: holds undirected edges, so the graph is undirected")
+        raise GraphError(f"{names[0]}: holds undirected edges, so the graph is undirected")
     kind = says_directed if directed is None else directed
+    times = _times(names)
     options = {
-        "source": os.path.abspath(name), "changed": os.stat(name).st_mtime_ns, "memory": parsed(memory),
+        "source": [os.path.abspath(name) for name in names], "changed": times, "memory": parsed(memory),
         "directed": kind, "duplicates": duplicates, "self_loops": self_loops, "num_vertices": num_vertices,
     }  # fmt: skip
     try:
         work = _Work(f"{target}.part", options, Bar(target, shares.count, progress))
         _read(work, shares, self_loops)
-        if os.stat(name).st_mtime_ns != options["changed"]:
-            raise GraphError(f"{name}: the file has changed while it was read")
+        for name, before, now in zip(names, times, _times(names), strict=True):
+            if now != before:
+                raise GraphError(f"{name}: the file has changed while it was read")
         _Rows(work, kind, duplicates).make()
         if kind:
             _InEdges(work).make()
         _finish(work, target, kind)
     except OSError as error:
         raise GraphError(f"{target}: cannot be written: {error.strerror or error}") from None
+
+
+def _times(names: list[str]) -> list[int]:
+    """When files were written last."""
+    return [os.stat(name).st_mtime_ns for name in names]
 
 
 def _divided(name: str, format: str | None, num_vertices: int | None) -> tuple[Shares, bool]:

@@ -27,7 +27,7 @@ def open(path: str | os.PathLike[str], *, check: bool = False) -> Graph:
     -------
     Graph
         On the cpu backend, with the edges on the disk; ``g.to("cpu", edges="host")`` reads all into memory, and
-        ``g.to("cuda", edges="host")`` runs on a GPU.
+        ``g.to("cuda", edges="host")`` or ``edges="disk"`` runs on a GPU.
 
     Raises
     ------

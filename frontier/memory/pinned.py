@@ -17,7 +17,6 @@ from frontier.memory import detection, limits
 from frontier.memory.arrays import HOST_BLOCKS, adopt, is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.gpu import gpu
-from frontier.memory.shortage import HINT
 
 __all__ = ["PinnedMemory", "buffer"]
 
@@ -43,7 +42,7 @@ class PinnedMemory(Memory):
 
     residence = "host"
     small = 1 << 24
-    hint = HINT
+    hint = "edges='disk' leaves them in files; narrower dtypes or fewer arrays in use would help, too"
 
     def __init__(self, index: int) -> None:
         self.index = index
@@ -119,7 +118,7 @@ class HostBlock:
             except RuntimeError as error:
                 raise FrontierMemoryError(
                     f"{size:,} bytes of the host's memory cannot be pinned for a GPU ({error}): ulimit -l and the "
-                    "container's memory limit it; edges='device' needs none"
+                    "container's memory limit it; edges='device' needs none, and edges='disk' little"
                 ) from error
             memory = detection.cupy().cuda.PinnedMemoryPointer(self._own, 0)
             self.bytes = np.frombuffer(memory, np.uint8, size)

@@ -9,6 +9,8 @@ stage lists in shared memory) and ``steps`` (for single operators). ``runtime_wo
 host, ``names`` what else a kernel sees. ``kernels`` makes the functions of phases compilable, ``guards`` calls of
 functors that may raise.
 
+``from_disk`` is a run with edges on a disk, a kernel for each step and window; ``disk_windows`` says what these are.
+
 ``intrinsics`` and ``atomics`` are what numba-cuda lacks, ``numba_compat`` is what is changed in it. ``machine`` chooses
 between these and the ``simulator``, whose threads and guards are in ``simulator_threads`` and ``simulator_guards``.
 """

@@ -200,6 +200,15 @@ class CudaExecution(LoopExecution):
     def _copy(self, address: int, dtype: np.dtype[Any], length: int) -> Any:
         return launch.copied(address, dtype, length) if length else np.empty(0, dtype)
 
+    def _far_bytes(self) -> float:
+        g = self._p.graph
+        if g.placement.residence["edges"] != "host":
+            return 0
+        each = g._topology.ends.nbytes / max(g.num_slots, 1)
+        if g.weights is not None and "weights" in self._program.inputs.values():
+            each += g.weights.itemsize
+        return float(each * (1 - getattr(g.placement.edges, "share", 0)))
+
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun."""
         with self._p.graph.placement.memory.using():
