@@ -118,12 +118,14 @@ def link(g: fr.Graph, device: Any, table: Table) -> None:
     size = edge_bytes(g)
     took, expected = iteration(g, device)
     table.add("link", "all on the GPU", took, size)
-    half, rank = iteration(far.to("cuda", memory=size // 2), device)
-    word = checked(rank, expected)
     host, rank = iteration(far.to("cuda", edges="host"), device)
-    table.add("link", "half of them", half, size // 2, f"{word}, {host / half:.2f}x all on the host")
     share = size / host * 1e3 / rate
     table.add("link", "all on the host", host, size, f"{checked(rank, expected)}, {share:.2f} of the copy engine")
+    some = capped(far, size // 2)
+    if some is not None:
+        half, rank = iteration(some, device)
+        word = f"{checked(rank, expected)}, {host / half:.2f}x as fast as all on the host"
+        table.add("link", "half on the host", half, size // 2, word)
     bits = edge_bytes(small) * 8 / g.num_slots
     packed, rank = iteration(small, device)
     word = f"{checked(rank, expected)}, {bits:.1f} bits a slot"
@@ -135,6 +137,15 @@ def link(g: fr.Graph, device: Any, table: Table) -> None:
     rank = ranks(far, ITERATIONS)
     again = (time.perf_counter() - start) / ITERATIONS * 1e3
     table.add("link", f"cpu, {os.cpu_count()} cores", again, size, checked(rank, expected))
+
+
+def capped(far: fr.Graph, size: int) -> fr.Graph | None:
+    """The graph with so many bytes of edges on the GPU, if CUDA has one range of addresses for both memories."""
+    try:
+        return far.to("cuda", memory=size)
+    except fr.GraphError as error:
+        print(f"  left out: {error}")
+        return None
 
 
 def cupy(g: fr.Graph, device: Any, table: Table) -> None:
@@ -201,7 +212,9 @@ def cupy(g: fr.Graph, device: Any, table: Table) -> None:
 def cap(g: fr.Graph, device: Any, table: Table) -> None:
     """A tenth of the edges on the GPU."""
     size = edge_bytes(g)
-    there = g.to("cpu").to("cuda", memory=size // 10)
+    there = capped(g.to("cpu"), size // 10)
+    if there is None:
+        return
     took, rank = iteration(there, device)
     table.add("cap", f"PageRank, {size // 10:,} bytes", took, size, checked(rank, ranks(g, ITERATIONS)))
     source = int(to_host(g.out_degree).argmax())

@@ -48,6 +48,14 @@ def test_run(tmp_path: Path) -> None:
     assert {row["system"] for row in rows} == {name for name, kind in SYSTEMS.items() if kind.version()}
 
 
+def test_residence(tmp_path: Path) -> None:
+    """What needs no GPU: reading from files, and building them; results are compared."""
+    words = ("--backend", "cpu", "--graph", "rmat8", "--parts", "disk", "build", "--edges", "20000")
+    out = printed("benchmarks.residence", *words, "--folder", str(tmp_path), "--memory", "1GiB")
+    assert out.count("equal") == 3
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_beside_another_checkout() -> None:
     words = (str(ROOT), "--rounds", "1", "--calls", "1", "--graphs", "rmat:8", "grid:10x10")
     head, *rows = printed("benchmarks.beside", *words).splitlines()
