@@ -257,8 +257,9 @@ class Graph:
         """Return a derived value, made when it is first asked for."""
         found: Value | None = self._topology.derived.get(name)
         if found is None:
-            with self._placement.memory.using(f"the {name.replace('_', ' ')} of a graph"):
-                found = self._topology.once(name, make)
+            memory = self._placement.memory
+            with memory.using(f"the {name.replace('_', ' ')} of a graph"):
+                found = self._topology.once(name, make, memory.synchronize)
         return found
 
     # -- vertices by name ------------------------------------------------------------------

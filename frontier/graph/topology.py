@@ -110,8 +110,11 @@ class Topology:
         """Whether adjacency lists are compressed."""
         return isinstance(self.ends, PackedIds)
 
-    def once(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return the derived value ``name``, made by its recipe, or else ``make``, when it is first asked for."""
+    def once(self, name: str, make: Callable[[], Any], wait: Callable[[], None]) -> Any:
+        """Return the derived value ``name``, made by its recipe, or else ``make``, when it is first asked for.
+
+        ``wait`` ends what may still be computed of it, before other threads, whose streams do not wait, see it.
+        """
         try:
             return self.derived[name]
         except KeyError:
@@ -119,6 +122,7 @@ class Topology:
         with self.lock:
             if name not in self.derived:
                 value = self.recipes.get(name, make)()
+                wait()
                 self.derived[name] = read_only(value) if isinstance(value, np.ndarray) else value
             return self.derived[name]
 

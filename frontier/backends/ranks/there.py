@@ -61,6 +61,7 @@ class There:
                 arrays={name: self._memory.xp.zeros(len(array), array.dtype) for name, array in p.arrays.items()},
             )  # fmt: skip
             self.problem._lay_pairs()
+            self._memory.synchronize()  # parts that are threads go on in streams of their own, if they have any
 
     @classmethod
     def of(cls, p: Problem, placement: Placement) -> There:
@@ -117,6 +118,7 @@ class There:
                     self._memory.check_room(array.nbytes, "the arrays of the graph")
                     made = self._memory.xp.zeros(len(array), array.dtype)
                     made[own] = self._memory.moved(array[own])
+                    self._memory.synchronize()  # whichever stream reads it next
                     known[key] = array, made
             return known[key][1]
 
