@@ -484,6 +484,27 @@ def test_additions_are_sums_of_what_parts_have_added():
     np.testing.assert_allclose(made[0], made[1], rtol=1e-12)
 
 
+def add_one(p, src, dst):
+    fr.atomic_add(p.sum, dst, 1.0)
+
+
+def set_to_zero(p, v):
+    p.sum[v] = 0.0
+
+
+@pytest.mark.parametrize("over", ["vertices", "source"])
+@pytest.mark.parametrize("where", ["ranks:3", "ranks:4,2x2", "ranks:3,python"])
+def test_additions_do_not_depend_on_values_that_others_have_replaced(where, over):
+    g = fr.rmat(7, 4, seed=5)
+    source = int(np.argmax(g.out_degree == 3))  # so few that its targets are listed
+    targets = g.targets if over == "vertices" else g.targets[g.offsets[source] : g.offsets[source + 1]]
+    for first in (1e30, np.inf, np.nan):
+        fields = {"sum": fr.vertex("float64", first, combine="sum"), "source": fr.scalar("int64", source)}
+        p = fr.Problem(g.to(where), **fields)
+        fr.Sequence(fr.Compute(set_to_zero, over="vertices"), fr.Advance(add_one, over=over))(p)
+        assert np.array_equal(p.sum, np.bincount(targets, minlength=g.num_vertices))
+
+
 def count_down(p, src, dst):
     return fr.atomic_add(p.waits, dst, -1) == 1
 

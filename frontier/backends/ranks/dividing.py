@@ -183,7 +183,7 @@ class Exchange:
         p, mirrors = self._p, self.mirrors
         looked = [each for each in plan.own if self.plans.ends.needed[each.name] and not stays(p, each.name)]
         folded = {name: p.arrays[name][at.ids] for name in plan.folds}
-        before = values_of(p, step, [*plan.dealt, *looked], at)
+        before = values_of(p, step, [*plan.dealt, *looked], at, mirrors.others)
         piles = {name: p.piles[name] for name in step.fills()}
         for name, pile in piles.items():
             p.piles[name] = Frontier(p.graph, (), pile.kind)
@@ -191,10 +191,6 @@ class Exchange:
             after = inner(mine)
             changed = changes(p, before, {each.name for each in looked})
             changed |= {name: partial(p, name, reduction, at) for name, reduction in plan.folds.items()}
-            for each in plan.dealt:
-                if each.added:
-                    ids, values = changed[each.name]
-                    changed[each.name] = ids, values - p.arrays[each.name][ids]
         except Exception:
             changes(p, before)
             p.piles.update(piles)

@@ -112,11 +112,11 @@ class Ends:
             for audience in (ALL, ROW, COLUMN)
         }  # fmt: skip
 
-    def adds(self, step: Step, name: str) -> bool:
-        """Whether a step adds to an array at elements of others that are not told of it."""
+    def adds(self, step: Step, name: str) -> frozenset[str]:
+        """The audiences at whose elements a step adds to an array of which it is not told; none if it is."""
         added = defaultdict[str, set[str]](set)
         self._find(step, defaultdict(set), added)
-        return bool(added[name]) and _apart(added[name], self._seen[name])
+        return frozenset(added[name] if _apart(added[name], self._seen[name]) else ())
 
     def _find(self, step: Step, seen: dict[str, set[str]], added: dict[str, set[str]]) -> None:
         """Whom it concerns what a step sees and adds to: everybody if that is not known."""

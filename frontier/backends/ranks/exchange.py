@@ -1,14 +1,15 @@
 """What a step has changed on a part, and how owners merge what several parts have changed.
 
 A part changes elements that others own in its own copy of the field. The changes go to the owners, who merge them by
-the field's ``combine``, in the order of ranks; the part's copy gets its old values back.
+the field's ``combine``, in the order of ranks; the part's copy gets its old values back. Where a part adds to elements
+of which it is not told, its copy is 0 during the step: a stale value there could be too large for the sum to show.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Change", "Written", "changes", "distinct", "merge", "places", "values_of"]
+__all__ = ["Before", "Change", "Written", "changes", "distinct", "merge", "places", "values_of"]
 
 
 @dataclass(frozen=True)
@@ -37,19 +38,38 @@ class Written:
         The field whose chosen part decides; ``""`` if there is none.
     indices : frozenset of str
         Where functors write: their parameters, or ``"any"``.
-    added : bool
-        Whether parts tell what they have added, instead of the value that they have got.
+    added : frozenset of str
+        The audiences at whose elements parts add to 0, and tell what they have added instead of the value that they
+        have got; empty if they know the owners' values.
     """
 
     name: str
     combine: str
     with_: str = ""
     indices: frozenset[str] = frozenset({"any"})
-    added: bool = False
+    added: frozenset[str] = frozenset()
 
 
 #: Elements of a field that a part has changed, in ascending order, and their values.
 Change = tuple["NDArray[Any]", "NDArray[Any]"]
+
+
+class Before(NamedTuple):
+    """What a step may change of a field.
+
+    Attributes
+    ----------
+    ids : ndarray or None
+        The elements; None for all.
+    values : ndarray
+        With which the step begins.
+    kept : ndarray or None
+        Those that this part has of them, if the step begins with others.
+    """
+
+    ids: NDArray[Any] | None
+    values: NDArray[Any]
+    kept: NDArray[Any] | None = None
 
 
 # ---- fields ----------------------------------------------------------------------------------------------
@@ -88,9 +108,11 @@ def stays(p: Problem, name: str) -> bool:
     return p.graph._topology.divided is not None and p.fields[name].kind == "edge"
 
 
-def values_of(p: Problem, step: Step, fields: Iterable[Written], mine: Frontier) -> dict[str, Any]:
-    """Copy what a step is going to write: for each field the places, None for all, and their values."""
-    found: dict[str, Any] = {}
+def values_of(
+    p: Problem, step: Step, fields: Iterable[Written], mine: Frontier, others: Callable[[Written], list[slice]]
+) -> dict[str, Before]:
+    """Copy what a step is going to write, and let it begin with 0 where it adds to elements of ``others``."""
+    found: dict[str, Before] = {}
     known: dict[frozenset[str], Any] = {}
     for each in fields:
         if stays(p, each.name):
@@ -99,14 +121,31 @@ def values_of(p: Problem, step: Step, fields: Iterable[Written], mine: Frontier)
             known[each.indices] = places(step, each, mine)
         ids = known[each.indices]
         array = p.arrays[each.name]
-        found[each.name] = ids, array.copy() if ids is None else array[ids]
+        values = array.copy() if ids is None else array[ids]
+        if not each.added:
+            found[each.name] = Before(ids, values)
+            continue
+        found[each.name] = Before(ids, values.copy(), values)
+        for part in others(each):
+            at = part if ids is None else (ids >= part.start) & (ids < part.stop)
+            found[each.name].values[at] = 0
+    for name, (ids, values, kept) in found.items():  # when there is memory for all
+        if kept is not None:
+            _put(p.arrays[name], ids, values)
     return found
 
 
-def changes(p: Problem, before: dict[str, Any], kept: Container[str] = ()) -> dict[str, Change]:
-    """Find what has changed since ``before``, and put the old values back, with which owners merge, but for some."""
+def _put(array: Any, ids: NDArray[Any] | None, values: NDArray[Any]) -> None:
+    array[slice(None) if ids is None else ids] = values
+
+
+def changes(p: Problem, before: dict[str, Before], stay: Container[str] = ()) -> dict[str, Change]:
+    """Find what has changed since ``before``, and put the old values back, with which owners merge, but for some.
+
+    Of what parts add, it is how much they have added.
+    """
     found = {}
-    for name, (ids, old) in before.items():
+    for name, (ids, old, kept) in before.items():
         array = p.arrays[name]
         new = array if ids is None else array[ids]
         differ = new != old
@@ -117,7 +156,11 @@ def changes(p: Problem, before: dict[str, Any], kept: Container[str] = ()) -> di
         changed = namespace_of(array).flatnonzero(differ)
         at = changed if ids is None else ids[changed]
         found[name] = at, new[changed]
-        if name not in kept:
+        if kept is not None:
+            with np.errstate(all="ignore"):
+                found[name] = at, new[changed] - old[changed]
+            _put(array, ids, kept)
+        elif name not in stay:
             array[at] = old[changed]
     return found
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frontier.backends.ranks.exchange import Written
     from frontier.backends.ranks.grid import Grid
     from frontier.backends.ranks.rounds import Rounds
     from frontier.backends.ranks.there import There
@@ -75,6 +76,14 @@ class Mirrors:
             return self._bounds[kind]
         evenly: NDArray[Any] = len(self._p.arrays[name]) * np.arange(self.parts + 1) // self.parts
         return evenly
+
+    def others(self, each: Written) -> list[slice]:
+        """The elements of a field to which a step adds, and of which this part is not told."""
+        bounds = self.bounds_of(each.name).tolist()
+        if ALL in each.added or self._grid is None:
+            return [slice(0, bounds[self._rank]), slice(bounds[self._rank + 1], bounds[-1])]
+        ranks = {rank for audience in each.added for rank in self._grid.members[audience]} - {self._rank}
+        return [slice(bounds[rank], bounds[rank + 1]) for rank in sorted(ranks)]
 
     def own(self, f: Frontier) -> Frontier:
         """The elements of a frontier that this part owns."""
