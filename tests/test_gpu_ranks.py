@@ -20,12 +20,6 @@ from frontier.program.execution import start
 gpu = pytest.mark.gpu
 
 
-@pytest.fixture(autouse=True)
-def allowed(monkeypatch):
-    """Real GPUs run parts only if one asks for that."""
-    monkeypatch.setenv("FRONTIER_RANKS_GPUS", "1")
-
-
 @pytest.fixture
 def there():
     """In the simulator: kernels run on arrays that do not mix with those of the host."""
@@ -242,12 +236,8 @@ def test_processes_choose_gpus_if_each_has_its_own(devices, name):
     assert choosing.chosen(Comm(devices)) is backend_named(name)
 
 
-def test_gpus_run_parts_only_if_allowed(monkeypatch):
-    monkeypatch.delenv("FRONTIER_RANKS_GPUS")
-    monkeypatch.setattr(detection, "simulated", lambda: False)
-    assert choosing.chosen(Comm(["c 0", "c 1"])) is backend_named("cpu")
-    with pytest.raises(fr.BackendUnavailableError, match="FRONTIER_RANKS_GPUS=1"):
-        choosing.inner_of("cuda", Comm(["c 0"]))
+def test_processors_are_taken_by_name_where_there_are_gpus():
+    assert choosing.inner_of("cpu", Comm(["c 0", "c 1"])).name == "cpu"
 
 
 def test_processes_of_a_host_take_turns_at_its_gpus(monkeypatch):

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from frontier.backends.ranks.choosing import gpus_allowed
 from frontier.memory import detection, nvidia, peers
 from frontier.memory.detection import named
 
@@ -46,7 +45,7 @@ def reach(count: int) -> Iterator[Line]:
 def ranks() -> Iterator[Line]:
     """A line about what computes where a program runs on the processes of mpirun or torchrun, by ``"ranks"``."""
     able = [gpu for gpu in nvidia.find().gpus if not nvidia.too_old(gpu)]
-    if detection.simulated() or detection.missing() or not (able and gpus_allowed()):
+    if detection.simulated() or detection.missing() or not able:
         yield "ranks", "on cpu", "processes of mpirun or torchrun compute on the processors of this host"
         return
     who = f"up to {len(able)} processes" if len(able) > 1 else "one process"

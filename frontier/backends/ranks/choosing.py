@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from typing import TYPE_CHECKING
 
 from frontier.errors import BackendUnavailableError, DeviceLostError
-from frontier.memory import detection
 from frontier.memory.placement import SHIPPED, backend_named
 from frontier.program.step import walk
 
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
 
-__all__ = ["USUAL", "chosen", "gpus_allowed", "inner_for", "inner_of"]
+__all__ = ["USUAL", "chosen", "inner_for", "inner_of"]
 
 #: The backend of parts that have no device of their own.
 USUAL = "cpu"
@@ -26,22 +24,8 @@ USUAL = "cpu"
 def inner_of(name: str, comm: Communicator) -> Placement:
     """Return the placement of a rank's part; processes choose a backend themselves if none is named."""
     if comm.together:
-        return _tried(backend_named(name or USUAL)).placement()
-    return (_tried(backend_named(name)) if name else chosen(comm)).placement_of(comm.local)
-
-
-def gpus_allowed() -> bool:
-    """Whether real GPUs may run parts: one answer of many has been wrong on them, and it is not known why."""
-    return detection.simulated() or os.environ.get("FRONTIER_RANKS_GPUS") == "1"
-
-
-def _tried(backend: Computing) -> Computing:
-    if backend.massively_parallel and not gpus_allowed():
-        raise BackendUnavailableError(
-            f"the backend {backend.name!r} does not run parts of the ranks backend yet: one result of many has been "
-            'wrong on a real GPU. Use "ranks,cpu", or set FRONTIER_RANKS_GPUS=1 to look for the cause'
-        )
-    return backend
+        return backend_named(name or USUAL).placement()
+    return (backend_named(name) if name else chosen(comm)).placement_of(comm.local)
 
 
 @cache
@@ -52,7 +36,7 @@ def chosen(comm: Communicator) -> Computing:
     """
     for name in SHIPPED:
         backend = backend_named(name)
-        if backend.massively_parallel and gpus_allowed():
+        if backend.massively_parallel:
             devices = comm.gather(_own_device(backend, comm.local))
             if all(devices) and len(set(devices)) == comm.size:
                 return backend
