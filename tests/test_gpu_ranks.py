@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -218,8 +219,11 @@ class Comm:
     def __init__(self, devices, local=0):
         self.devices, self.local, self.size = devices, local, len(devices)
 
+    def asking(self, doing):
+        return nullcontext()
+
     def gather(self, given):
-        return self.devices
+        return [(given[0], device) for device in self.devices]
 
 
 @pytest.mark.parametrize(

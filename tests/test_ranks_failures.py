@@ -132,6 +132,9 @@ def test_a_part_without_memory_ends_the_run_and_changes_nothing(monkeypatch):
     [
         ('fr.bfs(fr.rmat(6, 8, seed=rank).to("ranks"), 0)', "rank 1 has not the same graph as rank 0"),
         ("fr.bfs(g, 0) if rank else fr.pagerank(g)", "rank 1 has not the same program as rank 0"),
+        ("fr.Filter(after_rank, over='vertices')(p)", r"the same functor after_rank \(or what it captures"),
+        ("fr.bfs(g, 0, schedule=fr.Schedule(direction='auto' if rank else 'pull'))", "has not the same schedule"),
+        ("fr.bfs(g.to('ranks,python' if rank else 'ranks,cpu'), 0)", "rank 1 has not the same placement as rank 0"),
         ("if rank == 1: os.kill(os.getpid(), 9)\nfr.bfs(g, 0)", "BAD TERMINATION|signal 9|Killed"),
         ("if rank == 1: raise ValueError('mine')\nfr.bfs(g, 0)", "rank 1 of 3"),
         ("fr.Filter(raises, over='vertices')(p)", "IndexError"),
@@ -152,6 +155,8 @@ def raises(p, v):
     return (1, 2)[p.seen[v]] > 1
 def last(p, v):
     return v == 60
+def after_rank(p, v):
+    return v > rank
 def scarce():
     from frontier.backends.ranks import dividing
     def fails(*_):

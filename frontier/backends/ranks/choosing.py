@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from frontier.backends.ranks.rounds import met
 from frontier.errors import BackendUnavailableError, DeviceLostError
 from frontier.memory.placement import SHIPPED, backend_named
 from frontier.program.step import walk
@@ -37,7 +38,7 @@ def chosen(comm: Communicator) -> Computing:
     for name in SHIPPED:
         backend = backend_named(name)
         if backend.massively_parallel:
-            devices = comm.gather(_own_device(backend, comm.local))
+            devices = met(comm, 'uses "ranks" for the first time', _own_device(backend, comm.local))
             if all(devices) and len(set(devices)) == comm.size:
                 return backend
     return backend_named(USUAL)

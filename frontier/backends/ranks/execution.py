@@ -255,7 +255,7 @@ class Part(Interpretation):
         inner: Placement, rows: int = 1,
     ) -> Part:  # fmt: skip
         """The same, once all ranks have begun with the same graph, program and values."""
-        mine = _description(step, p, f)
+        mine = _description(step, p, f) | _way(step, schedule, inner, rows)
         shown = p._shown  # None if parts are threads of one process
         given_away = [] if shown is None else shown.given_away(p)
         told = met(comm, "begins a run", (tracing.active(), mine, given_away))
@@ -343,6 +343,15 @@ def _description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
         made["FRONTIER_RANKS_WHOLE"] = str(shown.longest)
     made |= {f"p.{name}": _checksum(np.sort(pile.ids)) for name, pile in p.piles.items()}
     return made | {"frontier": None if f is None else len(f) if f.is_all else _checksum(np.sort(f.ids))}
+
+
+def _way(step: Step, schedule: ResolvedSchedule, inner: Placement, rows: int) -> dict[str, Any]:
+    """How a program runs: ranks that go different ways would wait for each other."""
+    functors: dict[str, list[str]] = {}
+    for fn, part in captures_of(step).parts.items():
+        functors.setdefault(f"functor {fn.__name__} (or what it captures)", []).append(part.fingerprint)
+    schedules = [schedule, *(each.schedule for each in walk(step))]
+    return {**functors, "schedule": repr(schedules), "placement": (inner.backend.name, rows)}
 
 
 def _checksum(*arrays: Any) -> tuple[Any, ...]:
