@@ -160,7 +160,8 @@ def katz(
     if n:
         (WeightedKatz if weighted else Katz)(p, schedule).run()
     found = p.centrality
-    norm = float((found * found).sum()) ** 0.5 if n else 0.0
+    with np.errstate(over="ignore"):  # of one that has not converged
+        norm = float((found * found).sum()) ** 0.5 if n else 0.0
     if normalized and 0 < norm < np.inf:
         found = found / norm
     result = KatzResult(found, int(p.iterations), float(p.change), float(alpha), float(tolerance))

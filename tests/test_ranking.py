@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -118,6 +119,10 @@ def test_katz_agrees_with_networkx() -> None:
 def test_katz_that_grows_for_ever(backend: Backend) -> None:
     with pytest.raises(fr.NotConvergedError, match="alpha must be below 1"):
         fr.katz(backend(fr.complete(6)), alpha=0.5, max_iterations=30)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # of an overflow, after which the error comes anyway
+        with pytest.raises(fr.NotConvergedError, match=r"changed by \S*e\+1"):
+            fr.katz(fr.complete(6), alpha=0.5, max_iterations=450)
 
 
 # ---- SALSA -----------------------------------------------------------------------------------------------
