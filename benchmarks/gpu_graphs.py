@@ -266,6 +266,21 @@ def csr(xp: Any, keys: Array, n: int, kept: bool = False, wide: bool = False) ->
     return offsets.astype(np.int64 if wide or m >= 2**31 else np.int32), targets, weights
 
 
+def as_generated(name: str, device: Host, seed: int = 1) -> tuple[Array, Array]:
+    """Offsets and targets of the directed edges of a graph as they are generated, without loops and duplicates."""
+    xp = device.xp
+    n, count, edges = _edges(xp, name, seed)
+    keys, used = xp.empty(count, dtype=np.int64), 0
+    for src, dst in edges:
+        kept = src != dst
+        part = (src.astype(np.int64)[kept] << 32) | dst.astype(np.int64)[kept]
+        keys[used : used + len(part)] = part
+        used += len(part)
+    keys = _once(xp, keys[:used])
+    offsets = xp.searchsorted(keys, xp.arange(n + 1, dtype=np.int64) << 32)
+    return offsets.astype(np.int32 if len(keys) < 2**31 else np.int64), (keys & _LOW).astype(np.int32)
+
+
 def _once(xp: Any, keys: Array) -> Array:
     """Every key once."""
     keys.sort()

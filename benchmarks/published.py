@@ -60,6 +60,61 @@ H200: dict[str, dict[str, Figures]] = {
     },
 }
 
+#: The further primitives: the target of a whole call, and the best of other systems (ECL, KCoreGPU, TRUST and its kin,
+#: nu-Louvain; kernels alone, except that triangles are with the preparation).
+FURTHER: dict[str, dict[str, tuple[float, float | None]]] = {
+    "core_numbers": {
+        "kron21": (30, 84),
+        "rmat24": (60, 181),
+        "urand23": (15, None),
+        "grid4096": (6, 208),
+        "road-NE": (0.4, 0.55),
+    },
+    "triangles": {
+        "kron21": (120, 155),
+        "rmat24": (290, 388),
+        "grid4096": (2, 4.5),
+        "road-NE": (0.3, 0.88),
+    },
+    "maximal_independent_set": {
+        "kron21": (1.1, 1.17),
+        "rmat24": (3.2, 3.4),
+        "urand23": (2.4, 2.5),
+        "grid4096": (1.8, 2.0),
+        "road-NE": (0.12, 0.10),
+    },
+    "color": {
+        "kron21": (20, 51.8),
+        "rmat24": (40, 101),
+        "urand23": (9, 11.5),
+        "grid4096": (1.4, 1.5),
+        "road-NE": (0.15, 0.09),
+    },
+    "scc": {
+        "kron21": (5, 8.4),
+        "rmat24": (18, 29),
+        "urand23": (10, 17.3),
+        "grid4096": (2.5, 3.3),
+        "road-NE": (0.6, 0.69),
+    },
+    "minimum_spanning_forest": {
+        "kron21": (14, 18.5),
+        "rmat24": (45, None),
+        "urand23": (22, 32.7),
+        "grid4096": (15, 620),
+        "road-NE": (0.9, 1.0),
+    },
+    "louvain": {
+        "kron21": (300, 653),
+        "grid4096": (80, 167),
+        "road-NE": (12, 20.5),
+    },
+    "closure": {"random32768": (500, None), "random65536": (3000, None)},
+}
+#: Colours of ECL, of which there should not be more, and modularities of nu-Louvain, which should be reached.
+COLOURS = {"kron21": 479, "rmat24": 419, "urand23": 15, "grid4096": 5, "road-NE": 5}
+MODULARITY = {"grid4096": 0.990, "road-NE": 0.994}
+
 #: Bytes a vertex beyond the graph that a run should not exceed.
 BYTES_PER_VERTEX = {"bfs": 24, "sssp": 32, "pagerank": 32, "bc": 40}
 

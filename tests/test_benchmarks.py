@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from benchmarks import ablations, gpu_graphs, graphs, published
+from benchmarks import ablations, gpu_graphs, gpu_properties, graphs, published
 from benchmarks.devices import Host
 from benchmarks.protocols import PROTOCOLS
 from benchmarks.run import PRIMITIVES
@@ -120,6 +121,54 @@ def test_enterprise(tmp_path: Path) -> None:
     assert "64 of 64" in text
     facts = json.loads(path.read_text("utf-8"))["facts"]
     assert (facts["protocol"]["kept"], facts["ids"]) == (True, 64)
+
+
+def test_gpu_catalogue(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    wanted = ("--backend", "cpu", "--graph", "kron6", "--closures", "dense20", "--rest", "rmat:6", "--here")
+    only = ("--only", "color", "core_numbers", "scc", "closure", "clustering", "--json", str(path))
+    text = printed("benchmarks.gpu_catalogue", *wanted, *only)
+    names = ["color", "core_numbers", "scc", *(f"closure:{m}" for m in ("auto", "warshall", "squaring", "serial"))]
+    assert [row["key"][1] for row in rows_of(path)] == [*names, "clustering"]
+    assert text.count("  yes; count ") == 4  # of colours and components, twice each
+    text = printed("benchmarks.gpu_catalogue", *wanted, "--only", "louvain", "--seconds", "0", "--json", str(path))
+    assert "no time for: kron6 louvain" in text
+
+
+def test_wrong_results_of_further_primitives_are_seen() -> None:
+    g = gpu_graphs.make("kron6", Host()).graph
+    checker = gpu_properties.Properties(np, g)
+    v = int(g.out_degree.argmax())
+    plain = fr.Graph(g.offsets, g.targets, directed=False)
+    cores, colours, independent = fr.core_numbers(plain), fr.color(plain), fr.maximal_independent_set(plain)
+    for off in (-1, 1):
+        changed = cores.core.copy()
+        changed[v] += off
+        assert checker.core_numbers(replace(cores, core=changed))
+    changed = colours.color.copy()
+    changed[v] = changed[g.targets[g.offsets[v]]]
+    assert checker.color(replace(colours, color=changed))
+    for value in (True, False):
+        mask = independent.mask.copy()
+        mask[np.flatnonzero(mask != value)[0]] = value
+        assert checker.maximal_independent_set(replace(independent, mask=mask, count=int(mask.sum())))
+    forest = fr.minimum_spanning_forest(g)
+    other = np.setdiff1d(np.flatnonzero(g.sources < g.targets), forest.edges)
+    edges = np.sort(np.append(forest.edges[1:], other[g.weights[other].argmax()]))
+    assert checker.minimum_spanning_forest(replace(forest, edges=edges, weight=float(g.weights[edges].sum())))
+    triangles, corners = fr.triangles(plain), fr.triangles(plain, per_vertex=True).per_vertex
+    assert checker.triangles(replace(triangles, count=triangles.count + 1), corners)
+    assert checker.triangles(triangles, np.roll(corners, 1))
+    louvain = fr.louvain(plain)
+    assert checker.louvain(replace(louvain, modularity=louvain.modularity + 0.001))
+    directed = gpu_graphs.as_generated("kron6", Host())
+    strong = fr.strongly_connected_components(fr.Graph(*directed, directed=True))
+    largest = next(iter(strong.sizes()))
+    for wrong in (np.arange(64), np.where(np.arange(64) == v, 63, strong.label), np.full(64, largest)):
+        count = len(np.unique(wrong))
+        assert gpu_properties.strong(np, *directed, replace(strong, label=wrong, count=count))
+    closed = fr.transitive_closure(fr.Graph(*directed, directed=True))
+    assert gpu_properties.closure(np, fr.Graph(*directed, directed=True), replace(closed, rows=closed.rows ^ 1))
 
 
 def test_ablations(tmp_path: Path) -> None:
