@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,18 @@ def test_more_colours_than_bits(backend: Backend) -> None:
     """A number has 62 of them."""
     for n in (63,) if SIMULATED else (62, 63, 64, 130):
         assert check(backend(fr.complete(n))).count == n
+
+
+def test_both_programs(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """That in which vertices tell their colours, and that with gathers: each where the other is the usual one."""
+    given = list(random_graphs(5, seed=85, max_vertices=30, weights=None, parallel=True))
+    expected = [fr.color(g).color for g in given]
+    module = sys.modules[fr.color.__module__]
+    usual = module._tells
+    monkeypatch.setattr(module, "_tells", lambda g: not usual(g))
+    for g, colors in zip(given, expected, strict=True):
+        equal(check(backend(g)).color, colors)
+    check(backend(fr.complete(63)))
 
 
 def test_parts() -> None:
