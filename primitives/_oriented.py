@@ -46,9 +46,9 @@ class Oriented(NamedTuple):
 
 def simple(g: Graph) -> Graph:
     """Return the graph without directions, self-loops and parallel edges, where g is; g itself if it has none."""
-    here = at_hand(g)
-    if not g.directed and not bool(_superfluous(here).any()):
+    if not g.directed and g.cached("simple", lambda: not bool(_superfluous(at_hand(g)).any())):
         return g
+    here = at_hand(g)
     made = fr.from_edges(here.sources, here.targets, num_vertices=g.num_vertices, self_loops="drop")
     return made.to(g.placement)
 

@@ -4,8 +4,8 @@ Peeling removes the vertices of least degree, and with them those whose degree f
 is that degree. It then goes on with the rest (Matula, Beck: Smallest-last ordering and clustering and graph coloring
 algorithms, Journal of the ACM 30, 1983; Batagelj, Zaversnik: An O(m) algorithm for cores decomposition of networks,
 2003). All vertices of the least degree are removed in one pass, as in ParK (Dasari, Desh, Zubair: ParK: an efficient
-algorithm for k-core decomposition on multicore processors, IEEE Big Data 2014). A loop with an exact order does just
-that.
+algorithm for k-core decomposition on multicore processors, IEEE Big Data 2014). Degrees are not lowered below the
+current k, so in the end they are the core numbers, and whoever lowers one to k brings that vertex into the next pass.
 """
 
 from __future__ import annotations
@@ -27,6 +27,53 @@ if TYPE_CHECKING:
 __all__ = ["CoreNumbers", "CoreNumbersResult", "core_numbers"]
 
 
+NOTHING = 2**62
+
+
+def left(p, v):
+    """The degree of v, if v has not been removed."""
+    return p.degree[v] if p.degree[v] > p.k else NOTHING
+
+
+def stays(p, v):
+    """V is not removed for this k, nor was it for a smaller one."""
+    return p.degree[v] > p.k
+
+
+def least(p, v):
+    """V has the least degree, and was not removed before."""
+    return p.degree[v] == p.k
+
+
+def loosen(p, dst):
+    """Lower the degree of dst by one, but not below k; true if it falls to k, so that dst is removed as well."""
+    if p.degree[dst] <= p.k:
+        return False
+    before = fr.atomic_add(p.degree, dst, -1)
+    if before <= p.k:  # others were faster
+        fr.atomic_add(p.degree, dst, 1)
+    return before == p.k + 1
+
+
+def core(p, v):
+    """The core number of v."""
+    return p.degree[v]
+
+
+class CoreNumbers(fr.Enactor):
+    """For each k that is a least degree, remove vertices pass after pass; the frontier contains those that stay."""
+
+    loop = (
+        fr.Loop(
+            fr.Reduce(left, "min", into="k"),
+            fr.Split(stays, rest="thin"),
+            fr.Loop(fr.Filter(least), fr.Loop(fr.Advance(loosen, unique="claimed")), take="thin"),
+            over="vertices",
+        ),
+        fr.Reduce(core, "max", into="k", over="vertices"),
+    )
+
+
 def highest(p):
     """Return the current k: the largest of the least degrees so far."""
     return max(p.k, p.least)
@@ -42,21 +89,23 @@ def standing(p, dst):
     return p.core[dst] == -1
 
 
-def loosen(p, dst):
+def loosen_any(p, dst):
     """Lower the degree of dst by one; true, because its key has changed."""
     fr.atomic_add(p.degree, dst, -1)
     return True
 
 
-class CoreNumbers(fr.Enactor):
-    """Remove the vertices of least degree, pass after pass."""
+class CoreNumbersDivided(fr.Enactor):
+    """The same on a graph in parts, of which only the one that owns a vertex knows its degree: a loop with an order."""
 
-    loop = fr.Loop(
-        fr.Set(k=highest),
-        fr.Compute(settle),
-        fr.Advance(loosen, where=standing),
-        order=fr.by("degree", exact=True, into="least"),
-        over="vertices",
+    loop = (
+        fr.Loop(
+            fr.Set(k=highest),
+            fr.Compute(settle),
+            fr.Advance(loosen_any, where=standing),
+            order=fr.by("degree", exact=True, into="least"),
+            over="vertices",
+        ),
     )
 
 
@@ -98,17 +147,15 @@ def core_numbers(g: Graph, *, schedule: Schedule | None = None) -> CoreNumbersRe
     O(m + nk) work, where k is the largest core number, and one pass for each set of vertices that is removed at once.
     """
     plain = simple(g)
-    dtype = plain.id_dtype
-    p = fr.Problem(
-        plain,
-        degree=fr.vertex(dtype, plain.out_degree, combine="sum"),
-        core=fr.vertex(dtype, -1),
-        k=fr.scalar("int64"),
-        least=fr.scalar("int64"),
-    )
+    dtype, divides = plain.id_dtype, plain.placement.divides
+    given = {"degree": fr.vertex(dtype, plain.out_degree, combine="sum"), "k": fr.scalar("int64", 0 if divides else -1)}
+    if divides:
+        p = fr.Problem(plain, core=fr.vertex(dtype, -1), least=fr.scalar("int64"), **given)
+    else:
+        p = fr.Problem(plain, thin=fr.pile(), **given)
     if g.num_vertices:
-        CoreNumbers(p, schedule).run()
-    return CoreNumbersResult(p.core, int(p.k))
+        (CoreNumbersDivided if divides else CoreNumbers)(p, schedule).run()
+    return CoreNumbersResult(p.core if divides else p.degree, max(int(p.k), 0))
 
 
 def _facts(g: Graph, result: CoreNumbersResult) -> dict[str, Any]:
