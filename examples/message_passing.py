@@ -16,12 +16,14 @@ import frontier as fr
 WIDTH = 16
 
 
-def collect(p, v, i):
-    """Compute the mean of one feature of a vertex and its neighbours."""
-    total = p.feature[v, i]
-    for e in fr.neighbours(p, v):
-        total += p.feature[fr.target(p, e), i]
-    p.mean[v, i] = total / (1 + fr.degree(p, v))
+def message(p, src, i):
+    """Send one feature along an edge."""
+    return p.feature[src, i]
+
+
+def average(p, v, i):
+    """Compute the mean of one feature of a vertex and its neighbours, whose features have been added up."""
+    p.mean[v, i] = (p.mean[v, i] + p.feature[v, i]) / (1 + fr.degree(p, v))
 
 
 def transform(p, v, i):
@@ -36,7 +38,8 @@ class Network(fr.Enactor):
     """Process the layers in turn, with one call for each feature of each vertex."""
 
     loop = fr.Loop(
-        fr.Compute(collect, over="mean"),
+        fr.Gather(message, "sum", into="mean", over="vertices"),
+        fr.Compute(average, over="mean"),
         fr.Compute(transform, over="feature"),
         times="layers",
         count="layer",

@@ -140,6 +140,14 @@ def doubled(p, v, i):
     p.rows[v, i] *= 2
 
 
+def row_of_src(p, src, i):
+    return p.rows[src, i]
+
+
+def row_of_dst(p, dst, i):
+    return p.small[dst, i]
+
+
 def rows(g: fr.Graph) -> None:
     """Fields with several values a vertex or edge."""
     p = fr.Problem(
@@ -147,10 +155,15 @@ def rows(g: fr.Graph) -> None:
         rows=fr.vertex("float32", shape=4),
         sums=fr.vertex("float64", shape=4),
         least=fr.vertex("int32", shape=4),
-        small=fr.vertex("int8", shape=3),
+        small=fr.vertex("int8", shape=4),
         marks=fr.edge("bool", shape=2),
     )
-    steps = fr.Advance(spread, over="vertices"), fr.Compute(doubled, over="rows")
+    steps = (
+        fr.Advance(spread, over="vertices"),
+        fr.Compute(doubled, over="rows"),
+        fr.Gather(row_of_src, "sum", into="sums", over="vertices"),
+        fr.Gather(row_of_dst, "max", into="least", edges="out", over="vertices"),
+    )
     execution.run(fr.Sequence(*steps), p)
 
 

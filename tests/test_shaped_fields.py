@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 import numpy as np
 import pytest
 
 import frontier as fr
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
+from frontier.operators.gather import cuda_rows
 from frontier.program import execution
 
 
@@ -80,11 +83,11 @@ def test_operators_refuse_a_field_of_several_values(backend):
     g = placed(backend)
     p = fr.Problem(g, x=fr.vertex("int64", shape=2))
 
-    def message(p, src):
+    def value(p, v):
         return 1
 
     with pytest.raises(fr.FrontierError, match="'x' has 2 values"):
-        fr.gather(p, fr.Frontier.all(g), message, "sum", into="x")
+        fr.scan(p, fr.Frontier.all(g), value, into="x")
 
 
 @pytest.mark.parametrize("shape", [0, -1, 2.5, (2, 3), True])
@@ -246,3 +249,80 @@ def test_updates_of_what_all_values_share(backend):
 
     with pytest.warns(fr.FrontierWarning, match="changes are lost"):
         execution.run(fr.Compute(count, over="x"), p)
+
+
+def weighted_message(p, src, weight, i):
+    return p.x[src, i] * weight
+
+
+def of_target(p, dst, i):
+    return p.x[dst, i]
+
+
+def even(p, dst):
+    return dst % 2 == 0
+
+
+@pytest.mark.parametrize(("width", "dtype"), [(1, "float32"), (3, "int16"), (33, "float32")])
+def test_gather_into_rows(backend, width, dtype):
+    """Weighted sums along in-edges, and the largest and "any" along out-edges: everything, a queue, a condition."""
+    g = fr.rmat(4 if detection.simulated() else 6, 6, seed=2, directed=True, weights=(1, 9))
+    n, src, dst = g.num_vertices, g.sources, g.targets
+    x = np.random.default_rng(0).integers(0, 5, (n, width)).astype(dtype)
+    p = fr.Problem(
+        backend(g),
+        x=fr.vertex(dtype, x, shape=width),
+        sum=fr.vertex("float64", shape=width),
+        most=fr.vertex(dtype, -1, shape=width),
+        some=fr.vertex("bool", shape=width),
+    )
+    fr.gather(p, fr.Frontier.all(p.graph), weighted_message, "sum", into="sum")
+    some = [0, 2, n - 1]
+    fr.gather(p, fr.Frontier(p.graph, some), of_target, "max", into="most", edges="out", where=even)
+    fr.gather(p, fr.Frontier.all(p.graph), of_target, "any", into="some", edges="out")
+    sums, any_ = np.zeros((n, width)), np.zeros((n, width), bool)
+    np.add.at(sums, dst, x[src] * g.weights[:, None])
+    np.logical_or.at(any_, src, x[dst] > 0)
+    assert (to_host(p.sum) == sums).all()
+    assert (to_host(p.some) == any_).all()
+    least = -np.inf if dtype == "float32" else np.iinfo(dtype).min
+    for v in range(n):
+        ends = dst[(src == v) & (dst % 2 == 0)]
+        expected = x[ends].max(axis=0, initial=least) if v in some else -1
+        assert (to_host(p.most)[v] == expected).all()
+
+
+def test_gather_into_rows_of_a_hub(backend):
+    """A list that is long enough for a block of a GPU, and one more that is not."""
+    n = 40 if detection.simulated() else 3000
+    with mock.patch.multiple(cuda_rows, BLOCK=8 if detection.simulated() else cuda_rows.BLOCK):
+        g = backend(fr.star(n))
+        p = fr.Problem(g, x=fr.vertex("int64", np.arange(5 * n).reshape(n, 5), shape=5), y=fr.vertex("int64", shape=5))
+
+        def own(p, src, i):
+            return p.x[src, i]
+
+        fr.gather(p, fr.Frontier.all(g), own, "sum", into="y")
+        found = to_host(p.y)
+        assert (found[0] == to_host(p.x)[1:].sum(axis=0)).all()
+        assert (found[1:] == to_host(p.x)[0]).all()
+
+
+def test_gather_into_rows_is_checked(backend):
+    g = placed(backend)
+    p = fr.Problem(g, x=fr.vertex("int64", shape=2), y=fr.vertex("int64"))
+
+    def message(p, src):
+        return 1
+
+    def of_one(p, src, i):
+        return 1
+
+    everything = fr.Frontier.all(g)
+    with pytest.raises(fr.FrontierError, match="'x' has 2 values each: the functor of a Gather into it takes i"):
+        fr.gather(p, everything, message, "sum", into="x")
+    with pytest.raises(fr.FunctorError, match="takes i, but field 'y' has one value each"):
+        fr.gather(p, everything, of_one, "sum", into="y")
+    for op in ("argmin", "mode"):
+        with pytest.raises(fr.FrontierError, match=f"'{op}' cannot give"):
+            fr.gather(p, everything, of_one, op, into="x")

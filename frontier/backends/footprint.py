@@ -112,6 +112,7 @@ def _bytes(p: Outline) -> int:
     """Of the fields, also of those that the program of an ordered loop has added."""
     lengths = {"vertex": p.graph.num_vertices, "edge": p.graph.num_slots}
     lengths |= {name: len(array) for name, array in p.arrays.items()}
+    lengths |= {name: lengths[made.kind] * made.width for name, made in p.fields.items() if made.width}
     sizes = [(made.dtype, lengths.get(name, lengths.get(made.kind, 0))) for name, made in p.fields.items()]
     return sum(dtype.itemsize * length for dtype, length in sizes if isinstance(dtype, np.dtype))
 

@@ -156,6 +156,10 @@ class LoopExecution:
             return self._local(name, role)
         if role.startswith("table"):
             return self._of_tables(role)
+        if role.startswith("number "):
+            return int(role.split()[1])
+        if role.startswith("row "):
+            return work.address(name, "words", self._table.workers * int(role.split()[1]))
         if role.startswith("made "):
             _, what, edges = role.split()
             ready = edges == "out" or program.needs_in or g.symmetric

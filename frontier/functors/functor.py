@@ -27,6 +27,7 @@ COUNT = ("i",)
 COMMON = ("u", "v", "w", "uv", "uw", "vw")
 PLACES: dict[str, tuple[str, ...]] = {
     "edge": EDGE,
+    "edge value": EDGE + COUNT,
     "vertex": VERTEX,
     "count": COUNT,
     "value": VERTEX + COUNT,
@@ -105,9 +106,9 @@ def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
     ----------
     fn : function
         The functor.
-    place : {"edge", "vertex", "count", "value", "element", "common", "scalars", "src", "dst"}
-        Where it is used; ``"value"`` is each value of a field with several, ``"common"`` is Intersect's, ``"src"`` and
-        ``"dst"`` are conditions on that end of an edge.
+    place : {"edge", "edge value", "vertex", "count", "value", "element", "common", "scalars", "src", "dst"}
+        Where it is used; ``"value"`` is each value of a field with several, ``"edge value"`` what an edge adds to it,
+        ``"common"`` is Intersect's, ``"src"`` and ``"dst"`` are conditions on that end of an edge.
 
     Raises
     ------

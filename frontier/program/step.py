@@ -388,14 +388,14 @@ def count_over(p: Problem, over: str) -> int:
     return made
 
 
-def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str) -> None:
-    """Raise FrontierError unless the problem has this field, of one of these kinds."""
+def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str, *, rows: bool = False) -> None:
+    """Raise FrontierError unless the problem has this field, of one of these kinds; ``rows`` of several values."""
     made = p.fields.get(name)
     if made is None:
         raise FrontierError(f"{what}: the problem has no field {name!r}; it has {', '.join(p.fields)}")
     if made.kind not in kinds:
         raise FrontierError(f"{what}: field {name!r} is of kind {made.kind}, not {' or '.join(kinds)}")
-    if made.width:
+    if made.width and not rows:
         raise FrontierError(f"{what}: field {name!r} has {made.width} values each; only functors use such fields")
 
 

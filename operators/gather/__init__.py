@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from frontier.errors import FrontierError, FunctorError
 from frontier.functors.functor import arguments, location
 from frontier.operators.shared.kernels import kernels
@@ -39,7 +41,8 @@ class Gather(Operator):
     Parameters
     ----------
     fn : function of the problem and any of ``src, dst, edge, weight`` -> number
-        Without side effects. It must not read the field ``into``, unless ``inplace``.
+        Without side effects. It must not read the field ``into``, unless ``inplace``. If ``into`` has several values a
+        vertex, it takes ``i`` as well, and is called for each of them: what it returns is reduced to ``p.into[v, i]``.
     op : {"sum", "min", "max", "any", "all", "or", "argmin", "argmax", "mode"}, or the name of a registered reduction
         Floats accumulate in float64, integers in int64; a vertex without edges gets the identity of the operation.
         ``"or"`` is bitwise. ``"argmin"`` and ``"argmax"`` give the far end of the edge with the least or the greatest
@@ -47,7 +50,7 @@ class Gather(Operator):
         ``"mode"`` gives the most frequent of the values, which are integers: of several, the smallest; -1 if there is
         no edge, in an unsigned field the greatest number of its dtype.
     into : str
-        A vertex field.
+        A vertex field; one with several values (``shape=``) not with ``"argmin"``, ``"argmax"`` and ``"mode"``.
     edges : {"in", "out"}
         Whose edges: v is ``dst`` of its in-edges, or ``src`` of its out-edges.
     where : function of the problem and the far end -> bool, optional
@@ -85,13 +88,15 @@ class Gather(Operator):
         self.reduction = None if op in GATHERED else find(op, "Gather", GATHERED)
         self.fn, self.op, self.into, self.edges = fn, op, into, edges
         self.where, self.inplace = where, inplace
-        arguments(fn, "edge")
+        self.rows = _takes_i(fn)
+        self.place = "edge value" if self.rows else "edge"
+        arguments(fn, self.place)
         self.near, self.far = ("dst", "src") if edges == "in" else ("src", "dst")
         if where is not None:
             arguments(where, self.far)
 
     def functors(self) -> Iterator[tuple[Functor, str]]:
-        yield self.fn, "edge"
+        yield self.fn, self.place
         if self.where is not None:
             yield self.where, self.far
 
@@ -117,7 +122,8 @@ class Gather(Operator):
 
     def check(self, p: Problem) -> None:
         super().check(p)
-        check_field(p, self.into, ("vertex",), "into")
+        check_field(p, self.into, ("vertex",), "into", rows=True)
+        self._check_rows(p.fields[self.into].width)
         check_alone(p, self.into, f"Gather(into={self.into!r})")
         check_into(self.op, self.reduction, self.into, p.arrays[self.into].dtype, "Gather")
         from frontier.program.functor_checks import check_functor
@@ -136,6 +142,17 @@ class Gather(Operator):
                     f"{location(fn)} writes field {min(found.writes)!r}: the functor of a Gather has no side effects"
                 )
 
+    def _check_rows(self, width: int) -> None:
+        """Raise unless the functor takes ``i`` where the field has several values, and only there."""
+        if self.rows and not width:
+            raise FunctorError(f"{location(self.fn)} takes i, but field {self.into!r} has one value each")
+        if width and not self.rows:
+            raise FrontierError(
+                f"into: field {self.into!r} has {width} values each: the functor of a Gather into it takes i, too"
+            )
+        if width and self.op in GATHERED:
+            raise FrontierError(f"into: field {self.into!r} has {width} values each, which {self.op!r} cannot give")
+
     def interpret(self, context: Context, f: Frontier) -> Frontier:
         """Run on the python backend."""
         from frontier.backends.python.view import stored
@@ -144,7 +161,7 @@ class Gather(Operator):
             raise FrontierError("Gather runs over a frontier of vertices")
         g = context.problem.graph
         field = context.problem.arrays[self.into]
-        value = context.functor(self.fn, arguments(self.fn, "edge"))
+        value = context.functor(self.fn, arguments(self.fn, self.place))
         allowed = None if self.where is None else context.functor(self.where, arguments(self.where, self.far))
         made, edges = self.reduction, 0
         combine = combination(made, field.dtype, context.plain) if made is not None else None
@@ -157,6 +174,14 @@ class Gather(Operator):
             edges += len(slots)
             ends = (context.edge(slot) for slot in slots)
             seen = (e for e in ends if allowed is None or allowed(e))
+            if self.rows:
+                assert made is not None
+                those = list(seen)
+                for i in np.arange(field.shape[1]):
+                    values = (value({**e, "i": i}) for e in those)
+                    result = reduced(made, values, field.dtype, location(self.fn), combine)
+                    field[v, i] = stored(f"p.{self.into}[{v}, {i}]", result, field.dtype)
+                continue
             if self.op == MODE:
                 result = most_frequent((value(e) for e in seen), field.dtype, location(self.fn))
             elif made is None:
@@ -170,3 +195,8 @@ class Gather(Operator):
     def lower(self, builder: Builder, current: FrontierState) -> None:
         """Add the phase of this step to a loop function."""
         kernels(builder, "gather").lower(self, builder, current)
+
+
+def _takes_i(fn: Functor) -> bool:
+    code = getattr(fn, "__code__", None)
+    return code is not None and "i" in code.co_varnames[1 : code.co_argcount]

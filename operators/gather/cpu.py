@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cpu.runtime_words import EXAMINED
+from frontier.backends.cpu.runtime_words import EXAMINED, LINE
 from frontier.backends.least import LAST
 from frontier.errors import FrontierError
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
     from frontier.operators.gather import Gather
 
 __all__ = ["lower"]
+
+
+#: Values a vertex up to which the compiler knows their number.
+UNROLLED = 4
 
 
 def gathering(
@@ -96,6 +100,44 @@ def finding(
     return phase
 
 
+def gathering_rows(
+    value: Callee,
+    where: Callee,
+    renumbered: bool,
+    weighted: bool,
+    add: Callee,
+    identity: float,
+    real: bool,
+    flag: bool,
+) -> Callable[..., Any]:
+    """The same for a field with several values: an edge is visited once, and adds to all of them, in ``row``."""
+    every = where is None
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, into, row, width):
+        examined = np.int64(0)
+        size = piece(total, W, LEAST, MOST)
+        first = w * size
+        while first < total:
+            for i in range(first, min(first + size, total)):
+                x = i if everything else np.int64(queue[i])
+                for c in range(width):
+                    row[c] = np.float64(identity) if real else np.int64(identity)
+                for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+                    far = np.int64(lists.ends[k])
+                    e = np.int64(lists.in_edges[k]) if renumbered else k
+                    weight = lists.weights[e] if weighted else 0
+                    if every or truth(where(p, C, slot, far)):
+                        for c in range(width):
+                            row[c] = add(C, slot, row[c], value(p, C, slot, x, far, e, weight, c))
+                for c in range(width):
+                    into[x * width + c] = truth(row[c]) if flag else row[c]
+                examined += np.int64(lists.offsets[x + 1]) - np.int64(lists.offsets[x])
+            first = next_piece(C, slot, W, size)
+        fetch_add(C, slot + EXAMINED, examined)
+
+    return phase
+
+
 def lower(step: Gather, b: Builder, current: FrontierState) -> None:
     """A phase over pieces of the frontier."""
     if current.kinds != {"vertex"}:
@@ -112,6 +154,14 @@ def lower(step: Gather, b: Builder, current: FrontierState) -> None:
         size = b.input(f"table_size_{step.edges}", f"table_size {step.edges}", "slots of a worker's table")
         first = b.input(f"tables_{step.edges}", f"tables {step.edges}")
         given["table"] = pointer("int64", first + WORKER * (16 * size))
+    elif step.rows:
+        factory = gathering_rows
+        width = b.width_over(step.into)
+        each = -(-width // LINE) * LINE  # whole lines of the cache, which no other worker writes
+        # A loop of constant length would be unrolled, and not vectorized then: 16 values took twice the time.
+        given["width"] = width if width <= UNROLLED else b.input(f"width_{width}", f"number {width}", "values a vertex")
+        first = b.input(f"row_{each}", f"row {each}", "values of each worker's vertex")
+        given["row"] = pointer("float64" if constants["real"] else "int64", first + WORKER * (8 * each))
     elif step.reduction is not None:
         factory = gathering
     b.phase(

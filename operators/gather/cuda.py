@@ -4,7 +4,8 @@ A warp takes 32 vertices. Its lanes process short lists individually; then the w
 after another. The longest lists are put aside for a separate phase in which blocks process them, each taking the next
 one when it has finished, so that no block is left with all the hubs. In a low-degree variant that processes few
 vertices at a time, a few lanes share each list. A warp processes lists of medium length two at a time, see
-:mod:`frontier.operators.gather.cuda_pairs`. Where the edges lie in the host's memory and all vertices gather, the lists
+:mod:`frontier.operators.gather.cuda_pairs`; for fields with several values see
+:mod:`frontier.operators.gather.cuda_rows`. Where the edges lie in the host's memory and all vertices gather, the lists
 are brought window by window, see :mod:`frontier.operators.shared.cuda_stream`.
 """
 
@@ -25,6 +26,7 @@ from frontier.operators.gather.cuda_mode import by_blocks as blocks_of_mode
 from frontier.operators.gather.cuda_mode import by_warps, tallying, voting
 from frontier.operators.gather.cuda_mode import storing as storing_mode
 from frontier.operators.gather.cuda_pairs import pairing
+from frontier.operators.gather.cuda_rows import rows_by_blocks, rows_by_lanes, storing_rows, walking_rows
 from frontier.operators.gather.phases import gathering_edges
 from frontier.operators.shared.cuda import operation
 from frontier.operators.shared.cuda_stream import Stream, apart, copies
@@ -47,8 +49,8 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
     b.sparse(current)
     if step.edges == "in":
         b.needs_in = True
-    how = _Modes(step, b) if step.op == MODE else _Kernels(step, b)
-    if not b.build.streams:
+    how = _Rows(step, b) if step.rows else _Modes(step, b) if step.op == MODE else _Kernels(step, b)
+    if isinstance(how, _Rows) or not b.build.streams:
         _in_place(step, b, current, how)
         return
     with b.when(b.everything(current)) as branch:
@@ -124,7 +126,29 @@ class _Modes:
         return self._b.kernel(f"{self._name}_long", blocks_of_mode, made, tally=tally, store=self._store)
 
 
-def _in_place(step: Gather, b: CudaProgram, current: FrontierState, how: _Kernels | _Modes) -> None:
+class _Rows:
+    """The kernels of a gather into a field with several values; see :class:`_Kernels`."""
+
+    def __init__(self, step: Gather, b: CudaProgram) -> None:
+        self.lists, edges = gathering_edges(step, b)
+        self._add, self._real, self._width = edges["add"], bool(edges["real"]), b.width_over(step.into)
+        self._store = Made(storing_rows, {"width": self._width, "flag": edges.pop("flag")})
+        self._walk = Made(walking_rows, edges)
+        self._b, self._name = b, step.fn.__name__
+
+    def short(self, given: dict[str, Value], dealt: bool) -> Call:
+        """Return the call that reduces short lists, and puts the longest aside, if there are any."""
+        parts: dict[str, Constant] = {"walk": self._walk, "store": self._store, "width": self._width}
+        return self._b.kernel(self._name, rows_by_lanes, given, **parts, longer=not self._b.low_degree)
+
+    def long(self, given: dict[str, Value]) -> Call:
+        """Return the call that reduces the lists put aside."""
+        parts: dict[str, Constant] = {"walk": self._walk, "store": self._store, "width": self._width}
+        made = rows_by_blocks
+        return self._b.kernel(f"{self._name}_long", made, given, **parts, add=self._add, real=self._real)
+
+
+def _in_place(step: Gather, b: CudaProgram, current: FrontierState, how: _Kernels | _Modes | _Rows) -> None:
     """Add the phases that read lists where the graph has them."""
     given = frontier(b, current, "vertex") | {"lists": how.lists, "into": b.field(step.into)}
     title, functors, writes = _title(step), [step.fn, step.where], [step.into]

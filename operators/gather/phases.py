@@ -21,12 +21,13 @@ __all__ = ["gathering_edges"]
 def gathering_edges(step: Gather, b: Builder) -> tuple[Call, dict[str, Constant]]:
     """The lists that a gather walks, and constants: what is called for an edge, what is loaded, the reduction.
 
-    Functors are called with ``(near, far, edge, weight)``, conditions with the far end.
+    Functors are called with ``(near, far, edge, weight)``, and the number of a value if the field has several for each
+    vertex; conditions with the far end.
     """
-    lists, edges = adjacency(b, step.edges, arguments(step.fn, "edge"))
-    ends = (step.near, step.far, "edge", "weight")
+    lists, edges = adjacency(b, step.edges, arguments(step.fn, step.place))
+    ends = (step.near, step.far, "edge", "weight", *(("i",) if step.rows else ()))
     constants: dict[str, Constant] = {
-        "value": b.calling(step.fn, "edge", ends, VALUE),
+        "value": b.calling(step.fn, step.place, ends, VALUE),
         "where": b.calling(step.where, step.far, (step.far,)) if step.where is not None else None,
         **edges,
     }
