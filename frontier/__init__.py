@@ -71,6 +71,7 @@ _NAMES = {
     "frontier.primitives.salsa": "salsa",
     "frontier.primitives.transitive_closure": "transitive_closure",
     "frontier.primitives.bfs_many": "bfs_many",
+    "frontier.primitives.sssp_many": "sssp_many",
     "frontier.primitives.closeness": "closeness harmonic",
     "frontier.primitives.eccentricity": "diameter eccentricity",
     "frontier.primitives.shortest_path": "shortest_path",

@@ -220,6 +220,9 @@ from frontier.primitives.shortest_path import (
 from frontier.primitives.sssp import (
     sssp as sssp,
 )
+from frontier.primitives.sssp_many import (
+    sssp_many as sssp_many,
+)
 from frontier.primitives.subgraph_match import (
     subgraph_match as subgraph_match,
 )

@@ -131,15 +131,15 @@ class BFSManyResult:
 
 
 @at_graph
-def bfs_many(g: Graph, sources: Any, *, schedule: Schedule | None = None) -> BFSManyResult:
+def bfs_many(g: Graph, sources: Any = None, *, schedule: Schedule | None = None) -> BFSManyResult:
     """Levels of breadth-first searches from many vertices.
 
     Parameters
     ----------
     g : Graph
         Searches follow the direction of its edges.
-    sources : sequence of vertices (labels, if the graph has labels)
-        A vertex may occur more than once.
+    sources : sequence of vertices (labels, if the graph has labels), optional
+        All vertices by default. A vertex may occur more than once.
     schedule : Schedule, optional
 
     Returns
@@ -156,7 +156,8 @@ def bfs_many(g: Graph, sources: Any, *, schedule: Schedule | None = None) -> BFS
     At most O(n + m) work for each source, and often not much more for 64 of them than for one. The levels take 4 bytes
     per source and vertex.
     """
-    place, which = places(g, sources)
+    every = np.arange(g.num_vertices)
+    place, which = (every, every) if sources is None else places(g, sources)
     n, count = g.num_vertices, int(which.max(initial=-1)) + 1
     level = g.placement.memory.xp.full(count * n, -1, np.int32)
     vertices = np.flatnonzero(place >= 0)
