@@ -266,7 +266,7 @@ def _in_edges(top: Topology, how: Spread) -> Any:
     """Edge slot of each in-edge; the lists that come with them are kept too."""
     offsets, sources, slots = _transposed(top, how, True)
     if top.directed:
-        top.once("in_lists", lambda: (offsets, sources))
+        top.once("in_lists", lambda: (offsets, sources), how.memories[0].synchronize)
     return slots
 
 
