@@ -9,7 +9,7 @@ import pytest
 import strict_cupy
 
 import frontier as fr
-from frontier.backends.devices import choice, fused, spreading
+from frontier.backends.devices import choice, deriving, fused, spreading
 from frontier.graph.graph import Graph
 from frontier.memory import detection, spread
 from frontier.memory.arrays import to_host
@@ -24,7 +24,7 @@ SIMULATED = detection.simulated()
 def several(request, monkeypatch):
     """A placement on several GPUs, over which even small graphs are spread."""
     monkeypatch.setattr(spreading, "LEAST", 0)
-    monkeypatch.setattr(spreading, "CHUNK", 100)
+    monkeypatch.setattr(deriving, "CHUNK", 100)
     if SIMULATED:
         with strict_cupy.simulated():
             yield request.param

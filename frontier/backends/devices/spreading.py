@@ -7,14 +7,12 @@ memory; what is read of others' comes over the links between GPUs. Offsets and c
 
 from __future__ import annotations
 
-import itertools
 import weakref
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.devices import together
-from frontier.graph.build_arrays import sorted_rows
+from frontier.backends.devices import deriving, together
 from frontier.graph.graph import Graph
 from frontier.memory import spread
 from frontier.memory.arrays import adopt, is_device, to_host
@@ -39,10 +37,6 @@ HINT = (
     "with more GPUs each has fewer edges, Graph.to('cuda:0,1,2'); narrower dtypes would help (Graph.memory_estimate() "
     "tells what each GPU holds); one GPU alone may leave edges in the host's memory, Graph.to('cuda', edges='auto')"
 )
-
-#: Slots that a GPU looks at in one go where it makes what is derived from edges.
-CHUNK = 1 << 26
-
 
 class Spread:
     """How the edges of a graph are shared out.
@@ -105,7 +99,7 @@ class Spread:
                     here.synchronize()
                 return
         with first.using("edges of a graph"):
-            for low, high in _stretches(0, len(made)):
+            for low, high in deriving.stretches(0, len(made)):
                 piece = given[low:high]
                 if is_device(piece):  # of a GPU that is none of these
                     made[low:high] = first.moved(piece)
@@ -129,10 +123,10 @@ class Spread:
         """Note how the edges of a graph are shared out, and that what is derived from them is made in parts."""
         top.spread, it = self, weakref.proxy(top)
         top.recipes.update(
-            sources=lambda: _sources(it, self),
-            in_lists=lambda: _transposed(it, self, False)[:2],
-            in_edges=lambda: _in_edges(it, self),
-            num_loops=lambda: _num_loops(it, self),
+            sources=lambda: deriving.sources(it, self),
+            in_lists=lambda: deriving.transposed(it, self, False)[:2],
+            in_edges=lambda: deriving.in_edges(it, self),
+            num_loops=lambda: deriving.num_loops(it, self),
         )
         return top
 
@@ -219,101 +213,3 @@ def seen(g: Graph, there: Placement) -> Graph:
         in_lists=lambda: (moved(of_whole("in_offsets"), "offsets"), moved(of_whole("in_sources"), "edges")),
     )
     return Graph._wrap(made, there)
-
-
-# ---- what is derived from edges --------------------------------------------------------------------------
-
-
-def _stretches(first: int, end: int) -> Any:
-    """Cut a range of slots into pieces of which temporary arrays are small."""
-    return itertools.pairwise([*range(first, end, CHUNK), end] if end > first else [])
-
-
-def _own_sources(top: Topology, how: Spread, part: int) -> Any:
-    """Yield pieces of a part's slots, each with the sources of its edges."""
-    memory = how.memories[part]
-    first, end = how.starts[part : part + 2].tolist()
-    begins, xp = memory.moved(top.offsets[first : end + 1]), memory.xp
-    for low, high in _stretches(*how.bounds[part : part + 2].tolist()):
-        rows = xp.searchsorted(begins, xp.arange(low, high, dtype=begins.dtype), side="right")
-        yield low, high, (rows + (first - 1)).astype(top.id_dtype)
-
-
-def _sources(top: Topology, how: Spread) -> Any:
-    """Source of each edge slot."""
-    made = how.empty(top.id_dtype)
-
-    def fill(part: int) -> None:
-        here = how.here(made, part)
-        for low, high, rows in _own_sources(top, how, part):
-            here[low:high] = rows
-
-    how.each(fill)
-    return made
-
-
-def _num_loops(top: Topology, how: Spread) -> int:
-    """Number of self-loops."""
-
-    def count(part: int) -> int:
-        targets = how.here(top.ends, part)
-        return sum(int((rows == targets[low:high]).sum()) for low, high, rows in _own_sources(top, how, part))
-
-    return sum(how.each(count))
-
-
-def _in_edges(top: Topology, how: Spread) -> Any:
-    """Edge slot of each in-edge; the lists that come with them are kept too."""
-    offsets, sources, slots = _transposed(top, how, True)
-    if top.directed:
-        top.once("in_lists", lambda: (offsets, sources), how.memories[0].synchronize)
-    return slots
-
-
-def _transposed(top: Topology, how: Spread, permutation: bool) -> tuple[Any, Any, Any]:
-    """In-offsets, in-sources and, if asked for, the edge slot of each in-edge.
-
-    Each GPU reads the targets of all edges, and takes those edges that lead to its own vertices.
-    """
-    n, m = len(top.offsets) - 1, top.num_slots
-
-    def mine(part: int) -> tuple[Any, Any, Any]:
-        memory, targets = how.memories[part], how.here(top.ends, part)
-        first, end = how.starts[part : part + 2].tolist()
-        offsets, xp = memory.moved(top.offsets), memory.xp
-        ends, slots = [targets[:0]], [offsets[:0]]
-        for low, high in _stretches(0, m):
-            piece = targets[low:high]
-            at = xp.flatnonzero((piece >= first) & (piece < end))
-            ends.append(piece[at] - first)
-            slots.append((at + low).astype(offsets.dtype))
-        near, places = xp.concatenate(ends), xp.concatenate(slots)
-        del ends, slots
-        far = (xp.searchsorted(offsets, places, side="right") - 1).astype(top.id_dtype)
-        kept = places if permutation else None
-        del places
-        rows = sorted_rows(xp, near, far, n, need_order=permutation, num_sources=end - first)
-        return rows.offsets, rows.targets, None if kept is None else kept[rows.order]
-
-    found = how.each(mine)
-    first = how.memories[0]
-    bounds = np.zeros(len(found) + 1, np.int64)
-    np.cumsum([len(sources) for _, sources, _ in found], out=bounds[1:])
-    with first.using("the in-edges of a graph"):
-        offsets = first.xp.zeros(n + 1, top.offsets.dtype)
-        for part, (begins, _, _) in enumerate(found):
-            low, high = how.starts[part : part + 2].tolist()
-            offsets[low + 1 : high + 1] = first.moved(begins[1:]).astype(offsets.dtype) + int(bounds[part])
-        first.synchronize()
-
-    def gathered(values: list[Any], dtype: Any) -> Any:
-        made = how.empty(dtype, bounds)
-
-        def put(part: int) -> None:
-            how.here(made, part)[int(bounds[part]) : int(bounds[part + 1])] = values[part]
-
-        how.each(put)
-        return made
-
-    sources = gathered([each[1] for each in found], top.id_dtype)
-    return offsets, sources, gathered([each[2] for each in found], top.offsets.dtype) if permutation else None
