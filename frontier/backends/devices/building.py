@@ -105,15 +105,7 @@ class _Pieces:
 
     def each(self, work: Callable[[int], Any]) -> list[Any]:
         """Call a function for each part, whose GPU is current; several GPUs work at the same time."""
-
-        def one(part: int) -> Any:
-            memory = self.memories[part]
-            with memory.using("building a graph"):
-                made = work(part)
-                memory.synchronize()
-                return made
-
-        return together.each(range(len(self.memories)), one, together.at_once(self.memories))
+        return together.on_gpus(self.memories, work, "building a graph")
 
     def _made(self, part: int, lo: int, hi: int) -> Piece:
         """Make a part's share of a piece, on its GPU."""

@@ -109,15 +109,7 @@ class Spread:
 
     def each(self, work: Callable[[int], Any]) -> list[Any]:
         """Call a function for each part, whose GPU is current; several GPUs work at the same time."""
-
-        def one(part: int) -> Any:
-            memory = self.memories[part]
-            with memory.using("edges of a graph"):
-                made = work(part)
-                memory.synchronize()
-                return made
-
-        return together.each(range(len(self.memories)), one, together.at_once(self.memories))
+        return together.on_gpus(self.memories, work, "edges of a graph")
 
     def share_out(self, top: Topology) -> Topology:
         """Note how the edges of a graph are shared out, and that what is derived from them is made in parts."""

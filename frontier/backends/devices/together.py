@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from frontier.memory.base import Memory
 
-__all__ = ["at_once", "each"]
+__all__ = ["at_once", "each", "on_gpus"]
 
 
 def at_once(memories: Sequence[Memory]) -> bool:
@@ -31,6 +31,25 @@ def each(items: Iterable[Any], work: Callable[[Any], Any], together: bool) -> li
         if error is not None:
             raise error
     return [future.result() for future in futures]
+
+
+def on_gpus(memories: Sequence[Memory], work: Callable[[int], Any], what: str) -> list[Any]:
+    """Call a function for each part, whose GPU is current; several GPUs work at the same time.
+
+    Everything before is finished when they begin, and everything that they do when this returns: the streams of threads
+    need not wait for each other.
+    """
+
+    def one(part: int) -> Any:
+        memory = memories[part]
+        with memory.using(what):
+            made = work(part)
+            memory.synchronize()
+            return made
+
+    for memory in dict.fromkeys(memories):
+        memory.synchronize()
+    return each(range(len(memories)), one, at_once(memories))
 
 
 @cache
