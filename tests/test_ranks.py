@@ -632,3 +632,23 @@ def test_one_process_prints_what_all_have(tmp_path):
         made = mpirun(2, tmp_path, ["-m", "frontier", *arguments])
         assert made.returncode == 0, made.stdout + made.stderr
         assert made.stdout.count(wanted) == 1, made.stdout
+
+
+@processes
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("pagerank karate --backend ranks --max-iterations 2", 1, "in iteration 2, not below 1e-09"),  # on all together
+        ("bfs karate --backend ranks --source 99", 2, "there is no vertex 99"),  # on each for itself
+    ],
+)
+def test_one_process_says_what_is_wrong_on_all(words, status, said, tmp_path):
+    made = mpirun(2, tmp_path, f"""
+        import sys
+        from frontier.backends.ranks import communicators
+        from frontier.cli import main
+        communicators.PAUSE = 20  # however slow rank 0 is
+        sys.exit(main({words.split()}))
+    """)  # fmt: skip
+    assert made.returncode == status
+    assert made.stderr.count(said) == made.stderr.count("frontier: ") == 1, made.stderr

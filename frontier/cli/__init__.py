@@ -92,6 +92,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _fail(status: int, error: object) -> int:
     """Say in one line what went wrong."""
+    from frontier.backends.ranks.communicators import world
+
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         where = error.filename
@@ -99,5 +101,7 @@ def _fail(status: int, error: object) -> int:
             where = "standard output"  # for files that are written are named
         text = error.strerror if where is None else f"{where}: {error.strerror}"
     text = " ".join(text.split()) or type(error).__name__
+    if world.cache_info().currsize and not world().says(error, text):  # of several processes one is enough
+        return status
     print(f"frontier: {text}", file=sys.stderr)
     return status

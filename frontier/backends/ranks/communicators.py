@@ -203,6 +203,11 @@ class Processes(Communicator):
         self.end(f"rank {self.rank} of {self.size}:\n{text}")
 
 
+    def says(self, error: object, what: str) -> bool:
+        """Whether this process has to say what ends it: of that which ends all, rank 0 does."""
+        return self.rank == 0 or not getattr(error, "of_all_ranks", False)
+
+
 class Mpi(Processes):
     """The processes that ``mpirun`` has started, by mpi4py."""
 
@@ -226,6 +231,14 @@ class Mpi(Processes):
         """Let nobody wait for a process that has come to its end."""
         if os.getpid() == process and not self._mpi.Is_finalized():
             self.waiting.leave()
+
+    def says(self, error: object, what: str) -> bool:
+        """Whether this process has to say what ends it: of that which ends all, rank 0 does."""
+        if not isinstance(self.waiting, Watch) or not super().says(error, what):
+            return super().says(error, what)
+        if self.rank == 0:
+            self.waiting.say(what)
+        return self.rank == 0 or not self.waiting.heard(what, 4 * PAUSE)
 
     @contextmanager
     def asking(self, doing: str) -> Iterator[None]:

@@ -26,7 +26,7 @@ PATIENCE = 300.0
 #: Seconds between two looks, and how many looks others have to answer; seconds from one rank's turn to the next's.
 LOOK, ANSWERS, TURN = 1.0, 3, 0.5
 
-_ASKED, _WAITS, _ENDED = 1, 2, 3
+_ASKED, _WAITS, _ENDED, _FAILED = 1, 2, 3, 4
 
 
 def patience() -> float | None:
@@ -110,6 +110,20 @@ class Watch:
                 self._comm.recv(source=rank, tag=_ENDED)
             for each in told:
                 each.wait()
+
+    def say(self, what: str) -> None:
+        """Tell the others what this process says as it fails."""
+        if self._asks:
+            self._said = [self._comm.isend(what, rank, tag=_FAILED) for rank in self._others()]
+
+    def heard(self, what: str, seconds: float) -> bool:
+        """Whether rank 0 says the same, which it has so many seconds for."""
+        end = time.monotonic() + seconds
+        while self._asks and time.monotonic() < end:
+            if self._comm.iprobe(source=0, tag=_FAILED):
+                return bool(self._comm.recv(source=0, tag=_FAILED) == what)
+            time.sleep(0.01)
+        return False
 
     def _watch(self) -> None:
         ended, last = 0, 0.0  # how often it has seen, in one wait, that some process is at its end
