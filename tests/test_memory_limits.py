@@ -14,6 +14,7 @@ from processes import environment
 import frontier as fr
 from frontier.memory import limits
 from frontier.memory.host import HOST
+from frontier.memory.reserved import reserved
 from frontier.memory.shortage import telling
 from frontier.native import address_space
 
@@ -209,3 +210,9 @@ def test_thread_that_does_not_start(monkeypatch: pytest.MonkeyPatch) -> None:
         threads.run(lambda w: None, len(idle) + 2)
     assert sorted(map(id, threads._idle)) == sorted(map(id, idle))  # given back
     threads.run(lambda w: None, 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it has no addresses without memory")
+def test_more_addresses_than_there_are() -> None:
+    with pytest.raises(fr.FrontierMemoryError, match="array of a graph in parts: at least 1,152,921,504,606,846,976 "):
+        reserved(1 << 57, np.int64)
