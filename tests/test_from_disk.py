@@ -167,6 +167,32 @@ def test_opened(cuda: Backend, tmp_path: Path) -> None:
         g.to(cuda.name, edges="disk", memory=7)
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_graphs_made_of_it(there: Callable[[fr.Graph], fr.Graph], directed: bool) -> None:
+    """They are made on the host, and lie where it lies."""
+    g = fr.rmat(6, 4, seed=1, directed=directed, weights=(1, 9))
+    far, n, m = there(g), g.num_vertices, g.num_slots
+    moved = far.placement.memory.moved
+    for make in (
+        lambda h: h.reordered("degree"),
+        lambda h: h.reordered(np.arange(n)[::-1]),
+        lambda h: h.induced(fr.Frontier(h, range(10))),
+        lambda h: h.contracted(np.arange(n) // 2 if h is g else moved(np.arange(n) // 2)),
+        lambda h: h.with_weights(np.ones(m)),
+        lambda h: h.with_columns(edges={"a": np.arange(m)}, vertices={"b": np.arange(n)}),
+        lambda h: h.compressed(),
+    ):
+        found, expected = make(far), make(g)
+        assert found.placement == far.placement
+        for name in ("offsets", "targets", "weights", "in_offsets", "in_sources", "in_edges", "sources"):
+            equal(to_host(getattr(found, name)), to_host(getattr(expected, name)))
+        for name, column in expected.vertices.items():
+            equal(to_host(found.vertices[name]), column)
+    equal(to_host(far.out_weight), g.out_weight)
+    assert (far.num_edges, far.max_degree, far.max_weight) == (g.num_edges, g.max_degree, g.max_weight)
+    assert far.memory_estimate("bfs").total > 0
+
+
 # ---- what goes wrong -------------------------------------------------------------------------------------
 
 

@@ -376,7 +376,7 @@ class Graph:
         from frontier.graph.build import reweighted
 
         with self._placement.memory.using("the weights of a graph"):
-            return reweighted(self, weights)
+            return moving.made_on_host(self, reweighted, weights)
 
     def with_columns(
         self, *, vertices: Mapping[str, Any] | None = None, edges: Mapping[str, Any] | None = None
@@ -410,7 +410,7 @@ class Graph:
         from frontier.graph.build import recolumned
 
         with self._placement.memory.using("the columns of a graph"):
-            return recolumned(self, vertices or {}, edges or {})
+            return moving.made_on_host(self, recolumned, dict(vertices or {}), dict(edges or {}))
 
     def compressed(self) -> Graph:
         """Return the same graph with compressed adjacency lists; a graph whose lists are compressed already, itself.
@@ -473,7 +473,7 @@ class Graph:
         from frontier.graph.reorder import reordered
 
         with self._placement.memory.using("another order of a graph"):
-            return moving.spread_alike(self, reordered(self, order))
+            return moving.made_alike(self, reordered, order)
 
     def induced(self, vertices: Any) -> Graph:
         """Return the subgraph of some vertices, with all edges between them.
@@ -509,7 +509,7 @@ class Graph:
         from frontier.graph.subgraphs import induced
 
         with self._placement.memory.using("a subgraph"):
-            return moving.spread_alike(self, induced(self, vertices))
+            return moving.made_alike(self, induced, vertices)
 
     def contracted(self, labels: Any, *, self_loops: str = "keep") -> Graph:
         """Return the graph in which all vertices with the same label are one vertex.
@@ -548,7 +548,7 @@ class Graph:
         from frontier.graph.subgraphs import contracted
 
         with self._placement.memory.using("a contracted graph"):
-            return moving.spread_alike(self, contracted(self, labels, self_loops))
+            return moving.made_alike(self, contracted, labels, self_loops)
 
     # -- memory ----------------------------------------------------------------------------
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import weakref
 from collections import defaultdict
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
-from frontier.memory.arrays import to_host
+from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.disk import lies_on_disk
 from frontier.memory.host import HOST
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.topology import Topology
 
-__all__ = ["moved", "on_host", "plainly_on_host", "resident", "spread_alike"]
+__all__ = ["made_alike", "moved", "on_host", "plainly_on_host", "resident"]
 
 
 def resident(graph: Graph, asked: Placement | str, edges: str | None, memory: int | str | None) -> Graph:
@@ -55,7 +56,7 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
     return _origin(graph, there) or graph._once(f"copy on {there} {there.edges!r}", lambda: _copy(graph, there))
 
 
-def spread_alike(graph: Graph, made: Graph) -> Graph:
+def _spread_alike(graph: Graph, made: Graph) -> Graph:
     """Return a graph made of another with its edges spread over several memories, if those of the other are."""
     there = made.placement
     if graph._topology.spread is None or not _parts(made, there):
@@ -77,6 +78,29 @@ def plainly_on_host(graph: Graph) -> Graph:
     if graph.placement.memory is not HOST or graph.placement.edges is None:
         return on_host(graph)
     return graph._wrap(graph._topology.copied(lambda array, kind: array), Placement.parse("cpu"))
+
+
+def made_alike(graph: Graph, make: Callable[..., Graph], *given: Any) -> Graph:
+    """Return a graph made of another one, whose edges lie as those of that: on a disk, or spread over several GPUs.
+
+    The host makes it if edges lie on a disk and all else on a GPU; arrays of a GPU that ``make`` is given come to it.
+    """
+    if not _lies_apart(graph):
+        return _spread_alike(graph, make(graph, *given))
+    return moved(make(on_host(graph), *map(_on_host, given)), graph.placement)
+
+
+def _lies_apart(graph: Graph) -> bool:
+    edges = graph.placement.edges
+    return edges is not None and edges.residence == "disk" and not _lies_on_host(graph.placement)
+
+
+def _on_host(given: Any) -> Any:
+    if isinstance(given, dict):
+        return {name: _on_host(each) for name, each in given.items()}
+    if hasattr(given, "host_ids"):  # a frontier, of the graph that is elsewhere
+        return given.host_ids()
+    return to_host(given) if is_device(given) else given
 
 
 def _lies_on_host(placement: Placement) -> bool:
