@@ -1,17 +1,21 @@
-"""What the power iterations share: arguments, the sums that they gather, and the error if they do not converge."""
+"""What the power iterations share: arguments and their fields, the report, and the error if they do not converge."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
+from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number
 from frontier.registry import Argument
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
+    from frontier.program.problem import Field
 
-__all__ = ["ARGUMENTS", "check", "converged", "refuse_swinging", "weight_of"]
+__all__ = ["ARGUMENTS", "check_weights", "converged", "facts", "iteration", "refuse_swinging"]
 
 #: What the command line offers for all of them.
 ARGUMENTS = (
@@ -26,7 +30,7 @@ def converged(p):
     return p.change < p.tolerance
 
 
-def weight_of(g: Graph, who: str, weighted: bool) -> None:
+def check_weights(g: Graph, who: str, weighted: bool) -> None:
     """Refuse weights that are not there, or negative."""
     if not weighted:
         return
@@ -36,11 +40,29 @@ def weight_of(g: Graph, who: str, weighted: bool) -> None:
         raise NegativeWeightError(f"{who} needs weights that are not negative; the least is {g.min_weight}")
 
 
-def check(tolerance: float, max_iterations: int) -> None:
-    """Raise GraphError for arguments out of range."""
+def iteration(tolerance: float, max_iterations: int) -> dict[str, Field]:
+    """Return the scalars of a loop until :func:`converged`; raise GraphError for arguments out of range."""
     check_number("tolerance", tolerance, lambda x: x >= 0, "it must not be negative")
     whole = "a whole number, at least one"
     check_number("max_iterations", max_iterations, lambda x: 1 <= x < 2**62 and x == int(x), whole)
+    return {
+        "change": fr.scalar("float64"),
+        "tolerance": fr.scalar("float64", float(tolerance)),
+        "iterations": fr.scalar("int64"),
+        "limit": fr.scalar("int64", int(max_iterations)),
+    }
+
+
+def facts(**best: str) -> Callable[[Graph, Any], dict[str, Any]]:
+    """Return a report of iterations, error, and by some words the vertex with the largest value of an attribute."""
+
+    def report(g: Graph, result: Any) -> dict[str, Any]:
+        found = {"iterations": result.iterations, "error": result.error}
+        if g.num_vertices:
+            found |= {words.replace("_", " "): int(to_host(getattr(result, best[words])).argmax()) for words in best}
+        return found
+
+    return report
 
 
 def refuse_swinging(who: str, result: Any, n: int, advice: str = "") -> None:

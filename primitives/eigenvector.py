@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import frontier as fr
-from frontier.memory.arrays import to_host
-from frontier.primitives._power import ARGUMENTS, check, converged, refuse_swinging, weight_of
+from frontier.primitives._power import ARGUMENTS, check_weights, converged, facts, iteration, refuse_swinging
 from frontier.program.taking import at_graph
 from frontier.registry import PrimitiveEntry, register_primitive
 
@@ -23,16 +22,6 @@ if TYPE_CHECKING:
     from frontier.program.schedule import Schedule
 
 __all__ = ["Eigenvector", "EigenvectorResult", "WeightedEigenvector", "eigenvector_centrality"]
-
-
-def centrality(p, src):
-    """The centrality of the source of an edge."""
-    return p.centrality[src]
-
-
-def weighted_centrality(p, src, weight):
-    """The same, by the weight of the edge."""
-    return p.centrality[src] * weight
 
 
 def shift(p, v):
@@ -49,11 +38,10 @@ def renew(p, v):
     return change
 
 
-class Eigenvector(fr.Enactor):
-    """A power iteration along the in-edges."""
-
-    loop = fr.Loop(
-        fr.Gather(centrality, "sum", into="sum"),
+def _iterations(product: str) -> fr.Loop:
+    """Sum up ``plus_first`` or ``plus_times``, products without and with weights."""
+    return fr.Loop(
+        fr.Gather(**fr.semiring(product, "centrality"), into="sum"),
         fr.Reduce(shift, "sum", into="square"),
         fr.Reduce(renew, "sum", into="change"),
         over="vertices",
@@ -63,10 +51,16 @@ class Eigenvector(fr.Enactor):
     )
 
 
+class Eigenvector(fr.Enactor):
+    """A power iteration along the in-edges."""
+
+    loop = _iterations("plus_first")
+
+
 class WeightedEigenvector(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = Eigenvector.program().replace({centrality: weighted_centrality})
+    loop = _iterations("plus_times")
 
 
 @dataclass(frozen=True)
@@ -127,18 +121,15 @@ def eigenvector_centrality(
     O(n + m) work an iteration. Convergence is linear, by the ratio of the two largest eigenvalues plus 1; on directed
     graphs without cycles, where all eigenvalues are 0, it takes forever.
     """
-    check(tolerance, max_iterations)
-    weight_of(g, "eigenvector centrality", weighted)
+    scalars = iteration(tolerance, max_iterations)
+    check_weights(g, "eigenvector centrality", weighted)
     n = g.num_vertices
     p = fr.Problem(
         g,
         centrality=fr.vertex("float64", n**-0.5 if n else 0.0),
         sum=fr.vertex("float64"),
         square=fr.scalar("float64"),
-        change=fr.scalar("float64"),
-        tolerance=fr.scalar("float64", float(tolerance)),
-        iterations=fr.scalar("int64"),
-        limit=fr.scalar("int64", int(max_iterations)),
+        **scalars,
     )
     if n:
         (WeightedEigenvector if weighted else Eigenvector)(p, schedule).run()
@@ -147,16 +138,10 @@ def eigenvector_centrality(
     return result
 
 
-def _facts(g: Graph, result: EigenvectorResult) -> dict[str, Any]:
-    facts: dict[str, Any] = {"iterations": result.iterations, "error": result.error}
-    if g.num_vertices:
-        facts["highest"] = int(to_host(result.centrality).argmax())
-    return facts
-
-
 register_primitive(
     PrimitiveEntry(
         "eigenvector_centrality", eigenvector_centrality, "eigenvector centrality of every vertex",
-        arguments=ARGUMENTS, columns=("centrality",), report=_facts, bench_options={"tolerance": 1e-6},
+        arguments=ARGUMENTS, columns=("centrality",),
+        report=facts(highest="centrality"), bench_options={"tolerance": 1e-6},
     )
 )  # fmt: skip

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import frontier as fr
-from frontier.memory.arrays import to_host
-from frontier.primitives._power import ARGUMENTS, check, converged, refuse_swinging, weight_of
+from frontier.primitives._power import ARGUMENTS, check_weights, converged, facts, iteration, refuse_swinging
 from frontier.program.taking import at_graph
 from frontier.registry import PrimitiveEntry, register_primitive
 
@@ -23,26 +22,6 @@ if TYPE_CHECKING:
     from frontier.program.schedule import Schedule
 
 __all__ = ["HITS", "HITSResult", "WeightedHITS", "hits"]
-
-
-def from_hub(p, src):
-    """The hub value of the source of an edge."""
-    return p.hub[src]
-
-
-def weighted_from_hub(p, src, weight):
-    """The same, by the weight of the edge."""
-    return p.hub[src] * weight
-
-
-def from_authority(p, dst):
-    """The authority of the target of an edge."""
-    return p.authority[dst]
-
-
-def weighted_from_authority(p, dst, weight):
-    """The same, by the weight of the edge."""
-    return p.authority[dst] * weight
 
 
 def authority(p, v):
@@ -68,14 +47,13 @@ def renew(p, v):
     return change
 
 
-class HITS(fr.Enactor):
-    """A power iteration, in turn along both directions of the edges."""
-
-    loop = fr.Loop(
-        fr.Gather(from_hub, "sum", into="authority"),
+def _iterations(product: str) -> fr.Loop:
+    """Sum up ``plus_first`` or ``plus_times``, products without and with weights."""
+    return fr.Loop(
+        fr.Gather(**fr.semiring(product, "hub"), into="authority"),
         fr.Reduce(authority, "sum", into="authorities"),
         fr.Compute(scale),
-        fr.Gather(from_authority, "sum", into="pointed", edges="out"),
+        fr.Gather(**fr.semiring(product, "authority", edges="out"), into="pointed"),
         fr.Reduce(pointed, "sum", into="hubs"),
         fr.Reduce(renew, "sum", into="change"),
         over="vertices",
@@ -85,10 +63,16 @@ class HITS(fr.Enactor):
     )
 
 
+class HITS(fr.Enactor):
+    """A power iteration, in turn along both directions of the edges."""
+
+    loop = _iterations("plus_first")
+
+
 class WeightedHITS(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = HITS.program().replace({from_hub: weighted_from_hub, from_authority: weighted_from_authority})
+    loop = _iterations("plus_times")
 
 
 @dataclass(frozen=True)
@@ -151,8 +135,8 @@ def hits(
     the largest is not single, as in a graph of several equal pieces, there are several solutions, and this one is that
     to which equal values at the beginning lead.
     """
-    check(tolerance, max_iterations)
-    weight_of(g, "HITS", weighted)
+    scalars = iteration(tolerance, max_iterations)
+    check_weights(g, "HITS", weighted)
     n = g.num_vertices
     p = fr.Problem(
         g,
@@ -161,10 +145,7 @@ def hits(
         pointed=fr.vertex("float64"),
         authorities=fr.scalar("float64"),
         hubs=fr.scalar("float64"),
-        change=fr.scalar("float64"),
-        tolerance=fr.scalar("float64", float(tolerance)),
-        iterations=fr.scalar("int64"),
-        limit=fr.scalar("int64", int(max_iterations)),
+        **scalars,
     )
     if n:
         (WeightedHITS if weighted else HITS)(p, schedule).run()
@@ -173,17 +154,10 @@ def hits(
     return result
 
 
-def _facts(g: Graph, result: HITSResult) -> dict[str, Any]:
-    facts: dict[str, Any] = {"iterations": result.iterations, "error": result.error}
-    if g.num_vertices:
-        facts["best hub"] = int(to_host(result.hub).argmax())
-        facts["best authority"] = int(to_host(result.authority).argmax())
-    return facts
-
-
 register_primitive(
     PrimitiveEntry(
         "hits", hits, "hubs and authorities of every vertex",
-        arguments=ARGUMENTS, columns=("hub", "authority"), report=_facts, bench_options={"tolerance": 1e-6},
+        arguments=ARGUMENTS, columns=("hub", "authority"),
+        report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
     )
 )  # fmt: skip

@@ -15,9 +15,8 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number, values_of_vertices
-from frontier.primitives._power import ARGUMENTS, check, converged, refuse_swinging, weight_of
+from frontier.primitives._power import ARGUMENTS, check_weights, converged, facts, iteration, refuse_swinging
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
@@ -32,16 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["Katz", "KatzResult", "WeightedKatz", "katz"]
 
 
-def centrality(p, src):
-    """The centrality of the source of an edge."""
-    return p.centrality[src]
-
-
-def weighted_centrality(p, src, weight):
-    """The same, by the weight of the edge."""
-    return p.centrality[src] * weight
-
-
 def renew(p, v):
     """Set the centrality of v; return by how much it has changed."""
     new = p.alpha * p.sum[v] + p.beta[v]
@@ -50,11 +39,10 @@ def renew(p, v):
     return change
 
 
-class Katz(fr.Enactor):
-    """Add up walks, longer and longer ones."""
-
-    loop = fr.Loop(
-        fr.Gather(centrality, "sum", into="sum"),
+def _iterations(product: str) -> fr.Loop:
+    """Sum up ``plus_first`` or ``plus_times``, products without and with weights."""
+    return fr.Loop(
+        fr.Gather(**fr.semiring(product, "centrality"), into="sum"),
         fr.Reduce(renew, "sum", into="change"),
         over="vertices",
         until=converged,
@@ -63,10 +51,16 @@ class Katz(fr.Enactor):
     )
 
 
+class Katz(fr.Enactor):
+    """Add up walks, longer and longer ones."""
+
+    loop = _iterations("plus_first")
+
+
 class WeightedKatz(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = Katz.program().replace({centrality: weighted_centrality})
+    loop = _iterations("plus_times")
 
 
 @dataclass(frozen=True)
@@ -136,9 +130,9 @@ def katz(
     -----
     O(n + m) work an iteration.
     """
-    check(tolerance, max_iterations)
+    scalars = iteration(tolerance, max_iterations)
     check_number("alpha", alpha, np.isfinite, "it must be finite")
-    weight_of(g, "Katz centrality", weighted)
+    check_weights(g, "Katz centrality", weighted)
     n = g.num_vertices
     if isinstance(beta, int | float):
         own = np.full(n, float(beta))
@@ -152,10 +146,7 @@ def katz(
         sum=fr.vertex("float64"),
         beta=fr.vertex("float64", g.placement.memory.moved(own)),
         alpha=fr.scalar("float64", float(alpha)),
-        change=fr.scalar("float64"),
-        tolerance=fr.scalar("float64", float(tolerance)),
-        iterations=fr.scalar("int64"),
-        limit=fr.scalar("int64", int(max_iterations)),
+        **scalars,
     )
     if n:
         (WeightedKatz if weighted else Katz)(p, schedule).run()
@@ -169,17 +160,10 @@ def katz(
     return result
 
 
-def _facts(g: Graph, result: KatzResult) -> dict[str, Any]:
-    facts: dict[str, Any] = {"iterations": result.iterations, "error": result.error}
-    if g.num_vertices:
-        facts["highest"] = int(to_host(result.centrality).argmax())
-    return facts
-
-
 register_primitive(
     PrimitiveEntry(
         "katz", katz, "Katz centrality of every vertex",
         arguments=(Argument("--alpha", "factor for each edge of a walk (default: 0.1)"), *ARGUMENTS),
-        columns=("centrality",), report=_facts, bench_options={"alpha": 1e-6, "tolerance": 1e-6},
+        columns=("centrality",), report=facts(highest="centrality"), bench_options={"alpha": 1e-6, "tolerance": 1e-6},
     )
 )  # fmt: skip

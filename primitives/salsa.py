@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import frontier as fr
-from frontier.memory.arrays import to_host
-from frontier.primitives._power import ARGUMENTS, check, converged, refuse_swinging
+from frontier.primitives._power import ARGUMENTS, converged, facts, iteration, refuse_swinging
 from frontier.program.taking import at_graph
 from frontier.registry import PrimitiveEntry, register_primitive
 
@@ -45,16 +44,6 @@ def is_hub(p, v):
     return 1 if p.leaving[v] > 0 else 0
 
 
-def from_target(p, dst):
-    """What goes back along an edge."""
-    return p.back[dst]
-
-
-def from_source(p, src):
-    """What goes on along an edge."""
-    return p.ahead[src]
-
-
 def turn(p, v):
     """Half a step is done: divide what has come among the edges of the other direction."""
     p.ahead[v] = p.there[v] / max(p.leaving[v], 1)
@@ -71,10 +60,10 @@ def renew(p, v):
     return change
 
 
-#: Both walks make half a step.
+#: Both walks make half a step: along an edge goes what its target has for the way back, or its source for the way on.
 _HALF = (
-    fr.Gather(from_target, "sum", into="there", edges="out"),
-    fr.Gather(from_source, "sum", into="here"),
+    fr.Gather(**fr.semiring("plus_first", "back", edges="out"), into="there"),
+    fr.Gather(**fr.semiring("plus_first", "ahead"), into="here"),
 )
 
 
@@ -151,7 +140,7 @@ def salsa(
     proportional to in-degrees, and hub values to out-degrees; the share of a piece is its share of the authorities, or
     of the hubs.
     """
-    check(tolerance, max_iterations)
+    scalars = iteration(tolerance, max_iterations)
     n = g.num_vertices
     p = fr.Problem(
         g,
@@ -165,10 +154,7 @@ def salsa(
         leaving=fr.vertex("int64", g.out_degree),
         authorities=fr.scalar("int64"),
         hubs=fr.scalar("int64"),
-        change=fr.scalar("float64"),
-        tolerance=fr.scalar("float64", float(tolerance)),
-        iterations=fr.scalar("int64"),
-        limit=fr.scalar("int64", int(max_iterations)),
+        **scalars,
     )
     if n:
         SALSA(p, schedule).run()
@@ -177,17 +163,10 @@ def salsa(
     return result
 
 
-def _facts(g: Graph, result: SALSAResult) -> dict[str, Any]:
-    facts: dict[str, Any] = {"iterations": result.iterations, "error": result.error}
-    if g.num_vertices:
-        facts["best hub"] = int(to_host(result.hub).argmax())
-        facts["best authority"] = int(to_host(result.authority).argmax())
-    return facts
-
-
 register_primitive(
     PrimitiveEntry(
         "salsa", salsa, "hubs and authorities of every vertex, by random walks",
-        arguments=ARGUMENTS[:2], columns=("hub", "authority"), report=_facts, bench_options={"tolerance": 1e-6},
+        arguments=ARGUMENTS[:2], columns=("hub", "authority"),
+        report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
     )
 )  # fmt: skip
