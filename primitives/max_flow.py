@@ -22,7 +22,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
-from frontier.primitives._oriented import at_hand
+from frontier.primitives._oriented import _superfluous, at_hand
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
@@ -191,7 +191,8 @@ def max_flow(g: Graph, source: Any, sink: Any, *, schedule: Schedule | None = No
     Notes
     -----
     At most O(n²) passes, usually far fewer, each over all vertices and the edges of those with excess. The residual
-    graph, which has the edges of g in both directions, is made first; of a graph in parts, by every rank as a whole.
+    graph, which has every edge in both directions, once, is made first unless g is so: undirected, without self-loops
+    and parallel edges. Of a graph in parts, every rank makes it as a whole.
     """
     start, end = g.vertex_id(source), g.vertex_id(sink)
     if start == end:
@@ -232,7 +233,9 @@ def _check_capacities(g: Graph) -> None:
 
 
 def _residual(g: Graph) -> Graph:
-    """Return the graph with every edge in both directions, once, with its capacity as weight, which may be 0."""
+    """Return the graph with every edge in both directions, once, with its capacity as weight; g itself, if it is so."""
+    if g.symmetric and not _superfluous(g).any():
+        return g
     xp = g.placement.memory.xp
     assert g.weights is not None
     src, dst = xp.concatenate([g.sources, g.targets]), xp.concatenate([g.targets, g.sources])
@@ -250,7 +253,9 @@ def _flow(g: Graph, h: Graph, residual: Any) -> Any:
     assert h.weights is not None
     if not h.num_slots:
         return xp.zeros(g.num_slots, np.int64)
-    flow = xp.maximum(h.weights - residual, 0)
+    flow = xp.maximum(h.weights.astype(np.int64) - residual, 0)
+    if h is g:
+        return flow
     places = h.sources.astype(np.int64) * n + h.targets
     slots = g.sources.astype(np.int64) * n + g.targets
     at = xp.minimum(xp.searchsorted(places, slots), h.num_slots - 1)
