@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.topology import Topology
 
-__all__ = ["made_alike", "moved", "on_host", "plainly_on_host", "resident"]
+__all__ = ["made_on_host", "moved", "on_host", "plainly_on_host", "resident", "spread_alike"]
 
 
 def resident(graph: Graph, asked: Placement | str, edges: str | None, memory: int | str | None) -> Graph:
@@ -56,7 +56,7 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
     return _origin(graph, there) or graph._once(f"copy on {there} {there.edges!r}", lambda: _copy(graph, there))
 
 
-def _spread_alike(graph: Graph, made: Graph) -> Graph:
+def spread_alike(graph: Graph, made: Graph) -> Graph:
     """Return a graph made of another with its edges spread over several memories, if those of the other are."""
     there = made.placement
     if graph._topology.spread is None or not _parts(made, there):
@@ -80,13 +80,13 @@ def plainly_on_host(graph: Graph) -> Graph:
     return graph._wrap(graph._topology.copied(lambda array, kind: array), Placement.parse("cpu"))
 
 
-def made_alike(graph: Graph, make: Callable[..., Graph], *given: Any) -> Graph:
-    """Return a graph made of another one, whose edges lie as those of that: on a disk, or spread over several GPUs.
+def made_on_host(graph: Graph, make: Callable[..., Graph], *given: Any) -> Graph:
+    """Return a graph made of another one, where that is; by the host if edges lie on a disk and all else on a GPU.
 
-    The host makes it if edges lie on a disk and all else on a GPU; arrays of a GPU that ``make`` is given come to it.
+    Arrays of a GPU that ``make`` is given come to the host, too.
     """
     if not _lies_apart(graph):
-        return _spread_alike(graph, make(graph, *given))
+        return make(graph, *given)
     return moved(make(on_host(graph), *map(_on_host, given)), graph.placement)
 
 
