@@ -157,6 +157,10 @@ def choose_sources(g: Graph, sources: int | ArrayLike | None, seed: int | None =
     if sources is None:
         return np.arange(n, dtype=np.int64)
     if isinstance(sources, (int, np.integer)) and not isinstance(sources, bool) and 0 <= sources <= n:
+        if seed is not None:
+            from frontier.generators.random_numbers import whole
+
+            seed = whole("seed", seed, 0)
         return np.random.default_rng(seed).choice(n, int(sources), replace=False).astype(np.int64)
     given: Any = to_host(sources) if is_device(sources) else sources
     if isinstance(given, str) or not np.iterable(given):

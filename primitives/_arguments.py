@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.errors import GraphError
+from frontier.errors import GraphError, NegativeWeightError
 from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from frontier.graph.graph import Graph
 
-__all__ = ["check_number", "values_of_vertices"]
+__all__ = ["check_number", "check_seed", "check_weights", "values_of_vertices"]
 
 
 def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str) -> float:
@@ -26,6 +26,24 @@ def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str)
     except (TypeError, ValueError, ArithmeticError):  # no number, several, or none that a float holds
         pass
     raise GraphError(f"{name}={value!r}: {words}")
+
+
+def check_seed(seed: Any) -> None:
+    """Raise GraphError for a seed that no scalar of int64 holds."""
+    check_number("seed", seed, lambda x: -(2**63) <= x < 2**63 and x == int(x), "a whole number of 64 bits")
+
+
+def check_weights(g: Graph, who: str, plural: bool = False) -> None:
+    """Raise GraphError if weights are negative, infinite, or so large that their sum may be infinite."""
+    if g.weights is None or not g.num_slots:
+        return
+    verb = "need" if plural else "needs"
+    if g.min_weight < 0:
+        raise NegativeWeightError(f"{who} {verb} weights that are not negative; the least is {g.min_weight}")
+    if not np.isfinite(g.max_weight):
+        raise GraphError(f"{who} {verb} finite weights")
+    if float(g.max_weight) > np.finfo(np.float64).max / g.num_slots:
+        raise GraphError(f"{who} {verb} weights with a finite sum, and the greatest is {g.max_weight}: divide them")
 
 
 def values_of_vertices(g: Graph, name: str, given: Any) -> NDArray[np.float64]:

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError
+from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import check_number
+from frontier.primitives._arguments import check_number, check_weights
 from frontier.primitives._tables import clear, find, refuse_parts
 
 if TYPE_CHECKING:
@@ -149,12 +149,7 @@ def check(g: Graph, who: str, resolution: float, seed: int) -> None:
     refuse_parts(g, who)
     if not g.symmetric:
         raise GraphError(f"{who} needs an undirected graph: fr.from_edges(..., directed=False) makes one")
-    if g.weights is None or not g.num_slots:
-        return
-    if g.min_weight < 0:
-        raise NegativeWeightError(f"{who} needs weights that are not negative; the least is {g.min_weight}")
-    if not np.isfinite(g.max_weight):
-        raise GraphError(f"{who} needs finite weights")
+    check_weights(g, who)
 
 
 def weighted(g: Graph) -> Graph:

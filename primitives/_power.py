@@ -6,16 +6,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
+from frontier.errors import GraphError, NotConvergedError
 from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import check_number
+from frontier.primitives._arguments import check_number, check_weights
 from frontier.registry import Argument
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.program.problem import Field
 
-__all__ = ["ARGUMENTS", "check_weights", "converged", "facts", "iteration", "refuse_swinging"]
+__all__ = ["ARGUMENTS", "check_weighted", "converged", "facts", "iteration", "refuse_swinging"]
 
 #: What the command line offers for all of them.
 ARGUMENTS = (
@@ -30,14 +30,13 @@ def converged(p):
     return p.change < p.tolerance
 
 
-def check_weights(g: Graph, who: str, weighted: bool) -> None:
-    """Refuse weights that are not there, or negative."""
+def check_weighted(g: Graph, who: str, weighted: bool) -> None:
+    """Refuse weights that are not there, negative, or without a finite sum."""
     if not weighted:
         return
     if g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
-    if g.min_weight is not None and g.min_weight < 0:
-        raise NegativeWeightError(f"{who} needs weights that are not negative; the least is {g.min_weight}")
+    check_weights(g, who)
 
 
 def iteration(tolerance: float, max_iterations: int) -> dict[str, Field]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
+from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
@@ -107,6 +108,8 @@ def many_fields(g: Graph, place: Any, sources: int) -> dict[str, Field]:
 
 def places(g: Graph, sources: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct sources' numbers by vertex (-1 for others), and the number of each given source."""
+    if isinstance(sources, str) or not np.iterable(sources):
+        raise GraphError(f"sources={sources!r}: a list of vertices, as [{sources!r}]")
     given = np.array([g.vertex_id(v) for v in to_host(sources)], np.int64)
     distinct, which = np.unique(given, return_inverse=True)
     place = np.full(g.num_vertices, -1, np.int64)

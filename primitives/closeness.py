@@ -16,6 +16,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.generators.random_numbers import whole
 from frontier.graph.labels import called
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number
@@ -177,7 +178,7 @@ def _run(
     elif not hasattr(sources, "__iter__"):
         check_number("sources", sources, lambda x: 1 <= x == int(x), "a whole number, at least one, or vertices")
         place = np.full(n, -1)
-        chosen = np.random.default_rng(seed).permutation(n)[: int(sources)]
+        chosen = np.random.default_rng(whole("seed", seed, 0)).permutation(n)[: int(sources)]
         place[np.sort(chosen)] = np.arange(len(chosen))
     else:
         place, which = places(g, sources)

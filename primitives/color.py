@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
+from frontier.primitives._arguments import check_seed
 from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before, draw
 from frontier.program.taking import at_graph
@@ -196,6 +197,7 @@ def color(g: Graph, *, seed: int = 0, schedule: Schedule | None = None) -> Color
     O(n + m) work. The number of passes is the length of the longest path along which ranks rise. Except on a GPU, a
     vertex that needs more than 62 colours walks its edges once more for each further 62, in a pass of its own.
     """
+    check_seed(seed)
     plain = simple(g) if g.directed else g
     p = fr.Problem(
         plain,

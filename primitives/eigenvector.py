@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import frontier as fr
-from frontier.primitives._power import ARGUMENTS, check_weights, converged, facts, iteration, refuse_swinging
+from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
 from frontier.program.taking import at_graph
 from frontier.registry import PrimitiveEntry, register_primitive
 
@@ -122,7 +122,7 @@ def eigenvector_centrality(
     graphs without cycles, where all eigenvalues are 0, it takes forever.
     """
     scalars = iteration(tolerance, max_iterations)
-    check_weights(g, "eigenvector centrality", weighted)
+    check_weighted(g, "eigenvector centrality", weighted)
     n = g.num_vertices
     p = fr.Problem(
         g,

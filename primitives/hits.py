@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import frontier as fr
-from frontier.primitives._power import ARGUMENTS, check_weights, converged, facts, iteration, refuse_swinging
+from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
 from frontier.program.taking import at_graph
 from frontier.registry import PrimitiveEntry, register_primitive
 
@@ -136,7 +136,7 @@ def hits(
     to which equal values at the beginning lead.
     """
     scalars = iteration(tolerance, max_iterations)
-    check_weights(g, "HITS", weighted)
+    check_weighted(g, "HITS", weighted)
     n = g.num_vertices
     p = fr.Problem(
         g,

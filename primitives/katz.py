@@ -16,7 +16,7 @@ import numpy as np
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives._arguments import check_number, values_of_vertices
-from frontier.primitives._power import ARGUMENTS, check_weights, converged, facts, iteration, refuse_swinging
+from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
@@ -132,7 +132,7 @@ def katz(
     """
     scalars = iteration(tolerance, max_iterations)
     check_number("alpha", alpha, np.isfinite, "it must be finite")
-    check_weights(g, "Katz centrality", weighted)
+    check_weighted(g, "Katz centrality", weighted)
     n = g.num_vertices
     if isinstance(beta, int | float):
         own = np.full(n, float(beta))

@@ -269,10 +269,22 @@ def _facts(g: Graph, result: MaxFlowResult) -> dict[str, Any]:
     return {"value": result.value, "vertices on the side of the source": int(result.cut.sum())}
 
 
+def _on_command_line(g: Graph, source: Any, *, sink: int | None = None) -> MaxFlowResult:
+    """The flow to a vertex that is given by its id, to the last one, or to the first if the last is the source."""
+    last = g.num_vertices - 1
+    end = (last if g.vertex_id(source) != last else 0) if sink is None else sink
+    return max_flow(g, source, end if sink is not None or g.labels is None else g.labels[end])
+
+
 register_primitive(
     PrimitiveEntry(
-        "max_flow", max_flow, "a maximum flow and a minimum cut",
-        arguments=(Argument("--sink", "the vertex to which it flows", type=int),),
+        "max_flow", _on_command_line, "a maximum flow and a minimum cut",
+        arguments=(
+            Argument(
+                "--sink", "id of the vertex to which it flows (default: the last, or the first if that is the source)",
+                type=int,
+            ),
+        ),
         columns=("cut",), report=_facts, takes_source=True, needs_weights=True, bench_options={"sink": 0},
     )
 )  # fmt: skip

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import frontier as fr
+from frontier.primitives._arguments import check_seed
 from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before, draw
 from frontier.program.taking import at_graph
@@ -119,6 +120,7 @@ def maximal_independent_set(g: Graph, *, seed: int = 0, schedule: Schedule | Non
     looks at its neighbours once, up to the first that it waits for or that is in the set. O(log² n + d) passes with
     high probability, where d is the highest degree divided by 32.
     """
+    check_seed(seed)
     plain = simple(g) if g.directed else g
     p = fr.Problem(
         plain,

@@ -18,6 +18,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.primitives._arguments import check_seed
 from frontier.primitives._oriented import simple
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
@@ -149,6 +150,7 @@ def maximal_matching(
     O((n + m) log n) expected work, in O(log n) rounds. With ``weighted`` the number of rounds depends on the weights:
     it is n / 2 on a path along which they rise.
     """
+    check_seed(seed)
     fields = {
         "partner": fr.vertex(g.id_dtype, -1),
         "choice": fr.vertex(g.id_dtype, -1),

@@ -21,10 +21,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError, NotConvergedError
+from frontier.errors import GraphError, NotConvergedError
 from frontier.graph.labels import called
 from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import check_number, values_of_vertices
+from frontier.primitives._arguments import check_number, check_weights, values_of_vertices
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
 
@@ -202,7 +202,7 @@ def pagerank(
     NotConvergedError
         After ``max_iterations``, unless ``tolerance`` is 0; its ``result`` holds the ranks so far.
     GraphError
-        For arguments out of range, or ``weighted`` without weights.
+        For arguments out of range, or ``weighted`` without weights, or with weights whose sum is infinite.
 
     Notes
     -----
@@ -279,8 +279,8 @@ def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weig
     check_number("max_iterations", max_iterations, lambda x: 1 <= x < 2**62 and x == int(x), whole)
     if weighted and g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
-    if weighted and g.min_weight is not None and g.min_weight < 0:
-        raise NegativeWeightError(f"PageRank needs weights that are not negative; the least is {g.min_weight}")
+    if weighted:
+        check_weights(g, "PageRank")
 
 
 def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:

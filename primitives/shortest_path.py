@@ -254,6 +254,8 @@ def _weighted(g: Graph, start: int, end: int, estimate: Any, schedule: Schedule 
     if _may_wrap(g):
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
     left = np.zeros(g.num_vertices) if estimate is None else values_of_vertices(g, "estimate", estimate)
+    if np.isnan(left).any():
+        raise GraphError(f"estimate holds numbers, and that of vertex {int(np.isnan(left).argmax())} is NaN")
     dtype = _dtype(g, None)
     unreached = FAR if dtype.kind == "i" else math.inf
     p = fr.Problem(

@@ -23,10 +23,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError
+from frontier.errors import GraphError
 from frontier.graph import build_arrays as _build_arrays
 from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import check_number
+from frontier.primitives._arguments import check_number, check_seed, check_weights
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, PrimitiveEntry, register_primitive
 
@@ -447,15 +447,12 @@ def _run(
 
 def _check(g: Graph, length: int, seed: int, weighted: bool) -> None:
     check_number("length", length, lambda x: 0 <= x < 2**31 and x == int(x), "a whole number from 0")
-    check_number("seed", seed, lambda x: -(2**63) <= x < 2**63 and x == int(x), "a whole number of 64 bits")
+    check_seed(seed)
     if not weighted:
         return
     if g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
-    if g.num_slots and g.min_weight < 0:
-        raise NegativeWeightError(f"walks need weights that are not negative; the least is {g.min_weight}")
-    if g.num_slots and not np.isfinite(g.max_weight):
-        raise GraphError("walks need finite weights")
+    check_weights(g, "walks", plural=True)
 
 
 def _starts(g: Graph, starts: Any) -> NDArray[Any]:

@@ -52,6 +52,48 @@ def test_negative_weights(backend: Backend, dtype: str) -> None:
     assert fr.bfs(g, 0).level.tolist() == [0, 1, 2]
 
 
+@pytest.mark.parametrize("weight", [np.inf, 1e308])
+@pytest.mark.parametrize(
+    "primitive",
+    [fr.pagerank, fr.hits, fr.katz, fr.eigenvector_centrality, fr.random_walks, fr.node2vec_walks],
+)
+def test_weights_without_a_finite_sum(primitive: Callable[..., Any], weight: float) -> None:
+    g = fr.from_edges([0, 1, 0], [1, 2, 2], np.array([weight, weight, 1.0]))
+    with pytest.raises(fr.GraphError, match="weights"):
+        primitive(g, weighted=True)
+
+
+@pytest.mark.parametrize("find", [fr.louvain, fr.leiden])
+def test_weights_whose_sum_no_float_holds(find: Callable[..., Any]) -> None:
+    with pytest.raises(fr.GraphError, match="weights with a finite sum, and the greatest is 1e"):
+        find(fr.from_edges([0, 1, 0], [1, 2, 2], [1e308, 1e308, 1.0]))
+
+
+@pytest.mark.parametrize("seed", ["x", -(2**70), 1.5])
+@pytest.mark.parametrize(
+    "primitive",
+    [
+        fr.maximal_independent_set, fr.color, fr.maximal_matching, fr.louvain, fr.random_walks,
+        lambda g, seed: fr.betweenness(g, 2, seed=seed),
+        lambda g, seed: fr.closeness(g, sources=2, seed=seed),
+    ],
+)  # fmt: skip
+def test_wrong_seeds(primitive: Callable[..., Any], seed: Any) -> None:
+    with pytest.raises(fr.GraphError, match="seed"):
+        primitive(fr.path(4), seed=seed)
+
+
+@pytest.mark.parametrize("sources", [1, "abc", None])
+def test_one_vertex_where_many_are_expected(sources: Any) -> None:
+    with pytest.raises(fr.GraphError, match=r"sources=.*: a list of vertices"):
+        fr.bfs_many(fr.path(4), sources)
+
+
+def test_an_estimate_that_is_no_number() -> None:
+    with pytest.raises(fr.GraphError, match="that of vertex 1 is NaN"):
+        fr.shortest_path(fr.from_edges(*ABC), 0, 2, weighted=True, estimate=[1.0, np.nan, 0.0])
+
+
 def test_weights_of_the_wrong_length() -> None:
     with pytest.raises(fr.GraphError, match="there are 3 weights for 2 edges"):
         fr.from_edges([0, 1], [1, 2], [1.0, 2.0, 3.0])
