@@ -21,7 +21,7 @@ from frontier.cli.common import print_table, shown
 from frontier.native import threads
 
 #: What a primitive is run with, where that is not the karate club.
-GRAPHS: dict[str, str] = {"max_flow": "karate --sink 0", "topological_order": "rmat:4:1:0:1:0 --directed"}
+GRAPHS: dict[str, str] = {"topological_order": "rmat:4:1:0:1:0 --directed"}
 PRIMITIVES = tuple(registry.primitives())
 VERIFIED = tuple(name for name, entry in registry.primitives().items() if entry.verifier() is not None)
 
@@ -233,6 +233,9 @@ def test_graph_without_vertices(cli: Any, tmp_path: Path) -> None:
         ("bfs karate --backend cuda:x", "cuda:x"),
         ("bfs karate --threads 0", "--threads"),
         ("bfs karate --output out.xlsx", "out.xlsx"),
+        ("bridges karate --output out.csv", "bridges has no result for each vertex: leave out --output"),
+        ("triangles karate --output out.csv", "lacks per_vertex"),
+        ("scc rmat:30 --verify", "scc has no verifier"),
         ("bfs karate --directed", "karate: it is undirected"),
         ("bfs karate --weights 3", "LOW:HIGH"),
         ("bfs rmatt:18", "rmatt:18"),

@@ -39,6 +39,8 @@ def columns_of(graph: Graph, result: Any, names: tuple[str, ...]) -> dict[str, A
         values = getattr(result, name)
         if values is not None:
             columns[name] = to_host(values)
+    if not any(name in columns for name in names):
+        raise UsageError(f"nothing to write: without its option, the result lacks {', '.join(names)} of each vertex")
     return columns
 
 

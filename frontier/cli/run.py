@@ -139,8 +139,13 @@ class Run:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run a primitive on a graph; the exit status."""
+    entry: PrimitiveEntry = arguments.entry
     if arguments.output:
         results.check_name(arguments.output)
+        if not entry.columns:
+            raise UsageError(f"{entry.name} has no result for each vertex: leave out --output")
+    if arguments.verify and entry.verifier() is None:
+        raise UsageError(f"{entry.name} has no verifier: leave out --verify")
     this = _load(arguments)
     _execute(this, arguments)
     if arguments.verify:
@@ -237,8 +242,7 @@ def options_of(entry: PrimitiveEntry, arguments: argparse.Namespace) -> dict[str
 
 def _verify(this: Run) -> None:
     verify = this.entry.verifier()
-    if verify is None:
-        raise UsageError(f"{this.entry.name} has no verifier: leave out --verify")
+    assert verify is not None
     watch = Stopwatch()
     with ticking(f"verifying {this.entry.name}"):
         this.report = verify(this.graph.to("cpu") if this.graph.placement.divides else this.graph, this.result)
