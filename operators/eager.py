@@ -19,6 +19,7 @@ from frontier.operators.intersect import Intersect
 from frontier.operators.scan import Scan
 from frontier.program.execution import run
 from frontier.program.frontiers import Frontier
+from frontier.program.step import check_field
 from frontier.program.taking import Elements, frontier_of
 
 if TYPE_CHECKING:
@@ -78,6 +79,8 @@ def split(p: Problem, f: Elements, fn: Functor, rest: str | None = None) -> tupl
     With ``rest=`` the others are also added to that pile, as :class:`Split` does.
     """
     given: Frontier = frontier_of(p, f)
+    if rest is not None:
+        check_field(p, rest, ("pile",), "rest")
     near = run(Filter(fn), p, given)
     far = given - near
     if rest is not None:

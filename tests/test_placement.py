@@ -216,7 +216,7 @@ def test_a_backend_from_outside(counting: Counting) -> None:
     assert counting.started[before:] == ["Compute"]
     assert pickle.loads(pickle.dumps(there)).backend == "counting"
     assert there.to("cpu").backend == "cpu"
-    with pytest.raises(fr.GraphError, match=r"'cuda:1', 'counting' or 'auto'"):
+    with pytest.raises(fr.GraphError, match=r"'ranks:3', 'counting' or 'auto'"):
         g.to("nothing")
     with pytest.raises(fr.GraphError, match="there is no backend 'counting:1'"):
         g.to("counting:1")

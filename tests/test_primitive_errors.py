@@ -144,7 +144,7 @@ def test_a_wrong_method_of_components(backend: Backend) -> None:
 
 
 def test_backends_that_are_not_there() -> None:
-    with pytest.raises(fr.GraphError, match="choose 'cpu', 'python', 'cuda', 'cuda:1' or 'auto'"):
+    with pytest.raises(fr.GraphError, match="choose 'cpu', 'python', 'cuda', 'cuda:1', 'ranks', 'ranks:3' or 'auto'"):
         fr.path(3).to("gpu")
 
 

@@ -86,7 +86,7 @@ def end_points(src: Any, dst: Any, labels: Any, memory: Memory = HOST) -> tuple[
     """
     by_name = labels is True
     where = HOST if by_name else memory  # names are looked up on the host
-    ends = _plain(one_dimensional(src, "src", where)), _plain(one_dimensional(dst, "dst", where))
+    ends = _plain(one_dimensional(src, "src", where), by_name), _plain(one_dimensional(dst, "dst", where), by_name)
     if len(ends[0]) != len(ends[1]):
         raise GraphError(f"src and dst must have the same length, not {len(ends[0])} and {len(ends[1])}")
     names = None if labels is None or by_name else label_array(labels)
@@ -98,12 +98,14 @@ def end_points(src: Any, dst: Any, labels: Any, memory: Memory = HOST) -> tuple[
     return ids[0].astype(common, copy=False), ids[1].astype(common, copy=False), names
 
 
-def _plain(array: Array) -> Array:
-    """Integers that come as objects, as integers."""
+def _plain(array: Array, by_name: bool) -> Array:
+    """Integers that come as objects, as integers; names may be of any size."""
     whole = array.dtype.kind == "O" and all(isinstance(x, int | np.integer) for x in array)
     try:
         return array.astype(np.int64) if whole else array
     except OverflowError:
+        if by_name:
+            return array
         raise GraphError("a vertex id is beyond int64; labels=True takes ids for names") from None
 
 
@@ -267,6 +269,8 @@ def columns(
     """Check columns of vertex or edge data; ``several`` says in messages what there are so many of."""
     several = several or ("vertices" if kind == "vertex" else "edges")
     checked: dict[str, Array] = {}
+    if given is not None and not hasattr(given, "items"):
+        raise GraphError(f"columns are given as a dict of arrays by their names, as {{'time': [...]}}, not {given!r}")
     for name, values in (given or {}).items():
         if not isinstance(name, str):
             raise GraphError(f"the name of a column must be a string, not {name!r}")

@@ -199,6 +199,13 @@ def _column(table: Any, name: str) -> Array:
     return values
 
 
+def _graph(graph: Any, who: str) -> Graph:
+    """The graph to convert, in the host's memory."""
+    if type(getattr(graph, "num_slots", None)) is not int:
+        raise GraphError(f"{who} takes a Graph, not {type(graph).__name__}")
+    return on_host(graph)
+
+
 @telling("to_scipy")
 def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     """Return the adjacency matrix of a graph.
@@ -220,7 +227,7 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
         SciPy is not installed.
     """
     sparse = _library("scipy.sparse", "SciPy")
-    graph = on_host(graph)
+    graph = _graph(graph, "to_scipy")
     n, weights = graph.num_vertices, graph.weights
     data = np.ones(graph.num_slots) if weights is None else weights
     return sparse.csr_array((data, graph.targets, graph.offsets), shape=(n, n), copy=True)
@@ -247,7 +254,7 @@ def to_networkx(graph: Graph) -> networkx.Graph:
         NetworkX is not installed.
     """
     nx = _library("networkx", "NetworkX")
-    graph = on_host(graph)
+    graph = _graph(graph, "to_networkx")
     slots = _edge_slots(graph)
     src, dst = graph.sources[slots], graph.targets[slots]
     kinds = [[nx.Graph, nx.DiGraph], [nx.MultiGraph, nx.MultiDiGraph]]
@@ -294,7 +301,7 @@ def to_pandas(graph: Graph) -> pandas.DataFrame:
         pandas is not installed.
     """
     pd = _library("pandas", "pandas")
-    graph = on_host(graph)
+    graph = _graph(graph, "to_pandas")
     slots = _edge_slots(graph)
     src, dst = graph.sources[slots], graph.targets[slots]
     if graph.labels is not None:

@@ -273,4 +273,5 @@ def backend_names() -> list[str]:
 def unknown(name: object) -> GraphError:
     """Return the error for a string that names no placement."""
     own = "".join(f", {each!r}" for each in backend_names()[len(SHIPPED) :])
-    return GraphError(f"there is no backend {name!r}: choose 'cpu', 'python', 'cuda', 'cuda:1'{own} or 'auto'")
+    shipped = "'cpu', 'python', 'cuda', 'cuda:1', 'ranks', 'ranks:3'"
+    return GraphError(f"there is no backend {name!r}: choose {shipped}{own} or 'auto'")

@@ -8,13 +8,14 @@ so work for one worker never changes threads.
 
 from __future__ import annotations
 
+import operator
 import os
 import threading
 from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from frontier.errors import FrontierMemoryError
+from frontier.errors import FrontierMemoryError, GraphError
 from frontier.memory import limits
 
 __all__ = ["num_threads", "run", "set_num_threads"]
@@ -43,9 +44,13 @@ def num_threads() -> int:
 def set_num_threads(count: int) -> None:
     """Set the number of threads that the cpu backend uses, for the whole process."""
     global _count
-    if count < 1:
-        raise ValueError(f"the number of threads must be at least 1, not {count}")
-    _count = int(count)
+    try:
+        number = operator.index(count)
+    except TypeError:
+        raise GraphError(f"the number of threads must be an integer, not {count!r}") from None
+    if number < 1:
+        raise GraphError(f"the number of threads must be at least 1, not {number}")
+    _count = number
 
 
 def _processors() -> int:

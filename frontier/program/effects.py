@@ -14,8 +14,10 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
+from frontier.errors import FunctorError
 from frontier.functors.captures import Captures
 from frontier.native.cache import cache_folder, keep, kept
 from frontier.native.machine_code import numba_version
@@ -104,6 +106,8 @@ def effects(fn: Callable[..., Any]) -> Effects:
     FunctorError
         If it, or a helper, does something functors may not do (try, with, yield, assignment to a scalar).
     """
+    if not isinstance(fn, FunctionType):
+        raise FunctorError(f"a functor is a plain Python function, not {type(fn).__name__}: {fn!r}")
     captures = Captures((fn,))
     if captures.refused:  # it may change without notice
         return _read(fn)

@@ -59,6 +59,8 @@ class Enactor:
             raise FrontierError(f"{cls.__name__} declares no loop and overrides no step")
         if isinstance(loop, Step):
             return loop
+        if not isinstance(loop, (tuple, list)):
+            raise FrontierError(f"{cls.__name__}.loop is a step, as fr.Loop(...), or a tuple of steps, not {loop!r}")
         if "_program" not in cls.__dict__ or cls._program.steps != tuple(loop):
             cls._program = Sequence(*loop)  # kept: compiled code is found by the step's identity
         return cls._program

@@ -74,7 +74,8 @@ class Frontier:
 
     def _valid(self, array: NDArray[Any]) -> NDArray[Any]:
         if array.ndim != 1:
-            raise GraphError("the ids of a frontier are one-dimensional")
+            given = f"an array of {array.ndim} dimensions" if array.ndim else repr(array.item())
+            raise GraphError(f"the ids of a frontier are a list or a one-dimensional array of integers, not {given}")
         if array.dtype.kind == "b" and array.size == self.capacity:
             return array.nonzero()[0].astype(self.id_dtype)
         if array.size == 0:

@@ -7,8 +7,9 @@ frontier left, or after a number of passes (``times``); that is tested before ea
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError
 from frontier.functors.functor import arguments
@@ -20,6 +21,14 @@ if TYPE_CHECKING:
     from frontier.program.schedule import Schedule
 
 __all__ = ["Loop", "Sequence", "kinds_after", "wanted"]
+
+
+def _whole(name: str, value: Any, words: str) -> int:
+    """A number of passes as Python's int."""
+    try:
+        return operator.index(value)
+    except TypeError:
+        raise FrontierError(f"{name}={value!r}: {words}") from None
 
 
 def _steps(steps: tuple[Step, ...], where: str) -> tuple[Step, ...]:
@@ -177,10 +186,14 @@ class Loop(Step):
             raise FrontierError("a Loop is fed by one thing: take and over do not go together")
         if replay is not None and over is not None:
             raise FrontierError("a Loop is fed by one thing: replay and over do not go together")
-        if isinstance(times, int) and times < 0:
-            raise FrontierError(f"times={times}: a number of passes is not negative")
-        if max_steps is not None and max_steps < 1:
-            raise FrontierError(f"max_steps={max_steps}: at least one")
+        if times is not None and not isinstance(times, str):
+            times = _whole("times", times, "a number of passes, or the name of a scalar that holds one")
+            if times < 0:
+                raise FrontierError(f"times={times}: a number of passes is not negative")
+        if max_steps is not None:
+            max_steps = _whole("max_steps", max_steps, "a number of passes")
+            if max_steps < 1:
+                raise FrontierError(f"max_steps={max_steps}: at least one")
         for what, name in (("record", record), ("replay", replay)):
             if name is not None and not (isinstance(name, str) and name.isidentifier()):
                 raise FrontierError(f"{what}={name!r}: a name, as 'levels'")

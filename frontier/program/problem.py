@@ -176,7 +176,8 @@ def _fits(
     if dtype.kind not in "iu" or np.can_cast(values.dtype, dtype):
         return
     if values.dtype.kind == "f" and not (values == np.floor(values)).all():
-        raise FrontierError(f"field {name!r} holds {dtype}: {value!r} is not a whole number")
+        wrong = to_host(values[values != np.floor(values)]).flat[0]
+        raise FrontierError(f"field {name!r} holds {dtype}: {wrong.item()!r} is not a whole number")
     if values.min() < low or values.max() > high:
         raise FrontierError(f"field {name!r} of {dtype} holds {low}..{high}: {value!r} does not fit")
 
@@ -184,6 +185,18 @@ def _fits(
 def _plain(value: Any) -> Any:
     """A number that may lie on a GPU, on the host."""
     return to_host(value) if is_device(value) else value
+
+
+def _check_companions(fields: dict[str, Field]) -> None:
+    """Raise FrontierError for ``with_=`` that names no other field; an atomic on both may ask for more."""
+    for name, made in fields.items():
+        if made.with_ is None:
+            continue
+        if made.with_ == name or made.with_ not in fields:
+            there = ", ".join(each for each in fields if each != name and fields[each].kind == made.kind) or "none"
+            raise FrontierError(
+                f"field {name!r}: with_={made.with_!r}: the name of another {made.kind} field; there is {there}"
+            )
 
 
 class Problem:
@@ -227,6 +240,7 @@ class Problem:
                 if not _can_be_called(name):
                     raise FrontierError(f"a field cannot be called {name!r}")
                 self._make(name, made, lengths)
+            _check_companions(fields)
             store["_pairs"] = pairs_of(fields)
             if store["_pairs"]:
                 self._lay_pairs()

@@ -11,6 +11,8 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property, lru_cache
 from typing import Any, TypeVar
 
+import numpy as np
+
 from frontier.errors import FrontierError
 
 __all__ = ["ResolvedSchedule", "Schedule", "register_balance", "registered_balance"]
@@ -117,7 +119,8 @@ class Schedule:
             value = getattr(self, name)
             if value is not None and value not in (True, False):
                 raise FrontierError(f"Schedule({name}={value!r}): True or False")
-        if not all(value is None or value > 0 for value in (getattr(self, name) for name in _POSITIVE)):
+        numbers = [value for value in (getattr(self, name) for name in _POSITIVE) if value is not None]
+        if not all(isinstance(value, (int, float, np.number)) and value > 0 for value in numbers):
             raise FrontierError(f"Schedule: {', '.join(_POSITIVE[:-1])} and {_POSITIVE[-1]} must be positive")
         asked = self.hub_degree
         if asked is not None and asked != "auto" and not (isinstance(asked, int) and asked >= 0):

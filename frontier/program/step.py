@@ -91,7 +91,9 @@ class Step:
             raise FrontierError(
                 f"over={over!r}: 'vertices', 'edges', a pile, a scalar holding a vertex or a count, or a count"
             )
-        if isinstance(over, int) and (not self.takes_count or over < 0):
+        if isinstance(over, int) and self.takes_count and over < 0:
+            raise FrontierError(f"{type(self).__name__}(over={over!r}): a count is not negative")
+        if isinstance(over, int) and not self.takes_count:
             raise FrontierError(f"{type(self).__name__}(over={over!r}): only Compute and Reduce run over a count")
         self.over = over
         self.schedule = schedule
@@ -392,7 +394,8 @@ def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str, *, row
     """Raise FrontierError unless the problem has this field, of one of these kinds; ``rows`` of several values."""
     made = p.fields.get(name)
     if made is None:
-        raise FrontierError(f"{what}: the problem has no field {name!r}; it has {', '.join(p.fields)}")
+        there = ", ".join(each for each in p.fields if not each.endswith("__"))  # hidden ones are of programs
+        raise FrontierError(f"{what}: the problem has no field {name!r}; it has {there}")
     if made.kind not in kinds:
         raise FrontierError(f"{what}: field {name!r} is of kind {made.kind}, not {' or '.join(kinds)}")
     if made.width and not rows:
