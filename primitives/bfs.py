@@ -94,6 +94,8 @@ def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) 
     """Follow parents back to the source, which is its own parent; empty if there is no path."""
     if names is not None:
         return names.of(path_to(parent, names.find(vertex)))
+    if not isinstance(vertex, (int, np.integer)):
+        raise GraphError(f"there is no vertex {vertex!r}: vertices are 0 to {len(parent) - 1}")
     if not 0 <= vertex < len(parent):
         raise GraphError(f"vertex {vertex} does not exist: valid are 0..{len(parent) - 1}")
     parent = to_host(parent)  # the whole array: reading one entry at a time would be one copy from the GPU each

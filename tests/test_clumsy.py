@@ -19,6 +19,10 @@ def across(p, src, dst):
     return True
 
 
+class Crossing(fr.Enactor):
+    loop = fr.Loop(fr.Advance(across))
+
+
 def problem() -> fr.Problem:
     return fr.Problem(
         fr.path(4), x=fr.vertex("int64"), e=fr.edge("int64"), s=fr.scalar("int64"), far=fr.pile(), near=fr.pile("edge")
@@ -46,6 +50,13 @@ def problem() -> fr.Problem:
         (lambda p: fr.Frontier(p.graph, [[1], [2]]), "not an array of 2 dimensions"),
         (lambda p: fr.Problem(p.graph, x=fr.vertex("int32", with_="nosuch"), y=fr.vertex("int32")), "there is y"),
         (lambda p: fr.Problem(p.graph, x=fr.vertex("int32", with_="x")), "another vertex field; there is none"),
+        (lambda p: Crossing(p).run([0], on_step=5), "on_step=5: a function of the enactor"),
+        (lambda p: Crossing(p).run([0], max_steps=1.5), "max_steps=1.5: a number of passes"),
+        (lambda p: fr.bfs(p.graph, 0).path_to("x"), "there is no vertex 'x': vertices are 0 to 3"),
+        (lambda p: fr.write(5, "x.el"), "write takes a Graph first, not int"),
+        (lambda p: fr.write(p.graph, 5), "a file is a path or an open file, not 5"),
+        (lambda p: fr.read(5), "a file is a path or an open file, not 5"),
+        (lambda p: fr.open(__file__), "not a Frontier graph, which is a folder, but a file"),
         (lambda p: fr.from_edges([0], [1], edges=[1]), r"columns are given as a dict .*, not \[1\]"),
         (lambda p: p.graph.with_columns(vertices=5), "columns are given as a dict .*, not 5"),
         (lambda p: fr.to_networkx("x"), "to_networkx takes a Graph, not str"),

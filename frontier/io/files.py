@@ -193,7 +193,10 @@ def _name(path: Any) -> str:
     if hasattr(path, "read") or hasattr(path, "write"):
         name = getattr(path, "name", None)
         return name if isinstance(name, str) else "<stream>"
-    return os.fsdecode(path)
+    try:
+        return os.fsdecode(path)
+    except TypeError:
+        raise GraphError(f"a file is a path or an open file, not {path!r}") from None
 
 
 @telling("writing a graph")
@@ -223,6 +226,8 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
         undirected graphs without self-loops, with integer weights; ``.el`` holds no weights, ``.wel``
         only weighted graphs.
     """
+    if type(getattr(graph, "num_slots", None)) is not int:
+        raise GraphError(f"write takes a Graph first, not {type(graph).__name__}")
     given: Any = path if hasattr(path, "write") else None
     name = _name(path)
     if given is None and format is None and stored.is_stored(name):

@@ -177,6 +177,8 @@ def _head(name: str) -> dict[str, Any]:
             head = json.load(file)
     except FileNotFoundError:
         raise GraphError(f"{name}: not a Frontier graph: there is no {HEAD} in it") from None
+    except NotADirectoryError:
+        raise GraphError(f"{name}: not a Frontier graph, which is a folder, but a file: fr.read reads it") from None
     except (OSError, ValueError) as error:
         raise GraphError(f"{name}: {HEAD} cannot be read: {error}") from None
     if not isinstance(head, dict) or head.get("format") != "Frontier graph":

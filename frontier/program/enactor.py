@@ -6,6 +6,8 @@ from collections.abc import Callable
 from collections.abc import Sequence as SequenceOf
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
 from frontier.errors import FrontierError, NotConvergedError
 from frontier.memory.shortage import explained
 from frontier.program.execution import Execution, explain, start
@@ -96,6 +98,7 @@ class Enactor:
         """
         if not isinstance(self, Enactor):
             raise FrontierError("an enactor runs on a problem: BFS(problem).run(frontier), not BFS.run(frontier)")
+        _check_limits(on_step, max_steps)
         self.passes = 0
         if type(self).step is not Enactor.step:
             return self._run_steps(frontier, on_step, max_steps)
@@ -106,6 +109,7 @@ class Enactor:
         self, *, on_step: Callable[[Enactor], Any] | None = None, max_steps: int | None = None
     ) -> Problem:
         """Continue a run that was stopped at a pass boundary."""
+        _check_limits(on_step, max_steps)
         execution = self._execution
         if execution is None or not self.paused:
             raise FrontierError("there is no run to go on with")
@@ -183,3 +187,11 @@ class Enactor:
             if on_step is not None and on_step(self) is True:
                 break
         return self.problem
+
+
+def _check_limits(on_step: Any, max_steps: Any) -> None:
+    """Raise FrontierError for arguments of a run that cannot be meant."""
+    if on_step is not None and not callable(on_step):
+        raise FrontierError(f"on_step={on_step!r}: a function of the enactor, called after every pass")
+    if max_steps is not None and not isinstance(max_steps, (int, np.integer)):
+        raise FrontierError(f"max_steps={max_steps!r}: a number of passes")
