@@ -27,6 +27,7 @@ from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number
 from frontier.primitives._communities import classes, due, moves, wake
+from frontier.primitives._oriented import at_hand
 from frontier.primitives._tables import clear, find, refuse_parts
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
@@ -306,9 +307,10 @@ def both_ways(g: Graph) -> Graph:
     """Return a directed graph with the reverse of every edge added; an undirected graph as it is."""
     if g.symmetric:
         return g
-    xp = g.placement.memory.xp
-    src = xp.concatenate([g.sources, g.targets])
-    dst = xp.concatenate([g.targets, g.sources])
+    here = at_hand(g)
+    xp = here.placement.memory.xp
+    src = xp.concatenate([here.sources, here.targets])
+    dst = xp.concatenate([here.targets, here.sources])
     made = fr.from_edges(src, dst, num_vertices=g.num_vertices, directed=True, duplicates="keep")
     return made.to(g.placement)
 

@@ -17,6 +17,7 @@ from frontier.graph.subgraphs import groups
 from frontier.memory.arrays import to_host
 from frontier.primitives._closure import ByCondensation, BySquaring, ByWarshall, Count
 from frontier.primitives._closure_result import ClosureResult
+from frontier.primitives._oriented import at_hand
 from frontier.primitives.scc import strongly_connected_components
 from frontier.primitives.topological_order import topological_order
 from frontier.program.taking import at_graph
@@ -83,7 +84,8 @@ def transitive_closure(
     if reflexive is False:
         itself = cyclic[component]
     elif reflexive is None and g.num_slots:
-        itself[g.sources[g.sources == g.targets]] = True
+        here = at_hand(g)
+        itself[memory.moved(here.sources[here.sources == here.targets])] = True
     counts = (total - xp.where(cyclic, 1, size))[component] + itself
     return ClosureResult(component, rows, size, cyclic, counts, int(counts.sum()) if n else 0, itself)
 
@@ -105,7 +107,8 @@ def _by_condensation(g: Graph, memory: Memory, schedule: Schedule | None) -> tup
     labels = strongly_connected_components(g, schedule=schedule).label
     component = groups(g, labels)[1].astype(np.int64)
     c = int(component.max()) + 1 if g.num_vertices else 0
-    src, dst = component[g.sources], component[g.targets]
+    here = at_hand(g)
+    src, dst = component[memory.moved(here.sources)], component[memory.moved(here.targets)]
     cyclic = xp.zeros(c, np.bool_)
     if g.num_slots:
         cyclic[src[src == dst]] = True

@@ -235,7 +235,7 @@ def test_sizes_in_words() -> None:
 def test_what_is_not_possible(cuda: Backend) -> None:
     g = fr.karate()
     for options, words in (
-        ({"edges": "moon"}, "choose 'device', 'host' or 'auto'"),
+        ({"edges": "moon"}, "choose 'device', 'host', 'disk' or 'auto'"),
         ({"edges": "host", "memory": 7}, "memory= is for edges='auto'"),
         ({"memory": "much"}, "expected a number of bytes"),
     ):

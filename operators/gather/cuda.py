@@ -144,6 +144,7 @@ class _Rows:
     def long(self, given: dict[str, Value]) -> Call:
         """Return the call that reduces the lists put aside."""
         parts: dict[str, Constant] = {"walk": self._walk, "store": self._store, "width": self._width}
+        self._b.scratch = True  # where the results of its groups meet
         made = rows_by_blocks
         return self._b.kernel(f"{self._name}_long", made, given, **parts, add=self._add, real=self._real)
 
