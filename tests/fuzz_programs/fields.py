@@ -160,7 +160,7 @@ def problem(g: fr.Graph, names: tuple[str, ...], seed: int, wild: bool = False) 
             if name == "link":
                 values = rng.integers(0, g.num_vertices, g.num_vertices).astype(np.int32)
             combine = {"first": "min", "last": "max"}.get(field.way)
-            with_ = next((key for key, other in PAIRS.items() if name == other), None)
+            with_ = next((key for key, other in PAIRS.items() if name == other and key in names), None)
             if name == "x" and "claim" in names:  # written by whoever has claimed the vertex
                 with_ = "claim"
             made[name] = (fr.vertex if field.kind == "vertex" else fr.edge)(field.dtype, values, combine, with_)
