@@ -203,7 +203,7 @@ def color(g: Graph, *, seed: int = 0, schedule: Schedule | None = None) -> Color
         plain,
         color=fr.vertex(g.id_dtype, -1),
         rank=fr.vertex("int64"),
-        waits=fr.vertex("int64", combine="sum"),
+        waits=fr.vertex(plain.offsets.dtype, combine="sum"),
         seed=fr.scalar("int64", seed),
         rounds=fr.scalar("int64"),
         count=fr.scalar("int64"),
