@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.program.schedule import Schedule
 
-__all__ = ["AStar", "Meet", "ShortestPathResult", "shortest_path"]
+__all__ = ["AStar", "Meet", "Nearest", "ShortestPathResult", "shortest_path"]
 
 FAR = np.iinfo(np.int64).max
 
@@ -147,6 +147,20 @@ class AStar(fr.Enactor):
     loop = fr.Loop(fr.Advance(relax), order=fr.by(bound), over="source")
 
 
+def relax_nearer(p, src, dst, weight):
+    """The same without estimates."""
+    new = p.distance[src] + weight
+    if new >= p.distance[dst] or new > p.distance[p.target]:
+        return False
+    return new < fr.atomic_min(p.distance, dst, new, src)
+
+
+class Nearest(fr.Enactor):
+    """Process vertices in the order of their distance."""
+
+    loop = fr.Loop(fr.Advance(relax_nearer), order=fr.by("distance"), over="source")
+
+
 @dataclass(frozen=True)
 class ShortestPathResult:
     """Result of :func:`shortest_path`.
@@ -253,21 +267,24 @@ def _weighted(g: Graph, start: int, end: int, estimate: Any, schedule: Schedule 
         raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
     if _may_wrap(g):
         raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
-    left = np.zeros(g.num_vertices) if estimate is None else values_of_vertices(g, "estimate", estimate)
-    if np.isnan(left).any():
-        raise GraphError(f"estimate holds numbers, and that of vertex {int(np.isnan(left).argmax())} is NaN")
+    guide = {}
+    if estimate is not None:
+        left = values_of_vertices(g, "estimate", estimate)
+        if np.isnan(left).any():
+            raise GraphError(f"estimate holds numbers, and that of vertex {int(np.isnan(left).argmax())} is NaN")
+        guide["left"] = fr.vertex("float64", left)
     dtype = _dtype(g, None)
     unreached = FAR if dtype.kind == "i" else math.inf
     p = fr.Problem(
         g,
         distance=fr.vertex(dtype, unreached, combine="min"),
         parent=fr.vertex("int64", -1, with_="distance"),
-        left=fr.vertex("float64", left),
+        **guide,
         source=fr.scalar("int64", start),
         target=fr.scalar("int64", end),
     )
     p.distance[start], p.parent[start] = 0, start
-    AStar(p, schedule).run()
+    (Nearest if estimate is None else AStar)(p, schedule).run()
     visited = int((p.parent >= 0).sum())
     if int(p.parent[end]) < 0:
         return [], math.inf, visited

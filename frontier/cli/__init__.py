@@ -92,8 +92,6 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _fail(status: int, error: object) -> int:
     """Say in one line what went wrong."""
-    from frontier.backends.ranks.communicators import world
-
     text = str(error)
     if isinstance(error, OSError) and error.strerror:
         where = error.filename
