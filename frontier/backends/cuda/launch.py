@@ -12,7 +12,7 @@ import numpy as np
 
 from frontier.backends.cuda.compiler import ENTRY, binary, is_made, module_of
 from frontier.backends.cuda.program import CudaProgram, scratch_of
-from frontier.backends.cuda.runtime_words import ARRIVALS, scratch
+from frontier.backends.cuda.runtime_words import ARRIVALS
 from frontier.errors import BackendUnavailableError, FunctorError
 from frontier.functors.functor import location
 from frontier.memory import detection, lost
@@ -196,6 +196,7 @@ class SimulatedKernel:
 
     def __init__(self, program: CudaProgram, blame: Callable[[], Any]) -> None:
         self._blame, self._functors = blame, list(program.functors)
+        self._scratch = scratch_of(program)
         from frontier.backends.python.arithmetic import numbered
 
         known: dict[Any, Any] = {}
@@ -209,7 +210,7 @@ class SimulatedKernel:
 
         values = exchange.values()
         try:
-            launch(self._run, self.blocks, self.threads, scratch(8, 8), values)
+            launch(self._run, self.blocks, self.threads, self._scratch, values)
         except FunctorError:
             self._blame()
             raise

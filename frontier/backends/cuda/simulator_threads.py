@@ -18,6 +18,9 @@ __all__ = ["WARP", "launch", "me"]
 
 WARP = 32
 
+#: Bytes behind a block's scratch memory that no kernel may write to. On a GPU that ends with an illegal address.
+BEHIND = bytes([0xA5]) * (1 << 16)
+
 #: What belongs to the running thread: its block, its number in the block, the lock that it sleeps on.
 me = threading.local()
 
@@ -93,20 +96,28 @@ class _Block:
 
     def __init__(self, grid: _Grid, index: int, scratch: int) -> None:
         self.grid, self.index = grid, index
-        self._memory = ctypes.create_string_buffer(scratch + 64)
+        self._memory = ctypes.create_string_buffer(scratch + len(BEHIND) + 16)
         self.scratch = (ctypes.addressof(self._memory) + 15) // 16 * 16
+        self._end = self.scratch + scratch
+        ctypes.memmove(self._end, BEHIND, len(BEHIND))
         self.barrier = _Barrier(grid, grid.threads)
         self.flags = [False] * grid.threads
         self.warps = [_Barrier(grid, WARP) for _ in range(grid.threads // WARP)]
         self.values: list[Any] = [None] * grid.threads
 
+    def check(self) -> None:
+        """Raise RuntimeError if a kernel has written to memory behind the scratch memory that it has."""
+        if ctypes.string_at(self._end, len(BEHIND)) != BEHIND:
+            raise RuntimeError("a kernel wrote behind its scratch memory: does its program say that it uses any?")
+
 
 def launch(kernel: Callable[..., None], blocks: int, threads: int, scratch: int, parameters: list[Any]) -> None:
     """Run a kernel: all threads of all blocks in turns."""
     grid = _Grid(blocks, threads)
-    workers = []
+    workers, made = [], []
     for b in range(blocks):
         block = _Block(grid, b, scratch)
+        made.append(block)
         for t in range(threads):
             lock = threading.Lock()
             lock.acquire()
@@ -119,6 +130,8 @@ def launch(kernel: Callable[..., None], blocks: int, threads: int, scratch: int,
         worker.join()
     if grid.error is not None:
         raise grid.error
+    for block in made:
+        block.check()
 
 
 def _thread(
