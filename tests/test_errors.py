@@ -48,6 +48,8 @@ def fine(p, v):
         (lambda: fr.vertex("uint32", -1), "0..4294967295: -1 does not fit"),
         (lambda: fr.vertex("int8", 200), "-128..127: 200 does not fit"),
         (lambda: fr.vertex("int64", 2**63), "does not fit"),
+        (lambda: fr.vertex("float32", 1e300), "holds numbers up to 3.4"),
+        (lambda: fr.scalar("float32", np.float64(-1e39)), "holds numbers up to"),
         (lambda: fr.vertex("int32", 1.5), "1.5 is not a whole number"),
         (lambda: fr.vertex("int32", math.nan), "nan is not a whole number"),
         (lambda: fr.vertex("int32", "abc"), "holds int32, not 'abc'"),

@@ -8,6 +8,7 @@ host.
 from __future__ import annotations
 
 import keyword
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -152,7 +153,14 @@ def _holds(value: Any, dtype: np.dtype[Any]) -> bool:
     if type(value) is int:
         low, high = _limits(dtype)
         return low <= value <= high
-    return type(value) is bool or (type(value) is float and dtype.kind not in "iu")
+    if type(value) is float:
+        return dtype.kind == "b" or (dtype.kind == "f" and (dtype.itemsize == 8 or not _overflows(value, dtype)))
+    return type(value) is bool
+
+
+def _overflows(value: float, dtype: np.dtype[Any]) -> bool:
+    """Whether a finite number is infinite in a dtype of floats."""
+    return math.isfinite(value) and abs(value) > float(np.finfo(dtype).max)
 
 
 def _fits(
@@ -172,6 +180,9 @@ def _fits(
         return
     if values.dtype.kind not in "iuf":
         raise FrontierError(f"field {name!r} holds {dtype}, not {value!r}")
+    if dtype.kind == "f" and values.ndim == 0 and _overflows(float(values), dtype):
+        most = float(np.finfo(dtype).max)
+        raise FrontierError(f"field {name!r} of {dtype} holds numbers up to {most}: {value!r} does not fit")
     # looking at values on a GPU means to wait for it
     if dtype.kind not in "iu" or np.can_cast(values.dtype, dtype):
         return
