@@ -307,7 +307,7 @@ def both_ways(g: Graph) -> Graph:
     """Return a directed graph with the reverse of every edge added; an undirected graph as it is."""
     if g.symmetric:
         return g
-    here = at_hand(g)
+    here = g if g.placement.edges is None else at_hand(g)  # of a graph in parts this is refused
     xp = here.placement.memory.xp
     src = xp.concatenate([here.sources, here.targets])
     dst = xp.concatenate([here.targets, here.sources])

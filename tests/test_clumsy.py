@@ -59,6 +59,7 @@ def problem() -> fr.Problem:
         (lambda p: fr.open(__file__), "not a Frontier graph, which is a folder, but a file"),
         (lambda p: fr.from_edges([0], [1], edges=[1]), r"columns are given as a dict .*, not \[1\]"),
         (lambda p: p.graph.with_columns(vertices=5), "columns are given as a dict .*, not 5"),
+        (lambda p: p.graph.with_columns(edges=5), "columns are given as a dict .*, not 5"),
         (lambda p: fr.to_networkx("x"), "to_networkx takes a Graph, not str"),
         (lambda p: fr.to_scipy([(0, 1)]), "to_scipy takes a Graph, not list"),
         (lambda p: fr.to_pandas(None), "to_pandas takes a Graph, not NoneType"),

@@ -43,7 +43,7 @@ class Part:
 
     Attributes
     ----------
-    name : str
+    role : str
     values : ndarray
         The whole array, in a file or in memory.
     first, stop : int
@@ -52,7 +52,7 @@ class Part:
         Which bytes of the array are wanted, as ascending ranges; by default all of the window.
     """
 
-    name: str
+    role: str
     values: NDArray[Any]
     first: int
     stop: int
@@ -91,11 +91,11 @@ class Ring:
             size = part.values.itemsize
             begin = part.first // ALIGNED * ALIGNED * size
             needed = max(part.stop * size - begin, 1)
-            if part.name not in held or held[part.name][0].nbytes < needed:
-                held.pop(part.name, None)
-                held[part.name] = self._make(needed)
-            buffer, address = held[part.name]
-            addresses[part.name] = address - begin
+            if part.role not in held or held[part.role][0].nbytes < needed:
+                held.pop(part.role, None)
+                held[part.role] = self._make(needed)
+            buffer, address = held[part.role]
+            addresses[part.role] = address - begin
             ranges = part.ranges()
             self.read += int((ranges[:, 1] - ranges[:, 0]).sum())
             futures += [_threads().submit(*task) for task in _tasks(part.values, buffer, begin, ranges)]

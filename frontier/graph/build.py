@@ -319,8 +319,11 @@ def reweighted(graph: Graph, weights: Any) -> Graph:
     return _with(graph, array, top.vertices, top.edges, OF_ROWS)
 
 
-def recolumned(graph: Graph, vertices: Mapping[str, Any], edges: Mapping[str, Any]) -> Graph:
+def recolumned(graph: Graph, vertices: Mapping[str, Any] | None, edges: Mapping[str, Any] | None) -> Graph:
     """Do the work of :meth:`frontier.Graph.with_columns`."""
+    edges = {} if edges is None else edges
+    if not hasattr(edges, "items"):
+        given.columns(edges, 0, "edge")  # refuses it
     top, memory = graph._topology, graph.placement.memory
     once = {
         name: values for name, values in edges.items()

@@ -410,7 +410,7 @@ class Graph:
         from frontier.graph.build import recolumned
 
         with self._placement.memory.using("the columns of a graph"):
-            return moving.made_on_host(self, recolumned, dict(vertices or {}), dict(edges or {}))
+            return moving.made_on_host(self, recolumned, vertices, edges)
 
     def compressed(self) -> Graph:
         """Return the same graph with compressed adjacency lists; a graph whose lists are compressed already, itself.

@@ -80,7 +80,7 @@ def _build_of(g: Graph, step: Step, schedule: Schedule, traced: bool) -> Build:
     small = g.num_vertices + g.num_slots < 1 << runtime_words.HALF
     packs = small and any(getattr(part, "held", None) is not None for part in walk(step))
     lanes = 4 if largest <= 4 else 8
-    streams = g.placement.residence["edges"] == "host"
+    streams = g.placement.edges is not None and g.placement.edges.residence == "host"
     return Build(low_degree, lanes, largest <= BOUNDED, _is_dense(step), traced, not schedule.fuse, packs, streams)
 
 
