@@ -97,6 +97,7 @@ def value(p, src, dst, edge):  # type: ignore[no-untyped-def]
     return src * 7 + dst * 3 + edge
 
 
+@SLOW
 def test_frontiers_of_edges(there: Callable[[fr.Graph], fr.Graph]) -> None:
     """Slots, ends and weights are those of the graph, whatever window an edge is in."""
     for g in graphs(weights=("int32",), directed=True):
