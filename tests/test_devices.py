@@ -53,6 +53,8 @@ def graphs():
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_primitives_are_the_same(several, number):
+    if SMALL and number != (several == "cuda:0,1"):
+        pytest.skip("in the simulator one graph each, as they take half a minute there")
     g = graphs()[number]
     there = g.to(several)
     assert there.backend == several

@@ -59,7 +59,11 @@ RESULTS: dict[str, Callable[[fr.Graph], Any]] = {
 }
 
 
-@pytest.mark.parametrize("name", RESULTS)
+#: test_gather_mode has the gather of labels from the host's memory, for the simulator, too.
+SLOW = pytest.mark.unsimulated("takes a minute there")
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[SLOW] * (name == "labels")) for name in RESULTS])
 def test_primitives(far: Callable[[fr.Graph], fr.Graph], name: str) -> None:
     given = list(
         random_graphs(
@@ -113,7 +117,7 @@ def gathered(g: fr.Graph, f: fr.Frontier | None = None) -> dict[str, np.ndarray]
     return {name: to_host(getattr(p, name)) for name in (*names, "any")}
 
 
-@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("directed", [pytest.param(False, marks=SLOW), True])
 def test_gathers(far: Callable[[fr.Graph], fr.Graph], directed: bool) -> None:
     """All vertices, whose lists come in windows, and a frontier, whose lists are read where they are."""
     scale = 4 if detection.simulated() else 11
