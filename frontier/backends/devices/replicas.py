@@ -1,8 +1,9 @@
-"""What each GPU has of a run: copies of the graph and of all fields, and the range of vertices that it owns.
+"""What each GPU has of a run: the graph, copies of all fields of vertices, and the range of vertices that it owns.
 
-A GPU has the graph twice, with the same arrays but for the offsets: whole, and with the edges of its own vertices only,
-out-edges and in-edges. A step that walks along edges runs on the latter with the whole frontier, so that each edge is
-walked on one GPU only, in a push and in a pull.
+A GPU sees the graph twice, with the same arrays but for the offsets: whole, and with the edges of its own vertices
+only, out-edges and in-edges. Edges that are spread lie in the memories of their owners; of others each GPU has a copy.
+A step that walks along edges runs on the graph of own edges with the whole frontier, so that each edge is walked on one
+GPU only, in a push and in a pull.
 """
 
 from __future__ import annotations
