@@ -197,7 +197,7 @@ def test_the_number_of_threads_comes_from_the_environment(tmp_path):
 
 @pytest.mark.unsimulated("its memory is the host's")
 def test_a_gpu_is_usable_after_an_out_of_memory(cuda):
-    g = cuda(fr.grid(300, 300))
+    g = cuda(fr.grid(1500, 1500))  # what it needs fits into no gap that other tests have left
     expected = oracles.bfs_levels(g, 0)
     pool = fr.Placement.parse("cuda").memory.xp.get_default_memory_pool()
     p = programs.bfs_problem(g, 0)

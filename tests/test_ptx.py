@@ -317,7 +317,7 @@ def test_a_search_compiles_without_its_pull(monkeypatch: pytest.MonkeyPatch) -> 
     assert program.deferred
     bounds = launch.bounds_of(program)
     codes = [ptx_of(each, (8, 0), bounds) for each in (program.without_deferred(), program)]
-    assert ["pull_" in code for code in codes] == [False, True]
+    assert 1000 < codes[0].count("\n") < 0.9 * codes[1].count("\n")
     assert 2000 < len(linked(codes[0], "sm_80")) < len(linked(codes[1], "sm_80"))
 
 

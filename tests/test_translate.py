@@ -22,7 +22,7 @@ import numpy as np
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
 from frontier.backends.cpu.atomics import truth
-from frontier.backends.cpu.texts import gives
+from frontier.backends.translation.texts import gives
 int64_at, int32_at, bool_at, float64_at = (POINTERS[name] for name in ("int64", "int32", "bool", "float64"))
 P = namedtuple("P", ("a", "b"))
 LIMIT = 7
@@ -60,6 +60,9 @@ TEXTS = [
     "x = 1.5 * w / 2\nT[0] = np.int64(x * 100)\nx = W\nT[1] = np.int64(x < 5.5)\nT[2] = np.int64(-np.inf < x)",
     "word = np.uint64(1) << np.uint64(63)\nT[0] = np.int64(trailing_zeros(word))\nword &= ~word\nT[1] = np.int64(word)",
     "n = np.int32(w)\nn = np.int32(n + 1)\nT[0] = n\nT[1] = np.int64(n) << 40",
+    "n = np.int32(w)\nT[0] = n\nn = np.int64(n) << 40\nT[1] = n\nn = 1.5 * w\nT[2] = np.int64(n * 4)",
+    "for d in (8, 4, 2):\n    if d == W - 1:\n        continue\n    T[d] = d + w",
+    "for d in (1, W, 2):\n    T[d] += d\n    if d == W:\n        break\nT[9] = d",
     "T[2] |= 6\nT[2] -= 1\nfetch_add(T, 2, 10)\nT[3] = exchange(T, 2, 1)",
     "ok = truth(w) and not truth(0)\nif ok:\n    T[0] = 1\nok = w > W\nif ok or truth(0.5):\n    T[1] = 1",
     "if w:\n    if W:\n        T[0] = 1\n    else:\n        T[0] = 2\nelif W:\n    T[0] = 3",
@@ -122,8 +125,8 @@ def test_a_text_does_what_python_does(text, tmp_path):
 @pytest.mark.parametrize(
     "text",
     [
-        "x = 1\nx = 1.5",  # a variable has the type of its first value
-        "n = np.int32(w)\nn = w",
+        "x = 1\nif w:\n    x = 1.5",  # a variable has the type of its first value, but where all paths lead past both
+        "n = np.int32(w)\nwhile n < 9:\n    n = w",
         "x = [w]",
         "T[0] = 1 < w < 3",
         "x = 'word'",

@@ -22,7 +22,9 @@ LAYERS = {
     "graph": "graph generators partitions",
     "program": "program",
     "lowering": "lowering",
-    "backends": "backends backends.python backends.cpu backends.cuda backends.ranks backends.devices",
+    "backends": (
+        "backends backends.translation backends.python backends.cpu backends.cuda backends.ranks backends.devices"
+    ),
     "tools": "verify io registry batched_sources",
     "operators": (
         "operators.shared operators.elementwise operators.advance operators.advance.cpu operators.advance.cuda "

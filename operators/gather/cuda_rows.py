@@ -79,7 +79,7 @@ def rows_by_lanes(walk: Callee, store: Callee, width: int, longer: bool) -> Call
             begin = I(lists.offsets[x])
             stop = I(lists.offsets[x + 1])
             late = longer and I(stop - begin) >= I(BLOCK)
-            if late and c == 0:
+            if longer and late and c == 0:
                 at = fetch_add(C, slot + PILE_COUNT, np.int64(1))
                 if at < room:  # always, unless vertices come twice, as they may after culling
                     aside[at] = x

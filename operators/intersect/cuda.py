@@ -141,7 +141,7 @@ def intersecting(
                     for q in range(block_size() >> 5):
                         pending = np.uint32(masks[q])
                         while pending != np.uint32(0):
-                            j = 32 * q + find_first(pending)
+                            j = np.int32(32 * q + find_first(pending))
                             pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
                             x = element_at(queue, everything, begin + j * blocks)
                             near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, x)

@@ -18,7 +18,7 @@ from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 from frontier.native.machine_code import OPTIONS
 
-__all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "load_packed", "truth"]
+__all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth"]
 
 _overload = partial(overload, target="cpu")
 _offer = partial(pairs.swapping, intrinsic, lambda builder, word: builder.load_atomic(word, "monotonic", 8))
@@ -26,12 +26,9 @@ _pairs = pairs.register(intrinsic, _overload, register_jitable, intrinsics, _off
 overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic, _pairs)
 arithmetic.register(partial(_overload, jit_options={**OPTIONS, "pipeline_class": WrappingCompiler}))
 
-#: How elements of bools and of narrow integers are loaded and stored.
+#: How elements of bools and of narrow integers are loaded and stored, and ids of compressed lists loaded.
 arrays = flags.register(intrinsic, _overload, narrow=False)
-
-#: How an id is loaded from compressed lists.
-load_packed = packed.register(intrinsic, _overload)
-
+arrays.load_packed = packed.register(intrinsic, _overload)
 
 rows.register(intrinsic, _overload)
 

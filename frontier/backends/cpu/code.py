@@ -29,7 +29,7 @@ from frontier.backends.bundles import *
 from frontier.backends.cpu.guards import *
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
-from frontier.backends.cpu.texts import calling, gives, namedtuple, phase
+from frontier.backends.translation.texts import gives, namedtuple, phase
 
 """ + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in DTYPES)
 
@@ -107,4 +107,5 @@ def _sources() -> list[Path]:
     here = Path(__file__).parent
     package = here.parents[1]
     linking = package / "native" / "machine_code.py"
-    return sorted([*here.glob("*.py"), *here.parent.glob("*.py"), *(package / "functors").glob("*.py"), linking])
+    folders = (here, here.parent, here.parent / "translation", package / "functors")
+    return sorted([*(path for folder in folders for path in folder.glob("*.py")), linking])

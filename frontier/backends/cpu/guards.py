@@ -5,9 +5,10 @@ from __future__ import annotations
 from frontier.backends.codes import FUNCTOR_FAILED
 from frontier.backends.cpu.runtime_words import ERROR
 from frontier.backends.guards import Guard
+from frontier.backends.translation.texts import callings
 
-__all__ = ["FUNCTOR_FAILED", "guarded", "guarded_value", "tried", "tried_value"]
+__all__ = ["FUNCTOR_FAILED", "calling", "tried", "tried_value"]
 
 _BITS = {ERROR: FUNCTOR_FAILED}
-guarded, guarded_value = Guard(_BITS, value=False), Guard(_BITS, value=True)
+calling = callings(Guard(_BITS, value=False), Guard(_BITS, value=True))
 tried, tried_value = Guard(None, value=False), Guard(None, value=True)

@@ -52,7 +52,7 @@ from frontier.backends.cpu.runtime_words import (  # noqa: F401 - as above
     SPINS,
     STOP,
 )
-from frontier.backends.cpu.texts import gives
+from frontier.backends.translation.texts import gives
 
 
 @gives("int64")

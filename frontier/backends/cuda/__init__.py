@@ -1,18 +1,18 @@
 """The cuda backend: a loop lowered to one cooperative kernel, whose workers are the threads of all blocks.
 
-``program`` and ``printers`` make the text of a kernel, ``compiler`` and ``linker`` make machine code of it, which is
-kept on disk for one ``environment``, ``launch`` runs it, and ``execution`` is one run.
+``program`` and ``printers`` make the text of a kernel, ``translate``, ``compiler`` and ``linker`` make machine code of
+it, which is kept on disk for one ``environment``, ``launch`` runs it, and ``execution`` is one run.
 
 Kernels call the device functions of ``runtime`` (barrier, counters, trace), ``reductions`` (of a warp, a block and all
 blocks), ``appends`` (to the next frontier), ``queues`` (scans, copies, bitmaps), ``collectives`` (for balances that
 stage lists in shared memory) and ``steps`` (for single operators). ``runtime_words`` are sizes that they share with the
-host, ``names`` what else a kernel sees. ``kernels`` makes the functions of phases compilable, ``guards`` calls of
-functors that may raise.
+host, ``names`` what else a kernel sees. ``guards`` calls functors that may raise.
 
 ``from_disk`` is a run with edges on a disk, a kernel for each step and window; ``disk_windows`` says what these are.
 
 ``intrinsics`` and ``atomics`` are what numba-cuda lacks, ``numba_compat`` is what is changed in it. ``machine`` chooses
-between these and the ``simulator``, whose threads and guards are in ``simulator_threads`` and ``simulator_guards``.
+between these and the ``simulator``, whose threads, guards and phases are in ``simulator_threads``, ``simulator_guards``
+and ``simulator_phases``.
 """
 
 from __future__ import annotations

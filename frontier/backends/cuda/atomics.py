@@ -17,7 +17,7 @@ from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["bits_of", "checked", "integer", "key_down", "key_up", "truth", "watch", "watch_stores"]
+__all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth", "watch", "watch_stores"]
 
 _jit = cuda.jit(device=True)
 
@@ -30,8 +30,11 @@ def _nothing():  # type: ignore[no-untyped-def]
 _operations = SimpleNamespace(**vars(intrinsics), yield_processor=_nothing)
 _pairs = pairs.register(intrinsic, overload, _jit, _operations, intrinsics.fetch_pair)
 overloads.register(overload, _operations, _jit, intrinsic, _pairs)
-flags.register(intrinsic, overload)
-packed.register(intrinsic, overload)
+
+#: How elements of bools and of narrow integers are loaded and stored, and ids of compressed lists loaded.
+arrays = flags.register(intrinsic, overload)
+arrays.load_packed = packed.register(intrinsic, overload)
+
 rows.register(intrinsic, overload)
 arithmetic.register(overload)
 

@@ -22,6 +22,7 @@ from frontier import tracing
 from frontier.backends.cuda.environment import environment
 from frontier.backends.cuda.linker import linked
 from frontier.backends.cuda.program import CudaProgram, text
+from frontier.backends.translation.texts import gives
 from frontier.errors import FrontierError, FunctorError
 from frontier.native import notice
 from frontier.native.cache import cache_folder, keep, kept, made_module, once
@@ -146,20 +147,12 @@ def _ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int
     scalars = set(program.scalars.values())
     kinds = [getattr(types, _name(var.dtype)) if var in scalars else types.int64 for var in program.table().values()]
     from frontier.backends.cuda import numba_compat
+    from frontier.backends.cuda.translate import translated
 
     with numba_compat.device_of(capability):
-        made, _ = cuda.compile(
-            module.run,
-            types.void(types.int64, *kinds),
-            device=False,
-            abi="numba",
-            cc=capability,
-            launch_bounds=bounds,
-        )
-    code = str(made).rstrip("\0")
-    entry = re.search(r"\.entry\s+([\w$]+)", code)
-    assert entry is not None
-    return code.replace(entry[1], ENTRY)
+        run = translated(gives()(module.run), [types.int64, *kinds], ENTRY, bounds)
+        made, _ = cuda.compile(run, types.void(), device=True, cc=capability)
+    return str(made).rstrip("\0")
 
 
 def _numba(name: str) -> Any:

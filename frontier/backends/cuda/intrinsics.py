@@ -17,6 +17,7 @@ from numba.cuda.models import PrimitiveModel, StructModel
 
 from frontier.backends import packed, pairs
 from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, pointer_type
+from frontier.backends.translation.texts import device
 
 __all__ = [
     "POINTERS",
@@ -425,70 +426,67 @@ block_index = _register("ctaid.x")
 num_blocks = _register("nctaid.x")
 block_size = _register("ntid.x")
 
-_device = cuda.jit(device=True, forceinline=True)
-
-
-@_device
+@device
 def sync():
     """All threads of the block meet."""
     cuda.syncthreads()
 
 
-@_device
+@device
 def sync_or(flag):
     """All threads of the block meet; returns whether the flag of any is set."""
     return cuda.syncthreads_or(types.int32(flag)) != 0
 
 
-@_device
+@device
 def sync_warp():
     """The 32 threads of a warp meet."""
     cuda.syncwarp()
 
 
-@_device
+@device
 def ballot(flag):
     """Bit i: the flag of lane i."""
     return types.uint32(cuda.ballot_sync(0xFFFFFFFF, flag))
 
 
-@_device
+@device
 def any_lane(flag):
     """Whether the flag of any lane is set."""
     return cuda.any_sync(0xFFFFFFFF, flag)
 
 
-@_device
+@device
 def match_any(value):
     """Bit i: whether lane i has the same value of 64 bits. All lanes call it."""
     return types.uint32(cuda.match_any_sync(0xFFFFFFFF, value))
 
 
-@_device
+@device
 def shuffle(value, lane):
     """Return one lane's value to all lanes."""
     return cuda.shfl_sync(0xFFFFFFFF, value, lane)
 
 
-@_device
+@device
 def shuffle_up(value, delta):
     """The value of the lane ``delta`` places before this one."""
     return cuda.shfl_up_sync(0xFFFFFFFF, value, delta)
 
 
-@_device
+@device
 def shuffle_down(value, delta):
     """The value of the lane ``delta`` places after this one."""
     return cuda.shfl_down_sync(0xFFFFFFFF, value, delta)
 
 
-@_device
+@device
 def popcount(word):
     """Number of one bits."""
     return types.int32(cuda.popc(word))
 
 
-@_device
+@device
 def find_first(word):
     """Index of the lowest one bit of a word that is not 0."""
     return types.int32(cuda.ffs(word) - 1)

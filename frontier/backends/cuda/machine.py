@@ -10,19 +10,25 @@ SIMULATED = os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 if SIMULATED:
     from frontier.backends.cuda.simulator import *  # noqa: F403
-    from frontier.backends.cuda.simulator import POINTERS, SHARED, checked, device, function, truth, watch, watch_stores
+    from frontier.backends.cuda.simulator import (
+        POINTERS,
+        SHARED,
+        checked,
+        device,
+        namedtuple,
+        truth,
+        watch,
+        watch_stores,
+    )
     from frontier.backends.cuda.simulator_guards import GUARDS
+    from frontier.backends.cuda.simulator_phases import phases
     from frontier.backends.least import bits_of, integer, key_down, key_up
 else:
-    from numba import cuda
-
     import frontier.backends.cuda.numba_compat
     from frontier.backends.cuda.atomics import bits_of, checked, integer, key_down, key_up, truth, watch, watch_stores
     from frontier.backends.cuda.guards import GUARDS
     from frontier.backends.cuda.intrinsics import *  # noqa: F403
     from frontier.backends.cuda.intrinsics import POINTERS, SHARED
-
-    device = cuda.jit(device=True, forceinline=True)
-    function = cuda.jit(device=True)
+    from frontier.backends.translation.texts import device, namedtuple, phases
 
 int32_at = POINTERS["int32"]

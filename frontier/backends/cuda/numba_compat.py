@@ -93,7 +93,6 @@ _Wrapping = register_pass(mutates_CFG=True, analysis_only=False)(wrapping(CUDANa
 _PASSES = {
     "frontier.functors.functor": {NopythonTypeInference: _Promotion, CUDANativeLowering: _Wrapping},
     "frontier.backends.arithmetic": {CUDANativeLowering: _Wrapping},
-    "frontier.operators.shared.reductions": {CUDANativeLowering: _Wrapping},
 }
 
 

@@ -252,9 +252,10 @@ class LeaderPrinter(Printer):
             if nodes:
                 lines += [f"if call == {number}:", "    sync()"]
             for node in nodes:
+                found = "found_real" if node.target.dtype.startswith("float") else "found"
                 lines += [
-                    f"    found = {self._by_thread(node.value)}",
+                    f"    {found} = {self._by_thread(node.value)}",
                     "    if thread_index() == 0:",
-                    f"        {self.place(node.target)} = found",
+                    f"        {self.place(node.target)} = {found}",
                 ]
         return lines

@@ -32,15 +32,12 @@ CALLS = ("calling", "tried", "tried_value")
 
 _MODES = {NOTHING: Var("NOTHING"), PREFIX: Var("PREFIX"), START: Var("START")}
 
-_IMPORTS = """from collections import namedtuple
-
-import numpy as np
+_IMPORTS = """import numpy as np
 
 from frontier.backends.bundles import *
-from frontier.backends.cuda.kernels import Kernels
 from frontier.backends.cuda.machine import *
 from frontier.backends.cuda.machine import GUARDS, POINTERS, SHARED, bits_of, checked, integer
-from frontier.backends.cuda.machine import device, function, key_down, key_up, truth
+from frontier.backends.cuda.machine import key_down, key_up, namedtuple, phases, truth
 from frontier.backends.cuda.runtime import *
 from frontier.backends.cuda.reductions import *
 from frontier.backends.cuda.appends import *
@@ -244,7 +241,7 @@ def _text(program: CudaProgram) -> str:
     constants = [f"ids_shared = {ids}_shared", f"offsets_shared = {offsets}_shared"]
     constants += [f"IDS = {np.dtype(ids).itemsize}", f"OFFSETS = {np.dtype(offsets).itemsize}"]
     constants += [f"I = {width}", f"tracing = {build.traced}", f"single = {build.single}"]
-    phase = "phase = Kernels(globals(), function, device)"
+    phase = "phase = phases(globals())"
     pointers = [f"{name}_at = POINTERS[{name!r}]" for name in program.pointer_types()]
     imports = "\n".join([_IMPORTS, *pointers, *calls, *program.checkers(), *constants, phase])
     return module_text(program, imports + program.imports, program.printer().function())

@@ -16,6 +16,7 @@ import numpy as np
 
 from frontier.backends import codes
 from frontier.backends.cuda.simulator_threads import WARP, launch, me
+from frontier.backends.translation.texts import namedtuple
 from frontier.errors import FunctorError
 from frontier.functors.numbers import refused_float
 
@@ -37,12 +38,12 @@ __all__ = [
     "fetch_or",
     "find_first",
     "float_of",
-    "function",
     "launch",
     "load_acquire",
     "load_acquire_system",
     "load_relaxed",
     "match_any",
+    "namedtuple",
     "num_blocks",
     "popcount",
     "prefetch",
@@ -66,9 +67,6 @@ __all__ = [
 def device(fn: Callable[..., Any]) -> Callable[..., Any]:
     """In the simulator, a device function is a plain function."""
     return fn
-
-
-function = device
 
 
 def truth(value: Any) -> bool:

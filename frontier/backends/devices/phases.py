@@ -67,7 +67,7 @@ def place_of(mask, upto, j):
     k = np.int32(0)
     for step in (16, 8, 4, 2, 1):
         if j >= shuffle(upto, k + (step - 1)):
-            k += np.int32(step)
+            k = np.int32(k + np.int32(step))
     word = np.uint32(shuffle(np.int64(mask), k))
     left = j - (shuffle(upto, k) - popcount(word))
     place = np.int32(0)
@@ -76,7 +76,7 @@ def place_of(mask, upto, j):
         if left >= low:
             left -= low
             word = np.uint32(word >> np.uint32(step))
-            place += np.int32(step)
+            place = np.int32(place + np.int32(step))
     return 32 * np.int64(k) + place
 
 
@@ -232,7 +232,7 @@ def merging(bring: Callee, size: int) -> Callable[..., Any]:
                 upto = inclusive_scan(popcount(mask), lane)
                 total = shuffle(upto, 31)
                 values += total
-                j = lane
+                j = np.int64(lane)
                 while j - lane < total:
                     place = place_of(mask, upto, min(j, total - 1))
                     if j < total:
@@ -317,7 +317,7 @@ def copying(based: bool, size: int) -> Callable[..., Any]:
                 total = shuffle(upto, 31)
                 values += total
                 last = total - 1
-                j = lane
+                j = np.int64(lane)
                 while j - lane < total:
                     v0 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j, last))
                     value0 = theirs[v0]

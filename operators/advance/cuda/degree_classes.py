@@ -50,7 +50,7 @@ def classifying() -> Callable[..., Any]:
             degree = I(stop - begin)
             kind = np.int32(-1)
             if degree > I(0):
-                kind = np.int32(degree >= I(WARP)) + np.int32(degree >= I(BLOCK))
+                kind = np.int32(np.int32(degree >= I(WARP)) + np.int32(degree >= I(BLOCK)))
                 kind = np.int32(kind + np.int32(degree >= I(GRID)))
             place = class_places(C, slot, kind)
             if kind == 0:

@@ -12,12 +12,11 @@ from numba import types
 from numba.core import cgutils
 from numba.core.errors import TypingError
 
-from frontier.backends.cpu.atomics import arrays
-from frontier.backends.cpu.expressions import Expressions, word
 from frontier.backends.elements import Flags, Narrow
+from frontier.backends.translation.expressions import Expressions, word
 
 if TYPE_CHECKING:
-    from frontier.backends.cpu.translate import Definition, Translator
+    from frontier.backends.translation.translator import Definition, Translator
 
 __all__ = ["Body"]
 
@@ -60,6 +59,7 @@ class Body(Expressions):
         self.end: Any = None  # where a function that is translated within another returns to
         self.loops: list[tuple[Any, Any]] = []  # where continue and break go
         self.labels: dict[int, Any] = {}
+        self._paths = 0
 
     def enter(self, definition: Definition, given: Iterable[tuple[Any, Any]]) -> None:
         """Give the parameters their values; those that are assigned to become variables."""
@@ -97,7 +97,11 @@ class Body(Expressions):
             elif isinstance(node, ast.If):
                 self._if(node, last and not rest)
             else:
-                getattr(self, f"_{type(node).__name__.lower()}")(node)
+                try:
+                    getattr(self, f"_{type(node).__name__.lower()}")(node)
+                except Exception as error:
+                    error.add_note(ast.unparse(node)[:200])
+                    raise
 
     def _expr(self, node: ast.Expr) -> None:
         if not isinstance(node.value, ast.Constant):  # what a function is for
@@ -128,7 +132,7 @@ class Body(Expressions):
 
     def _put(self, array: tuple[Any, Any], index: tuple[Any, Any], kind: Any, value: Any) -> None:
         """Store an element."""
-        function: Any = operator.setitem
+        function, arrays = operator.setitem, self.translator.arrays
         if isinstance(array[0], Flags):  # for these the operator is a function that numba would compile
             function, value = arrays.store, self._cast_to(types.int32, types.boolean, self._truth(kind, value))
             kind = types.int32
@@ -145,6 +149,14 @@ class Body(Expressions):
         array, index = self.value(node.target.value), self.value(node.target.slice)
         self._put(array, index, *self._operate(node.op, self._element(array, index), self.value(node.value)))
 
+    def _within(self, nodes: list[ast.stmt], last: bool = False) -> None:
+        """Translate the statements of a branch or a loop."""
+        outer = self.path
+        self._paths += 1
+        self.path = (*outer, self._paths)
+        self.statements(nodes, last)
+        self.path = outer
+
     def _if(self, node: ast.If, last: bool) -> None:
         known = self.known(node.test)
         if known is not None:
@@ -154,7 +166,7 @@ class Body(Expressions):
         with self.builder.if_else(test) as (then, otherwise):
             for branch, nodes in ((then, node.body), (otherwise, node.orelse)):
                 with branch:
-                    self.statements(nodes, last)
+                    self._within(nodes, last)
                     ended.append(self.builder.block.is_terminated)
         if all(ended):
             self.builder.unreachable()
@@ -164,6 +176,8 @@ class Body(Expressions):
         builder = self.builder
         self.labels = {label: builder.append_basic_block(f"pc.{label}") for label in blocks}
         end, lost = builder.append_basic_block("left"), builder.append_basic_block("lost")
+        if "pc" in self.parameters:  # which no block assigns to
+            self.store("pc", *self.parameters.pop("pc"))
         _, place = self.variables["pc"]
         choice = builder.switch(builder.load(place), lost)
         for label, nodes in blocks.items():
@@ -171,7 +185,7 @@ class Body(Expressions):
             builder.position_at_end(self.labels[label])
             builder.store(word(label), place)
             self.loops.append((lost, end))
-            self.statements(nodes, last=True)
+            self._within(nodes, last=True)
             self.loops.pop()
             if not builder.block.is_terminated:
                 raise TypingError(f"block {label} of a text has no end")
@@ -196,31 +210,50 @@ class Body(Expressions):
         self.builder.position_at_end(end)
 
     def _for(self, node: ast.For) -> None:
-        """Over a range: the counter is its own, so that the body may assign to the variable."""
         assert isinstance(node.target, ast.Name)
-        assert isinstance(node.iter, ast.Call)
-        ends = [self._cast_to(types.int64, *self.value(each)) for each in node.iter.args]
-        first, last = (ends[0], ends[1]) if len(ends) == 2 else (word(0), ends[0])
-        builder = self.builder
+        if isinstance(node.iter, ast.Tuple):
+            self._for_each(node.target.id, node.iter.elts, node.body)
+        else:
+            assert isinstance(node.iter, ast.Call)
+            self._for_range(node.target.id, [self.value(each) for each in node.iter.args], node.body)
+
+    def _for_each(self, name: str, given: list[ast.expr], nodes: list[ast.stmt]) -> None:
+        """Over a few numbers: the statements are there once for each."""
+        end = self.builder.append_basic_block("done")
+        for each in given:
+            self.store(name, *self.value(each))
+            following = self.builder.append_basic_block("next")
+            self._loop(self.builder.block, nodes, following, end)
+            self.builder.position_at_end(following)
+        self.builder.branch(end)
+        self.builder.position_at_end(end)
+
+    def _for_range(self, name: str, given: list[tuple[Any, Any]], nodes: list[ast.stmt]) -> None:
+        """Over a range: the counter is its own, so that the body may assign to the variable."""
+        narrow = self.translator.narrow_ranges and all(kind == types.int32 for kind, _ in given)
+        kind = types.int32 if narrow else types.int64
+        builder, number = self.builder, self.context.get_value_type(kind)
+        ends = [self._cast_to(kind, *each) for each in given]
+        first, last = (ends[0], ends[1]) if len(ends) == 2 else (ir.Constant(number, 0), ends[0])
         with builder.goto_entry_block():
-            counter = builder.alloca(ir.IntType(64))
+            counter = builder.alloca(number)
         builder.store(first, counter)
         head, body, following, end = (builder.append_basic_block(name) for name in ("for", "do", "next", "done"))
         builder.branch(head)
         builder.position_at_end(head)
         builder.cbranch(builder.icmp_signed("<", builder.load(counter), last), body, end)
         builder.position_at_end(body)
-        self.store(node.target.id, types.int64, builder.load(counter))
-        self._loop(body, node.body, following, end)
+        self.store(name, kind, builder.load(counter))
+        self._loop(body, nodes, following, end)
         builder.position_at_end(following)
-        builder.store(builder.add(builder.load(counter), word(1), flags=["nsw"]), counter)
+        builder.store(builder.add(builder.load(counter), ir.Constant(number, 1), flags=["nsw"]), counter)
         builder.branch(head)
         builder.position_at_end(end)
 
     def _loop(self, block: Any, nodes: list[ast.stmt], again: Any, end: Any) -> None:
         self.builder.position_at_end(block)
         self.loops.append((again, end))
-        self.statements(nodes)
+        self._within(nodes)
         self.loops.pop()
         if not self.builder.block.is_terminated:
             self.builder.branch(again)
@@ -236,8 +269,11 @@ class Body(Expressions):
             if node.value is not None:
                 self.store(_RESULT, *self.value(node.value))
             self.builder.branch(self.end)
-        elif node.value is None:
+            return
+        kind, value = (types.none, None) if node.value is None else self.value(node.value)
+        if self.result is None:
+            self.result = kind
+        if self.result == types.none:
             self.builder.ret_void()
         else:
-            kind, value = self.value(node.value)
             self.builder.ret(self.cast(value, kind, self.result, "a result"))

@@ -3,24 +3,30 @@
 This module also makes the named tuples of generated code. Tuples with equal fields have the same class, so numba
 compiles a functor only once per process, however many loops use it on problems with equal fields.
 
-See :mod:`frontier.backends.cpu.translate`.
+See :mod:`frontier.backends.translation.translator`.
 """
 
 from __future__ import annotations
 
 import collections
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Calling", "Written", "calling", "gives", "namedtuple", "phase"]
+if TYPE_CHECKING:
+    from frontier.backends.guards import Guard
+
+__all__ = ["Calling", "Written", "callings", "device", "gives", "namedtuple", "phase", "phases"]
 
 
 class Written:
-    """A function that the translator reads: its code and the types of what it gives."""
+    """A function that the translator reads: its code and the types of what it gives.
 
-    def __init__(self, function: Any, types: tuple[str, ...]) -> None:
+    ``types`` is None for a function whose callers get copies of it: what it gives has the type of its first return.
+    """
+
+    def __init__(self, function: Any, types: tuple[str, ...] | None) -> None:
         self.function, self.types = function, types
         self.__name__: str = function.__name__
         self.__doc__ = function.__doc__
@@ -34,6 +40,11 @@ def gives(*types: str) -> Callable[[Any], Any]:
     return lambda function: Written(function, types)
 
 
+def device(function: Any) -> Written:
+    """Mark a function of which callers get copies."""
+    return Written(function, None)
+
+
 def phase(function: Any, name: str) -> Written:
     """Mark the function of a phase, which machine code has by this name."""
     made = Written(function, ())
@@ -41,18 +52,29 @@ def phase(function: Any, name: str) -> Written:
     return made
 
 
+def phases(names: Mapping[str, Any]) -> Callable[[Any, str], Written]:
+    """What marks the phases of a module with these names, which the translator finds by itself."""
+    return phase
+
+
 @dataclass(frozen=True, eq=False)
 class Calling:
     """``call(p, C, slot, *ends)``: see :class:`frontier.lowering.kernels.FunctorCall`."""
 
+    guard: Guard
     functor: Any
     number: int
     order: tuple[int, ...]
-    value: bool
     problem: bool = True
 
 
-calling = Calling
+def callings(plain: Guard, valued: Guard) -> Callable[..., Calling]:
+    """What makes a :class:`Calling`, by one of two guards: of functors that may return nothing, and of others."""
+
+    def calling(functor: Any, number: int, order: tuple[int, ...], value: bool, problem: bool = True) -> Calling:
+        return Calling(valued if value else plain, functor, number, order, problem)
+
+    return calling
 
 
 def namedtuple(name: str, fields: list[str]) -> Any:

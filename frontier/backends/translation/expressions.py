@@ -16,16 +16,15 @@ from numba.core.errors import TypingError
 from numba.core.typeconv.castgraph import Conversion
 from numba.np.numpy_support import from_dtype
 
-from frontier.backends.cpu.atomics import arrays, bits_of, integer, load_packed
-from frontier.backends.cpu.guards import guarded, guarded_value
-from frontier.backends.cpu.texts import Calling, Written
 from frontier.backends.elements import Flags, Narrow, Packed
 from frontier.backends.guards import Call, Guard
+from frontier.backends.least import bits_of, integer
 from frontier.backends.overloads import truth
+from frontier.backends.translation.texts import Calling, Written
 from frontier.backends.wrapping import without_nsw
 
 if TYPE_CHECKING:
-    from frontier.backends.cpu.translate import Translator
+    from frontier.backends.translation.translator import Translator
 
 __all__ = ["Expressions", "word"]
 
@@ -71,15 +70,23 @@ class Expressions:
         self.variables: dict[str, tuple[Any, Any]] = {}
         self.parameters: dict[str, tuple[Any, Any]] = {}
         self.wraps = False
+        self.path: tuple[int, ...] = ()  # the branches and loops within which the present statement stands
+        self._begun: dict[str, tuple[int, ...]] = {}  # and those within which variables were assigned to first
 
     # ---- variables -----------------------------------------------------------------------------------
 
     def store(self, name: str, kind: Any, value: Any) -> None:
-        """Assign to a variable, whose type is that of its first value."""
+        """Assign to a variable, whose type is that of its first value.
+
+        Where every path leads past both assignments, it may become a variable of another type.
+        """
+        if name in self.variables and self._begun[name] == self.path and not self._holds(self.variables[name][0], kind):
+            del self.variables[name]
         if name not in self.variables:
             # At the function's beginning, where LLVM expects what it is to keep in registers.
             with self.builder.goto_entry_block():
                 self.variables[name] = kind, self.builder.alloca(self.context.get_value_type(kind), name=name)
+            self._begun[name] = self.path
         own, place = self.variables[name]
         self.builder.store(self.cast(value, kind, own, name), place)
 
@@ -87,10 +94,14 @@ class Expressions:
         """A value as one of another type that can hold it."""
         if kind == wanted:
             return value
-        conversion = self.translator.typing.can_convert(kind, wanted)
-        if conversion is None or conversion > Conversion.safe:
+        if not self._holds(wanted, kind):
             raise TypingError(f"{what} is {wanted} and cannot become {kind}")
         return self.context.cast(self.builder, value, kind, wanted)
+
+    def _holds(self, wanted: Any, kind: Any) -> bool:
+        """Whether a type has all values of another."""
+        conversion = self.translator.typing.can_convert(kind, wanted)
+        return conversion is not None and conversion <= Conversion.safe
 
     # ---- expressions ---------------------------------------------------------------------------------
 
@@ -105,7 +116,7 @@ class Expressions:
             return self._member(self.value(node.value), node.attr)
         if isinstance(node, (ast.Constant, ast.Name, ast.Attribute)):
             return self._constant(self.object(node))
-        if isinstance(node, ast.Call):
+        if isinstance(node, ast.Call) and not node.keywords:
             function = self.object(node.func)
             if isinstance(function, Guard):
                 return self._guarded(function, self.object(node.args[0]), [self.value(each) for each in node.args[1:]])
@@ -155,6 +166,11 @@ class Expressions:
             return types.int64, word(value)
         if isinstance(value, float):
             return types.float64, ir.Constant(ir.DoubleType(), value)
+        if value is None:
+            return types.none, self.context.get_dummy_value()
+        if isinstance(value, np.generic):
+            kind = from_dtype(np.dtype(type(value)))
+            return kind, self.context.get_constant(kind, value.item())
         raise TypingError(f"a text cannot have the constant {value!r}")
 
     def _called(self, function: Any, given: list[tuple[Any, Any]]) -> tuple[Any, Any]:
@@ -163,7 +179,9 @@ class Expressions:
             return self.translator.call(self.builder, function, kinds, values)
         if isinstance(function, Calling):
             return self._calling(function, given)
-        if isinstance(function, FunctionType) and not function.__module__.startswith("frontier.backends."):
+        if isinstance(function, FunctionType) and self.translator.is_plain(function):
+            if self.translator.copies:
+                return self.translator.call(self.builder, self.translator.marked(function), kinds, values)
             return self.inlined(function, given)
         if function is truth:
             return types.boolean, self._truth(*given[0])
@@ -171,6 +189,8 @@ class Expressions:
             return types.int64, self._cast_to(types.int64, *given[0])  # numba would compile a function for it
         if function in (min, max):
             return self._extreme(function, *given)
+        if isinstance(function, types.Number):
+            return function, self._cast_to(function, *given[0])
         if isinstance(function, type) and issubclass(function, np.generic):
             kind = from_dtype(np.dtype(function))
             return kind, self._cast_to(kind, *given[0])
@@ -189,7 +209,7 @@ class Expressions:
         counters, slot, *ends = rest
         words = [counters, slot, (types.int64, word(call.number))]
         taken = [self._wide(*ends[i]) for i in call.order]
-        return self._guarded(guarded_value if call.value else guarded, call.functor, [*words, *first, *taken])
+        return self._guarded(call.guard, call.functor, [*words, *first, *taken])
 
     def _wide(self, kind: Any, value: Any) -> tuple[Any, Any]:
         wide = types.int64 if isinstance(kind, types.Integer) else kind
@@ -206,7 +226,8 @@ class Expressions:
 
     def _element(self, array: tuple[Any, Any], index: tuple[Any, Any]) -> tuple[Any, Any]:
         """Load an element."""
-        own: dict[type, Any] = {Flags: arrays.load, Narrow: arrays.load_wide, Packed: load_packed}
+        arrays = self.translator.arrays
+        own: dict[type, Any] = {Flags: arrays.load, Narrow: arrays.load_wide, Packed: arrays.load_packed}
         return self._operate(own.get(type(array[0]), operator.getitem), array, index)
 
     def operation(self, function: Any, kinds: list[Any], values: list[Any]) -> tuple[Any, Any]:

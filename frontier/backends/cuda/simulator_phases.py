@@ -1,4 +1,7 @@
-"""The functions of phases in the form that numba-cuda compiles: closures that see the names of the generated module."""
+"""The functions of phases as the simulator runs them: closures that see the names of the generated module.
+
+The translator finds these names by itself.
+"""
 
 from __future__ import annotations
 
@@ -6,35 +9,35 @@ from collections.abc import Callable, Iterator, Mapping
 from types import CellType, CodeType, FunctionType
 from typing import Any
 
-__all__ = ["Kernels"]
+__all__ = ["phases"]
 
-#: Functions of these modules are known to numba, or made for it; but not those of modules of phases.
+#: Functions of these modules need no other names than their own; but not those of modules of phases.
 _KNOWN, _PHASES = ("frontier.backends.", "frontier.functors."), ".phases"
 
 
-class Kernels:
-    """Makes the functions of one program's phases compilable.
+def phases(names: Mapping[str, Any]) -> Callable[[FunctionType, str], FunctionType]:
+    """What makes the functions of one program's phases see the names of the program's module."""
+    return _Kernels(names)
 
-    A function is copied. The copy sees what the function has captured, the names of its module, and those of the
-    program's module (the runtime). Plain functions among these are compiled too, and are inlined into their callers.
+
+class _Kernels:
+    """Copies functions.
+
+    A copy sees what the function has captured, the names of its module, and those of the program's module (the
+    runtime). Plain functions among these are copied, too.
 
     Parameters
     ----------
     names : mapping
         Of the program's module.
-    phase, device : callable
-        Decorators that make a phase, and a function that it calls, compilable.
     """
 
-    def __init__(self, names: Mapping[str, Any], phase: Callable[[Any], Any], device: Callable[[Any], Any]) -> None:
-        self._names, self._phase, self._device = names, phase, device
+    def __init__(self, names: Mapping[str, Any]) -> None:
+        self._names = names
         self._made: dict[FunctionType, Any] = {}
 
-    def __call__(self, function: FunctionType, name: str) -> Any:
-        """Make the function of a phase compilable, under this name in machine code."""
-        return self._phase(self._copy(function, name))
-
-    def _copy(self, function: FunctionType, name: str) -> FunctionType:
+    def __call__(self, function: FunctionType, name: str) -> FunctionType:
+        """A copy of a function by this name."""
         cells = tuple(CellType(self._seen(cell.cell_contents)) for cell in function.__closure__ or ())
         own = function.__globals__
         names = {
@@ -48,14 +51,14 @@ class Kernels:
         return made
 
     def _seen(self, value: Any) -> Any:
-        """What compiled code sees in place of a value: of a plain function, its compilable copy."""
+        """What a copy sees in place of a value: of a plain function, its copy."""
         if not isinstance(value, FunctionType):
             return value
         module = value.__module__ or ""
         if module.startswith(_KNOWN) and not module.endswith(_PHASES):
             return value
         if value not in self._made:
-            self._made[value] = self._device(self._copy(value, value.__name__))
+            self._made[value] = self(value, value.__name__)
         return self._made[value]
 
 

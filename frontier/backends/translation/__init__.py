@@ -1,0 +1,1 @@
+"""Translate generated code and kernels to LLVM without type inference, on any target."""
