@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import os
 import signal
@@ -14,6 +15,7 @@ from typing import Any
 from unittest import mock
 
 import compare
+import mpi
 import numpy as np
 import on_parts
 import pytest
@@ -29,13 +31,16 @@ from frontier.memory import detection, placement
 from frontier.operators.shared.reductions import REDUCTIONS
 from frontier.program import schedule
 
+# Compiling makes many objects that stay: looking for cycles among them as often as usual takes an eighth of all time.
+gc.set_threshold(200_000, 20, 100)
+
 # Compiling takes longer than hypothesis allows an example, hence no deadline.
 settings.register_profile("dev", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("ci", settings.get_profile("dev"), derandomize=True)
+settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, max_examples=20)
 # The simulator takes up to a second for an example.
 settings.register_profile("simulator", settings.get_profile("ci"), max_examples=3, phases=[Phase.generate])
 # Parts are tested beside backends that have had all examples.
-settings.register_profile("parts", settings.get_profile("ci"), max_examples=6, phases=[Phase.explicit, Phase.generate])
+settings.register_profile("parts", settings.get_profile("ci"), max_examples=5, phases=[Phase.explicit, Phase.generate])
 
 #: Backends to take instead of the usual ones: FRONTIER_TEST_BACKENDS="ranks:2 ranks:3,python"; see on_parts.
 CHOSEN = os.environ.get("FRONTIER_TEST_BACKENDS", "").split()
@@ -74,13 +79,21 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if why := on_parts.reason(item.nodeid):
                 item.add_marker(pytest.mark.skip(reason=why))
+    no_processes = pytest.mark.skip(reason=mpi.missing()) if mpi.missing() else None
     for item in items:
+        if no_processes and item.get_closest_marker("processes"):
+            item.add_marker(no_processes)
         if not item.get_closest_marker("gpu") and not any("cuda" in each for each in CHOSEN):
             continue
         if problem:
             item.add_marker(pytest.mark.skip(reason=f"the backend 'cuda' is not there: {problem}"))
         elif detection.simulated() and (mark := item.get_closest_marker("unsimulated")):
             item.add_marker(pytest.mark.skip(reason=f"not in the simulator of kernels: {mark.args[0]}"))
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves stay to the end."""
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)

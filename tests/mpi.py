@@ -12,13 +12,18 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["begun", "environment", "mpirun", "processes"]
+__all__ = ["begun", "environment", "missing", "mpirun", "processes"]
 
 ROOT = Path(__file__).resolve().parent.parent
 MPIRUN = shutil.which("mpirun", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
-processes = pytest.mark.skipif(
-    MPIRUN is None or importlib.util.find_spec("mpi4py") is None, reason="no mpi4py and mpirun: pip install .[ranks]"
-)
+#: Tests that start processes: ``pytest -m processes``.
+processes = pytest.mark.processes
+
+
+def missing() -> str:
+    """Why such tests cannot run here; empty if they can."""
+    there = MPIRUN is not None and importlib.util.find_spec("mpi4py") is not None
+    return "" if there else "no mpi4py and mpirun: pip install .[ranks]"
 
 
 def environment(**more: str) -> dict[str, str]:

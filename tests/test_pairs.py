@@ -74,8 +74,11 @@ def check_tree(g, p, source, sign=1):
     assert np.isin(parent[~reached], (-1, 2**32 - 1)).all()
 
 
-@pytest.mark.parametrize("program", [Paths, Near])
-@pytest.mark.parametrize(("dtype", "other"), DTYPES)
+#: Every kind of pair, and an order by the distance with one of each.
+PAIRS = [*((Paths, *pair) for pair in DTYPES), *((Near, *DTYPES[i]) for i in (0, 2, 4))]
+
+
+@pytest.mark.parametrize(("program", "dtype", "other"), PAIRS)
 @given(drawn=graphs_with_vertex(weights=("int32",)), count=counts)
 def test_parents_belong_to_their_distances(backend, program, dtype, other, drawn, count):
     g, source = drawn
