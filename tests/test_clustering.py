@@ -61,7 +61,7 @@ def test_any_graph(backend: Backend, g: fr.Graph) -> None:
 @pytest.mark.parametrize("directed", [True, False])
 def test_several_workers(compiled: Backend, directed: bool) -> None:
     with workers(3):
-        for g in random_graphs(10, seed=62, max_vertices=150, weights=None, directed=directed):
+        for g in random_graphs(10, seed=62, max_vertices=80, weights=None, directed=directed):
             check(compiled(g))
 
 

@@ -69,8 +69,8 @@ def test_primitives_are_the_same(several, number):
 
 
 def test_several_programs_are_the_same(several):
-    for directed in (False, True):
-        g = fr.rmat(4 if SMALL else 8, 3, seed=3, weights=(1, 9), directed=directed)
+    for directed in (True,) if SMALL else (False, True):
+        g = fr.rmat(3 if SMALL else 8, 3, seed=3, weights=(1, 9), directed=directed)
         there = g.to(several)
         assert np.array_equal(to_host(fr.bfs_many(there, range(5)).level), fr.bfs_many(g, range(5)).level)
         for weighted in (False, True):
@@ -93,6 +93,8 @@ def hop(p, src, dst):
 
 
 def test_a_run_stops_at_pass_boundaries_and_sees_what_is_changed_there(several):
+    if SMALL and several != "cuda:0,0,0":
+        pytest.skip("in the simulator one placement, as each pass takes half a second there")
     g = fr.path(9).to(several)
     p = fr.Problem(g, distance=fr.vertex("int64", 99), source=fr.scalar("int64", 0))
     p.distance[0] = 0

@@ -58,7 +58,7 @@ def test_example_on_a_file(name: str, tmp_path: Path) -> None:
 def test_example_on_scattered_graphs(name: str, backend: str, directed: bool, tmp_path: Path) -> None:
     """Pieces, isolated vertices, self-loops, equal weights; programs that want an undirected graph make it one."""
     path = tmp_path / "graph.npz"
-    for seed in range(3):
+    for seed in range(3 if backend == "cpu" else 1):
         fr.write(fr.urand(6, 1.5, directed=directed, weights=(1, 4), seed=seed), path)
         run(name, "--backend", backend, str(path))
 

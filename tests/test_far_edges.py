@@ -67,7 +67,7 @@ SLOW = pytest.mark.unsimulated("takes a minute there")
 def test_primitives(far: Callable[[fr.Graph], fr.Graph], name: str) -> None:
     given = list(
         random_graphs(
-            2 if detection.simulated() else 6,
+            1 if detection.simulated() else 6,
             seed=7,
             max_vertices=30 if detection.simulated() else 200,
             parallel=True,

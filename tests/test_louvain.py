@@ -52,7 +52,7 @@ def test_modularity_is_that_of_the_labels(backend: Backend) -> None:
 
 def test_the_same_on_all_backends_and_workers(compiled: Backend) -> None:
     """Sums of integers are exact, so nothing depends on who is first."""
-    count, largest = (2, 12) if detection.simulated() else (10, 120)
+    count, largest = (2, 12) if detection.simulated() else (10, 60)
     for g in random_graphs(count, seed=92, max_vertices=largest, directed=False, weights=(None, "int32")):
         expected = fr.louvain(g.to("python"), seed=3)
         with workers(3):
