@@ -78,7 +78,9 @@ def test_components(several):
 
 def test_pagerank(several):
     g = graphs()[2]
-    np.testing.assert_allclose(to_host(fr.pagerank(g.to(several)).rank), fr.pagerank(g).rank, atol=1e-7)
+    options = {"tolerance": 0.01} if SIMULATED else {}
+    made, expected = (fr.pagerank(there, **options).rank for there in (g.to(several), g))
+    np.testing.assert_allclose(to_host(made), expected, atol=1e-7)
 
 
 @pytest.mark.parametrize("number", [0, 2])

@@ -173,7 +173,7 @@ def test_placements_that_share_gpus_and_graphs(monkeypatch):
     monkeypatch.setattr(loading, "SHORT", 0)
     with strict_cupy.simulated() if SIMULATED else nullcontext():
         g = graphs()[0]
-        for source in (5, 7):
+        for source in (5,) if SIMULATED else (5, 7):
             for name in ("cuda:0,1", "cuda:0,1,1", "cuda:1,0", "cuda:0,1"):
                 assert np.array_equal(to_host(fr.bfs(g.to(name), source).level), fr.bfs(g, source).level)
 
