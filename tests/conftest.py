@@ -38,7 +38,7 @@ gc.set_threshold(200_000, 20, 100)
 settings.register_profile("dev", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, max_examples=20)
 # The simulator takes up to a second for an example.
-settings.register_profile("simulator", settings.get_profile("ci"), max_examples=3, phases=[Phase.generate])
+settings.register_profile("simulator", settings.get_profile("ci"), max_examples=2, phases=[Phase.generate])
 # Parts are tested beside backends that have had all examples.
 settings.register_profile("parts", settings.get_profile("ci"), max_examples=5, phases=[Phase.explicit, Phase.generate])
 

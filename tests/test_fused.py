@@ -93,12 +93,12 @@ def test_shortest_paths(several, number):
 
 def test_betweenness(several):
     """Frontiers that are recorded, and taken again."""
-    for g in graphs():
+    for g in graphs()[: 1 if SIMULATED else 3]:
         made, expected = (fr.betweenness(there, sources=[1, 5]).centrality for there in (g.to(several), g))
         np.testing.assert_allclose(to_host(made), expected, rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(2 if SIMULATED else 4))
+@pytest.mark.parametrize("seed", range(1 if SIMULATED else 4))
 def test_any_partition(several, seed, monkeypatch):
     """GPUs own any ranges of whole words, even none."""
     rng = np.random.default_rng(seed)

@@ -214,7 +214,8 @@ for g in (whole.to("ranks"), whole.to(rows), fr.from_edges(whole.sources, whole.
 def test_a_rank_that_asks_alone_ends_all_within_seconds(what, message, tmp_path):
     made = mpirun(3, tmp_path, HEAD + f"found = fr.bfs(g, 3)\nlevel = found.level\n{what}\n", FRONTIER_RANKS_WHOLE="0")
     assert made.returncode != 0
-    assert made.stderr.count(message) == 1, made.stderr
+    most = 2 if "has ended" in message else 1  # each rank that waits sees it for itself
+    assert 1 <= made.stderr.count(message) <= most, made.stderr
 
 
 def test_a_rank_may_print_alone(tmp_path):

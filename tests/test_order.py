@@ -242,7 +242,7 @@ def keep(p, v):
 
 @pytest.mark.parametrize("delta", [None, 4])
 @pytest.mark.parametrize("how", ["near_far", "buckets"])
-@given(graph=graphs(max_vertices=24), data=st.data())
+@given(graph=graphs(max_vertices=9 if SIMULATED else 24), data=st.data())
 def test_keys_that_rise_and_fall(backend, graph, data, how, delta):
     """Every pass is that of the interpreter."""
     keys = data.draw(st.lists(st.integers(-20, 40), min_size=graph.num_vertices, max_size=graph.num_vertices))
