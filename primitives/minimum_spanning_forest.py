@@ -1,4 +1,4 @@
-"""Minimum spanning forests by the algorithm of Borůvka.
+"""Minimum spanning forests by the algorithm of Borůvka, with light edges first.
 
 Every vertex begins as a tree of its own. In each round every tree takes the lightest edge that leads to another tree
 (Borůvka: O jistém problému minimálním, 1926), and trees are joined along the edges that they have taken, by pointer
@@ -7,7 +7,13 @@ were: the forest is unique, and no cycle arises except where two trees take the 
 lower root stays. At least half of the trees disappear in each round.
 
 The frontier contains one slot of each edge between trees, as in the data-parallel form of Vineet, Harish, Patidar,
-Narayanan (Fast minimum spanning tree for large graphs on the GPU, HPG 2009), but the graph is not contracted.
+Narayanan (Fast minimum spanning tree for large graphs on the GPU, HPG 2009), but the graph is not contracted. Weight
+and slot are one word where they fit into it, so one atomic finds the lightest edge.
+
+On a graph with many edges a first turn looks at the lightest ones only, about twice as many as there are vertices.
+They join most vertices, and most heavier edges then lie within a tree, and are dropped by the one look that the second
+turn takes at all edges (Osipov, Sanders, Singler: The filter-Kruskal minimum spanning tree algorithm, ALENEX 2009;
+Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs, SC 2023).
 """
 
 from __future__ import annotations
@@ -29,9 +35,19 @@ if TYPE_CHECKING:
 
     from frontier.graph.graph import Graph
     from frontier.program.schedule import Schedule
-    from frontier.program.step import Step
+    from frontier.program.step import Functor, Step
 
-__all__ = ["Boruvka", "BoruvkaUnweighted", "SpanningForestResult", "minimum_spanning_forest"]
+__all__ = ["Boruvka", "BoruvkaUnweighted", "BoruvkaWide", "SpanningForestResult", "minimum_spanning_forest"]
+
+
+#: Edges for each vertex in the first turn; a graph has one if that is less than half of its edges.
+FIRST = 2
+
+#: Weights that are sampled to find out which edges are light.
+SAMPLES = 1024
+
+#: Integers up to this size are floats of 32 bits, exactly.
+EXACT = 2**24
 
 
 def own(p, v):
@@ -39,91 +55,153 @@ def own(p, v):
     p.tree[v] = v
 
 
-def between(p, src, dst):
-    """Keep edges between different trees, and one slot of each."""
-    return src < dst and p.tree[src] != p.tree[dst]
+def light(p, src, dst, weight):
+    """Keep edges up to the limit that join different trees, and one slot of each."""
+    return src < dst and weight <= p.limit and p.tree[src] != p.tree[dst]
+
+
+def early(p, src, dst, edge):
+    """The same without weights, of which the slots take the place."""
+    return src < dst and edge <= p.limit and p.tree[src] != p.tree[dst]
 
 
 def forget(p, v):
     """Reset the choice of every tree."""
-    p.lightest[v] = p.heaviest
-    p.taken[v] = p.none
-    p.other[v] = -1
+    if p.tree[v] == v:
+        p.taken[v] = p.none
+        p.other[v] = -1
 
 
-def weigh(p, src, dst, weight):
-    """Find the least weight of an edge that leaves a tree."""
-    fr.atomic_min(p.lightest, p.tree[src], weight)
-    fr.atomic_min(p.lightest, p.tree[dst], weight)
+def ordered(weight):
+    """A number of 32 bits with the order of the weights: the bits of a float, where those of negative ones are turned.
+
+    Adding 0.0 makes one of the two zeros of the other.
+    """
+    bits = np.int64(np.float32(weight + 0.0).view(np.int32))
+    return bits ^ 0x7FFFFFFF if bits < 0 else bits
+
+
+def offer(p, tree, key):
+    """Let a tree take a key that is less than what it has; reading that first spares most of the atomics."""
+    if key < p.taken[tree]:
+        fr.atomic_min(p.taken, tree, key)
 
 
 def take(p, src, dst, edge, weight):
-    """Among the edges of that weight, take the one with the lowest slot."""
-    if weight == p.lightest[p.tree[src]]:
-        fr.atomic_min(p.taken, p.tree[src], edge)
-    if weight == p.lightest[p.tree[dst]]:
-        fr.atomic_min(p.taken, p.tree[dst], edge)
+    """Take the edge of least weight, and of those the one with the lowest slot."""
+    key = (ordered(weight) << 32) + edge
+    offer(p, p.tree[src], key)
+    offer(p, p.tree[dst], key)
 
 
 def take_lowest(p, src, dst, edge):
     """Without weights, take the edge with the lowest slot."""
-    fr.atomic_min(p.taken, p.tree[src], edge)
-    fr.atomic_min(p.taken, p.tree[dst], edge)
+    offer(p, p.tree[src], edge)
+    offer(p, p.tree[dst], edge)
+
+
+def lighten(p, tree, weight):
+    """Lower the least weight at a tree."""
+    if weight < p.lightest[tree]:
+        fr.atomic_min(p.lightest, tree, weight)
+
+
+def weigh(p, src, dst, weight):
+    """Find the least weight of an edge that leaves a tree."""
+    lighten(p, p.tree[src], weight)
+    lighten(p, p.tree[dst], weight)
+
+
+def take_lightest(p, src, dst, edge, weight):
+    """Among the edges of that weight, take the one with the lowest slot."""
+    if weight == p.lightest[p.tree[src]]:
+        offer(p, p.tree[src], edge)
+    if weight == p.lightest[p.tree[dst]]:
+        offer(p, p.tree[dst], edge)
+
+
+def forget_weight(p, v):
+    """Reset the least weight at every tree."""
+    p.lightest[v] = p.heaviest
 
 
 def look(p, src, dst, edge):
     """Find the tree at the other end of the edge that a tree has taken."""
-    if p.taken[p.tree[src]] == edge:
-        p.other[p.tree[src]] = p.tree[dst]
-    if p.taken[p.tree[dst]] == edge:
-        p.other[p.tree[dst]] = p.tree[src]
+    a = p.tree[src]
+    b = p.tree[dst]
+    if p.taken[a] & p.slot == edge:
+        p.other[a] = b
+    if p.taken[b] & p.slot == edge:
+        p.other[b] = a
 
 
 def hang(p, v):
     """Attach a root to the root at the other end of its edge; if both have taken the same edge, the lower one stays."""
     other = p.other[v]
-    p.above[v] = p.tree[v]
-    if other == -1 or (p.taken[other] == p.taken[v] and v < other):
+    if p.tree[v] != v or other == -1 or (p.taken[other] == p.taken[v] and v < other):
         return
-    p.above[v] = other
-    p.chosen[v] = p.taken[v]
+    p.tree[v] = other
+    p.chosen[v] = p.taken[v] & p.slot
 
 
 def jump(p, v):
     """Point to the parent's parent; keep v until it points to a root."""
     above = p.tree[v]
-    p.tree[v] = p.tree[above]
-    return p.tree[v] != above
+    top = p.tree[above]
+    if top == above:
+        return False
+    p.tree[v] = top
+    return True
 
 
-def _rounds(*choice: Step) -> tuple[Step, ...]:
-    """Repeat rounds until no edge joins different trees; the steps of ``choice`` set the edge that each tree takes."""
+def between(p, src, dst):
+    """Keep edges between different trees."""
+    return p.tree[src] != p.tree[dst]
+
+
+def no_limit(p):
+    """In the last turn edges of all weights are looked at."""
+    return p.heaviest
+
+
+def done(p):
+    """Whether that was the last turn."""
+    return p.turn == p.turns
+
+
+def _turns(first: Functor, *choice: Step) -> tuple[Step, ...]:
+    """Join trees until no edge leads to another; the steps of ``choice`` set the edge that each tree takes."""
+    rounds = fr.Loop(
+        fr.Compute(forget, over="vertices"),
+        *choice,
+        fr.Compute(look),
+        fr.Compute(hang, over="vertices"),
+        fr.Loop(fr.Filter(jump), over="vertices"),
+        fr.Filter(between),
+        count="rounds",
+    )
     return (
         fr.Compute(own, over="vertices"),
-        fr.Loop(
-            fr.Filter(between),
-            fr.Compute(forget, over="vertices"),
-            *choice,
-            fr.Compute(look),
-            fr.Compute(hang, over="vertices"),
-            fr.Swap("tree", "above"),
-            fr.Loop(fr.Filter(jump), over="vertices"),
-            over="edges",
-            count="rounds",
-        ),
+        fr.Loop(fr.Sequence(fr.Filter(first), rounds, over="edges"), fr.Set(limit=no_limit), until=done, count="turn"),
     )
 
 
 class Boruvka(fr.Enactor):
     """Join trees by their lightest edges; ``chosen`` gets the edge by which each root was attached."""
 
-    loop = _rounds(fr.Compute(weigh), fr.Compute(take))
+    loop = _turns(light, fr.Compute(take))
 
 
 class BoruvkaUnweighted(fr.Enactor):
     """Join trees by their edges with the lowest slots."""
 
-    loop = _rounds(fr.Compute(take_lowest))
+    loop = _turns(early, fr.Compute(take_lowest))
+
+
+class BoruvkaWide(fr.Enactor):
+    """As Boruvka, for weights and slots that do not fit into one word together."""
+
+    loop = _turns(light, fr.Compute(forget_weight, over="vertices"), fr.Compute(weigh), fr.Compute(take_lightest))
 
 
 @dataclass(frozen=True)
@@ -171,34 +249,62 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
 
     Notes
     -----
-    O((n + m) log n) work: at most log2(n) rounds, each over the edges that are left between trees and all vertices.
+    O((n + m) log n) work: at most log2(n) rounds, each over the edges that are left between trees and all vertices;
+    twice, if there are more than four edges for each vertex, but the first time only over the lightest ones.
     """
     if g.directed:
         raise GraphError("a spanning forest needs an undirected graph: fr.from_edges(..., directed=False) makes one")
-    whole = g.weights is None or g.weights.dtype.kind in "iu"
     if g.weights is not None and g.weights.dtype == np.uint64 and g.num_slots and int(g.max_weight) >= 2**63:
         raise GraphError("a minimum spanning forest needs weights below 2**63: use weights of float64")
-    dtype = np.dtype(np.int64 if whole else np.float64)
-    heaviest = np.iinfo(np.int64).max if whole else np.inf
-    n = g.num_vertices
+    program, n = _program(g), g.num_vertices
+    whole = g.weights is None or g.weights.dtype.kind in "iu"
+    dtype = np.dtype(np.int64 if whole or program is BoruvkaUnweighted else np.float64)
+    most = np.iinfo(np.int64).max
+    fields = {"lightest": fr.vertex(dtype, combine="min")} if program is BoruvkaWide else {}
+    many = g.num_slots > 4 * FIRST * n
     p = fr.Problem(
         g,
         tree=fr.vertex(g.id_dtype),
-        above=fr.vertex(g.id_dtype),
         other=fr.vertex(g.id_dtype, -1, combine="max"),
-        lightest=fr.vertex(dtype, combine="min"),
         taken=fr.vertex("int64", combine="min"),
         chosen=fr.vertex("int64", -1),
-        heaviest=fr.scalar(dtype, heaviest),
-        none=fr.scalar("int64", g.num_slots),
+        none=fr.scalar("int64", most),
+        slot=fr.scalar("int64", 2**32 - 1 if program is Boruvka else most),
+        heaviest=fr.scalar(dtype, most if dtype == np.int64 else np.inf),
+        limit=fr.scalar(dtype),
+        turns=fr.scalar("int64", 2 if many else 1),
+        turn=fr.scalar("int64"),
         rounds=fr.scalar("int64"),
+        **fields,
     )
+    p.limit = _limit(g, program) if many else p.heaviest
     if n:
-        (BoruvkaUnweighted if g.weights is None else Boruvka)(p, schedule).run()
+        program(p, schedule).run()
     here = at_hand(g)
     edges = here.placement.memory.xp.sort(p.chosen[p.chosen >= 0])
     weight = len(edges) if here.weights is None else _sum(here.weights[edges], whole)
     return SpanningForestResult(weight, edges, p.tree, n - len(edges))
+
+
+def _program(g: Graph) -> type[fr.Enactor]:
+    """The program for the weights of a graph."""
+    if g.weights is None or not g.num_slots or g.min_weight == g.max_weight:
+        return BoruvkaUnweighted
+    short = g.weights.dtype in (np.float16, np.float32) or (
+        g.weights.dtype.kind in "iu" and -EXACT <= int(g.min_weight) <= int(g.max_weight) <= EXACT
+    )
+    return Boruvka if short and g.num_slots < 2**32 else BoruvkaWide
+
+
+def _limit(g: Graph, program: type[fr.Enactor]) -> Any:
+    """The weight, or the slot, up to which there are about ``FIRST`` edges for each vertex."""
+    share = 2 * FIRST * g.num_vertices / g.num_slots
+    if program is BoruvkaUnweighted:
+        return int(share * g.num_slots)
+    step = max(g.num_slots // SAMPLES, 1) | 1  # odd, against patterns of lists of equal length
+    weights: Any = at_hand(g).weights
+    sample = np.sort(to_host(weights[::step]))
+    return sample[int(share * len(sample))].item()
 
 
 def _sum(weights: Any, whole: bool) -> float:

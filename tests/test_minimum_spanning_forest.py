@@ -16,14 +16,29 @@ import frontier as fr
 from frontier.errors import GraphError
 
 
+def kruskal(g: fr.Graph) -> list[int]:
+    """Slots of the forest that the algorithm of Kruskal finds, which takes edges by weight and then by slot."""
+    tree = list(range(g.num_vertices))
+    weights = np.zeros(g.num_slots) if g.weights is None else g.weights
+    chosen = []
+    for slot in np.argsort(weights, kind="stable").tolist():
+        ends = int(g.sources[slot]), int(g.targets[slot])
+        a, b = (tree[v] for v in ends)
+        if ends[0] < ends[1] and a != b:
+            tree = [a if each == b else each for each in tree]
+            chosen.append(slot)
+    return sorted(chosen)
+
+
 def check(g: fr.Graph) -> fr.primitives.minimum_spanning_forest.SpanningForestResult:
-    """The edges are a forest of as many trees as there are components, of the least weight."""
+    """The edges are a forest of as many trees as there are components, of the least weight and the lowest slots."""
     result = fr.minimum_spanning_forest(g)
     edges, here = host(result.edges), g.to("cpu")
     labels = oracles.components(g)
     assert result.count == len(np.unique(labels))
     assert len(edges) == len(np.unique(edges)) == g.num_vertices - result.count
     assert (here.sources[edges] < here.targets[edges]).all()
+    assert edges.tolist() == kruskal(here)
     forest = fr.from_edges(here.sources[edges], here.targets[edges], num_vertices=g.num_vertices)
     equal(oracles.components(forest), labels)
     equal(host(result.tree)[labels], host(result.tree))
@@ -74,6 +89,31 @@ def test_equal_weights(backend: Backend) -> None:
     assert fr.minimum_spanning_forest(backend(largest)).weight == 2**64 - 3
 
 
+#: Weights that are words with the slot, and those that are not: a word must have the order of the weights.
+ORDERS = {
+    "signs": np.array([-np.inf, -1e30, -1.5, -1e-45, -0.0, 0.0, 1e-45, 2.0, 3e30, np.inf], np.float32),
+    "integers": np.array([-(2**24), -3, 0, 7, 2**24]),
+    "doubles": np.array([1.0, 1.0 + 2**-40, -1e-300, 0.0, 1e300]),
+    "large": np.array([-(2**63), -(2**40), 2**24 + 1, 2**24, 2**63 - 1]),
+    "uint64": np.array([0, 2**24, 2**40, 2**63 - 1], np.uint64),
+    "equal": np.array([7.5]),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_orders_of_weights(backend: Backend, name: str) -> None:
+    """With so many edges that light ones come first, and with few; many have equal weights."""
+    rng = np.random.default_rng(len(name))
+    for n, m in ((12, 150), (12, 20)):
+        weights = rng.choice(ORDERS[name], m)
+        g = fr.from_edges(rng.integers(0, n, m), rng.integers(0, n, m), weights, num_vertices=n, duplicates="keep")
+        found = fr.minimum_spanning_forest(backend(g))
+        assert host(found.edges).tolist() == kruskal(g)
+        assert g.weights is not None
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_equal(found.weight, sum(g.weights[host(found.edges)].tolist()))
+
+
 def test_without_weights(backend: Backend) -> None:
     """Any spanning forest, whose weight is the number of its edges."""
     found = check(backend(fr.from_edges([0, 0, 1, 1, 3], [0, 1, 2, 2, 4], num_vertices=6, duplicates="keep")))
@@ -91,7 +131,8 @@ def test_what_is_refused(backend: Backend) -> None:
 
 def test_parts() -> None:
     g = fr.rmat(7, 4, seed=3, weights=(1, 9))
-    for graph in (g, g.with_weights(None)):
+    many = fr.rmat(6, 20, seed=3, weights=(1, 99))
+    for graph in (g, g.with_weights(None), many, fr.rmat(6, 20, seed=4, weights=(0.5, 9.5))):
         equal(check(graph.to("ranks:2")).edges, check(graph).edges)
 
 
