@@ -10,6 +10,9 @@ import pytest
 from compare import agree, at, host, ids, workers
 
 import frontier as fr
+from frontier.graph import topology
+from frontier.lowering.kernels import digest
+from frontier.operators.intersect import cuda_table
 from frontier.program.execution import run
 
 PILES = tuple(f"pile{i}" for i in range(8))
@@ -257,6 +260,31 @@ def test_intersect_of_hubs(cuda, name):
     if name == "number":
         # Between the hubs 1,100 and, since edges to 5 are parallel, two times three for one; few of the third's.
         assert p.total == 2 * (1100 + 2 * 3 - 1) + 3 + 6
+
+
+#: Sizes of tables by which few entries, or many in few cells and short rows, do what otherwise thousands do.
+SIZES = {"long": {"SHORTEST": 3}, "full": {"SHORTEST": 3, "CELLS": 16, "MUCH": 2, "LISTS": 8, "PIECE": 32}}
+TABLES = [("long", "visits", "int32"), ("long", "number", "int64")]
+TABLES += [("full", "visits", "int64"), ("full", "number", "int32"), ("full", "floats", "int32")]
+
+
+@pytest.mark.parametrize(("sizes", "name", "ids"), TABLES)
+def test_intersect_by_tables(cuda, sizes, name, ids, monkeypatch):
+    """All edges, with parallel ones and self-loops; some lists are too long or too short for a table."""
+    for constant, number in SIZES[sizes].items():
+        monkeypatch.setattr(cuda_table, constant, number)
+    monkeypatch.setattr(topology, "_INT32_LIMIT", 0 if ids == "int64" else topology._INT32_LIMIT)
+    rng = np.random.default_rng(4)
+    ends = rng.integers(0, 60, (2, 240)) >> rng.integers(0, 3, (2, 240))
+    g = fr.from_edges(*ends, num_vertices=62, directed=True, duplicates="keep")
+    assert g.targets.dtype == ids
+    known = INTERSECTIONS[name]
+    step = fr.Intersect(known.fn, known.op, known.into)  # compiled with these sizes, which digests contain
+    digest.cache_clear()
+    try:
+        agree(cuda.name, g, problem, lambda p: host(step(p, fr.Frontier.all(p.graph, "edge"))), 2)
+    finally:
+        digest.cache_clear()
 
 
 def test_intersect_of_floats_has_the_same_bits_in_every_run(cuda):

@@ -85,4 +85,4 @@ def test_real_graph(compiled: Backend, real_graph: Any) -> None:
 @pytest.mark.unsimulated("a large graph")
 def test_larger_graph(compiled: Backend) -> None:
     with workers(2):
-        check(compiled(fr.rmat(12, 8, seed=7)))
+        check(compiled(fr.rmat(12, 16, seed=7)))  # with lists that are long even in the oriented graph

@@ -4,6 +4,9 @@ A warp takes 32 edges, concatenates their shorter lists and assigns consecutive 
 for a longer list of another. Edges whose shorter list is long as well, between two hubs, are left to a second
 traversal, in which a whole block processes one. There, neighbouring edges go to different blocks, because edges of hubs
 are adjacent.
+
+If the frontier contains all edges, those of a vertex with a long list are done together, by a table of its entries
+(:mod:`frontier.operators.intersect.cuda_table`), and this leaves them out.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from frontier.lowering.ir import Call
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS
+from frontier.operators.intersect.cuda_table import calling, tabled, tabling
 from frontier.operators.shared.cuda import collecting, keeping, reduce_by
 from frontier.operators.shared.phases import frontier
 
@@ -59,27 +63,36 @@ def intersecting(
     bounded: bool,
     u_named: bool,
     v_named: bool,
+    tables: Callee,
 ) -> Callable[..., Any]:
     """Calls the functor for every pair of slots with the same far end in the two lists of an edge (u, v)."""
     keep = keeping(op, join, real)
+    has_tables = tables is not None
 
-    def of_edge(sources, targets, offsets, x):
-        """Beginning and end of the shorter of an edge's two lists, and of the longer; whether the shorter is v's."""
+    def of_edge(sources, targets, offsets, everything, x):
+        """Beginning and end of the shorter of an edge's two lists, and of the longer; whether the shorter is v's.
+
+        The shorter one is empty if the edge has been left to tables.
+        """
         u = np.int64(sources[x])
         v = np.int64(targets[x])
         near = I(offsets[u])
         near_end = I(offsets[u + 1])
         far = I(offsets[v])
         far_end = I(offsets[v + 1])
+        if has_tables and everything and tabled(I(near_end - near), I(far_end - far)):
+            near_end = near
         turned = I(near_end - near) > I(far_end - far)
         if turned:
             near, far = far, near
             near_end, far_end = far_end, near_end
         return near, near_end, far, far_end, turned
 
-    def phase(p, C, slot, w, W, everything, queue, total, sources, lists, F):
+    def phase(p, C, slot, w, W, everything, queue, total, n, sources, lists, F):
         offsets, targets = lists.offsets, lists.ends
         result = np.float64(identity) if real else np.int64(identity)
+        if has_tables and everything:
+            result = tables(p, C, slot, n, offsets, targets, result)
         lane = np.int32(w & 31)
         first = w - lane
         while first < total:
@@ -93,7 +106,7 @@ def intersecting(
             far_end = I(0)
             if i < total:
                 mine = element_at(queue, everything, i)
-                near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, mine)
+                near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, everything, mine)
                 if bounded or I(near_end - near) <= I(LONG):
                     length = np.int32(near_end - near)
             upto = inclusive_scan(length, lane)
@@ -132,7 +145,7 @@ def intersecting(
                 waits = False
                 if i < total:
                     x = element_at(queue, everything, i)
-                    near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, x)
+                    near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, everything, x)
                     waits = I(near_end - near) > I(LONG)
                 votes = ballot(waits)
                 if lane == 0:
@@ -144,7 +157,7 @@ def intersecting(
                             j = np.int32(32 * q + find_first(pending))
                             pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
                             x = element_at(queue, everything, begin + j * blocks)
-                            near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, x)
+                            near, near_end, far, far_end, turned = of_edge(sources, targets, offsets, everything, x)
                             u = np.int64(sources[x]) if u_named else 0
                             v = np.int64(targets[x]) if v_named else 0
                             k = I(near + I(t))
@@ -159,9 +172,8 @@ def intersecting(
     return phase
 
 
-def finding(value: Callee, add: Callee) -> Callable[..., Any]:
+def finding(call: Callee) -> Callable[..., Any]:
     """Return a function that searches slot ``k`` of the shorter list in the longer one, and calls the functor."""
-    reduces = add is not None
 
     def pairs(p, C, slot, targets, u, v, x, k, far, far_end, turned, result):
         common = np.int64(targets[k])
@@ -176,10 +188,7 @@ def finding(value: Callee, add: Callee) -> Callable[..., Any]:
         while low < far_end and np.int64(targets[low]) == common:
             uw = np.int64(low if turned else k)
             vw = np.int64(k if turned else low)
-            if reduces:
-                result = add(C, slot, result, value(p, C, slot, u, v, common, x, uw, vw))
-            else:
-                value(p, C, slot, u, v, common, x, uw, vw)
+            result = call(p, C, slot, u, v, common, x, uw, vw, result)
             low = I(low + I(1))
         return result
 
@@ -204,8 +213,17 @@ def lower(step: Intersect, b: CudaProgram, current: FrontierState) -> None:
         if constants["real"]:
             given["F"] = FLOATS
     value = b.calling(step.fn, "common", ("u", "v", "w", "uv", "uw", "vw"), VALUE if reduces else "")
+    call = Made(calling, {"value": value, "add": add})
+    pairs = Made(finding, {"call": call})
+    tables: Constant = None
+    if not b.low_degree:
+        b.scratch = True
+        given["n"] = b.capacity("vertex")
+        named = {"uw_named": "uw" in names, "v_named": "v" in names, "wide": b.layout.ids == "int64"}
+        tables = Made(tabling, {"pairs": pairs, "call": call, **named})
     constants |= {
-        "pairs": Made(finding, {"value": value, "add": add}),
+        "pairs": pairs,
+        "tables": tables,
         "reduces": reduces,
         "fixed": fixed,
         "bounded": b.low_degree or b.build.bounded,
