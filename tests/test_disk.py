@@ -234,7 +234,7 @@ def test_an_interrupted_conversion_goes_on(tmp_path: Path, monkeypatch: pytest.M
     source, out = tmp_path / "g.wel", tmp_path / "g.frontier"
     fr.write(fr.rmat(7, 8, seed=5, directed=True, weights=(1, 9)), source)
     expected = fr.read(source, directed=True)
-    append, note = external._Work.append, external._Work.note
+    append, note = external.Unfinished.append, external.Unfinished.note
     done: set[tuple[int, int]] = set()
     count, most = 0, 0
 
@@ -250,8 +250,8 @@ def test_an_interrupted_conversion_goes_on(tmp_path: Path, monkeypatch: pytest.M
         done.add((stage, piece))
         note(self, stage, piece)
 
-    monkeypatch.setattr(external._Work, "append", failing)
-    monkeypatch.setattr(external._Work, "note", noted)
+    monkeypatch.setattr(external.Unfinished, "append", failing)
+    monkeypatch.setattr(external.Unfinished, "note", noted)
     stops = 0
     for most in (3, 11, 40, 90, 150, 10**9):  # noqa: B007
         count = 0

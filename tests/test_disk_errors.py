@@ -23,7 +23,7 @@ KILLED = """
 import os, sys
 import frontier as fr
 from frontier.io import external
-append, left = external._Work.append, int(sys.argv[1])
+append, left = external.Unfinished.append, int(sys.argv[1])
 def killing(self, file, values):
     global left
     append(self, file, values)
@@ -32,7 +32,7 @@ def killing(self, file, values):
         with open(self.at(file), "ab") as out:
             out.write(b"torn")
         os._exit(9)
-external._Work.append = killing
+external.Unfinished.append = killing
 fr.convert("g.wel", "g.frontier", memory=1 << 14, directed=True)
 """
 
@@ -61,7 +61,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line says so; with room again, it goes on."""
     g = fr.rmat(6, 4, seed=5, directed=True)
     fr.write(g, tmp_path / "g.el")
-    append, left = external._Work.append, 9
+    append, left = external.Unfinished.append, 9
 
     def filling(self: Any, file: str, values: Any) -> None:
         nonlocal left
@@ -71,7 +71,7 @@ def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         append(self, file, values)
 
     with monkeypatch.context() as patch:
-        patch.setattr(external._Work, "append", filling)
+        patch.setattr(external.Unfinished, "append", filling)
         with pytest.raises(fr.GraphError, match=r"g\.frontier: cannot be written: No space left on device"):
             fr.convert(tmp_path / "g.el", tmp_path / "g.frontier", memory=1 << 14, directed=True)
     fr.convert(tmp_path / "g.el", tmp_path / "g.frontier", memory=1 << 14, directed=True)

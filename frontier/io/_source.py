@@ -192,20 +192,24 @@ def _regular(file: BufferedReader) -> bool:
         return False
 
 
+def worth_showing(size: int) -> bool:
+    """Whether a bar is drawn if nobody says: for long files, where somebody looks."""
+    return size > _SHOW_FROM and sys.stderr is not None and sys.stderr.isatty()
+
+
 class Bar:
     """A progress bar on one line of stderr; for a pipe, whose size is unknown, it shows only how much was read."""
 
-    def __init__(self, path: str, size: int | None, wanted: bool | None) -> None:
-        if wanted is None:
-            wanted = (size or 0) > _SHOW_FROM and sys.stderr is not None and sys.stderr.isatty()
-        self._wanted = wanted
+    def __init__(self, path: str, size: int | None, wanted: bool | None, rate: bool = True) -> None:
+        self._wanted = worth_showing(size or 0) if wanted is None else wanted
+        self._rate = rate
         self._name = os.path.basename(path)
         self._size = size
         self._begin = time.monotonic()
         self._drawn = False
 
     def show(self, done: int) -> None:
-        """Draw the bar with so many bytes of the file read."""
+        """Draw the bar with so many bytes of the file read, or steps done if there is no rate."""
         if not self._wanted:
             return
         self._drawn = True
@@ -216,10 +220,8 @@ class Bar:
             return
         part = min(done / max(self._size, 1), 1.0)
         drawn = "#" * int(30 * part)
-        print(
-            f"\r{self._name} [{drawn:<30}] {part:4.0%} {rate:6.0f} MiB/s",
-            end="", file=sys.stderr, flush=True,
-        )  # fmt: skip
+        speed = f" {rate:6.0f} MiB/s" if self._rate else ""
+        print(f"\r{self._name} [{drawn:<30}] {part:4.0%}{speed}", end="", file=sys.stderr, flush=True)
 
     def finish(self) -> None:
         """End the bar's line, if it was drawn."""

@@ -11,32 +11,31 @@ distribution sort; Vitter: Algorithms and data structures for external memory, 2
 
 from __future__ import annotations
 
-import json
 import os
-import shutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from frontier.errors import GraphError
-from frontier.graph.build_sort import DUPLICATES, sorted_rows
+from frontier.graph.build_sort import DUPLICATES
 from frontier.graph.shares import Piece, Shares
-from frontier.graph.topology import Array, id_dtype, offset_dtype
+from frontier.graph.topology import id_dtype, offset_dtype
+from frontier.io._dealing import InEdges, Rows, offsets_of
 from frontier.io._joined import joined
-from frontier.io._source import Bar, Source, opened
+from frontier.io._source import Bar, Source, opened, worth_showing
+from frontier.io._unfinished import NOTE, Unfinished
 from frontier.io.formats import FORMATS, Options, format_of
-from frontier.io.stored import Folder, replace_folder
-from frontier.memory.disk import mapped
+from frontier.io.stored import HEAD, Folder, arrays_noted, replace_folder
 from frontier.memory.limits import parsed
 
 __all__ = ["convert"]
 
-#: Bytes of memory for each edge of a part, while it is sorted; and for each byte of a piece of a text.
-EACH, TEXT = 96, 16
+#: Bytes of memory for each byte of a piece of a text.
+TEXT = 16
 
-#: Parts at most: files that are open at once.
-MOST = 512
+#: Of the files of an unfinished conversion: a folder in which they are otherwise is not gone on with.
+LAYOUT = 2
 
 
 def convert(
@@ -72,9 +71,10 @@ def convert(
 
     Notes
     -----
-    Reads and writes every edge four times; directed graphs, of which in-edges are made too, seven times. The disk needs
-    up to 56 bytes an edge beside the graph. If it is interrupted, the same call goes on where it was; to begin anew,
-    delete ``NAME.frontier.part``.
+    Reads every edge four times and writes it three times; for directed graphs, of which in-edges are made too, seven
+    and five times. The disk needs up to 32 bytes an edge beside the graph, with weights up to 56, and from 2**31
+    vertices on up to 72. If it is interrupted, the same call goes on where it was; to begin anew, delete
+    ``NAME.frontier.part``.
 
     Examples
     --------
@@ -100,19 +100,26 @@ def convert(
     options = {
         "source": [os.path.abspath(name) for name in names], "changed": times, "memory": parsed(memory),
         "directed": kind, "duplicates": duplicates, "self_loops": self_loops, "num_vertices": num_vertices,
+        "layout": LAYOUT,
     }  # fmt: skip
     try:
-        work = _Work(f"{target}.part", options, Bar(target, shares.count, progress))
+        work = Unfinished(f"{target}.part", options, _bars(target, shares.count, progress))
         _read(work, shares, self_loops)
         for name, before, now in zip(names, times, _times(names), strict=True):
             if now != before:
                 raise GraphError(f"{name}: the file has changed while it was read")
-        _Rows(work, kind, duplicates).make()
+        Rows(work, kind, duplicates).make()
         if kind:
-            _InEdges(work).make()
+            InEdges(work).make()
         _finish(work, target, kind)
     except OSError as error:
         raise GraphError(f"{target}: cannot be written: {error.strerror or error}") from None
+
+
+def _bars(target: str, size: int, wanted: bool | None) -> Callable[[str, int], Bar]:
+    """Progress bars for what is done in a number of steps; none if little is read."""
+    shown = worth_showing(size) if wanted is None else wanted
+    return lambda what, steps: Bar(f"{target}, {what}", steps, shown, rate=False)
 
 
 def _times(names: list[str]) -> list[int]:
@@ -136,86 +143,7 @@ def _divided(name: str, format: str | None, num_vertices: int | None) -> tuple[S
     return found.shares, found.directed
 
 
-# ---- the folder ------------------------------------------------------------------------------------------
-
-
-class _Work:
-    """The folder of an unfinished conversion: files to which pieces are appended, and how far it has come.
-
-    Attributes
-    ----------
-    state : dict
-        ``stage`` and ``done``, the stage and its pieces done; ``sizes``, bytes of each file then; and what is known.
-    """
-
-    def __init__(self, path: str, options: dict[str, Any], bar: Bar) -> None:
-        self.path, self.bar = path, bar
-        self.memory = int(options["memory"])
-        self.state: dict[str, Any] = {"options": options, "stage": 0, "done": 0, "sizes": {}}
-        try:
-            with open(self.at("state.json"), encoding="utf-8") as file:
-                state = json.load(file)
-        except (OSError, ValueError):
-            state = None
-        if state is not None and state["options"] == options:
-            self.state = state
-            for file, size in state["sizes"].items():
-                if os.path.exists(self.at(file)):  # parts that were used are deleted
-                    os.truncate(self.at(file), size)
-        else:
-            shutil.rmtree(path, ignore_errors=True)
-            os.mkdir(path)
-
-    def at(self, file: str) -> str:
-        """Return the path of a file."""
-        return os.path.join(self.path, file)
-
-    def append(self, file: str, values: Array) -> None:
-        """Append numbers to a file; what an interrupted piece has appended is cut off when it is resumed."""
-        with open(self.at(file), "ab") as out:
-            out.truncate(self.state["sizes"].setdefault(file, 0) + self._new.get(file, 0))
-            out.write(np.ascontiguousarray(values).data)
-        self._new[file] = self._new.get(file, 0) + values.nbytes
-
-    _new: dict[str, int]
-
-    def each(self, stage: int, pieces: int, do: Callable[[int], None]) -> None:
-        """Do what is left of a stage."""
-        if self.state["stage"] > stage:
-            return
-        for i in range(self.state["done"], pieces):
-            self._new = {}
-            do(i)
-            self.note(stage, i + 1)
-        self._new = {}
-        self.note(stage + 1, 0)
-
-    def note(self, stage: int, done: int) -> None:
-        """Note how far it has come."""
-        for file, size in self._new.items():
-            self.state["sizes"][file] = self.state["sizes"].get(file, 0) + size
-        self._new = {}
-        self.state.update(stage=stage, done=done)
-        with open(self.at("state.new"), "w", encoding="utf-8") as out:
-            json.dump(self.state, out)
-        os.replace(self.at("state.new"), self.at("state.json"))
-
-    def drop(self, begin: str) -> None:
-        """Delete files that are no longer needed, by how their names begin."""
-        for file in os.listdir(self.path):
-            if file.startswith(begin):
-                os.unlink(self.at(file))
-
-    def array(self, file: str, dtype: Any) -> Array:
-        """Return a file as an array."""
-        size = self.state["sizes"].get(file, 0)
-        return mapped(self.at(file), dtype, size // np.dtype(dtype).itemsize)
-
-
-# ---- the passes ------------------------------------------------------------------------------------------
-
-
-def _read(work: _Work, shares: Shares, self_loops: str) -> None:
+def _read(work: Unfinished, shares: Shares, self_loops: str) -> None:
     """Write all edges as plain numbers."""
     step = max(work.memory // TEXT, 1 << 12)
     pieces = -(-shares.count // step)
@@ -229,10 +157,8 @@ def _read(work: _Work, shares: Shares, self_loops: str) -> None:
         if len(piece.src):
             _check(work, piece)  # a self-loop that is left out names a vertex, too
             _take(work, shares.checked(piece, self_loops))
-        work.bar.show(min((i + 1) * step, shares.count))
 
-    work.each(0, pieces, read)
-    work.bar.finish()
+    work.each(0, pieces, read, "reading")
     known = state["known"]
     if shares.check is not None:
         shares.check(known["edges"])
@@ -244,7 +170,7 @@ def _read(work: _Work, shares: Shares, self_loops: str) -> None:
         state["vertices"] = least if count is None else count
 
 
-def _check(work: _Work, piece: Piece) -> None:
+def _check(work: Unfinished, piece: Piece) -> None:
     """Refuse ids below 0, and note the largest."""
     low = int(min(piece.src.min(), piece.dst.min()))
     if low < 0:
@@ -253,7 +179,7 @@ def _check(work: _Work, piece: Piece) -> None:
     known["top"] = max(known["top"], int(piece.src.max()), int(piece.dst.max()))
 
 
-def _take(work: _Work, piece: Piece) -> None:
+def _take(work: Unfinished, piece: Piece) -> None:
     """Write the edges of a piece."""
     known = work.state["known"]
     dtype = None if piece.weights is None else piece.weights.dtype.str
@@ -267,180 +193,42 @@ def _take(work: _Work, piece: Piece) -> None:
         work.append("weight.raw", piece.weights)
 
 
-class _Dealt:
-    """Deal pairs of vertices, and what goes with them, to parts by the first; then sort part after part.
-
-    Attributes
-    ----------
-    stage : int
-        Number of the stage in which they are dealt; they are sorted in the next one.
-    used : tuple of str
-        How names of files begin that are not needed after that.
-    """
-
-    stage: int
-    name: str
-    carried: dict[str, Any]
-    used: tuple[str, ...] = ()
-
-    def __init__(self, work: _Work) -> None:
-        self.work, self.n = work, int(work.state["vertices"])
-
-    def pieces(self) -> int:
-        """How many pieces there are."""
-        raise NotImplementedError
-
-    def piece(self, i: int) -> tuple[Array, Array, dict[str, Array]]:
-        """Return the pairs of a piece, in their order, and what goes with them."""
-        raise NotImplementedError
-
-    def sorted(self, lo: int, hi: int, first: Array, second: Array, carried: dict[str, Array]) -> Array:
-        """Append the rows of vertices lo to hi - 1 to the result; return their lengths."""
-        raise NotImplementedError
-
-    def make(self) -> None:
-        """Do both stages."""
-        bounds = self._bounds()
-        parts = len(bounds) - 1
-        self.work.each(self.stage, self.pieces(), lambda i: self._deal(i, bounds))
-        for begin in self.used:
-            self.work.drop(begin)
-        self.work.each(self.stage + 1, parts, lambda i: self._sort(i, int(bounds[i]), int(bounds[i + 1])))
-        self.work.drop(f"{self.name}_part_")
-
-    def _bounds(self) -> Array:
-        """First vertex of each part; parts are ranges of vertices with about equally many pairs."""
-        key = f"{self.name} bounds"
-        if key not in self.work.state:
-            shift = max((max(self.n, 1) - 1).bit_length() - 20, 0)
-            counts = np.zeros((max(self.n, 1) - 1 >> shift) + 1, np.int64)
-            for i in range(self.pieces()):
-                first = self.piece(i)[0]
-                counts += np.bincount(first >> shift, minlength=len(counts))
-            ends = np.cumsum(counts)
-            parts = min(max(-(-int(ends[-1]) * EACH // self.work.memory), 1), MOST)
-            cuts = np.searchsorted(ends, np.arange(1, parts) * (int(ends[-1]) / parts)) + 1
-            bounds = np.unique(np.concatenate(([0], np.minimum(cuts << shift, self.n), [self.n])))
-            self.work.state[key] = bounds.tolist()
-        return np.array(self.work.state[key], np.int64)
-
-    def _deal(self, i: int, bounds: Array) -> None:
-        first, second, carried = self.piece(i)
-        part = np.searchsorted(bounds, first, side="right") - 1
-        order = np.argsort(part, kind="stable")
-        edges = np.searchsorted(part[order], np.arange(len(bounds)))
-        for k in range(len(bounds) - 1):
-            mine = order[edges[k] : edges[k + 1]]
-            if len(mine):
-                for name, values in {"first": first, "second": second, **carried}.items():
-                    self.work.append(f"{self.name}_part_{k}_{name}", values[mine])
-
-    def _sort(self, k: int, lo: int, hi: int) -> None:
-        dtypes = {"first": np.int64, "second": np.int64, **self.carried}
-        found = {name: self.work.array(f"{self.name}_part_{k}_{name}", dtype) for name, dtype in dtypes.items()}
-        lengths = self.sorted(lo, hi, found.pop("first"), found.pop("second"), found)
-        self.work.append(f"{self.name}_lengths", lengths.astype(np.int64, copy=False))
-
-    def offsets(self) -> Array:
-        """Return the offsets of all rows."""
-        lengths = self.work.array(f"{self.name}_lengths", np.int64)
-        made = np.zeros(self.n + 1, np.int64)
-        np.cumsum(lengths, out=made[1:])
-        return made.astype(offset_dtype(int(made[-1])), copy=False)
-
-
-class _Rows(_Dealt):
-    """The rows of the graph."""
-
-    stage, name = 1, "out"
-    used = ("src", "dst", "weight.raw")
-
-    def __init__(self, work: _Work, directed: bool, duplicates: str) -> None:
-        super().__init__(work)
-        self._directed, self._duplicates = directed, duplicates
-        weights = work.state["known"]["weights"]
-        self.carried = {} if weights is None else {"weight": np.dtype(weights)}
-        self._step = max(int(work.memory) // EACH, 1 << 10)
-
-    def pieces(self) -> int:
-        return -(-int(self.work.state["known"]["edges"]) // self._step)
-
-    def piece(self, i: int) -> tuple[Array, Array, dict[str, Array]]:
-        cut = slice(i * self._step, (i + 1) * self._step)
-        src, dst = (self.work.array(name, np.int64)[cut] for name in ("src", "dst"))
-        carried = {name: self.work.array(f"{name}.raw", dtype)[cut] for name, dtype in self.carried.items()}
-        if self._directed:
-            return src, dst, carried
-        # Both ends get an edge at the same place in the order, so that both choose alike among duplicates.
-        first, second = np.stack([src, dst], axis=1).ravel(), np.stack([dst, src], axis=1).ravel()
-        kept = np.ones(len(first), bool)
-        kept[1::2] = src != dst
-        return first[kept], second[kept], {name: np.repeat(each, 2)[kept] for name, each in carried.items()}
-
-    def sorted(self, lo: int, hi: int, first: Array, second: Array, carried: dict[str, Array]) -> Array:
-        rows = sorted_rows(
-            first - lo, second, self.n, duplicates=self._duplicates, weights=carried.get("weight"), num_sources=hi - lo
-        )
-        self.work.append("targets", rows.targets.astype(id_dtype(self.n), copy=False))
-        if rows.weights is not None:
-            self.work.append("weights", rows.weights)
-        return np.diff(rows.offsets)
-
-
-class _InEdges(_Dealt):
-    """The in-edges: slots of the rows, sorted by their targets."""
-
-    stage, name = 3, "in"
-
-    def __init__(self, work: _Work) -> None:
-        super().__init__(work)
-        self._offsets = _Dealt.offsets(_named(work, "out"))
-        self._m = int(self._offsets[-1])
-        self.carried = {"slot": np.int64}
-        self._step = max(int(work.memory) // EACH, 1 << 10)
-
-    def pieces(self) -> int:
-        return -(-self._m // self._step)
-
-    def piece(self, i: int) -> tuple[Array, Array, dict[str, Array]]:
-        slots = np.arange(i * self._step, min((i + 1) * self._step, self._m))
-        sources = np.searchsorted(self._offsets, slots, side="right") - 1
-        targets = self.work.array("targets", id_dtype(self.n))[slots[0] : slots[-1] + 1].astype(np.int64)
-        return targets, sources, {"slot": slots}
-
-    def sorted(self, lo: int, hi: int, first: Array, second: Array, carried: dict[str, Array]) -> Array:
-        order = np.argsort(first, kind="stable")
-        self.work.append("in_sources", second[order].astype(id_dtype(self.n)))
-        self.work.append("in_edges", carried["slot"][order].astype(offset_dtype(self._m)))
-        return np.bincount(first - lo, minlength=hi - lo)
-
-
-def _named(work: _Work, name: str) -> _Dealt:
-    made = _Dealt(work)
-    made.name = name
-    return made
-
-
-def _finish(work: _Work, target: str, directed: bool) -> None:
+def _finish(work: Unfinished, target: str, directed: bool) -> None:
     """Write the offsets and what says what is there, and give the folder its name."""
+    if not os.path.exists(work.at(HEAD)):  # which is written when all else is there
+        _describe(work, directed)
+    kept = {each["file"] for each in arrays_noted(work.path).values()} | {HEAD, NOTE}
+    for file in os.listdir(work.path):
+        if file not in kept:
+            os.unlink(work.at(file))
+    target = os.path.realpath(target)
+    replace_folder(work.path, target)
+    os.unlink(os.path.join(target, NOTE))  # last, so that nothing is lost up to here
+
+
+def _describe(work: Unfinished, directed: bool) -> None:
     n, folder = int(work.state["vertices"]), Folder(work.path)
-    offsets = _named(work, "out").offsets()
+    offsets = offsets_of(work, "out")
     m = int(offsets[-1])
     folder.add("offsets", [offsets], offsets.dtype)
     kinds: dict[str, Any] = {"targets": id_dtype(n)}
     if work.state["known"]["weights"] is not None:
         kinds["weights"] = np.dtype(work.state["known"]["weights"])
     if directed:
-        starts = _named(work, "in").offsets()
+        starts = offsets_of(work, "in")
         folder.add("in_offsets", [starts], starts.dtype)
         kinds |= {"in_sources": id_dtype(n), "in_edges": offset_dtype(m)}
+    size, seen = sum(dtype.itemsize for dtype in kinds.values()) * m, 0
+    bar = work.bar("checksums", size)
+
+    def show(count: int) -> None:
+        nonlocal seen
+        seen += count
+        bar.show(seen)
+
     for name, dtype in kinds.items():
         if not os.path.exists(work.at(name)):
             open(work.at(name), "wb").close()
-        folder.noted(name, name, dtype, m)
+        folder.noted(name, name, dtype, m, show)
+    bar.finish()
     folder.finish(vertices=n, slots=m, directed=directed)
-    kept = {each["file"] for each in folder.arrays.values()} | {"graph.json"}
-    for file in os.listdir(work.path):
-        if file not in kept:
-            os.unlink(work.at(file))
-    replace_folder(work.path, os.path.realpath(target))

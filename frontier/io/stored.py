@@ -18,7 +18,7 @@ import os
 import secrets
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,7 +33,7 @@ from frontier.memory.disk import DISK, mapped
 from frontier.memory.host import HOST
 from frontier.memory.placement import backend_named, placed
 
-__all__ = ["SUFFIX", "Folder", "is_stored", "opened", "write"]
+__all__ = ["HEAD", "SUFFIX", "Folder", "arrays_noted", "is_stored", "opened", "replace_folder", "write"]
 
 SUFFIX = ".frontier"
 HEAD, VERSION = "graph.json", 1
@@ -74,21 +74,29 @@ class Folder:
                 out.write(np.ascontiguousarray(part, dtype).data)
         self.noted(name, file, dtype, length)
 
-    def noted(self, name: str, file: str, dtype: Any, length: int) -> None:
-        """Take up a file that is there already."""
-        sums = _checksums(os.path.join(self.path, file))
+    def noted(
+        self, name: str, file: str, dtype: Any, length: int, seen: Callable[[int], None] = lambda count: None
+    ) -> None:
+        """Take up a file that is there already; ``seen`` is called with the number of bytes that were read of it."""
+        sums = _checksums(os.path.join(self.path, file), seen)
         self.arrays[name] = {"file": file, "dtype": np.dtype(dtype).str, "length": length, "crc32": sums}
 
     def finish(self, **facts: Any) -> None:
-        """Write what says what is in the folder."""
+        """Write what says what is in the folder, all at once."""
         head = {"format": "Frontier graph", "version": VERSION, **facts, "arrays": self.arrays}
-        with open(os.path.join(self.path, HEAD), "w", encoding="utf-8") as file:
+        path = os.path.join(self.path, HEAD)
+        with open(f"{path}.new", "w", encoding="utf-8") as file:
             json.dump(head, file, indent=1)
+        os.replace(f"{path}.new", path)
 
 
-def _checksums(path: str) -> list[int]:
+def _checksums(path: str, seen: Callable[[int], None] = lambda count: None) -> list[int]:
+    found = []
     with open(path, "rb") as file:
-        return [zlib.crc32(block) for block in iter(lambda: file.read(BLOCK), b"")]
+        while block := file.read(BLOCK):
+            found.append(zlib.crc32(block))
+            seen(len(block))
+    return found
 
 
 @contextmanager
@@ -111,6 +119,7 @@ def replace_folder(made: str, name: str) -> None:
     """Let a folder take the place of another, which is deleted; what has that open keeps it."""
     old = f"{made}.old"
     if os.path.exists(name):
+        shutil.rmtree(old, ignore_errors=True)  # of a process that was killed here
         os.rename(name, old)
     os.rename(made, name)
     shutil.rmtree(old, ignore_errors=True)
@@ -139,6 +148,12 @@ def write(graph: Graph, name: str) -> None:
 
 
 # ---- reading ---------------------------------------------------------------------------------------------
+
+
+def arrays_noted(name: str) -> dict[str, dict[str, Any]]:
+    """Return what a folder says of its arrays."""
+    found: dict[str, dict[str, Any]] = _head(name)["arrays"]
+    return found
 
 
 def opened(name: str, check: bool = False) -> Graph:
