@@ -11,6 +11,7 @@ bfs    searches with the edges in the host's memory: which part of the edges the
 disk   a sweep over edges in files, from the GPU and the CPU, beside a program that only reads the files; the system
        forgets the files before each
 build  a Frontier graph of a file of edges, with little memory
+limit  PageRank and BFS on the CPU, of that graph, by a process that may use less memory than the edges take
 
 Every result is compared with that of the graph whose edges are on the GPU.
 """
@@ -19,16 +20,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import mmap
 import os
-import resource
 import shutil
-import statistics
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -37,60 +32,14 @@ import numpy as np
 
 import frontier as fr
 from benchmarks import gpu_graphs
-from benchmarks.devices import Host, open_device
+from benchmarks.devices import open_device
+from benchmarks.residence_disk import build, disk, limit
+from benchmarks.residence_table import ITERATIONS, Table, checked, edge_bytes, iteration, ranks
 from frontier.memory.arrays import to_host
-from frontier.memory.disk import file_of
 
-PARTS = ("link", "cupy", "cap", "bfs", "disk", "build")
-ITERATIONS = 5
+ON_DISK = ("disk", "build", "limit")
+PARTS = ("link", "cupy", "cap", "bfs", *ON_DISK)
 DAMPING = 0.85
-
-
-class Table:
-    """Lines that are printed as they come, and kept for JSON."""
-
-    def __init__(self) -> None:
-        self.rows: list[dict[str, Any]] = []
-        print(f"{'part':6} {'what':34} {'ms':>10} {'MB':>9} {'GB/s':>7}  {'':}", flush=True)
-
-    def add(self, part: str, what: str, ms: float, size: float = 0, note: str = "") -> None:
-        """One line; ``size`` is in bytes."""
-        rate = size / ms / 1e6 if size and ms else 0.0
-        self.rows.append({"part": part, "what": what, "ms": ms, "bytes": size, "GB/s": rate, "note": note})
-        shown = (f"{size / 1e6:.0f}", f"{rate:.1f}") if size else ("", "")
-        print(f"{part:6} {what:34} {ms:10.3f} {shown[0]:>9} {shown[1]:>7}  {note}", flush=True)
-
-
-def edge_bytes(g: fr.Graph) -> int:
-    """Bytes of the far ends, plain or compressed."""
-    return int(g._topology.ends.nbytes)
-
-
-def iteration(g: fr.Graph, device: Host) -> tuple[float, Any]:
-    """Milliseconds of one iteration of PageRank, and the ranks after the first ones."""
-
-    def run(times: int) -> float:
-        start = time.perf_counter()
-        fr.pagerank(g, tolerance=0, max_iterations=times)
-        device.wait()
-        return (time.perf_counter() - start) * 1e3
-
-    rank = to_host(ranks(g, ITERATIONS))
-    run(1 + ITERATIONS)
-    each = [(run(1 + ITERATIONS) - run(1)) / ITERATIONS for _ in range(3)]
-    return statistics.median(each), rank
-
-
-def ranks(g: fr.Graph, times: int) -> Any:
-    """PageRank after so many iterations."""
-    return fr.pagerank(g, tolerance=0, max_iterations=times).rank
-
-
-def checked(found: Any, expected: Any) -> str:
-    """What is said of a result: nothing is right that is not the same."""
-    if np.allclose(to_host(found), to_host(expected), rtol=1e-5, atol=1e-12):
-        return "equal"
-    return "WRONG"
 
 
 def copy_rate(device: Any, size: int = 1 << 28) -> float:
@@ -238,101 +187,6 @@ def bfs(g: fr.Graph, device: Any, table: Table) -> None:
         table.add("bfs", f"from {source}", timed.wall, read, f"{word}, {read / size:.1%} of the edges")
 
 
-def disk(g: fr.Graph, device: Host, table: Table, folder: str) -> None:
-    """A sweep over files that the system has forgotten."""
-    path = Path(folder) / "residence.frontier"
-    fr.write(g.to("cpu"), path)
-    there, size = fr.open(path), edge_bytes(g)
-    expected = ranks(g, 1)
-
-    def forget() -> None:
-        found = file_of(there.targets)
-        assert found is not None
-        found[0].madvise(mmap.MADV_DONTNEED)  # pages that are mapped are kept
-        with open(path / "targets.bin", "rb") as file:
-            os.fsync(file.fileno())
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-
-    def plainly() -> None:
-        buffer = memoryview(bytearray(1 << 24))
-        with open(path / "targets.bin", "rb", buffering=0) as file:
-            while file.readinto(buffer):
-                pass
-
-    def fastest(call: Callable[[], Any]) -> tuple[float, Any]:
-        found, best = None, float("inf")
-        for _ in range(3):
-            forget()
-            start = time.perf_counter()
-            found = call()
-            device.wait()
-            best = min(best, (time.perf_counter() - start) * 1e3)
-        return best, found
-
-    plain, _ = fastest(plainly)
-    table.add("disk", "read in order, by one thread", plain, size)
-    for backend in ("cuda", "cpu") if device.backend == "cuda" else ("cpu",):
-        far = there.to(backend, edges="disk")
-        ranks(far, 1)
-        took, rank = fastest(lambda far=far: ranks(far, 1))
-        word = f"{checked(rank, expected)}, {plain / took:.2f} of the reader"
-        table.add("disk", f"an iteration of PageRank, {backend}", took, size, word)
-        start = time.perf_counter()
-        ranks(far, 1)
-        table.add("disk", "  the same, in the system's cache", (time.perf_counter() - start) * 1e3, size)
-        source = int(to_host(g.out_degree).argmax())
-        took, found = fastest(lambda far=far, source=source: fr.bfs(far, source))
-        table.add("disk", f"BFS, {backend}", took, 0, checked(found.level, fr.bfs(g, source).level))
-
-
-BUILD = """
-import resource, sys, time
-import frontier as fr
-path, out, memory, limit = sys.argv[1:]
-resource.setrlimit(resource.RLIMIT_DATA, (int(limit), int(limit)))
-start = time.perf_counter()
-fr.convert(path, out, memory=memory, directed=False, duplicates="keep", progress=False)
-print(time.perf_counter() - start)
-"""
-
-
-def build(edges: int, memory: str, table: Table, folder: str) -> None:
-    """Random edges in one file; half of the memory is for edges that are sorted, the rest for all else."""
-    from frontier.memory.limits import parsed
-
-    n, path, out = max(edges // 16, 2), Path(folder) / "edges.npz", Path(folder) / "built.frontier"
-    degrees = _written(path, n, edges)
-    given = [str(path), str(out), str(parsed(memory) // 2), str(parsed(memory))]
-    done = subprocess.run([sys.executable, "-c", BUILD, *given], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(done.stderr.strip().splitlines()[-1])
-    g = fr.open(out, check=True)
-    word = "equal" if np.array_equal(np.diff(g.offsets), degrees) else "WRONG"
-    took = float(done.stdout) * 1e3
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
-    note = f"{word}, {edges / took / 1e3:.2f} million a second, {memory} allowed, {peak / 2**30:.2f} GiB resident"
-    table.add("build", f"{edges:,} edges", took, edges * 16, note)
-
-
-def _written(path: Path, n: int, edges: int) -> Any:
-    """Write random edges part by part; how many slots each vertex will have."""
-    import zipfile
-
-    degrees, step = np.zeros(n, np.int64), 1 << 24
-    with zipfile.ZipFile(path, "w", allowZip64=True) as file:
-        for name, seed in (("src", 1), ("dst", 2)):
-            with file.open(f"{name}.npy", "w", force_zip64=True) as out:
-                head = {"descr": "<i8", "fortran_order": False, "shape": (edges,)}
-                np.lib.format.write_array_header_1_0(out, head)  # type: ignore[arg-type]
-                for first in range(0, edges, step):
-                    count = min(step, edges - first)
-                    ids = np.random.default_rng([seed, first]).integers(0, n, count)
-                    other = np.random.default_rng([3 - seed, first]).integers(0, n, count)
-                    degrees += np.bincount(ids[(ids != other) | (seed == 1)], minlength=n)
-                    out.write(ids.data)
-    return degrees
-
-
 # ---- the program -------------------------------------------------------------------------------------------------
 
 
@@ -341,20 +195,21 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=["link", "cupy", "cap", "bfs", "disk"])
     parser.add_argument("--graph", default="rmat23", help=gpu_graphs.HELP)
-    parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda", help="cpu: only disk and build")
+    parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda", help=f"cpu: only {', '.join(ON_DISK)}")
     parser.add_argument("--folder", help="on the disk to measure; by default that of temporary files")
     parser.add_argument("--edges", type=int, default=10**7, help="of the file that is built; 1000000000 takes long")
     parser.add_argument("--memory", default="4GiB", help="allowed for building")
+    parser.add_argument("--limit", default="2GiB", help="allowed for running")
     parser.add_argument("--json", help="where to write the table")
     options = parser.parse_args()
     device = open_device(options.backend)
-    parts = [each for each in options.parts if options.backend == "cuda" or each in ("disk", "build")]
+    parts = [each for each in options.parts if options.backend == "cuda" or each in ON_DISK]
     folder = tempfile.mkdtemp(prefix="frontier-", dir=options.folder)
     facts = device.facts()
     print(f"{options.graph}; {facts['device']}; {facts['date']}, commit {facts['commit']}")
     try:
         g = None
-        if parts != ["build"]:
+        if not set(parts) <= {"build", "limit"}:
             made = gpu_graphs.make(options.graph, device).graph
             g = fr.Graph(made.offsets, made.targets, directed=False, placement=device.backend)
             del made
@@ -364,6 +219,8 @@ def main() -> None:
         for part in parts:
             if part == "build":
                 build(options.edges, options.memory, table, folder)
+            elif part == "limit":
+                limit(options.edges, options.memory, options.limit, table, folder)
             elif part == "disk":
                 disk(g, device, table, folder)  # type: ignore[arg-type]
             else:

@@ -143,6 +143,7 @@ class Source:
     @classmethod
     def of_lines(cls, path: str, file: BufferedReader, lo: int, hi: int, first: int) -> Source:
         """The lines that begin at the bytes lo to hi - 1 of a file; ``first`` is where one begins."""
+
         def line_from(at: int) -> int:
             if at <= first:
                 return first
