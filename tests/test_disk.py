@@ -265,6 +265,25 @@ def test_an_interrupted_conversion_goes_on(tmp_path: Path, monkeypatch: pytest.M
     assert sorted(each.name for each in tmp_path.iterdir()) == ["g.frontier", "g.wel"]
 
 
+@pytest.mark.parametrize("directed", [True, False])
+def test_progress_is_shown_for_every_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str], directed: bool) -> None:
+    """A bar each, which goes on with every piece and ends with all."""
+    fr.write(fr.rmat(7, 8, seed=5, directed=True), tmp_path / "g.el")
+    fr.convert(tmp_path / "g.el", tmp_path / "g.frontier", directed=directed, memory=1 << 15, progress=True)
+    shown = [line.split("\r")[1:] for line in capsys.readouterr().err.split("\n") if line]
+    passes = [bars[0].partition(", ")[2].partition(" [")[0] for bars in shown]
+    edges = ["counting edges", "dealing edges", "sorting edges"]
+    both = [*edges, "counting in-edges", "dealing in-edges", "sorting in-edges"]
+    assert passes == ["reading", *(both if directed else edges), "checksums"]
+    for bars in shown:
+        done = [int(bar.rpartition("]")[2].removesuffix("%")) for bar in bars]
+        assert done == sorted(done)
+        assert done[-1] == 100
+    assert len(shown[3]) > 3  # there are several parts to sort
+    fr.convert(tmp_path / "g.el", tmp_path / "g.frontier", directed=directed)
+    assert capsys.readouterr().err == ""
+
+
 def test_what_cannot_be_converted(tmp_path: Path) -> None:
     out = tmp_path / "g.frontier"
 

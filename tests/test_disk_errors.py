@@ -10,10 +10,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import programs
 import pytest
 from test_disk import alike
 
 import frontier as fr
+from frontier.backends.cpu.execution import CpuExecution
 from frontier.io import external
 from frontier.memory import detection, disk, pinned
 
@@ -22,6 +24,7 @@ FULL = OSError(28, "No space left on device")
 KILLED = """
 import os, sys
 import frontier as fr
+from frontier.backends.cpu.execution import CpuExecution
 from frontier.io import external
 append, left = external.Unfinished.append, int(sys.argv[1])
 def killing(self, file, values):
@@ -55,6 +58,44 @@ def test_a_conversion_that_is_killed_goes_on(tmp_path: Path) -> None:
     fr.convert(tmp_path / "g.wel", tmp_path / "g.frontier", memory=1 << 14, directed=True)
     alike(fr.open(tmp_path / "g.frontier", check=True), fr.read(tmp_path / "g.wel", directed=True))
     assert sorted(each.name for each in tmp_path.iterdir()) == ["g.frontier", "g.wel"]
+
+
+def test_a_conversion_that_is_killed_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wherever files are deleted and the folder gets its name, nothing is lost; the graph before is there until then."""
+    source, out = tmp_path / "g.el", tmp_path / "g.frontier"
+    fr.write(fr.path(3), out)
+    fr.write(fr.rmat(5, 8, seed=5, directed=True), source)
+    expected = fr.read(source, directed=True)
+
+    def kill(name: str, after: int) -> bool:
+        """Whether it ended before a function was called so many times."""
+        real, left = getattr(os, name), after
+
+        def killing(*given: Any, **options: Any) -> None:
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise KeyboardInterrupt
+            real(*given, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(os, name, killing)
+            try:
+                fr.convert(source, out, directed=True)
+            except KeyboardInterrupt:
+                return False
+        return True
+
+    stops = 0
+    for name in ("rename", "unlink"):
+        for after in (0, 1, 3, 5):
+            stops += not kill(name, after)
+            if out.exists():
+                assert fr.open(out, check=True).num_vertices in (3, 32)
+    assert stops >= 5
+    assert kill("unlink", 10**9)
+    alike(fr.open(out, check=True), expected)
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["g.el", "g.frontier"]
 
 
 def test_a_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -105,6 +146,40 @@ def test_a_file_that_has_changed_since_it_was_opened(tmp_path: Path, name: str) 
     g = fr.open(tmp_path / "g.frontier").to(name, edges="disk")
     assert fr.bfs(g, 0).level[49] == 49
     os.truncate(tmp_path / "g.frontier" / "targets.bin", 100)
+    with pytest.raises(fr.GraphError, match=r"targets\.bin: the file has changed since it was opened"):
+        fr.bfs(g, 0)
+
+
+@pytest.mark.parametrize("name", ["cpu", "python"])
+@pytest.mark.parametrize("how", ["cut off", "changed"])
+def test_a_file_that_changes_during_a_run(tmp_path: Path, name: str, how: str) -> None:
+    """The next pass does not begin, and the run is over. (The page that is cut off here is still mapped.)"""
+    fr.write(fr.path(50), tmp_path / "g.frontier")
+    file = tmp_path / "g.frontier" / "targets.bin"
+    p = programs.bfs_problem(fr.open(tmp_path / "g.frontier").to(name, edges="disk"), 0)
+    seen = []
+
+    def change(enactor: Any) -> None:
+        seen.append(enactor.passes)
+        if enactor.passes == 3:
+            os.truncate(file, 100) if how == "cut off" else os.utime(file, ns=(1, 1))
+
+    with pytest.raises(fr.GraphError, match=r"targets\.bin: the file has changed since it was opened"):
+        programs.BFS(p).run(fr.Frontier(p.graph, [0]), on_step=change)
+    assert seen == [1, 2, 3]
+
+
+def test_a_file_that_changes_in_the_last_pass(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was computed is not given out."""
+    fr.write(fr.path(50), tmp_path / "g.frontier")
+    g = fr.open(tmp_path / "g.frontier").to("cpu", edges="disk")
+    call = CpuExecution._call
+
+    def changing(self: Any) -> None:
+        call(self)
+        os.utime(tmp_path / "g.frontier" / "targets.bin", ns=(1, 1))
+
+    monkeypatch.setattr(CpuExecution, "_call", changing)
     with pytest.raises(fr.GraphError, match=r"targets\.bin: the file has changed since it was opened"):
         fr.bfs(g, 0)
 

@@ -60,6 +60,7 @@ class LoopExecution:
         self._kept: list[Any] = []  # arrays whose addresses are in the table, and to which there is no other reference
         self._stored: dict[str, Frontier] = {}
         self.done = False
+        self._files = p.graph._topology.files() if p.graph.placement.edges is not None else []
         self._passes: int | None = None  # set when the run is done, because others may use the table then
         self._result: Frontier | None = f
 
@@ -284,7 +285,9 @@ class LoopExecution:
             with deferred(patient=True) as pending:
                 while not self.done:
                     words[at["budget"]] = -1 if passes is None else passes - (words[at["passes"]] - before)
+                    self._check_files()
                     self._call()
+                    self._check_files()
                     if ring is not None:
                         self._end_trace(ring)
                     if self._handle() and words[at["passes"]] - before == passes:
@@ -293,6 +296,15 @@ class LoopExecution:
         finally:
             self._give()
         return self.passes - before
+
+    def _check_files(self) -> None:
+        """Raise an error, and end the run, if a file of edges has changed: so about every 100 ms, or for each pass."""
+        try:
+            for file in self._files:
+                file.check()
+        except GraphError:
+            self.done = True
+            raise
 
     def _handle(self) -> bool:
         """Act on the reason for which the loop function returned; whether it is at a pass boundary."""

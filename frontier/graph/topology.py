@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frontier.errors import GraphError
 from frontier.graph.packed import PackedIds
-from frontier.memory.disk import file_of
+from frontier.memory.disk import File, file_of
 
 __all__ = [
     "OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "moved_ends", "offset_dtype", "plain", "read_only",
@@ -147,12 +147,15 @@ class Topology:
         kinds.append(("edges", built.get("in_edges")))
         return ((kind, array) for kind, array in kinds if array is not None)
 
+    def files(self) -> list[File]:
+        """Return the files in which edges lie."""
+        edges = [array for kind, array in self.arrays() if kind == "edges" and isinstance(array, np.ndarray)]
+        return [found[0] for found in map(file_of, edges) if found is not None]
+
     def check_files(self) -> None:
         """Raise an error if a file in which edges lie has changed: what is cut off would end the process later."""
-        for kind, array in self.arrays():
-            found = file_of(array) if kind == "edges" and isinstance(array, np.ndarray) else None
-            if found is not None:
-                found[0].check()
+        for file in self.files():
+            file.check()
 
     def copied(self, move: Callable[[Array, str], Array]) -> Topology:
         """Return the same graph with its arrays, and the in-edges if they are built, where ``move`` puts them.

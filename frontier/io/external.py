@@ -104,14 +104,16 @@ def convert(
     }  # fmt: skip
     try:
         work = Unfinished(f"{target}.part", options, _bars(target, shares.count, progress))
-        _read(work, shares, self_loops)
-        for name, before, now in zip(names, times, _times(names), strict=True):
-            if now != before:
-                raise GraphError(f"{name}: the file has changed while it was read")
-        Rows(work, kind, duplicates).make()
-        if kind:
-            InEdges(work).make()
-        _finish(work, target, kind)
+        if not os.path.exists(work.at(HEAD)):  # which is written when all else is there
+            _read(work, shares, self_loops)
+            for name, before, now in zip(names, times, _times(names), strict=True):
+                if now != before:
+                    raise GraphError(f"{name}: the file has changed while it was read")
+            Rows(work, kind, duplicates).make()
+            if kind:
+                InEdges(work).make()
+            _describe(work, kind)
+        _finish(work, target)
     except OSError as error:
         raise GraphError(f"{target}: cannot be written: {error.strerror or error}") from None
 
@@ -193,20 +195,8 @@ def _take(work: Unfinished, piece: Piece) -> None:
         work.append("weight.raw", piece.weights)
 
 
-def _finish(work: Unfinished, target: str, directed: bool) -> None:
-    """Write the offsets and what says what is there, and give the folder its name."""
-    if not os.path.exists(work.at(HEAD)):  # which is written when all else is there
-        _describe(work, directed)
-    kept = {each["file"] for each in arrays_noted(work.path).values()} | {HEAD, NOTE}
-    for file in os.listdir(work.path):
-        if file not in kept:
-            os.unlink(work.at(file))
-    target = os.path.realpath(target)
-    replace_folder(work.path, target)
-    os.unlink(os.path.join(target, NOTE))  # last, so that nothing is lost up to here
-
-
 def _describe(work: Unfinished, directed: bool) -> None:
+    """Write the offsets and what says what is there."""
     n, folder = int(work.state["vertices"]), Folder(work.path)
     offsets = offsets_of(work, "out")
     m = int(offsets[-1])
@@ -232,3 +222,14 @@ def _describe(work: Unfinished, directed: bool) -> None:
         folder.noted(name, name, dtype, m, show)
     bar.finish()
     folder.finish(vertices=n, slots=m, directed=directed)
+
+
+def _finish(work: Unfinished, target: str) -> None:
+    """Delete what the graph does not need, and give the folder its name."""
+    kept = {each["file"] for each in arrays_noted(work.path).values()} | {HEAD, NOTE}
+    for file in os.listdir(work.path):
+        if file not in kept:
+            os.unlink(work.at(file))
+    target = os.path.realpath(target)
+    replace_folder(work.path, target)
+    os.unlink(os.path.join(target, NOTE))  # last, so that nothing is lost up to here

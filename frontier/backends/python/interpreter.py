@@ -16,7 +16,7 @@ from frontier import tracing
 from frontier.backends.interrupts import deferred
 from frontier.backends.python.arithmetic import numbered
 from frontier.backends.python.view import View, stored
-from frontier.errors import FrontierError, FunctorError, NotConvergedError
+from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.functors.functor import arguments, location
 from frontier.program.frontiers import Frontier
 from frontier.program.loop import Loop, Sequence
@@ -302,6 +302,7 @@ class Interpretation:
         self._step = step
         self._run = self._context.run(step, f)
         self._at_boundary = False
+        self._files = p.graph._topology.files() if p.graph.placement.edges is not None else []
 
     @property
     def passes(self) -> int:
@@ -313,6 +314,7 @@ class Interpretation:
         begun = 0
         with deferred() as pending, np.errstate(all="ignore"):
             while not self.done:
+                self._check_files()
                 if self._at_boundary:
                     self._look(pending)
                     if begun == passes:
@@ -324,6 +326,7 @@ class Interpretation:
                     own = self._step.own and self._given is not None
                     self.frontier = self._given if own else end.value
                     self.done = True
+                    self._check_files()
                     break
                 except BaseException:
                     self.done = True  # a generator that raised cannot go on
@@ -333,6 +336,15 @@ class Interpretation:
                     raise refusal
             self._look(pending)
         return begun
+
+    def _check_files(self) -> None:
+        """Raise an error, and end the run, if a file of edges has changed."""
+        try:
+            for file in self._files:
+                file.check()
+        except GraphError:
+            self.done = True
+            raise
 
     def _look(self, pending: deferred) -> None:
         """Raise KeyboardInterrupt, at a pass boundary or the end, if Ctrl-C was pressed."""
