@@ -51,9 +51,9 @@ def test_run(tmp_path: Path) -> None:
 
 def test_residence(tmp_path: Path) -> None:
     """What needs no GPU: reading from files, and building them; results are compared."""
-    words = ("--backend", "cpu", "--graph", "rmat8", "--parts", "disk", "build", "--edges", "20000")
-    out = printed("benchmarks.residence", *words, "--folder", str(tmp_path), "--memory", "1GiB")
-    assert out.count("equal") == 3
+    words = ("--backend", "cpu", "--graph", "rmat8", "--parts", "disk", "build", "limit", "--edges", "20000")
+    out = printed("benchmarks.residence", *words, "--folder", str(tmp_path), "--memory", "1GiB", "--limit", "1GiB")
+    assert out.count("equal") == 6
     assert list(tmp_path.iterdir()) == []
 
 

@@ -61,7 +61,7 @@ def test_a_conversion_that_is_killed_goes_on(tmp_path: Path) -> None:
 
 
 def test_a_conversion_that_is_killed_at_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Wherever files are deleted and the folder gets its name, nothing is lost; the graph before is there until then."""
+    """Wherever it stops while files are deleted and renamed, nothing is lost, and no graph is half there."""
     source, out = tmp_path / "g.el", tmp_path / "g.frontier"
     fr.write(fr.path(3), out)
     fr.write(fr.rmat(5, 8, seed=5, directed=True), source)

@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 from frontier.backends.base import Backend
 from frontier.backends.devices import choice, spreading
 from frontier.backends.devices.choice import alone, worthwhile
+from frontier.errors import GraphError
 from frontier.memory import detection, spread
 from frontier.memory.gpu import gpu
 from frontier.memory.placement import Placement, backend_named, placed, unknown
@@ -95,6 +96,15 @@ class DevicesBackend(Backend):
             raise unknown(f"cuda:{part}")
         devices = tuple(detection.usable(int(number)) for number in numbers)
         return placed(_backend(devices, False), gpu(devices[0]))
+
+    def residing(self, graph: Graph, placement: Placement, edges: str | None, memory: int | str | None) -> Placement:
+        """Refuse other memories than those of the GPUs: only one alone reads edges from elsewhere."""
+        if edges in ("host", "disk", "auto") or (edges is None and memory is not None):
+            what = f"edges={edges!r}" if memory is None else f"memory={memory!r}"
+            why = "where each GPU has the edges of its own vertices in its own memory"
+            instead = f'one GPU reads them from elsewhere: g.to("cuda:{self.devices[0]}", {what})'
+            raise GraphError(f"{what} is not possible on {placement.name!r}, {why}; {instead}")
+        return super().residing(graph, placement, edges, memory)
 
     def missing(self) -> str:
         """Say what GPUs lack here to be used."""
