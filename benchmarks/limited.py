@@ -106,7 +106,7 @@ def building(path: str, out: str, memory: str) -> dict[str, Any]:
 
 
 def running(path: str) -> dict[str, Any]:
-    """PageRank and BFS of a Frontier graph, whose results are left beside it."""
+    """PageRank and BFS of a Frontier graph, whose results are left beside it: seconds, bytes read, seconds of cores."""
     there = Path(path)
     file = there / arrays_noted(path)["targets"]["file"]
     tiny = fr.karate().to("cpu", edges="disk")
@@ -115,22 +115,22 @@ def running(path: str) -> dict[str, Any]:
     g = fr.open(there).to("cpu", edges="disk")
     source = int(np.argmax(g.out_degree))
 
-    def measured(call: Callable[[], Any]) -> tuple[Any, float, int]:
+    def measured(call: Callable[[], Any]) -> tuple[Any, Any]:
         forget(file, g.targets)
-        before, start = _bytes_read(), time.perf_counter()
+        before = np.array([time.perf_counter(), _bytes_read(), time.process_time()])
         found = call()
-        return found, time.perf_counter() - start, _bytes_read() - before
+        return found, np.array([time.perf_counter(), _bytes_read(), time.process_time()]) - before
 
-    readers = [measured(lambda: read_plainly(file))[1:]]
-    short, first, few = measured(lambda: ranks(g, SHORT))
-    long, last, many = measured(lambda: ranks(g, LONG))
-    level, search, some = measured(lambda: fr.bfs(g, source).level)
-    readers.append(measured(lambda: read_plainly(file))[1:])
+    readers = [measured(lambda: read_plainly(file))[1].tolist()]
+    short, first = measured(lambda: ranks(g, SHORT))
+    long, last = measured(lambda: ranks(g, LONG))
+    level, search = measured(lambda: fr.bfs(g, source).level)
+    readers.append(measured(lambda: read_plainly(file))[1].tolist())
     for name, values in (("short", short), ("long", long), ("level", level)):
         np.save(there.parent / f"{name}.npy", values)
     return {
-        "readers": readers, "source": source, "first": [first, few], "search": [search, some],
-        "iteration": [(last - first) / (LONG - SHORT), (many - few) / (LONG - SHORT)],
+        "readers": readers, "source": source, "first": first.tolist(), "search": search.tolist(),
+        "iteration": ((last - first) / (LONG - SHORT)).tolist(),
     }  # fmt: skip
 
 

@@ -81,18 +81,19 @@ def limit(edges: int, memory: str, most: str, table: Table, folder: str) -> None
     g = fr.open(path)
     results = {name: np.load(path.parent / f"{name}.npy") for name in ("short", "long", "level")}
     size = edge_bytes(g)
-    seconds, read = min(found["readers"])
+    seconds, read, _ = min(found["readers"])
     table.add("limit", "read in order, by one thread", seconds * 1e3, read)
-    rate, per_second = read / seconds, found["iteration"][1] / found["iteration"][0]
+    took, swept, cores = found["iteration"]
+    note = f"{swept / took / (read / seconds):.2f} of the reader, {cores:.1f} s of cores"
     right = checked(results["long"], _ranks_of(g, results["short"], LONG - SHORT))
-    note = f"{right}, {per_second / rate:.2f} of the reader, {size / read:.2f} of the edges in {most}"
-    table.add("limit", "an iteration of PageRank", found["iteration"][0] * 1e3, found["iteration"][1], note)
+    table.add("limit", "an iteration of PageRank", took * 1e3, swept, f"{right}, {note}")
+    took, swept, _ = found["first"]
     right = checked(results["short"], _ranks_of(g, np.full(g.num_vertices, 1 / g.num_vertices), SHORT))
-    table.add("limit", "the first one, and what is before", found["first"][0] * 1e3, found["first"][1], right)
+    table.add("limit", "the first one, and what is before", took * 1e3, swept, right)
+    took, swept, cores = found["search"]
     right = "equal" if _are_levels(g, results["level"], found["source"]) else "WRONG"
-    resident, peak = found["resident"] / 2**30, found["peak"] / 2**30
-    note = f"{right}, {resident:.2f} GiB resident, {peak:.2f} at most ({found['how']})"
-    table.add("limit", "BFS", found["search"][0] * 1e3, found["search"][1], note)
+    table.add("limit", "BFS", took * 1e3, swept, f"{right}, {cores:.1f} s of cores, {swept / size:.0%} of the edges")
+    print(f"  {most} allowed ({found['how']}): {found['resident'] / 2**30:.2f} GiB resident, pages of files included")
 
 
 # ---- random edges, and what is right ---------------------------------------------------------------------------
