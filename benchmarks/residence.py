@@ -198,6 +198,7 @@ def main() -> None:
     parser.add_argument("--backend", choices=("cuda", "cpu"), default="cuda", help=f"cpu: only {', '.join(ON_DISK)}")
     parser.add_argument("--folder", help="on the disk to measure; by default that of temporary files")
     parser.add_argument("--edges", type=int, default=10**7, help="of the file that is built; 1000000000 takes long")
+    parser.add_argument("--degree", type=int, default=64, help="edges there for each vertex")
     parser.add_argument("--memory", default="4GiB", help="allowed for building")
     parser.add_argument("--limit", default="2GiB", help="allowed for running")
     parser.add_argument("--json", help="where to write the table")
@@ -218,9 +219,9 @@ def main() -> None:
         table = Table()
         for part in parts:
             if part == "build":
-                build(options.edges, options.memory, table, folder)
+                build(options.edges, options.degree, options.memory, table, folder)
             elif part == "limit":
-                limit(options.edges, options.memory, options.limit, table, folder)
+                limit(options.edges, options.degree, options.memory, options.limit, table, folder)
             elif part == "disk":
                 disk(g, device, table, folder)  # type: ignore[arg-type]
             else:

@@ -20,9 +20,6 @@ from frontier.memory.limits import parsed
 #: Slots that are looked at together.
 BLOCK = 1 << 24
 
-#: Edges for each vertex of a graph that is built.
-DEGREE = 64
-
 
 def disk(g: fr.Graph, device: Host, table: Table, folder: str) -> None:
     """A sweep over files that the system has forgotten."""
@@ -57,9 +54,9 @@ def disk(g: fr.Graph, device: Host, table: Table, folder: str) -> None:
         table.add("disk", f"BFS, {backend}", took, 0, checked(found.level, fr.bfs(g, source).level))
 
 
-def build(edges: int, memory: str, table: Table, folder: str) -> Path:
+def build(edges: int, degree: int, memory: str, table: Table, folder: str) -> Path:
     """Make a graph of random edges in one file; half of the memory is for edges that are sorted."""
-    n, path, out = max(edges // DEGREE, 2), Path(folder) / "edges.npz", Path(folder) / "built.frontier"
+    n, path, out = max(edges // degree, 2), Path(folder) / "edges.npz", Path(folder) / "built.frontier"
     expected = _written(path, n, edges)
     found = limited(parsed(memory), "building", str(path), str(out), str(parsed(memory) // 2))
     path.unlink()
@@ -68,15 +65,15 @@ def build(edges: int, memory: str, table: Table, folder: str) -> Path:
     word = "equal" if (g.num_slots, slots) == expected else "WRONG"
     rate, peak = edges / found["seconds"] / 1e6, found["resident"] / 2**30
     note = f"{word}, {rate:.2f} million a second, {memory} allowed ({found['how']}), {peak:.2f} GiB resident"
-    table.add("build", f"{edges:,} edges", found["seconds"] * 1e3, edges * 16, note)
+    table.add("build", f"{edges:,} edges, {n:,} vertices", found["seconds"] * 1e3, edges * 16, note)
     return out
 
 
-def limit(edges: int, memory: str, most: str, table: Table, folder: str) -> None:
+def limit(edges: int, degree: int, memory: str, most: str, table: Table, folder: str) -> None:
     """PageRank and BFS with less memory than the edges take, beside a program that only reads them."""
     path = Path(folder) / "built.frontier"
     if not path.exists():
-        build(edges, memory, table, folder)
+        build(edges, degree, memory, table, folder)
     found = limited(parsed(most), "running", str(path))
     g = fr.open(path)
     results = {name: np.load(path.parent / f"{name}.npy") for name in ("short", "long", "level")}

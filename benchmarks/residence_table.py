@@ -20,14 +20,14 @@ class Table:
 
     def __init__(self) -> None:
         self.rows: list[dict[str, Any]] = []
-        print(f"{'part':6} {'what':34} {'ms':>10} {'MB':>9} {'GB/s':>7}  {'':}", flush=True)
+        print(f"{'part':6} {'what':42} {'ms':>10} {'MB':>9} {'GB/s':>7}  {'':}", flush=True)
 
     def add(self, part: str, what: str, ms: float, size: float = 0, note: str = "") -> None:
         """One line; ``size`` is in bytes."""
         rate = size / ms / 1e6 if size and ms else 0.0
         self.rows.append({"part": part, "what": what, "ms": ms, "bytes": size, "GB/s": rate, "note": note})
         shown = (f"{size / 1e6:.0f}", f"{rate:.1f}") if size else ("", "")
-        print(f"{part:6} {what:34} {ms:10.3f} {shown[0]:>9} {shown[1]:>7}  {note}", flush=True)
+        print(f"{part:6} {what:42} {ms:10.3f} {shown[0]:>9} {shown[1]:>7}  {note}", flush=True)
 
 
 def edge_bytes(g: fr.Graph) -> int:
