@@ -1,10 +1,14 @@
-"""Three ways to make the rows of a transitive closure, as bits.
+"""Four ways to make the rows of a transitive closure, as bits.
 
 All of them keep 64 bits in a word of int64, of which bit b of word w says whether column 64 w + b is reached.
 
 *Condensation*: rows of a graph without cycles, from the last level of a topological order to the first. A row is the
 union of the rows of the successors, and its own bit. Columns are in topological order, so half of each row is known to
 be 0, and of the successors only those count that no other one reaches.
+
+*Sources*: rows of some vertices only. A row is made of other rows, which are not all there; but a column is made of
+other columns. So the bits of the sources are columns at first: each component unites those of its predecessors, from
+the first level to the last. Squares of 64 times 64 bits are transposed in the end (Warren: Hacker's delight, 2002).
 
 *Warshall*: 64 pivots at a time (Warshall: A theorem on Boolean matrices, 1962, in blocks). The pivots are closed among
 themselves; then every row takes over those of the pivots that it reaches. What the 256 choices of eight pivots add up
@@ -19,7 +23,7 @@ from __future__ import annotations
 
 import frontier as fr
 
-__all__ = ["ByCondensation", "BySquaring", "ByWarshall", "Count"]
+__all__ = ["ByCondensation", "BySources", "BySquaring", "ByWarshall", "Count", "Transpose"]
 
 
 # ---- condensation: rows[v * words + w], vertices in topological order --------------------------------
@@ -75,6 +79,67 @@ class ByCondensation(fr.Enactor):
         fr.Compute(unite, over="items"),
         times="depth",
     )
+
+
+# ---- columns: rows[v * words + w], edges reversed, bits of sources ----------------------------------------
+
+
+def higher(p):
+    """Go on with the level after."""
+    return p.level + 1
+
+
+def unite_all(p, i):
+    """Let a piece of a row take over that piece of the predecessors' rows."""
+    at = p.first * p.words + i * p.piece
+    begin = at % p.words
+    for e in fr.neighbours(p, at // p.words):
+        other = fr.target(p, e) * p.words + begin
+        for k in range(p.piece):
+            p.rows[at + k] = either(p, at + k, other + k)
+
+
+class BySources(fr.Enactor):
+    """Which sources reach each vertex of a graph without cycles, level by level."""
+
+    loop = fr.Loop(
+        fr.Set(level=higher),
+        fr.Set(first=begin, items=all_pieces),
+        fr.Compute(unite_all, over="items"),
+        times="depth",
+    )
+
+
+def word(p, at):
+    """One word."""
+    return p.rows[at]
+
+
+def transpose(p, i):
+    """Make a square of 64 rows and a word of columns of a word of each of 64 vertices."""
+    first = i // p.words * 64 * p.words + i % p.words
+    for b in range(64):
+        v = i % p.words * 64 + b
+        if v < p.components:
+            p.rows[first + b * p.words] = p.columns[v * p.across + i // p.words]
+    size = 32
+    for step in range(6):  # exchange two of the four squares of half the size, and so on in each
+        for b in range(64):
+            if b & size == 0:
+                one = first + b * p.words
+                other = one + size * p.words
+                high = word(p, one)
+                low = word(p, other)
+                change = ((high >> size) ^ low) & p.masks[step]
+                p.rows[one] = high ^ (change << size)
+                p.rows[other] = low ^ change
+        size = size // 2
+
+
+class Transpose(fr.Enactor):
+    """Rows of sources from words with bits of sources."""
+
+    loop = fr.Compute(transpose, over="squares")
 
 
 # ---- the other two: rows[w * n + vertex] -----------------------------------------------------------------

@@ -27,19 +27,26 @@ class ClosureResult:
     Attributes
     ----------
     component : ndarray of int64, shape (n,)
-        The row, and the column, of each vertex.
-    rows : ndarray of int64, shape (c, w)
-        Bit b of ``rows[i, k]`` says whether component i reaches component 64 k + b; its own bit is always set.
+        The component of each vertex, which is its column. With a method for matrices, every vertex is one.
+    rows : ndarray of int64, shape (r, w)
+        Bit b of ``rows[i, k]`` says whether the i-th component that has a row reaches component 64 k + b; the bit of
+        the component itself is always set.
     size : ndarray of int64, shape (c,)
         Number of vertices of each component.
     cyclic : ndarray of bool, shape (c,)
         Whether there is a cycle in it: more than one vertex, or a self-loop.
-    counts : ndarray of int64, shape (n,)
-        How many vertices each vertex reaches.
+    counts : ndarray of int64, shape (k,)
+        How many vertices each source reaches.
     pairs : int
-        How many pairs of vertices are in the closure.
+        How many pairs of a source and a vertex that it reaches there are.
     itself : ndarray of bool, shape (n,)
         Whether a vertex counts as reaching itself.
+    sources : ndarray, shape (k,)
+        The vertices of which rows were asked for; by default all.
+    place : ndarray of int64, shape (c,), or None
+        The row of each component, -1 if it has none; None if row i is that of component i.
+    method : {"condensation", "warshall", "squaring"}
+        How rows were made.
     """
 
     component: NDArray[Any]
@@ -49,6 +56,9 @@ class ClosureResult:
     counts: NDArray[Any]
     pairs: int
     itself: NDArray[Any]
+    sources: NDArray[Any]
+    place: NDArray[Any] | None
+    method: str
 
     def reaches(self, u: ArrayLike, v: ArrayLike) -> Any:
         """Whether u reaches v; arrays of vertices give an array.
@@ -56,13 +66,14 @@ class ClosureResult:
         Raises
         ------
         IndexError
-            If there is no such vertex.
+            If there is no such vertex, or u has no row.
         """
         u, v = np.asarray(to_host(u)), np.asarray(to_host(v))
         self._check(u, v)
         u, v = np.broadcast_arrays(u, v)
         i, k = (to_host(self.component[matching(ids.ravel(), self.component)]).reshape(ids.shape) for ids in (u, v))
-        at = matching(i.ravel() * self.rows.shape[1] + (k.ravel() >> 6), self.rows)
+        row = self._row_of(i.ravel(), u.ravel())
+        at = matching(row * self.rows.shape[1] + (k.ravel() >> 6), self.rows)
         words = to_host(self.rows.ravel()[at]).reshape(i.shape)
         found = ((words >> (k & 63)) & 1).astype(bool)
         same, cyclic = i == k, to_host(self.cyclic)[i]
@@ -76,7 +87,7 @@ class ClosureResult:
         Raises
         ------
         IndexError
-            If there is no such vertex.
+            If there is no such vertex, or it has no row.
         """
         one = np.asarray([v])
         self._check(one)
@@ -84,40 +95,56 @@ class ClosureResult:
 
     def pairs_in_pieces(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Yield all pairs as arrays of sources and of targets, in order, some sources at a time."""
-        n = len(self.component)
-        step = max(_PIECE // max(n, 1), 1)
-        for first in range(0, n, step):
-            sources, targets = np.nonzero(self._of(np.arange(first, min(first + step, n))))
-            yield sources + first, targets
+        for sources, bits in self._pieces():
+            which, targets = np.nonzero(bits)
+            yield sources[which], targets
 
     def to_dense(self) -> NDArray[np.bool_]:
-        """Return the closure as a matrix of n times n entries.
+        """Return the closure as a matrix, with a row for each source and a column for each vertex.
 
         Raises
         ------
         FrontierMemoryError
             If it does not fit into memory.
         """
-        n = len(self.component)
-        HOST.check_room(n * n, "the closure as a matrix")
-        made = np.empty((n, n), np.bool_)
-        step = max(_PIECE // max(n, 1), 1)
-        for first in range(0, n, step):
-            made[first : first + step] = self._of(np.arange(first, min(first + step, n)))
+        shape = len(self.sources), len(self.component)
+        HOST.check_room(shape[0] * shape[1], "the closure as a matrix")
+        made, first = np.empty(shape, np.bool_), 0
+        for sources, bits in self._pieces():
+            made[first : first + len(sources)] = bits
+            first += len(sources)
         return made
+
+    def _pieces(self) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_]]]:
+        """Some sources at a time, and their rows, unpacked."""
+        sources = to_host(self.sources)
+        step = max(_PIECE // max(len(self.component), 1), 1)
+        for first in range(0, len(sources), step):
+            some = sources[first : first + step]
+            yield some, self._of(some)
 
     def _check(self, *vertices: NDArray[Any]) -> None:
         n = len(self.component)
         if any(ids.size and (ids.min() < 0 or ids.max() >= n) for ids in vertices):
             raise IndexError(f"vertices are numbered from 0 to {n - 1}")
 
+    def _row_of(self, components: NDArray[Any], vertices: NDArray[Any]) -> NDArray[Any]:
+        """The rows of the components of some vertices."""
+        if self.place is None:
+            return components
+        rows: NDArray[Any] = to_host(self.place)[components]
+        if (rows < 0).any():
+            raise IndexError(f"vertex {vertices[(rows < 0).argmax()]} has no row: it is not among the sources")
+        return rows
+
     def _of(self, vertices: NDArray[Any]) -> NDArray[np.bool_]:
         """Rows of some vertices, unpacked."""
         component, cyclic = to_host(self.component), to_host(self.cyclic)
-        rows = component[vertices]
-        words = np.ascontiguousarray(to_host(self.rows[matching(rows, self.rows)]))
+        own = component[vertices]
+        row = self._row_of(own, vertices)
+        words = np.ascontiguousarray(to_host(self.rows[matching(row, self.rows)]))
         bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, : len(cyclic)].astype(bool)
-        bits[np.arange(len(rows)), rows] = cyclic[rows]
+        bits[np.arange(len(row)), own] = cyclic[own]
         made: NDArray[np.bool_] = bits[:, component]
         made[np.arange(len(vertices)), vertices] = to_host(self.itself)[vertices]
         return made

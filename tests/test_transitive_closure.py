@@ -15,8 +15,9 @@ import frontier as fr
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
+from frontier.primitives.transitive_closure import chosen
 
-METHODS = ("auto", "warshall", "squaring")
+METHODS = ("condensation", "warshall", "squaring")
 
 
 def closed(g: fr.Graph, reflexive: bool | None = False) -> np.ndarray:
@@ -100,6 +101,63 @@ def test_special_graphs(backend: Backend, method: str) -> None:
             check(g, backend(g), method)
 
 
+def check_sources(g: fr.Graph, there: fr.Graph, sources: Any, reflexive: bool | None = False) -> Any:
+    expected = closed(g, reflexive)[sources]
+    found = fr.transitive_closure(there, sources=sources, reflexive=reflexive)
+    equal(found.sources, sources)
+    equal(found.to_dense(), expected)
+    equal(found.counts, expected.sum(1))
+    assert found.pairs == expected.sum()
+    assert len(found.rows) == len(np.unique(found.place[found.place >= 0]))
+    pairs = [np.stack(piece) for piece in found.pairs_in_pieces()]
+    which, targets = np.nonzero(expected)
+    equal(np.concatenate([np.zeros((2, 0), int), *pairs], axis=1), np.stack([np.asarray(sources, int)[which], targets]))
+    for i, v in list(enumerate(sources))[:3]:
+        equal(found.row(v), np.flatnonzero(expected[i]))
+        equal(found.reaches(v, np.arange(g.num_vertices)), expected[i])
+    return found
+
+
+def test_rows_of_some_sources(backend: Backend) -> None:
+    rng, (count, largest) = np.random.default_rng(4), (16, 200) if backend.name != "python" else (5, 20)
+    for i, g in enumerate(random_graphs(count, seed=97, max_vertices=largest, parallel=True, weights=None)):
+        sources = rng.integers(0, g.num_vertices, rng.integers(0, 2 * largest)) if g.num_vertices else []
+        check_sources(g, backend(g), sources, (False, True, None)[i % 3])
+
+
+@pytest.mark.unsimulated("a larger graph")
+def test_a_closure_in_blocks_of_rows(compiled: Backend) -> None:
+    """Without cycles, so that there are several words of sources and of components."""
+    ends = np.random.default_rng(6).integers(0, 500, (2, 1500))
+    ends = ends[:, ends[0] != ends[1]]
+    g = fr.from_edges(ends.max(0), ends.min(0), num_vertices=500, directed=True)
+    with workers(3):
+        blocks = [check_sources(g, compiled(g), block) for block in np.array_split(np.arange(500), 3)]
+    assert [block.rows.shape for block in blocks] == [(167, 8), (167, 8), (166, 8)]
+    assert sum(block.pairs for block in blocks) == fr.transitive_closure(g).pairs
+
+
+def test_vertices_that_are_no_sources_have_no_row() -> None:
+    g = fr.from_edges([0, 1, 2], [1, 2, 1], directed=True, labels=["a", "b", "c"])
+    found = fr.transitive_closure(g, sources=["b"])
+    assert found.reaches([1, 2], [2, 2]).tolist() == [True, True]  # of one component
+    for call in (lambda: found.reaches([1, 0], 1), lambda: found.row(0)):
+        with pytest.raises(IndexError, match="vertex 0 has no row"):
+            call()
+
+
+def test_the_method_is_chosen_by_work() -> None:
+    dense = np.triu_indices(100, 1)
+    assert fr.transitive_closure(fr.from_edges(*dense, directed=True)).method == "warshall"
+    assert fr.transitive_closure(fr.path(1000)).method == "condensation"
+    for n in (1 << 10, 1 << 12, 1 << 16, 1 << 20):
+        assert chosen(n, n) == chosen(n, 16 * n) == "condensation"
+    for n in (1 << 10, 1 << 12):
+        assert chosen(n, n * n // 2) == "warshall"
+    assert chosen(1 << 16, 1 << 31) == "condensation"  # which is not even cubic
+    assert chosen(0, 0) == "condensation"
+
+
 def test_rows_are_stored_once_for_a_component() -> None:
     g = fr.from_edges([0, 1, 2, 2], [1, 2, 0, 3], directed=True)
     found = check(g, g, "condensation")
@@ -111,9 +169,13 @@ def test_rows_are_stored_once_for_a_component() -> None:
 
 def test_what_does_not_fit_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(type(fr.karate().placement.memory), "left", lambda *_: (1 << 30, ""))
+    g = fr.from_edges([0], [1], num_vertices=1 << 17, directed=True)
     for method in METHODS:
-        with pytest.raises(fr.FrontierMemoryError, match=r"as bits: at least [0-9,]+ bytes are needed"):
-            fr.transitive_closure(fr.from_edges([0], [1], num_vertices=1 << 17, directed=True), method=method)
+        with pytest.raises(fr.FrontierMemoryError, match=r"as bits: at least [0-9,]+ bytes are needed.*with sources="):
+            fr.transitive_closure(g, method=method)
+    with pytest.raises(fr.FrontierMemoryError, match="fewer sources would help"):
+        fr.transitive_closure(g, sources=range(1 << 16))
+    assert fr.transitive_closure(g, sources=range(64)).pairs == 1
     assert issubclass(type(fr.karate().placement.memory), Memory)
 
 
@@ -122,6 +184,9 @@ def test_wrong_arguments() -> None:
     for call, words in (
         (lambda: fr.transitive_closure(g, method="magic"), "method='magic'"),
         (lambda: fr.transitive_closure(g, reflexive=2), "reflexive=2"),  # type: ignore[arg-type]
+        (lambda: fr.transitive_closure(g, sources=[34]), "34"),
+        (lambda: fr.transitive_closure(g, sources=3), "sources=3: a list"),
+        (lambda: fr.transitive_closure(g, sources=[3], method="warshall"), "method='warshall' makes all rows"),
     ):
         with pytest.raises(fr.GraphError, match=words):
             call()
@@ -137,3 +202,5 @@ def test_wrong_arguments() -> None:
 def test_parts(method: str) -> None:
     for g in random_graphs(3, seed=98, max_vertices=60, weights=None, parallel=True):
         check(g, g.to("ranks:2"), method)
+        if method == "condensation":
+            check_sources(g, g.to("ranks:2"), list(range(0, g.num_vertices, 2)))
