@@ -164,8 +164,11 @@ def classes(n: int) -> int:
     return max(min(CLASSES, n), min(MOST_CLASSES, n, PASSED // max(n, 1)))
 
 
-def fields(g: Graph, resolution: float, seed: int, label: Any = None) -> dict[str, Field]:
-    """Return the fields of local moving, which begins with the given communities, or with each vertex alone."""
+def fields(g: Graph, resolution: float, seed: int, among: int, label: Any = None) -> dict[str, Field]:
+    """Return the fields of local moving, which begins with the given communities, or with each vertex alone.
+
+    A round is the last one if at most one vertex ``among`` so many has moved.
+    """
     ids = g.id_dtype
     sums = "int64" if g.weights is None or g.weights.dtype.kind in "iu" else "float64"
     own = g.placement.memory.xp.arange(g.num_vertices, dtype=ids) if label is None else label
@@ -187,6 +190,7 @@ def fields(g: Graph, resolution: float, seed: int, label: Any = None) -> dict[st
         "moved": fr.scalar("int64"),
         "moves": fr.scalar("int64"),
         "n": fr.scalar("int64", g.num_vertices),
+        "among": fr.scalar("int64", among),
     }
 
 

@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Refinement", "leiden"]
 
+#: At most one vertex in so many moves in the last round of local moving.
+SETTLED = 1000
+
 
 def survey(p, v):
     """Add up the weight of v's part, and of v's edges to the rest of it."""
@@ -189,12 +192,12 @@ def once(h: Graph, label: Any, resolution: float, seed: int, schedule: Schedule 
     levels = 0
     while True:
         first = h.placement.memory.xp.unique(label, return_index=True)[1]  # a vertex for each community
-        p = fr.Problem(h, **fields(h, resolution, seed + levels, first[label]))
+        p = fr.Problem(h, **fields(h, resolution, seed + levels, SETTLED, first[label]))
         LocalMoving(p, schedule).run()
         _, part = groups(h, p.label)
         del p  # before the fields of the next problem
         levels += 1
-        p = fr.Problem(h, **fields(h, resolution, seed + levels), **of_parts(h, part))
+        p = fr.Problem(h, **fields(h, resolution, seed + levels, SETTLED), **of_parts(h, part))
         Refinement(p, schedule).run()
         _, group = groups(h, p.label)
         del p

@@ -3,7 +3,9 @@
 Every vertex begins as a community of its own. Vertices move to the neighbouring community where modularity gains most,
 until few want to move; then each community becomes one vertex, with the weights of its edges added up, and the same
 begins anew on the smaller graph, until that gains no more (Blondel, Guillaume, Lambiotte, Lefebvre: Fast unfolding of
-communities in large networks, 2008).
+communities in large networks, 2008). All of that is done twice. The second time, vertices begin in the communities that
+have been found, and leave those which have become the wrong ones meanwhile (Rotta, Noack: Multilevel local search
+algorithms for modularity clustering, 2011); so the first time need not be thorough.
 
 Vertices move in parallel. Two neighbours that decide at the same time may exchange their communities, for ever, or
 both leave the place where they would have met. So vertices are divided by hashing into classes, anew in every round;
@@ -15,7 +17,7 @@ has moved (Ozaki, Tezuka, Inaba: A simple acceleration method for the Louvain al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import frontier as fr
 from frontier.graph.subgraphs import groups
@@ -47,6 +49,9 @@ __all__ = ["CommunitiesResult", "LocalMoving", "louvain"]
 #: Rounds of local moving on one graph at most; few need more than twenty.
 ROUNDS = 100
 
+#: At most one vertex in so many moves in the last round, the first time and the second.
+SETTLED = (20, 100)
+
 #: Modularity that a smaller graph must gain at least, or it was the last.
 TOLERANCE = 1e-7
 
@@ -76,7 +81,7 @@ def decide(p, v):
 
 def settled(p):
     """Whether few vertices have moved in this round."""
-    return p.moves * 1000 <= p.n
+    return p.moves * p.among <= p.n
 
 
 class LocalMoving(fr.Enactor):
@@ -138,22 +143,39 @@ def louvain(g: Graph, *, resolution: float = 1.0, seed: int = 0, schedule: Sched
     """
     check(g, "louvain", resolution, seed)
     h, levels = weighted(g), 0
-    label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype)
-    before = modularity(h, resolution)
+    label, communities = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype), h
+    for among in SETTLED:
+        label, communities, more = descend(h, label, communities, among, resolution, seed + levels, schedule)
+        levels += more
+    return CommunitiesResult(label, communities.num_vertices, modularity(communities, resolution), levels)
+
+
+def descend(
+    h: Graph, label: Any, communities: Graph, among: int, resolution: float, seed: int, schedule: Schedule | None
+) -> tuple[Any, Graph, int]:
+    """Return communities that are not worse than the given ones, the graph between them, and the number of graphs.
+
+    Labels of the given ones are numbers from 0 on, all of which occur.
+    """
+    xp = h.placement.memory.xp
+    reached, levels = modularity(communities, resolution), 0
+    at = xp.arange(h.num_vertices)  # the vertex of the smaller graph for each vertex
+    start = xp.unique(label, return_index=True)[1][label]  # a vertex for each community
     while h.num_vertices:
-        p = fr.Problem(h, **fields(h, resolution, seed + levels))
+        p = fr.Problem(h, **fields(h, resolution, seed + levels, among, start))
         LocalMoving(p, schedule).run()
         levels += 1
         _, group = groups(h, p.label)
         smaller = h.contracted(group)
         now = modularity(smaller, resolution)
-        if smaller.num_vertices == h.num_vertices or now < before:
+        if now < reached:
             break  # moves at the same time can do harm, though they hardly do
-        label, h = group[label], smaller
-        if now - before < TOLERANCE:
+        at = label = group[at]
+        communities = smaller
+        if smaller.num_vertices == h.num_vertices or now - reached < TOLERANCE:
             break
-        before = now
-    return CommunitiesResult(label, h.num_vertices, modularity(h, resolution), levels)
+        h, reached, start = smaller, now, None
+    return label, communities, levels
 
 
 register_primitive(
