@@ -201,11 +201,11 @@ def cases() -> list[Case]:
         Case("label_propagation", lambda c: fr.label_propagation(c.g).count, {
             "networkit": _networkit("PLP", lambda a: a.getPartition().numberOfSubsets(), module="community"),
         }, equal=False),
-        Case("louvain", lambda c: round(fr.louvain(c.g).modularity, 3), {
+        Case("louvain", lambda c: round(fr.louvain(c.plain).modularity, 3), {
             "igraph": lambda c: round(c.igraph.community_multilevel().modularity, 3),
             "networkit": _modularity_of_networkit("PLM"),
         }, equal=False),
-        Case("leiden", lambda c: round(fr.leiden(c.g).modularity, 3), {
+        Case("leiden", lambda c: round(fr.leiden(c.plain).modularity, 3), {
             "igraph": lambda c: round(c.igraph.community_leiden("modularity").modularity, 3),
             "networkit": _modularity_of_networkit("ParallelLeiden"),
         }, equal=False),

@@ -25,6 +25,11 @@ class Converted:
         self.far = np.random.default_rng(1).choice(reached, 8).tolist() if len(reached) else [self.hub]
 
     @cached_property
+    def plain(self) -> fr.Graph:
+        """The graph without weights, for primitives that use them if there are any."""
+        return fr.Graph(self.g.offsets, self.g.targets, directed=False)
+
+    @cached_property
     def weighted(self) -> fr.Graph:
         """The graph with weights from 1 to 64, the same in both directions."""
         low, high = np.minimum(self.g.sources, self.g.targets), np.maximum(self.g.sources, self.g.targets)
