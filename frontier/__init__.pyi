@@ -201,6 +201,9 @@ from frontier.primitives.maximal_matching import (
 from frontier.primitives.minimum_spanning_forest import (
     minimum_spanning_forest as minimum_spanning_forest,
 )
+from frontier.primitives.node2vec import (
+    node2vec_walks as node2vec_walks,
+)
 from frontier.primitives.pagerank import (
     pagerank as pagerank,
 )
@@ -236,7 +239,6 @@ from frontier.primitives.triangles import (
     triangles as triangles,
 )
 from frontier.primitives.walks import (
-    node2vec_walks as node2vec_walks,
     random_walks as random_walks,
 )
 from frontier.program.effects import (
