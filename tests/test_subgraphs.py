@@ -13,6 +13,7 @@ from conftest import Backend
 from strategies import random_graphs
 
 import frontier as fr
+from frontier.graph import row_makers
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 
@@ -147,6 +148,42 @@ def test_several_workers(compiled: Backend) -> None:
         ids = np.flatnonzero(g.out_degree > 2)
         check_induced(g, compiled(g), ids, ids)
         check_contracted(g, compiled(g), np.arange(g.num_vertices) // 7, "keep")
+
+
+@pytest.mark.unsimulated("large graphs")
+@pytest.mark.parametrize("directed", [False, True])
+def test_edges_of_large_graphs_are_added_up_first(directed: bool) -> None:
+    """Compare with a matrix."""
+    rng = np.random.default_rng(1)
+    src, dst = rng.integers(0, 1500, (2, 20000)) ** 2 // 1500
+    labels = rng.integers(0, 90, 1500) * 7
+    group = labels // 7
+    for weights in (rng.integers(-9, 10, 20000), rng.random(20000).astype(np.float32)):
+        g = fr.from_edges(src, dst, weights, num_vertices=1500, directed=directed, duplicates="keep")
+        assert g.num_slots > row_makers.FEW
+        expected, there = np.zeros((90, 90)), np.zeros((90, 90), bool)
+        np.add.at(expected, (group[src], group[dst]), weights)
+        there[group[src], group[dst]] = True
+        if not directed:
+            there |= there.T
+            expected += np.triu(expected.T, 1) + np.tril(expected.T, -1)
+        for self_loops in ("keep", "drop"):
+            there[np.diag_indices(90)] &= self_loops == "keep"
+            found = []
+            for count in (1, 3):
+                with workers(count):
+                    h = g.contracted(labels, self_loops=self_loops)
+                equal(h.sources * 90 + h.targets, np.flatnonzero(there))
+                np.testing.assert_allclose(h.weights, expected[there], rtol=1e-6)
+                found.append(h.weights)
+            equal(*found)
+
+
+def test_sums_that_wrap_round_are_refused() -> None:
+    ends = np.arange(1 << 14) % 100
+    g = fr.from_edges(ends, ends + 100, np.full(1 << 14, 1 << 60), directed=True, duplicates="keep")
+    with pytest.raises(fr.GraphError, match="more than int64 holds"):
+        g.contracted(np.zeros(200, int))
 
 
 @pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")

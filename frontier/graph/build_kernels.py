@@ -188,3 +188,30 @@ def take(values, index, lo, hi, out):
     """``out[i] = values[index[i]]`` for i from lo to hi."""
     for i in range(lo, hi):
         out[i] = values[index[i]]
+
+
+@jit
+def merge(offsets, targets, weights, group, members, begins, lo, hi, once, at, sources, ends, sums, out):
+    """Add up the edges that lead from groups lo to hi to the same group, and write them from ``out`` on.
+
+    Those of an undirected graph are taken once: from the lower group, and inside a group from the lower vertex. ``at``
+    says where the edge to a group was written last, or -1. Returns where the next one would be written.
+    """
+    for a in range(lo, hi):
+        first = out
+        for k in range(begins[a], begins[a + 1]):
+            v = members[k]
+            for slot in range(offsets[v], offsets[v + 1]):
+                t = targets[slot]
+                b = group[t]
+                if once and (b < a or (b == a and t < v)):
+                    continue
+                if at[b] >= first:
+                    sums[at[b]] += weights[slot]
+                else:
+                    at[b] = out
+                    sources[out] = a
+                    ends[out] = b
+                    sums[out] = weights[slot]
+                    out += 1
+    return out

@@ -19,7 +19,7 @@ from frontier.memory.arrays import to_host
 from frontier.native import threads
 from frontier.native.jit import sparing
 
-__all__ = ["DUPLICATES", "sorted_rows", "stretches", "take", "workers_for"]
+__all__ = ["DUPLICATES", "merged", "sorted_rows", "stretches", "take", "workers_for"]
 
 DUPLICATES = ("keep", "first", "last", "min", "max", "sum", "error")  # numbered in the kernels
 
@@ -264,6 +264,37 @@ class _Buckets(Layout):
                 yield largest_first[i]
 
         threads.run(lambda worker: work(buckets()), self.workers)
+
+
+def merged(
+    offsets: Array, targets: Array, weights: Array, directed: bool, group: Array, count: int
+) -> tuple[Array, Array, Array]:
+    """Return the edges between groups of vertices, of which there are ``count``: sources, targets, sums of weights.
+
+    An undirected edge comes once. No edge comes twice, and nothing is sorted: the vertices of a group are gone through
+    one after another, and what leads to the same group is added up where it was first written.
+    """
+    from frontier.graph import build_kernels as kernels
+
+    members = np.argsort(group, kind="stable")
+    begins = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=count))))
+    before = np.concatenate(([0], np.cumsum(np.diff(offsets)[members], dtype=np.int64)))[begins]  # slots, by group
+    workers = workers_for(len(targets))
+    bounds = np.searchsorted(before, stretches(len(targets), workers), side="left")
+    bounds[-1] = count  # groups without edges come last
+    ids = id_dtype(count)
+    sources, ends = np.empty(len(targets), ids), np.empty(len(targets), ids)
+    sums = np.empty(len(targets), weights.dtype)
+    stops = before[bounds]
+    given = read_only(offsets), read_only(targets), read_only(weights), read_only(group), members, begins
+
+    def work(w: int) -> None:
+        at = np.full(count, -1, np.int64)
+        stops[w] = kernels.merge(*given, bounds[w], bounds[w + 1], not directed, at, sources, ends, sums, stops[w])
+
+    threads.run(work, workers)
+    pieces = [slice(before[bounds[w]], stops[w]) for w in range(workers)]
+    return tuple(np.concatenate([a[piece] for piece in pieces]) for a in (sources, ends, sums))  # type: ignore[return-value]
 
 
 def take(values: Any, index: Any) -> Array:

@@ -7,6 +7,7 @@ a memory.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import singledispatch
 from typing import Any
 
@@ -20,6 +21,9 @@ from frontier.memory.base import Memory
 from frontier.memory.host import HOST, HostMemory
 
 __all__ = ["RowMaker", "row_maker"]
+
+#: Sources, targets and weights.
+Edges = tuple[Array, Array, Array]
 
 
 class RowMaker(ABC):
@@ -66,10 +70,25 @@ class RowMaker(ABC):
     def out_weight(self, sources: Array, weights: Array, num_vertices: int) -> Array:
         """Sum the weights of each vertex's edge slots, as float64."""
 
+    def between(self, top: Topology, sources: Callable[[], Array], weights: Array, group: Array, count: int) -> Edges:
+        """Return the edges between groups of vertices, undirected ones once: sources, targets and weights.
+
+        Edges between the same two groups may have been added up. ``sources`` returns those of all slots.
+        """
+        ends = sources(), top.targets
+        if not top.directed:
+            once = ends[0] <= ends[1]
+            ends, weights = (ends[0][once], ends[1][once]), weights[once]
+        return build_sort.take(group, ends[0]), build_sort.take(group, ends[1]), weights
+
     @abstractmethod
     def num_loops(self, top: Topology) -> int:
         """Count self-loops without keeping the sources."""
 
+
+#: Fewer edge slots than this are not worth being added up before they are sorted. Not a matter of what is compiled
+#: already: sums of floats are rounded in another order.
+FEW = 1 << 14
 
 #: Slots whose sources are made at a time where self-loops are counted.
 CHUNK = 1 << 22
@@ -102,6 +121,11 @@ class _HostRows(RowMaker):
 
     def out_weight(self, sources: Array, weights: Array, num_vertices: int) -> Array:
         return np.bincount(sources, weights=weights, minlength=num_vertices)
+
+    def between(self, top: Topology, sources: Callable[[], Array], weights: Array, group: Array, count: int) -> Edges:
+        if top.num_slots < FEW or (weights.dtype.kind != "f" and _may_wrap(weights)):  # which sorting them finds out
+            return super().between(top, sources, weights, group, count)
+        return build_sort.merged(top.offsets, top.targets, weights, top.directed, group, count)
 
     def num_loops(self, top: Topology) -> int:
         offsets, targets = top.offsets, top.targets
@@ -147,6 +171,11 @@ class _ArrayRows(RowMaker):
 
     def num_loops(self, top: Topology) -> int:
         return int((top.targets == self.sources(top.offsets, top.id_dtype)).sum())
+
+
+def _may_wrap(weights: Array) -> bool:
+    """Whether sums of these integers may be more than an integer holds."""
+    return max(int(weights.max()), -int(weights.min())) * len(weights) >= 1 << 63
 
 
 @singledispatch

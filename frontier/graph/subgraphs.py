@@ -106,16 +106,10 @@ def contracted(graph: Graph, labels: Any, self_loops: str) -> Graph:
         raise GraphError(f"self_loops must be one of {', '.join(SELF_LOOPS)}, not {self_loops!r}")
     xp = memory.xp
     values, group = groups(graph, labels)
-    sources, targets = graph.sources, top.targets
-    weights = xp.ones(len(targets), np.int64) if top.weights is None else top.weights
+    weights = xp.ones(top.num_slots, np.int64) if top.weights is None else top.weights
     weights = weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64, copy=False)
-    if not top.directed:  # each edge once
-        once = sources <= targets
-        sources, targets, weights = sources[once], targets[once], weights[once]
     made = from_edges(
-        take(group, sources),
-        take(group, targets),
-        weights,
+        *row_maker(memory).between(top, lambda: graph.sources, weights, group, len(values)),
         num_vertices=len(values),
         directed=top.directed,
         duplicates="sum",
