@@ -2,10 +2,10 @@
 
 Without weights, two breadth-first searches run, from the source and, against the edges, from the target (Pohl:
 Bi-directional search, 1971). The one with the smaller frontier goes one level farther, until it reaches a vertex that
-the other has reached. All vertices within the two depths are known by then, so the best such vertex is on a shortest
-path. With weights, one search visits vertices in the order of their distance plus an estimate of what is left (A*;
-Hart, Nilsson, Raphael: A formal basis for the heuristic determination of minimum cost paths, 1968), and skips what
-cannot lead to a path shorter than the shortest known.
+the other has reached. Each knows all vertices within its depth, and they have not met before, so the depths add up to
+the length of a shortest path, and any vertex where they meet is on one. With weights, one search visits vertices in the
+order of their distance plus an estimate of what is left (A*; Hart, Nilsson, Raphael: A formal basis for the heuristic
+determination of minimum cost paths, 1968), and skips what cannot lead to a path shorter than the shortest known.
 """
 
 from __future__ import annotations
@@ -38,10 +38,7 @@ FAR = np.iinfo(np.int64).max
 
 def visit(p, src, dst):
     """The search from the source claims a target."""
-    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
-        p.steps[dst] = p.depth + 1
-        return True
-    return False
+    return fr.atomic_cas(p.parent, dst, -1, src) == -1
 
 
 def fresh(p, dst):
@@ -51,10 +48,7 @@ def fresh(p, dst):
 
 def visit_back(p, src, dst):
     """The search from the target claims the source of an edge."""
-    if fr.atomic_cas(p.child, src, -1, dst) == -1:
-        p.steps_back[src] = p.depth_back + 1
-        return True
-    return False
+    return fr.atomic_cas(p.child, src, -1, dst) == -1
 
 
 def fresh_back(p, src):
@@ -63,8 +57,8 @@ def fresh_back(p, src):
 
 
 def meeting(p, v):
-    """The length of the path over v and v itself, in one number, if both searches have reached v."""
-    return (p.steps[v] + p.steps_back[v]) * p.n + v if p.parent[v] >= 0 and p.child[v] >= 0 else FAR
+    """The number of v, if both searches have reached it."""
+    return v if p.parent[v] >= 0 and p.child[v] >= 0 else FAR
 
 
 def one(p, v):
@@ -99,7 +93,7 @@ def is_larger(p):
 
 def finished(p):
     """The searches have met, or one of them has nowhere to go."""
-    return p.best < FAR or p.size == 0 or p.size_back == 0
+    return p.middle < FAR or p.size == 0 or p.size_back == 0
 
 
 class Meet(fr.Enactor):
@@ -109,7 +103,7 @@ class Meet(fr.Enactor):
         fr.Loop(
             fr.Take("front"),
             fr.Advance(visit, where=fresh, unique="claimed"),
-            fr.Reduce(meeting, "min", into="best"),
+            fr.Reduce(meeting, "min", into="middle"),
             fr.Reduce(one, "sum", into="size"),
             fr.Split(never, rest="front"),
             times="ahead",
@@ -117,7 +111,7 @@ class Meet(fr.Enactor):
         fr.Loop(
             fr.Take("front_back"),
             fr.Advance(visit_back, where=fresh_back, unique="claimed", edges="in"),
-            fr.Reduce(meeting, "min", into="best"),
+            fr.Reduce(meeting, "min", into="middle"),
             fr.Reduce(one, "sum", into="size_back"),
             fr.Split(never, rest="front_back"),
             times="back",
@@ -231,13 +225,10 @@ def shortest_path(
 
 
 def _unweighted(g: Graph, start: int, end: int, schedule: Schedule | None) -> tuple[list[int], float, int]:
-    n = g.num_vertices
     p = fr.Problem(
         g,
         parent=fr.vertex(g.id_dtype, -1),
         child=fr.vertex(g.id_dtype, -1),
-        steps=fr.vertex("int64"),
-        steps_back=fr.vertex("int64"),
         front=fr.pile(),
         front_back=fr.pile(),
         size=fr.scalar("int64", 1),
@@ -246,18 +237,17 @@ def _unweighted(g: Graph, start: int, end: int, schedule: Schedule | None) -> tu
         depth_back=fr.scalar("int64"),
         ahead=fr.scalar("int64", 1),
         back=fr.scalar("int64", 0),
-        best=fr.scalar("int64", FAR if start != end else start),
-        limit=fr.scalar("int64", 2 * n if start != end else 0),
-        n=fr.scalar("int64", n),
+        middle=fr.scalar("int64", FAR if start != end else start),
+        limit=fr.scalar("int64", 2 * g.num_vertices if start != end else 0),
     )
     p.parent[start], p.child[end] = start, end
     p.front, p.front_back = fr.Frontier(g, [start]), fr.Frontier(g, [end])
     Meet(p, schedule).run(fr.Frontier(g))
     visited = int(((p.parent >= 0) | (p.child >= 0)).sum())
-    if int(p.best) == FAR:
+    middle = int(p.middle)
+    if middle == FAR:
         return [], math.inf, visited
-    distance, middle = divmod(int(p.best), n)
-    return path_to(p.parent, middle) + path_to(p.child, middle)[-2::-1], distance, visited
+    return path_to(p.parent, middle) + path_to(p.child, middle)[-2::-1], int(p.depth + p.depth_back), visited
 
 
 def _weighted(g: Graph, start: int, end: int, estimate: Any, schedule: Schedule | None) -> tuple[list[int], float, int]:
