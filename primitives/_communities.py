@@ -16,7 +16,7 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number, check_weights
-from frontier.primitives._tables import clear, find, refuse_parts
+from frontier.primitives._tables import FREE, find, refuse_parts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -79,20 +79,23 @@ def join(p, v):
 
 
 def tally(p, v):
-    """Add up the weights of v's edges to each community in v's table; return the sum for v's own."""
-    clear(p, v)
+    """Add up the weights of v's edges to each other community in v's table; return the sum for v's own."""
     first = fr.neighbours(p, v).start
     size = fr.degree(p, v)
+    own = p.label[v]
+    within = p.weight[v] * 0
     for e in fr.neighbours(p, v):
+        p.key[e] = FREE
         p.sum[e] = 0
     for e in fr.neighbours(p, v):
-        if fr.target(p, e) != v:
-            slot = find(p, first, size, p.label[fr.target(p, e)])
+        u = fr.target(p, e)
+        label = p.label[u]
+        if label != own:
+            slot = find(p, first, size, label)
             p.sum[slot] = p.sum[slot] + fr.weight(p, e)
-    for e in fr.neighbours(p, v):
-        if p.key[e] == p.label[v]:
-            return p.sum[e]
-    return p.sum[first] * 0 if size > 0 else p.weight[v] * 0
+        elif u != v:
+            within = within + fr.weight(p, e)
+    return within
 
 
 def move(p, v):

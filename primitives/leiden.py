@@ -78,7 +78,7 @@ def choose(p, v):
     most = 0.0
     for slot in fr.neighbours(p, v):
         label = p.key[slot]
-        if label in (FREE, v) or p.part[label] != p.part[v]:
+        if label == FREE or p.part[label] != p.part[v]:
             continue
         gain = p.sum[slot] - share * p.total[label]
         if (gain > most or (gain == most and label < best and best != v)) and linked(p, label):

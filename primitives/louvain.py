@@ -67,12 +67,12 @@ def decide(p, v):
         most = 0.0
     for slot in fr.neighbours(p, v):
         label = p.key[slot]
-        if label in (FREE, own):
+        if label == FREE:
             continue
-        if p.size[own] == 1 and p.size[label] == 1 and label > own and class_of(p, label) == p.turn - 1:
-            continue  # the one in it is mostly the vertex of the same number; if not, a swap is undone in another round
         gain = p.sum[slot] - share * p.total[label]
         if gain > most or (gain == most and label < best and best != own):
+            if p.size[own] == 1 and p.size[label] == 1 and label > own and class_of(p, label) == p.turn - 1:
+                continue  # the one in it is mostly the vertex of that number; if not, another round undoes the swap
             best = label
             most = gain
     p.next[v] = best

@@ -99,10 +99,10 @@ def test_tiny_graphs_are_not_below_networkx(compiled: Backend) -> None:
     assert np.mean(gains) > 0
 
 
-def test_the_second_time_begins_with_what_was_found(backend: Backend) -> None:
+def test_the_second_time_begins_with_what_was_found(compiled: Backend) -> None:
     """Vertices leave the communities that are given if there are better ones, and others are kept."""
     g = fr.karate()
-    h = weighted(backend(g))
+    h = weighted(compiled(g))
     xp = h.placement.memory.xp
     best = fr.louvain(g, seed=1)
     kept, communities, levels = descend(h, xp.asarray(best.label), h.contracted(best.label), 100, 1.0, 0, None)
