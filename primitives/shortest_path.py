@@ -243,7 +243,7 @@ def _unweighted(g: Graph, start: int, end: int, schedule: Schedule | None) -> tu
     p.parent[start], p.child[end] = start, end
     p.front, p.front_back = fr.Frontier(g, [start]), fr.Frontier(g, [end])
     Meet(p, schedule).run(fr.Frontier(g))
-    visited = int(((p.parent >= 0) | (p.child >= 0)).sum())
+    visited = int(g.placement.memory.xp.count_nonzero((p.parent & p.child) != -1))  # by one search or both
     middle = int(p.middle)
     if middle == FAR:
         return [], math.inf, visited
