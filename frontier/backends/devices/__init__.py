@@ -58,7 +58,6 @@ class DevicesBackend(Backend):
 
     massively_parallel = True
     keeps_pairs = True
-    has_rows = False
 
     def __init__(self, devices: tuple[int, ...] = (), chooses: bool = False) -> None:
         self.devices, self.chooses = devices, chooses
