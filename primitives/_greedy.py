@@ -1,11 +1,11 @@
-"""What both programs of :mod:`primitives.color` do: an order of the vertices, and the least colour that is free."""
+"""What the programs of :mod:`primitives.color` share: an order of the vertices, and bits of colours."""
 
 from __future__ import annotations
 
 import frontier as fr
 from frontier.primitives._ranked import before, draw
 
-__all__ = ["CLASS", "FULL", "WINDOW", "earlier", "highest", "least_free", "rank"]
+__all__ = ["CLASS", "FULL", "WINDOW", "earlier", "highest", "least", "least_free", "note", "rank"]
 
 #: Colours that are looked at together: as many bits as a number has, without its sign.
 WINDOW = 62
@@ -36,6 +36,21 @@ def least_free(bits):
             free >>= half
             place += half
     return place
+
+
+def least(p, v):
+    """The least colour that nobody has told v."""
+    word = p.row[v]
+    while p.taken[word] == FULL:
+        word += 1
+    return (word - p.row[v]) * WINDOW + least_free(p.taken[word])
+
+
+def note(p, src, dst):
+    """Set the bit of a colour at dst, if that may need so many colours."""
+    word, its_bit = p.row[dst] + p.color[src] // WINDOW, 1 << p.color[src] % WINDOW
+    if word < p.row[dst + 1] and p.taken[word] & its_bit == 0:
+        fr.atomic_or(p.taken, word, its_bit)
 
 
 def highest(p, v):

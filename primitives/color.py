@@ -10,14 +10,8 @@ A vertex that has got its colour tells later neighbours: it sets the colour's bi
 the number of neighbours that this one waits for. So an edge is walked once. A row has a bit for each colour that the
 vertex may get, and these are no more than its edges and one.
 
-The neighbours of a graph's hubs are hubs, and thousands of these would wait for one another in a chain. On a GPU
-vertices of high degree are therefore coloured in classes, from each power of two of the degree to the next. All of a
-class get a colour at once, the least that no earlier class has taken. Then each that shares it with an earlier
-neighbour of the class takes the least that is free of those that they have now, again and again until none changes.
-Every vertex then has the colour that the greedy algorithm gives it, for the first vertex of the class has, and so has
-each whose earlier neighbours have; and there are about as many rounds as colours, over the few edges within the class.
-Prefixes of an order that are processed together are in Blelloch, Fineman, Shun: Greedy sequential maximal independent
-set and matching are parallel on average, SPAA 2012.
+The neighbours of a graph's hubs are hubs, and thousands of these would wait for one another in a chain. On a GPU they
+are therefore coloured part by part, see :mod:`primitives._coloring_hubs`, before the others.
 """
 
 from __future__ import annotations
@@ -30,7 +24,8 @@ import numpy as np
 import frontier as fr
 from frontier.primitives._arguments import check_seed
 from frontier.primitives._coloring_gathered import ColoringGathered
-from frontier.primitives._greedy import CLASS, FULL, WINDOW, highest, least_free, rank
+from frontier.primitives._coloring_hubs import hubs
+from frontier.primitives._greedy import WINDOW, highest, least, note, rank
 from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before
 from frontier.program.taking import at_graph
@@ -48,85 +43,6 @@ __all__ = ["ColorResult", "Coloring", "color"]
 #: The least degree of vertices that are coloured in classes, if it is also twice the mean degree.
 HUB = 64
 
-def bound_before(p):
-    """The ranks of a part begin where those of the part before have ended."""
-    return p.bound
-
-
-def next_bound(p):
-    """The ranks of a part end after a quarter of its class, a half, or all of it."""
-    return (30 - p.bits + (p.turn - 1) // 3) * CLASS + (CLASS >> 2 - (p.turn - 1) % 3)
-
-
-def others(p, v):
-    """V is not of the part whose turn it is."""
-    return p.rank[v] < p.first or p.rank[v] >= p.bound
-
-
-def guess(p, v):
-    """Give v the least colour that no vertex of a part before has told it."""
-    word = p.row[v]
-    while p.taken[word] == FULL:
-        word += 1
-    p.color[v] = (word - p.row[v]) * WINDOW + least_free(p.taken[word])
-    p.waits[v] = 0
-
-
-def inside(p, src, dst):
-    """Keep the edges to later vertices of the part; count those at dst."""
-    if src == dst or p.rank[dst] >= p.bound or not before(p, src, dst):
-        return False
-    fr.atomic_add(p.waits, dst, 1)
-    return True
-
-
-def limit(p, v):
-    """Where the words end that v may need: for the colours in use, and one for each of its part that is before."""
-    p.end[v] = min(p.row[v + 1], p.row[v] + (p.count + p.waits[v]) // WINDOW + 1)
-
-
-def mention(p, src, dst):
-    """Set the bit of a colour among those that vertices of the same part have now."""
-    word = p.row[dst] + p.color[src] // WINDOW
-    if word < p.end[dst]:
-        fr.atomic_or(p.used, word, 1 << p.color[src] % WINDOW)
-
-
-def renew(p, v):
-    """Give v the least colour that is free now; 1 if it is another one. Four words are read at once."""
-    row, end = p.row[v], p.end[v]
-    color, word = np.int64(-1), row
-    while color < 0:
-        for ahead in (3, 2, 1, 0):
-            at = min(word + ahead, end - 1)
-            bits = p.taken[at] | p.used[at]
-            if bits != FULL:
-                color = (at - row) * WINDOW + least_free(bits)
-        word += 4
-    for at in range(row, end):
-        p.used[at] = 0
-    changed = color != p.color[v]
-    p.color[v] = color
-    return 1 if changed else 0
-
-
-def settled(p):
-    """No vertex has changed its colour."""
-    return p.changed == 0
-
-
-def most_so_far(p):
-    """The number of colours of all classes so far."""
-    return max(p.count, p.most)
-
-
-def tell(p, src, dst):
-    """Set the bit of a colour at a later vertex, if that may need so many colours."""
-    word, its_bit = p.row[dst] + p.color[src] // WINDOW, 1 << p.color[src] % WINDOW
-    if p.rank[dst] >= p.bound and word < p.row[dst + 1] and p.taken[word] & its_bit == 0:
-        fr.atomic_or(p.taken, word, its_bit)
-
-
 def few(p, v):
     """V belongs to no part."""
     return p.rank[v] >= p.bound
@@ -138,13 +54,10 @@ def later(p, src, dst):
 
 
 def paint(p, v):
-    """Give v the least colour that is free in its row of bits, unless it must wait for a neighbour."""
+    """Give v the least colour that is free, unless it must wait for a neighbour."""
     if p.waits[v] > 0:
         return False
-    word = p.row[v]
-    while p.taken[word] == FULL:
-        word += 1
-    p.color[v] = (word - p.row[v]) * WINDOW + least_free(p.taken[word])
+    p.color[v] = least(p, v)
     return True
 
 
@@ -152,9 +65,7 @@ def release(p, src, dst):
     """Tell a neighbour that has no colour yet, so comes later; true for the last one that it waits for."""
     if p.color[dst] >= 0:
         return False
-    word, its_bit = p.row[dst] + p.color[src] // WINDOW, 1 << p.color[src] % WINDOW
-    if word < p.row[dst + 1] and p.taken[word] & its_bit == 0:
-        fr.atomic_or(p.taken, word, its_bit)
+    note(p, src, dst)
     return fr.atomic_add(p.waits, dst, -1) == 1
 
 
@@ -163,28 +74,7 @@ class Coloring(fr.Enactor):
 
     loop = (
         fr.Compute(rank, over="vertices"),
-        fr.Loop(
-            fr.Set(first=bound_before, bound=next_bound),
-            fr.Sequence(fr.Split(others, rest="part"), over="vertices"),
-            fr.Compute(guess, over="part"),
-            fr.Sequence(
-                fr.Advance(inside, output="edge"),
-                fr.Compute(limit, over="part"),
-                fr.Loop(
-                    fr.Compute(mention),
-                    fr.Reduce(renew, "sum", into="changed", over="part"),
-                    until=settled,
-                    count="rounds",
-                ),
-                over="part",
-            ),
-            fr.Reduce(highest, "max", into="most", over="part"),
-            fr.Set(count=most_so_far),
-            fr.Advance(tell, output=None, over="part"),
-            fr.Take("part"),
-            times="parts",
-            count="turn",
-        ),
+        hubs,
         fr.Sequence(
             fr.Filter(few),
             fr.Gather(later, "sum", into="waits"),

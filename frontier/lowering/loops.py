@@ -61,6 +61,7 @@ class Program(Builder):
     given: FrontierState
     result: FrontierState
     made: FrontierState  # of the scope lowered last
+    whole: Step
     into: dict[Functor, str]
 
     def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
@@ -90,6 +91,7 @@ def lower(
     program = make(layout, chosen)
     functors = [fn for part in walk(step) for fn, _ in part.functors()]
     program.topology = sorted({name for fn in functors for name in effects(fn).topology})
+    program.whole = step
     program.into = dict(pair for part in walk(step) for pair in part.into_fields())
     _begin_loop(program)
     program.given = program.new_frontier()
@@ -201,6 +203,9 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
     elif over in _piles(b):
         kind = b.pile(str(over))
         current.kinds = frozenset({kind})
+        if isinstance(step, Operator) and step is not b.whole and over not in step.fills():
+            b.borrow(current, kind, str(over))
+            return current
         b.copy(current, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"], what=f"what {display_name(over)} holds")
     else:
         current.few = step.once_each  # what begins with one vertex does not grow

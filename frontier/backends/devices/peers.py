@@ -268,6 +268,11 @@ class Peers(CudaProgram):
         pile = next(key for key, var in self.state.items() if var is queue).removeprefix("pile:")
         self._set_sizes(current, self.held_in(pile), 0)
 
+    def borrow(self, current: FrontierState, kind: str, pile: str) -> None:
+        """Make a frontier what a pile holds, where that lies."""
+        super().borrow(current, kind, pile)
+        self._set_sizes(current, self.held_in(pile), 0)
+
     def take(self, name: str, current: FrontierState) -> None:
         """Make a pile's content the frontier; the pile is empty after."""
         super().take(name, current)
