@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.program.schedule import Schedule
 
-__all__ = ["IndependentSet", "IndependentSetResult", "maximal_independent_set"]
+__all__ = ["IndependentSet", "IndependentSetApart", "IndependentSetResult", "maximal_independent_set"]
 
 #: Ranks of vertices that are decided: before and after all others.
 IN, OUT = -1, 127
