@@ -155,11 +155,11 @@ def _steps(tree: Tree, outside: Array) -> Array:
     """Number of steps to the root from each vertex of the tree; steps are doubled until all are there."""
     hop, root = tree.parent.copy(), tree.root
     hop[outside] = root
-    steps = namespace_of(hop).ones(len(hop), np.int32)
+    steps: Array = namespace_of(hop).ones(len(hop), np.int32)
     steps[outside] = 0
     steps[root] = 0
     for _ in range(len(hop).bit_length() + 1):
-        astray = hop != root
+        astray: Array = hop != root
         if not astray.any():
             steps[outside] = OUTSIDE
             return steps
