@@ -143,6 +143,9 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
         assert (values.dtype, values.shape) == (self.dtype, self.shape)
         self.here[...] = values
 
+    def put(self, at: ndarray, values: ndarray) -> None:
+        self.here.put(unwrapped(at), unwrapped(values))
+
     def fill(self, value: Any) -> None:
         self.here.fill(unwrapped(value))
 

@@ -16,7 +16,7 @@ from frontier.cli import main
 from frontier.errors import VerificationError
 from frontier.graph500 import run
 from frontier.graph500.generator import generate
-from frontier.graph500.on_gpus import OnGpus
+from frontier.graph500.on_gpus import OnGpus, _make, table_of
 from frontier.graph500.roots import with_neighbor
 from frontier.graph500.validation import (
     Tree,
@@ -80,6 +80,18 @@ def test_edges_and_graphs_are_those_of_the_host(place: Placement, scale: int, fa
     held = work.held(graph)
     assert held.list_lies == lies
     assert held.bytes_an_edge == 8 * expected.num_slots / len(edges)
+
+
+def test_the_last_edges_of_a_large_list() -> None:
+    """Where numbers of edges and ids have many bits."""
+    memory = Placement.parse("cuda").memory
+    count = 16 << 31
+    with memory.using():
+        made = [memory.xp.empty(50, kind) for kind in (np.int64, np.int64, np.float32)]
+        _make(memory, count - 50, count, 31, memory.moved(table_of(7)), *made)
+    wanted = generate(31, 16, seed=7, lo=count - 50)
+    for found, expected in zip(made, (wanted.src, wanted.dst, wanted.weight), strict=True):
+        assert np.array_equal(to_host(found), expected)
 
 
 SCALE, FACTOR = 5, 1

@@ -82,7 +82,7 @@ class OnGpus(Work):
         self._tables = self._each(lambda part: self._memories[part].moved(table_of(seed)))
         self._num_vertices = 0
         self.lies = "device" if self._fits() else "host"
-        self._peak = dict.fromkeys(self._memories, 0)
+        self._peak = dict.fromkeys(getattr(place.backend, "memories", self._memories), 0)
 
     def _each(self, work: Callable[[int], Any]) -> list[Any]:
         return together.on_gpus(self._memories, work, "the edges of a Graph500 graph")
@@ -98,6 +98,12 @@ class OnGpus(Work):
 
     # ---- the list --------------------------------------------------------------------------------
 
+    def prepare(self) -> None:
+        """Make and build a very small graph in the same way, which loads what is compiled."""
+        small = OnGpus(min(self._scale, 4), 1, self._seed, self._place)
+        small._memories, small._tables = self._memories, self._tables
+        small.generate()
+        small.construct()
     def generate(self) -> None:
         """Make the list, each GPU what it will read of it."""
         parts, host = len(self._memories), None
@@ -138,6 +144,9 @@ class OnGpus(Work):
         graph = building.build(shares, place, self._memories, directed=False, duplicates="min", self_loops="drop")
         self._pieces.clear()
         self.note()
+        for memory in () if detection.simulated() else self._memories:
+            with memory.using():  # blocks of the list and of unsorted rows suit nothing that comes
+                detection.cupy().get_default_memory_pool().free_all_blocks()
         return graph.to(self._place)
 
     def _on_host(self, lo: int, hi: int) -> Piece:
@@ -210,11 +219,10 @@ class OnGpus(Work):
         edges = sum(array.nbytes for kind, array in arrays if kind == "edges")
         vertices = sum(array.nbytes for kind, array in arrays if kind != "edges")
         gpus = len(self._peak)
-        copies = 1 if graph._topology.spread is not None or gpus == 1 else gpus
+        copies = gpus if graph._topology.spread is None else 1
         return Held(
-            self.lies, vertices * gpus / max(graph.num_vertices, 1), copies * edges / self._count,
-            list(self._peak.values()),
-        )  # fmt: skip
+            self.lies, gpus * vertices / graph.num_vertices, copies * edges / self._count, list(self._peak.values())
+        )
 
 
 def _bring(values: Any, there: Any) -> None:

@@ -3,6 +3,9 @@
 Timed are the kernels, each search by itself: from the call until its arrays are complete, where they lie. A search
 from the first root goes before, untimed, as in the reference code; it loads compiled code and makes buffers. What is
 compiled while a clock runs is not counted.
+
+What goes through the list of edges is a :class:`frontier.graph500.work.Work`: here on the host and, in parts, on ranks;
+in :mod:`frontier.graph500.on_gpus` on GPUs.
 """
 
 from __future__ import annotations
@@ -87,8 +90,9 @@ def benchmark(
     """
     scale, edgefactor = whole("scale", scale, 1, MOST), whole("edgefactor", edgefactor, 1)
     roots, place = whole("roots", roots, 1), Placement.parse(backend)
-    others, clock = Others.of(place), Clock()
-    work = _work_at(place)(scale, edgefactor, seed, place)
+    others, work = Others.of(place), _work_at(place)(scale, edgefactor, seed, place)
+    work.prepare()
+    clock = Clock()
     work.generate()
     generation = others.slowest(clock.seconds)
     say(f"generated {edgefactor << scale:,} edges in {generation:.3f} s")

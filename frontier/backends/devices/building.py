@@ -229,7 +229,7 @@ class _Rows:
             src, *values = (memory.moved(array) for array in piece)
             at = _places(memory.xp, self._cursor, src - self.first)
             for array, value in zip(self.arrays, values, strict=True):
-                array[at] = value
+                array.put(at, value)  # CuPy's array[at] = value takes fewer than 2**31 elements
         self.told = ()
 
     def sort(self, duplicates: str) -> None:
