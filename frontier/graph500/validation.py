@@ -139,8 +139,7 @@ def _tree(kernel: str, root: int, parent: Any) -> Tree:
     parent = _array(parent)
     if parent.ndim != 1 or parent.dtype.kind != "i":
         _fail(kernel, root, f"parents are {parent.dtype} of shape {parent.shape}, not a list of signed integers")
-    n, xp = len(parent), namespace_of(parent)
-    tree = Tree(kernel, root, parent, xp.full(n, OUTSIDE, np.int32))
+    n, tree = len(parent), Tree(kernel, root, parent, parent[:0])  # whose levels are not known yet
     if not 0 <= root < n:
         tree.fail(f"there is no such vertex: there are {n}")
     outside = parent < 0
