@@ -11,23 +11,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.graph.labels import LabelIndex
 from frontier.memory.arrays import to_host
+from frontier.program.problem import Field
 from frontier.program.taking import at_graph
-from frontier.registry import Plan, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.graph.labels import LabelIndex
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.registry import Plan, primitive
 
 __all__ = ["BFS", "BFSResult", "bfs", "bfs_problem"]
 
@@ -108,7 +103,7 @@ def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) 
 
 
 @at_graph
-def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
+def bfs_problem(g: fr.Graph, source: int, **fields: Field) -> fr.Problem:
     """Return the problem of a search that has reached its source; ``fields`` are more fields for your own functors."""
     p = fr.Problem(g, **_fields(g.id_dtype), **fields)
     p.source = p.parent[source] = source
@@ -127,8 +122,22 @@ def _fields(ids: np.dtype[Any]) -> dict[str, Field]:
     }
 
 
-@at_graph
-def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult:
+def _facts(g: fr.Graph, result: BFSResult) -> dict[str, Any]:
+    reached = result.level >= 0
+    return {
+        "source": result.source,
+        "reached": int(np.count_nonzero(reached)),
+        "depth": int(result.level.max()),
+        "slots": int(g.out_degree[reached].sum()),
+    }
+
+
+@primitive(
+    "bfs", "levels and parents of a breadth-first search",
+    columns=("level", "parent"), verify="bfs", report=_facts, takes_source=True,
+    memory=lambda g: Plan(_fields(g.id_dtype), [BFS]),
+)  # fmt: skip
+def bfs(g: fr.Graph, source: Any, *, schedule: fr.Schedule | None = None) -> BFSResult:
     """Breadth-first search from one vertex.
 
     Parameters
@@ -158,22 +167,3 @@ def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult
     p.source = vertex  # which the program reaches: on a GPU, writing to arrays from the host is slow
     BFS(p, schedule).run()
     return BFSResult(vertex, p.level, p.parent, g.label_index)
-
-
-def _facts(g: Graph, result: BFSResult) -> dict[str, Any]:
-    reached = result.level >= 0
-    return {
-        "source": result.source,
-        "reached": int(np.count_nonzero(reached)),
-        "depth": int(result.level.max()),
-        "slots": int(g.out_degree[reached].sum()),
-    }
-
-
-register_primitive(
-    PrimitiveEntry(
-        "bfs", bfs, "levels and parents of a breadth-first search",
-        columns=("level", "parent"), verify="bfs", report=_facts, takes_source=True,
-        memory=lambda g: Plan(_fields(g.id_dtype), [BFS]),
-    )
-)  # fmt: skip

@@ -9,22 +9,17 @@ target has not seen; a pull of a vertex ends when all searches have reached it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
+from frontier.program.problem import Field
 from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["BFSMany", "BFSManyResult", "bfs_many"]
 
@@ -90,7 +85,7 @@ class BFSMany(fr.Enactor):
     )
 
 
-def many_fields(g: Graph, place: Any, sources: int) -> dict[str, Field]:
+def many_fields(g: fr.Graph, place: Any, sources: int) -> dict[str, Field]:
     """Return the fields of the searches, without those that :func:`settle` writes."""
     return {
         "place": fr.vertex("int64", place),
@@ -106,7 +101,7 @@ def many_fields(g: Graph, place: Any, sources: int) -> dict[str, Field]:
     }
 
 
-def places(g: Graph, sources: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def places(g: fr.Graph, sources: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct sources' numbers by vertex (-1 for others), and the number of each given source."""
     if isinstance(sources, str) or not np.iterable(sources):
         raise GraphError(f"sources={sources!r}: a list of vertices, as [{sources!r}]")
@@ -134,7 +129,7 @@ class BFSManyResult:
 
 
 @at_graph
-def bfs_many(g: Graph, sources: Any = None, *, schedule: Schedule | None = None) -> BFSManyResult:
+def bfs_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None = None) -> BFSManyResult:
     """Levels of breadth-first searches from many vertices.
 
     Parameters
@@ -174,14 +169,7 @@ def bfs_many(g: Graph, sources: Any = None, *, schedule: Schedule | None = None)
     return BFSManyResult(vertices[which], found)
 
 
-def _on_command_line(g: Graph, source: Any, *, count: int = 64, schedule: Schedule | None = None) -> BFSManyResult:
-    """Search from several vertices, by id from the given one on: no option holds a list."""
-    first, n = g.vertex_id(source), g.num_vertices
-    ids = [(first + i) % n for i in range(min(count, n))]
-    return bfs_many(g, ids if g.labels is None else [g.labels[v] for v in ids], schedule=schedule)
-
-
-def _facts(g: Graph, result: BFSManyResult) -> dict[str, Any]:
+def _facts(g: fr.Graph, result: BFSManyResult) -> dict[str, Any]:
     return {
         "sources": len(result.source),
         "reached": int((result.level >= 0).sum()),
@@ -190,10 +178,13 @@ def _facts(g: Graph, result: BFSManyResult) -> dict[str, Any]:
     }
 
 
-register_primitive(
-    PrimitiveEntry(
-        "bfs_many", _on_command_line, "levels of breadth-first searches from many vertices",
-        arguments=(Argument("--count", "how many sources, by id from the first on (default: 64)", type=int),),
-        takes_source=True, report=_facts,
-    )
+@primitive(
+    "bfs_many", "levels of breadth-first searches from many vertices",
+    arguments=(Argument("--count", "how many sources, by id from the first on (default: 64)", type=int),),
+    takes_source=True, report=_facts,
 )  # fmt: skip
+def _on_command_line(g: fr.Graph, source: Any, *, count: int = 64, **options: Any) -> BFSManyResult:
+    """Search from several vertices, by id from the given one on: no option holds a list."""
+    first, n = g.vertex_id(source), g.num_vertices
+    ids = [(first + i) % n for i in range(min(count, n))]
+    return bfs_many(g, ids if g.labels is None else [g.labels[v] for v in ids], **options)

@@ -10,9 +10,10 @@ harmonic centrality that of Boldi and Vigna (Axioms for centrality, 2014).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
@@ -21,14 +22,7 @@ from frontier.graph.labels import called
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number
 from frontier.primitives.bfs_many import BFSMany, arrive, many_fields, places, settle
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["Closeness", "ClosenessResult", "Harmonic", "HarmonicResult", "closeness", "harmonic"]
 
@@ -100,8 +94,26 @@ class HarmonicResult:
     centrality: NDArray[Any]
 
 
-@at_graph
-def closeness(g: Graph, *, sources: Any = None, seed: int = 0, schedule: Schedule | None = None) -> ClosenessResult:
+def _facts(g: fr.Graph, result: ClosenessResult | HarmonicResult) -> dict[str, Any]:
+    centrality = np.asarray(to_host(result.centrality))
+    if not len(centrality):
+        return {"highest": "none"}
+    best = int(centrality.argmax())
+    return {"highest": f"{centrality[best]:.6g} at {called(best, g.labels)}", "mean": float(centrality.mean())}
+
+
+_ABOUT = {
+    "arguments": (Argument("--sources", "distances from so many random vertices (default: all)", type=int),),
+    "columns": ("centrality",),
+    "report": _facts,
+    "bench_options": {"sources": 64},
+}
+
+
+@primitive("closeness", "closeness of every vertex", **_ABOUT)
+def closeness(
+    g: fr.Graph, *, sources: Any = None, seed: int = 0, schedule: fr.Schedule | None = None
+) -> ClosenessResult:
     """Closeness of every vertex: the inverse of its mean distance from the others.
 
     Parameters
@@ -135,8 +147,8 @@ def closeness(g: Graph, *, sources: Any = None, seed: int = 0, schedule: Schedul
     return ClosenessResult(near / np.maximum(total, 1) * (near / np.maximum(others, 1)), reached, total)
 
 
-@at_graph
-def harmonic(g: Graph, *, sources: Any = None, seed: int = 0, schedule: Schedule | None = None) -> HarmonicResult:
+@primitive("harmonic", "harmonic centrality of every vertex", **_ABOUT)
+def harmonic(g: fr.Graph, *, sources: Any = None, seed: int = 0, schedule: fr.Schedule | None = None) -> HarmonicResult:
     """Harmonic centrality of every vertex: the sum of the inverse distances from the others.
 
     Parameters
@@ -169,7 +181,7 @@ def harmonic(g: Graph, *, sources: Any = None, seed: int = 0, schedule: Schedule
 
 
 def _run(
-    g: Graph, program: type[fr.Enactor], sources: Any, seed: int, schedule: Schedule | None, **dtypes: str
+    g: fr.Graph, program: type[fr.Enactor], sources: Any, seed: int, schedule: fr.Schedule | None, **dtypes: str
 ) -> tuple[fr.Problem, Any]:
     """Return the problem after the searches, and how many sources each vertex has besides itself."""
     n = g.num_vertices
@@ -189,27 +201,3 @@ def _run(
     p = fr.Problem(g, **many_fields(g, place, int(is_source.sum())), **fields)
     program(p, schedule).run()
     return p, g.placement.memory.moved((is_source.sum() - is_source).astype(np.float64))
-
-
-def _facts(g: Graph, result: ClosenessResult | HarmonicResult) -> dict[str, Any]:
-    centrality = np.asarray(to_host(result.centrality))
-    if not len(centrality):
-        return {"highest": "none"}
-    best = int(centrality.argmax())
-    return {"highest": f"{centrality[best]:.6g} at {called(best, g.labels)}", "mean": float(centrality.mean())}
-
-
-_SOURCES = (Argument("--sources", "distances from so many random vertices (default: all)", type=int),)
-
-register_primitive(
-    PrimitiveEntry(
-        "closeness", closeness, "closeness of every vertex", arguments=_SOURCES,
-        columns=("centrality",), report=_facts, bench_options={"sources": 64},
-    )
-)  # fmt: skip
-register_primitive(
-    PrimitiveEntry(
-        "harmonic", harmonic, "harmonic centrality of every vertex", arguments=_SOURCES,
-        columns=("centrality",), report=_facts, bench_options={"sources": 64},
-    )
-)  # fmt: skip

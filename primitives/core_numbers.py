@@ -11,18 +11,13 @@ current k, so in the end they are the core numbers, and whoever lowers one to k 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._oriented import simple
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["CoreNumbers", "CoreNumbersResult", "core_numbers"]
 
@@ -125,8 +120,12 @@ class CoreNumbersResult:
     degeneracy: int
 
 
-@at_graph
-def core_numbers(g: Graph, *, schedule: Schedule | None = None) -> CoreNumbersResult:
+def _facts(g: fr.Graph, result: CoreNumbersResult) -> dict[str, Any]:
+    return {"degeneracy": result.degeneracy, "in the innermost core": int((result.core == result.degeneracy).sum())}
+
+
+@primitive("core_numbers", "core numbers of the vertices", columns=("core",), report=_facts)
+def core_numbers(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> CoreNumbersResult:
     """Compute the core number of every vertex.
 
     The k-core is the largest subgraph in which every vertex has at least k neighbours.
@@ -156,12 +155,3 @@ def core_numbers(g: Graph, *, schedule: Schedule | None = None) -> CoreNumbersRe
     if g.num_vertices:
         (CoreNumbersDivided if divides else CoreNumbers)(p, schedule).run()
     return CoreNumbersResult(p.core if divides else p.degree, max(int(p.k), 0))
-
-
-def _facts(g: Graph, result: CoreNumbersResult) -> dict[str, Any]:
-    return {"degeneracy": result.degeneracy, "in the innermost core": int((result.core == result.degeneracy).sum())}
-
-
-register_primitive(
-    PrimitiveEntry("core_numbers", core_numbers, "core numbers of the vertices", columns=("core",), report=_facts)
-)

@@ -11,21 +11,15 @@ all vertices are searched from. Searches run by :func:`frontier.bfs_many`, or on
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.graph.labels import called
 from frontier.memory.arrays import to_host
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["DiameterResult", "EccentricityResult", "diameter", "eccentricity"]
 
@@ -79,7 +73,7 @@ class DiameterResult:
 class Bounds:
     """Lower and upper bounds of all eccentricities."""
 
-    def __init__(self, g: Graph) -> None:
+    def __init__(self, g: fr.Graph) -> None:
         self.degree = np.asarray(to_host(g.out_degree))
         label = np.asarray(to_host(fr.connected_components(g).label))
         self.upper = np.bincount(label)[label] - 1  # no path visits a vertex twice
@@ -100,8 +94,13 @@ class Bounds:
         return left[np.lexsort((-self.degree[left], key))[:count]]
 
 
-@at_graph
-def eccentricity(g: Graph, *, schedule: Schedule | None = None) -> EccentricityResult:
+def _facts(g: fr.Graph, result: EccentricityResult) -> dict[str, Any]:
+    facts = {"diameter": result.diameter, "radius": result.radius, "searches": result.searches}
+    return {**facts, "slots": g.num_slots * result.searches}
+
+
+@primitive("eccentricity", "largest distance from every vertex", columns=("eccentricity",), report=_facts)
+def eccentricity(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> EccentricityResult:
     """Eccentricity of every vertex: its largest distance to a vertex that it reaches.
 
     Parameters
@@ -133,12 +132,22 @@ def eccentricity(g: Graph, *, schedule: Schedule | None = None) -> EccentricityR
     return EccentricityResult(bounds.lower, searches)
 
 
-def _many(g: Graph, ids: NDArray[Any], schedule: Schedule | None) -> Any:
+def _many(g: fr.Graph, ids: NDArray[Any], schedule: fr.Schedule | None) -> Any:
     return fr.bfs_many(g, ids if g.labels is None else [g.labels[v] for v in ids], schedule=schedule).level
 
 
-@at_graph
-def diameter(g: Graph, *, schedule: Schedule | None = None) -> DiameterResult:
+def _diameter_facts(g: fr.Graph, result: DiameterResult) -> dict[str, Any]:
+    ends = f"{called(result.source, g.labels)} to {called(result.target, g.labels)}" if result.source >= 0 else "none"
+    return {
+        "diameter": result.diameter,
+        "from": ends,
+        "searches": result.searches,
+        "slots": g.num_slots * result.searches,
+    }
+
+
+@primitive("diameter", "largest distance between two vertices", report=_diameter_facts)
+def diameter(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> DiameterResult:
     """Largest distance between two vertices of a graph.
 
     Parameters
@@ -172,36 +181,11 @@ def diameter(g: Graph, *, schedule: Schedule | None = None) -> DiameterResult:
     return _ends(g, int(bounds.lower.argmax()), searches, schedule)
 
 
-def _search(g: Graph, source: int, schedule: Schedule | None) -> Any:
+def _search(g: fr.Graph, source: int, schedule: fr.Schedule | None) -> Any:
     return fr.bfs(g, source if g.labels is None else g.labels[source], schedule=schedule)
 
 
-def _ends(g: Graph, source: int, searches: int, schedule: Schedule | None) -> DiameterResult:
+def _ends(g: fr.Graph, source: int, searches: int, schedule: fr.Schedule | None) -> DiameterResult:
     """Return the result, with a vertex that is farthest from the source."""
     level = np.asarray(to_host(_search(g, source, schedule).level))
     return DiameterResult(int(level.max()), source, int(level.argmax()), searches + 1)
-
-
-def _facts(g: Graph, result: EccentricityResult) -> dict[str, Any]:
-    facts = {"diameter": result.diameter, "radius": result.radius, "searches": result.searches}
-    return {**facts, "slots": g.num_slots * result.searches}
-
-
-def _diameter_facts(g: Graph, result: DiameterResult) -> dict[str, Any]:
-    ends = f"{called(result.source, g.labels)} to {called(result.target, g.labels)}" if result.source >= 0 else "none"
-    return {
-        "diameter": result.diameter,
-        "from": ends,
-        "searches": result.searches,
-        "slots": g.num_slots * result.searches,
-    }
-
-
-register_primitive(
-    PrimitiveEntry(
-        "eccentricity", eccentricity, "largest distance from every vertex", columns=("eccentricity",), report=_facts
-    )
-)
-register_primitive(
-    PrimitiveEntry("diameter", diameter, "largest distance between two vertices", report=_diameter_facts)
-)

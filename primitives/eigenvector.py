@@ -8,18 +8,13 @@ values to the sums that it gathers, which shifts all eigenvalues by 1, so that i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["Eigenvector", "EigenvectorResult", "WeightedEigenvector", "eigenvector_centrality"]
 
@@ -83,14 +78,18 @@ class EigenvectorResult:
     tolerance: float
 
 
-@at_graph
+@primitive(
+    "eigenvector_centrality", "eigenvector centrality of every vertex",
+    arguments=ARGUMENTS, columns=("centrality",),
+    report=facts(highest="centrality"), bench_options={"tolerance": 1e-6},
+)  # fmt: skip
 def eigenvector_centrality(
-    g: Graph,
+    g: fr.Graph,
     *,
     tolerance: float = 1e-9,
     weighted: bool = False,
     max_iterations: int = 1000,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> EigenvectorResult:
     """Eigenvector centrality of every vertex.
 
@@ -136,12 +135,3 @@ def eigenvector_centrality(
     result = EigenvectorResult(p.centrality, int(p.iterations), float(p.change), float(tolerance))
     refuse_swinging("eigenvector centrality", result, n)
     return result
-
-
-register_primitive(
-    PrimitiveEntry(
-        "eigenvector_centrality", eigenvector_centrality, "eigenvector centrality of every vertex",
-        arguments=ARGUMENTS, columns=("centrality",),
-        report=facts(highest="centrality"), bench_options={"tolerance": 1e-6},
-    )
-)  # fmt: skip

@@ -8,18 +8,13 @@ both are scaled to sum 1. They converge to the singular vectors of the largest s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["HITS", "HITSResult", "WeightedHITS", "hits"]
 
@@ -96,14 +91,18 @@ class HITSResult:
     tolerance: float
 
 
-@at_graph
+@primitive(
+    "hits", "hubs and authorities of every vertex",
+    arguments=ARGUMENTS, columns=("hub", "authority"),
+    report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
+)  # fmt: skip
 def hits(
-    g: Graph,
+    g: fr.Graph,
     *,
     tolerance: float = 1e-9,
     weighted: bool = False,
     max_iterations: int = 1000,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> HITSResult:
     """Hub and authority values of every vertex.
 
@@ -152,12 +151,3 @@ def hits(
     result = HITSResult(p.hub, p.authority, int(p.iterations), float(p.change), float(tolerance))
     refuse_swinging("HITS", result, n)
     return result
-
-
-register_primitive(
-    PrimitiveEntry(
-        "hits", hits, "hubs and authorities of every vertex",
-        arguments=ARGUMENTS, columns=("hub", "authority"),
-        report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
-    )
-)  # fmt: skip

@@ -9,21 +9,15 @@ Simpson, 1943, for the overlap coefficient.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.memory.arrays import matching
 from frontier.primitives._oriented import at_hand, canonical, simple, slots_in, supports
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["Jaccard", "JaccardResult", "jaccard"]
 
@@ -64,8 +58,14 @@ class JaccardResult:
     common: NDArray[Any]
 
 
-@at_graph
-def jaccard(g: Graph, *, schedule: Schedule | None = None) -> JaccardResult:
+def _facts(g: fr.Graph, result: JaccardResult) -> dict[str, Any]:
+    if not g.num_slots:
+        return {"edges": 0}
+    return {"mean jaccard": float(result.jaccard.mean()), "mean overlap": float(result.overlap.mean())}
+
+
+@primitive("jaccard", "Jaccard and overlap coefficients of the endpoints of every edge", report=_facts)
+def jaccard(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> JaccardResult:
     """Compute how similar the neighbourhoods of the endpoints of every edge are.
 
     Parameters
@@ -107,14 +107,3 @@ def jaccard(g: Graph, *, schedule: Schedule | None = None) -> JaccardResult:
         loops = xp.flatnonzero(places == plain.num_slots)
         found[2][loops] = here.out_degree[at_hand(g).targets[loops]]
     return JaccardResult(*found)
-
-
-def _facts(g: Graph, result: JaccardResult) -> dict[str, Any]:
-    if not g.num_slots:
-        return {"edges": 0}
-    return {"mean jaccard": float(result.jaccard.mean()), "mean overlap": float(result.overlap.mean())}
-
-
-register_primitive(
-    PrimitiveEntry("jaccard", jaccard, "Jaccard and overlap coefficients of the endpoints of every edge", report=_facts)
-)

@@ -11,23 +11,17 @@ k-truss.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.memory.arrays import matching
 from frontier.primitives._arguments import check_number
 from frontier.primitives._oriented import at_hand, canonical, simple, slots_in, supports, with_slots
 from frontier.primitives.core_numbers import core_numbers
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["KTruss", "KTrussResult", "k_truss"]
 
@@ -100,11 +94,19 @@ class KTrussResult:
     count: int
     mask: NDArray[Any] = field(repr=False)
     degree: NDArray[Any] = field(repr=False)
-    graph: Graph = field(repr=False)
+    graph: fr.Graph = field(repr=False)
 
 
-@at_graph
-def k_truss(g: Graph, k: int = 3, *, schedule: Schedule | None = None) -> KTrussResult:
+def _facts(g: fr.Graph, result: KTrussResult) -> dict[str, Any]:
+    return {"k": result.k, "edges": result.count, "vertices": int((result.degree > 0).sum())}
+
+
+@primitive(
+    "k_truss", "the largest subgraph whose edges are all in k - 2 triangles",
+    arguments=(Argument("--k", "at least 2 (default: 3)", type=int),),
+    columns=("degree",), report=_facts,
+)  # fmt: skip
+def k_truss(g: fr.Graph, k: int = 3, *, schedule: fr.Schedule | None = None) -> KTrussResult:
     """Find the k-truss: the largest subgraph in which every edge is in at least k - 2 triangles.
 
     Parameters
@@ -145,7 +147,7 @@ def k_truss(g: Graph, k: int = 3, *, schedule: Schedule | None = None) -> KTruss
     return KTrussResult(int(k), count, mask, at_hand(truss).out_degree.astype(np.int64), truss)
 
 
-def _peeled(g: Graph, k: int, schedule: Schedule | None) -> Any:
+def _peeled(g: fr.Graph, k: int, schedule: fr.Schedule | None) -> Any:
     """Return which slots of a simple graph are in its k-truss."""
     slots, support = supports(g, schedule)
     here = at_hand(g)
@@ -164,16 +166,3 @@ def _peeled(g: Graph, k: int, schedule: Schedule | None) -> Any:
     )
     KTruss(p, schedule).run(fr.Frontier(g, slots, kind="edge"))
     return matching(p.removed, own)[own] == 0
-
-
-def _facts(g: Graph, result: KTrussResult) -> dict[str, Any]:
-    return {"k": result.k, "edges": result.count, "vertices": int((result.degree > 0).sum())}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "k_truss", k_truss, "the largest subgraph whose edges are all in k - 2 triangles",
-        arguments=(Argument("--k", "at least 2 (default: 3)", type=int),),
-        columns=("degree",), report=_facts,
-    )
-)  # fmt: skip

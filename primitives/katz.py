@@ -8,25 +8,18 @@ one edge more each time, so it converges if and only if alpha is below 1 / (larg
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives._arguments import check_number, values_of_vertices
 from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["Katz", "KatzResult", "WeightedKatz", "katz"]
 
@@ -84,9 +77,13 @@ class KatzResult:
     tolerance: float
 
 
-@at_graph
+@primitive(
+    "katz", "Katz centrality of every vertex",
+    arguments=(Argument("--alpha", "factor for each edge of a walk (default: 0.1)"), *ARGUMENTS),
+    columns=("centrality",), report=facts(highest="centrality"), bench_options={"alpha": 1e-6, "tolerance": 1e-6},
+)  # fmt: skip
 def katz(
-    g: Graph,
+    g: fr.Graph,
     *,
     alpha: float = 0.1,
     beta: float | ArrayLike | Mapping[Any, float] = 1.0,
@@ -94,7 +91,7 @@ def katz(
     tolerance: float = 1e-9,
     weighted: bool = False,
     max_iterations: int = 1000,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> KatzResult:
     """Katz centrality of every vertex.
 
@@ -158,12 +155,3 @@ def katz(
     result = KatzResult(found, int(p.iterations), float(p.change), float(alpha), float(tolerance))
     refuse_swinging("Katz centrality", result, n, ": alpha must be below 1 / (largest eigenvalue)")
     return result
-
-
-register_primitive(
-    PrimitiveEntry(
-        "katz", katz, "Katz centrality of every vertex",
-        arguments=(Argument("--alpha", "factor for each edge of a walk (default: 0.1)"), *ARGUMENTS),
-        columns=("centrality",), report=facts(highest="centrality"), bench_options={"alpha": 1e-6, "tolerance": 1e-6},
-    )
-)  # fmt: skip

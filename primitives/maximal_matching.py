@@ -12,22 +12,16 @@ SPAA 2012). With ``weighted``, heavier edges come first, and ranks decide betwee
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives._arguments import check_seed
 from frontier.primitives._oriented import simple
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["HeaviestMatching", "Matching", "MatchingResult", "maximal_matching"]
 
@@ -116,9 +110,17 @@ class MatchingResult:
     count: int
 
 
-@at_graph
+def _facts(g: fr.Graph, result: MatchingResult) -> dict[str, Any]:
+    return {"edges of the matching": result.count}
+
+
+@primitive(
+    "maximal_matching", "a maximal matching",
+    arguments=(Argument("--weighted", "whether heavier edges come first (default: no)", type=bool),),
+    columns=("partner",), report=_facts,
+)  # fmt: skip
 def maximal_matching(
-    g: Graph, *, weighted: bool = False, seed: int = 0, schedule: Schedule | None = None
+    g: fr.Graph, *, weighted: bool = False, seed: int = 0, schedule: fr.Schedule | None = None
 ) -> MatchingResult:
     """Find a maximal matching: edges without common endpoints, to which no edge can be added.
 
@@ -171,16 +173,3 @@ def maximal_matching(
     if g.num_vertices:
         (HeaviestMatching if weighted else Matching)(p, schedule).run()
     return MatchingResult(p.partner, int(p.count))
-
-
-def _facts(g: Graph, result: MatchingResult) -> dict[str, Any]:
-    return {"edges of the matching": result.count}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "maximal_matching", maximal_matching, "a maximal matching",
-        arguments=(Argument("--weighted", "whether heavier edges come first (default: no)", type=bool),),
-        columns=("partner",), report=_facts,
-    )
-)  # fmt: skip

@@ -9,17 +9,12 @@ does not make others be rejected more often.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import frontier as fr
 from frontier.primitives._arguments import check_number
 from frontier.primitives._walks import ARGUMENTS, WalksResult, add_up, by_weight, check, facts, key_of, run, uniform
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["Node2Vec", "WeightedNode2Vec", "node2vec_walks"]
 
@@ -138,9 +133,17 @@ class WeightedNode2Vec(fr.Enactor):
     loop = (fr.Compute(add_up, over="vertices"), fr.Compute(weighted_node2vec_walk, over="walks"))
 
 
-@at_graph
+@primitive(
+    "node2vec_walks", "a walk of node2vec from every vertex",
+    arguments=(
+        *ARGUMENTS,
+        Argument("--p", "weight of going back is 1/p (default: 1)"),
+        Argument("--q", "weight of going away is 1/q (default: 1)"),
+    ),
+    columns=("end",), report=facts,
+)  # fmt: skip
 def node2vec_walks(
-    g: Graph,
+    g: fr.Graph,
     starts: Any = None,
     length: int = 80,
     *,
@@ -148,7 +151,7 @@ def node2vec_walks(
     q: float = 1.0,
     weighted: bool = False,
     seed: int = 0,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> WalksResult:
     """Second-order random walks of node2vec.
 
@@ -191,16 +194,3 @@ def node2vec_walks(
         **({"upto": fr.edge("float64")} if weighted else {}),
     }
     return run(g, WeightedNode2Vec if weighted else Node2Vec, starts, length, seed, schedule, more)
-
-
-register_primitive(
-    PrimitiveEntry(
-        "node2vec_walks", node2vec_walks, "a walk of node2vec from every vertex",
-        arguments=(
-            *ARGUMENTS,
-            Argument("--p", "weight of going back is 1/p (default: 1)"),
-            Argument("--q", "weight of going away is 1/q (default: 1)"),
-        ),
-        columns=("end",), report=facts,
-    )
-)  # fmt: skip

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
@@ -23,14 +24,7 @@ from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._arguments import check_number
 from frontier.primitives.pagerank import pagerank
 from frontier.primitives.salsa import salsa
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["FollowResult", "PersonalizedResult", "personalized_pagerank", "who_to_follow"]
 
@@ -51,16 +45,23 @@ class PersonalizedResult:
     iterations: int
 
 
-@at_graph
+@primitive(
+    "personalized_pagerank", "PageRank with jumps to a vertex",
+    arguments=(
+        Argument("--damping", "probability to follow an edge (default: 0.85)"),
+        Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
+    ),
+    takes_source=True, columns=("rank",), report=lambda g, r: {"iterations": r.iterations},
+)  # fmt: skip
 def personalized_pagerank(
-    g: Graph,
+    g: fr.Graph,
     seeds: Any,
     *,
     damping: float = 0.85,
     tolerance: float = 1e-9,
     weighted: bool = False,
     max_iterations: int = 1000,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> PersonalizedResult:
     """PageRank with jumps to seeds only: how near each vertex is to them.
 
@@ -110,7 +111,7 @@ def _is_many(seeds: Any) -> bool:
     return isinstance(seeds, Sequence) and not isinstance(seeds, str | bytes)
 
 
-def _vertices(g: Graph, seeds: Any) -> NDArray[Any]:
+def _vertices(g: fr.Graph, seeds: Any) -> NDArray[Any]:
     found = np.array([g.vertex_id(each) for each in (seeds if _is_many(seeds) else [seeds])], np.int64)
     if not len(found):
         raise GraphError("seeds: at least one vertex is needed in each set")
@@ -136,15 +137,23 @@ class FollowResult:
     circle: NDArray[Any]
 
 
-@at_graph
+@primitive(
+    "who_to_follow", "vertices that a vertex should have edges to",
+    arguments=(
+        Argument("--count", "how many to recommend (default: 10)", type=int),
+        Argument("--circle", "size of the circle of trust (default: 500)", type=int),
+    ),
+    takes_source=True,
+    report=lambda g, r: {"recommended": " ".join(map(str, r.recommended)) or "none", "circle": len(r.circle)},
+)  # fmt: skip
 def who_to_follow(
-    g: Graph,
+    g: fr.Graph,
     source: Any,
     *,
     count: int = 10,
     circle: int = 500,
     damping: float = 0.85,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> FollowResult:
     """Vertices that a vertex should have edges to.
 
@@ -195,26 +204,3 @@ def who_to_follow(
     best = np.argsort(-authority, kind="stable")[: int(count)]
     best = best[authority[best] > 0]
     return FollowResult(best, authority[best], trusted)
-
-
-register_primitive(
-    PrimitiveEntry(
-        "who_to_follow", who_to_follow, "vertices that a vertex should have edges to",
-        arguments=(
-            Argument("--count", "how many to recommend (default: 10)", type=int),
-            Argument("--circle", "size of the circle of trust (default: 500)", type=int),
-        ),
-        takes_source=True,
-        report=lambda g, r: {"recommended": " ".join(map(str, r.recommended)) or "none", "circle": len(r.circle)},
-    )
-)  # fmt: skip
-register_primitive(
-    PrimitiveEntry(
-        "personalized_pagerank", personalized_pagerank, "PageRank with jumps to a vertex",
-        arguments=(
-            Argument("--damping", "probability to follow an edge (default: 0.85)"),
-            Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
-        ),
-        takes_source=True, columns=("rank",), report=lambda g, r: {"iterations": r.iterations},
-    )
-)  # fmt: skip

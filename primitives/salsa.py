@@ -10,18 +10,13 @@ graph does not take all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._power import ARGUMENTS, converged, facts, iteration, refuse_swinging
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["SALSA", "SALSAResult", "salsa"]
 
@@ -108,9 +103,13 @@ class SALSAResult:
     tolerance: float
 
 
-@at_graph
+@primitive(
+    "salsa", "hubs and authorities of every vertex, by random walks",
+    arguments=ARGUMENTS[:2], columns=("hub", "authority"),
+    report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
+)  # fmt: skip
 def salsa(
-    g: Graph, *, tolerance: float = 1e-9, max_iterations: int = 1000, schedule: Schedule | None = None
+    g: fr.Graph, *, tolerance: float = 1e-9, max_iterations: int = 1000, schedule: fr.Schedule | None = None
 ) -> SALSAResult:
     """Hub and authority values of every vertex, by random walks.
 
@@ -161,12 +160,3 @@ def salsa(
     result = SALSAResult(p.hub, p.authority, int(p.iterations), float(p.change), float(tolerance))
     refuse_swinging("SALSA", result, n)
     return result
-
-
-register_primitive(
-    PrimitiveEntry(
-        "salsa", salsa, "hubs and authorities of every vertex, by random walks",
-        arguments=ARGUMENTS[:2], columns=("hub", "authority"),
-        report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
-    )
-)  # fmt: skip

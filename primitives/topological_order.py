@@ -9,24 +9,18 @@ end, then each of them has an in-edge from another one that is left, and followi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.labels import called
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._oriented import at_hand
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.program.problem import Field
+from frontier.registry import primitive
 
 __all__ = ["Kahn", "KahnDivided", "TopologicalOrderResult", "topological_order"]
 
@@ -98,12 +92,20 @@ def _fields(entering: Any, ids: np.dtype[Any]) -> dict[str, Field]:
     }
 
 
-def _program(g: Graph) -> type[fr.Enactor]:
+def _program(g: fr.Graph) -> type[fr.Enactor]:
     return KahnDivided if g.placement.divides else Kahn
 
 
-@at_graph
-def topological_order(g: Graph, *, schedule: Schedule | None = None) -> TopologicalOrderResult:
+def _facts(g: fr.Graph, result: TopologicalOrderResult) -> dict[str, Any]:
+    widest = int(np.bincount(to_host(result.level)).max()) if g.num_vertices else 0
+    return {"levels": result.depth, "vertices on the widest": widest}
+
+
+@primitive(
+    "topological_order", "topological order of a directed acyclic graph",
+    columns=("order", "level"), report=_facts,
+)  # fmt: skip
+def topological_order(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> TopologicalOrderResult:
     """Order the vertices of a directed acyclic graph such that every edge leads forward.
 
     Parameters
@@ -148,7 +150,7 @@ def _by_level(level: Any, depth: int) -> Any:
     return level.argsort()  # stable in CuPy
 
 
-def _on_cycle(g: Graph, left: NDArray[np.bool_]) -> int:
+def _on_cycle(g: fr.Graph, left: NDArray[np.bool_]) -> int:
     """Return a vertex on a cycle, given the vertices that have no level: each has an in-edge from another one."""
     src, dst = to_host(g.sources), to_host(g.targets)
     between = left[src] & left[dst]
@@ -159,16 +161,3 @@ def _on_cycle(g: Graph, left: NDArray[np.bool_]) -> int:
         seen.add(vertex)
         vertex = int(before[vertex])
     return vertex
-
-
-def _facts(g: Graph, result: TopologicalOrderResult) -> dict[str, Any]:
-    widest = int(np.bincount(to_host(result.level)).max()) if g.num_vertices else 0
-    return {"levels": result.depth, "vertices on the widest": widest}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "topological_order", topological_order, "topological order of a directed acyclic graph",
-        columns=("order", "level"), report=_facts,
-    )
-)  # fmt: skip

@@ -8,9 +8,10 @@ order of their times once, so that those which may follow are the end of a list.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
@@ -27,15 +28,8 @@ from frontier.primitives._walks import (
     run,
     uniform,
 )
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.program.problem import Field
+from frontier.registry import Argument, primitive
 
 __all__ = ["TemporalWalks", "Walks", "WalksResult", "WeightedWalks", "random_walks"]
 
@@ -131,16 +125,20 @@ class TemporalWalks(fr.Enactor):
     loop = (fr.Compute(add_up_in_order, over="vertices"), fr.Compute(temporal_walk, over="walks"))
 
 
-@at_graph
+@primitive(
+    "random_walks", "a random walk from every vertex",
+    arguments=(*ARGUMENTS, Argument("--times", "edge column of times that must not decrease", type=str)),
+    columns=("end",), report=facts,
+)  # fmt: skip
 def random_walks(
-    g: Graph,
+    g: fr.Graph,
     starts: Any = None,
     length: int = 80,
     *,
     weighted: bool = False,
     times: str | None = None,
     seed: int = 0,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> WalksResult:
     """Random walks from given vertices, all at the same time.
 
@@ -196,7 +194,7 @@ def random_walks(
     return run(g, walks, starts, length, seed, schedule, more)
 
 
-def _in_order(g: Graph, times: str) -> tuple[NDArray[Any], NDArray[Any]]:
+def _in_order(g: fr.Graph, times: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """The time of each edge slot, and the slots of each vertex by time."""
     if times not in g.edges:
         raise GraphError(f"there is no edge column {times!r}: there is {', '.join(map(repr, g.edges)) or 'none'}")
@@ -208,12 +206,3 @@ def _in_order(g: Graph, times: str) -> tuple[NDArray[Any], NDArray[Any]]:
     xp = g.placement.memory.xp
     order = _build_arrays._argsort(xp, time)
     return time, order[_build_arrays._argsort(xp, g.sources[order])]
-
-
-register_primitive(
-    PrimitiveEntry(
-        "random_walks", random_walks, "a random walk from every vertex",
-        arguments=(*ARGUMENTS, Argument("--times", "edge column of times that must not decrease", type=str)),
-        columns=("end",), report=facts,
-    )
-)  # fmt: skip
