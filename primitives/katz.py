@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives._arguments import check_number, values_of_vertices
-from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
+from frontier.primitives._power import ARGUMENTS, check_weighted, facts, iterations, scalars, settled
 from frontier.registry import Argument, primitive
 
 __all__ = ["Katz", "KatzResult", "WeightedKatz", "katz"]
@@ -32,28 +32,24 @@ def renew(p, v):
     return change
 
 
-def _iterations(product: str) -> fr.Loop:
+def _loop(product: str) -> fr.Loop:
     """Sum up ``plus_first`` or ``plus_times``, products without and with weights."""
-    return fr.Loop(
+    return iterations(
         fr.Gather(**fr.semiring(product, "centrality"), into="sum"),
         fr.Reduce(renew, "sum", into="change"),
-        over="vertices",
-        until=converged,
-        times="limit",
-        count="iterations",
     )
 
 
 class Katz(fr.Enactor):
     """Add up walks, longer and longer ones."""
 
-    loop = _iterations("plus_first")
+    loop = _loop("plus_first")
 
 
 class WeightedKatz(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = _iterations("plus_times")
+    loop = _loop("plus_times")
 
 
 @dataclass(frozen=True)
@@ -127,14 +123,10 @@ def katz(
     -----
     O(n + m) work an iteration.
     """
-    scalars = iteration(tolerance, max_iterations)
     check_number("alpha", alpha, np.isfinite, "it must be finite")
     check_weighted(g, "Katz centrality", weighted)
     n = g.num_vertices
-    if isinstance(beta, int | float):
-        own = np.full(n, float(beta))
-    else:
-        own = values_of_vertices(g, "beta", beta)
+    own = np.full(n, float(beta)) if isinstance(beta, int | float) else values_of_vertices(g, "beta", beta)
     if not np.isfinite(own).all():
         raise GraphError("beta holds finite numbers")
     p = fr.Problem(
@@ -143,7 +135,7 @@ def katz(
         sum=fr.vertex("float64"),
         beta=fr.vertex("float64", g.placement.memory.moved(own)),
         alpha=fr.scalar("float64", float(alpha)),
-        **scalars,
+        **scalars(tolerance, max_iterations),
     )
     if n:
         (WeightedKatz if weighted else Katz)(p, schedule).run()
@@ -153,5 +145,4 @@ def katz(
     if normalized and 0 < norm < np.inf:
         found = found / norm
     result = KatzResult(found, int(p.iterations), float(p.change), float(alpha), float(tolerance))
-    refuse_swinging("Katz centrality", result, n, ": alpha must be below 1 / (largest eigenvalue)")
-    return result
+    return settled("Katz centrality", result, ": alpha must be below 1 / (largest eigenvalue)")
