@@ -11,12 +11,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.memory.arrays import matching
-from frontier.primitives._oriented import at_hand, canonical, simple, slots_in, supports
+from frontier.primitives._oriented import at_hand, simple, slots_in, supports
 from frontier.registry import primitive
 
 __all__ = ["Jaccard", "JaccardResult", "jaccard"]
@@ -85,15 +84,12 @@ def jaccard(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> JaccardResul
     O(m sqrt(m)) work.
     """
     plain = simple(g)
-    slots, support = supports(plain, schedule)
-    own = canonical(plain, slots)
+    _, own, support = supports(plain, schedule)
     here = at_hand(plain)
     xp = here.placement.memory.xp
-    every = here.placement.memory.full(plain.num_slots, 0, np.int32)
-    every[slots] = support
     p = fr.Problem(
         plain,
-        support=fr.edge("int32", every),
+        support=fr.edge("int32", support),
         own=fr.edge(own.dtype, own),
         common=fr.edge("int64"),
         jaccard=fr.edge("float64"),

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 import frontier as fr
 from frontier.memory.arrays import matching
 from frontier.primitives._arguments import check_number
-from frontier.primitives._oriented import at_hand, canonical, simple, slots_in, supports, with_slots
+from frontier.primitives._oriented import at_hand, simple, slots_in, supports, with_slots
 from frontier.primitives.core_numbers import core_numbers
 from frontier.registry import Argument, primitive
 
@@ -97,14 +97,11 @@ class KTrussResult:
     graph: fr.Graph = field(repr=False)
 
 
-def _facts(g: fr.Graph, result: KTrussResult) -> dict[str, Any]:
-    return {"k": result.k, "edges": result.count, "vertices": int((result.degree > 0).sum())}
-
-
 @primitive(
     "k_truss", "the largest subgraph whose edges are all in k - 2 triangles",
     arguments=(Argument("--k", "at least 2 (default: 3)", type=int),),
-    columns=("degree",), report=_facts,
+    columns=("degree",),
+    report=lambda g, r: {"k": r.k, "edges": r.count, "vertices": int((r.degree > 0).sum())},
 )  # fmt: skip
 def k_truss(g: fr.Graph, k: int = 3, *, schedule: fr.Schedule | None = None) -> KTrussResult:
     """Find the k-truss: the largest subgraph in which every edge is in at least k - 2 triangles.
@@ -135,34 +132,25 @@ def k_truss(g: fr.Graph, k: int = 3, *, schedule: fr.Schedule | None = None) -> 
     plain = simple(g)
     here = at_hand(plain)
     core = core_numbers(here, schedule=schedule).core >= k - 1
+    mask = core[here.sources] & core[here.targets]
     xp = here.placement.memory.xp
-    kept = xp.flatnonzero(core[here.sources] & core[here.targets])
-    alive = _peeled(with_slots(plain, kept), int(k), schedule)
-    mask = here.placement.memory.full(plain.num_slots, False, np.bool_)
-    mask[kept] = alive
+    kept = xp.flatnonzero(mask)
+    part = with_slots(plain, kept)
+    slots, own, support = supports(part, schedule)
+    p = fr.Problem(
+        part,
+        support=fr.edge("int32", support, combine="sum"),
+        own=fr.edge(own.dtype, own),
+        removed=fr.edge("int32"),
+        weak=fr.pile("edge"),
+        needed=fr.scalar("int64", int(k) - 2),
+        count=fr.scalar("int64"),
+        turn=fr.scalar("int64"),
+    )
+    KTruss(p, schedule).run(fr.Frontier(part, slots, kind="edge"))
+    mask[kept] = matching(p.removed, own)[own] == 0
     count = int(mask.sum()) // 2
     if plain is not g:
         mask = xp.concatenate([mask, xp.zeros(1, np.bool_)])[slots_in(plain, g)]  # False is for self-loops
     truss = with_slots(g, xp.flatnonzero(mask))
     return KTrussResult(int(k), count, mask, at_hand(truss).out_degree.astype(np.int64), truss)
-
-
-def _peeled(g: fr.Graph, k: int, schedule: fr.Schedule | None) -> Any:
-    """Return which slots of a simple graph are in its k-truss."""
-    slots, support = supports(g, schedule)
-    here = at_hand(g)
-    own = canonical(g, slots)
-    every = here.placement.memory.full(g.num_slots, 0, np.int32)
-    every[slots] = support
-    p = fr.Problem(
-        g,
-        support=fr.edge("int32", every, combine="sum"),
-        own=fr.edge(own.dtype, own),
-        removed=fr.edge("int32"),
-        weak=fr.pile("edge"),
-        needed=fr.scalar("int64", k - 2),
-        count=fr.scalar("int64"),
-        turn=fr.scalar("int64"),
-    )
-    KTruss(p, schedule).run(fr.Frontier(g, slots, kind="edge"))
-    return matching(p.removed, own)[own] == 0

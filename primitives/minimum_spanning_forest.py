@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
+from frontier.primitives._arguments import check_signed
 from frontier.primitives._oriented import at_hand
 from frontier.program.step import Functor, Step
 from frontier.registry import primitive
@@ -255,8 +256,7 @@ def minimum_spanning_forest(g: fr.Graph, *, schedule: fr.Schedule | None = None)
     """
     if g.directed:
         raise GraphError("a spanning forest needs an undirected graph: fr.from_edges(..., directed=False) makes one")
-    if g.weights is not None and g.weights.dtype == np.uint64 and g.num_slots and int(g.max_weight) >= 2**63:
-        raise GraphError("a minimum spanning forest needs weights below 2**63: use weights of float64")
+    check_signed(g, "a minimum spanning forest")
     program, n = _program(g), g.num_vertices
     whole = g.weights is None or g.weights.dtype.kind in "iu"
     dtype = np.dtype(np.int64 if whole or program is BoruvkaUnweighted else np.float64)
