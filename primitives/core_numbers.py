@@ -16,12 +16,13 @@ from typing import Any
 from numpy.typing import NDArray
 
 import frontier as fr
+from frontier.primitives._core_numbers_divided import CoreNumbersDivided
 from frontier.primitives._oriented import simple
 from frontier.registry import primitive
 
 __all__ = ["CoreNumbers", "CoreNumbersResult", "core_numbers"]
 
-
+#: The key of vertices that have been removed.
 NOTHING = 2**62
 
 
@@ -69,41 +70,6 @@ class CoreNumbers(fr.Enactor):
     )
 
 
-def highest(p):
-    """Return the current k: the largest of the least degrees so far."""
-    return max(p.k, p.least)
-
-
-def settle(p, v):
-    """Remove v; its core number is the current k."""
-    p.core[v] = p.k
-
-
-def standing(p, dst):
-    """The target has not been removed yet."""
-    return p.core[dst] == -1
-
-
-def loosen_any(p, dst):
-    """Lower the degree of dst by one; true, because its key has changed."""
-    fr.atomic_add(p.degree, dst, -1)
-    return True
-
-
-class CoreNumbersDivided(fr.Enactor):
-    """The same on a graph in parts, of which only the one that owns a vertex knows its degree: a loop with an order."""
-
-    loop = (
-        fr.Loop(
-            fr.Set(k=highest),
-            fr.Compute(settle),
-            fr.Advance(loosen_any, where=standing),
-            order=fr.by("degree", exact=True, into="least"),
-            over="vertices",
-        ),
-    )
-
-
 @dataclass(frozen=True)
 class CoreNumbersResult:
     """Result of :func:`core_numbers`.
@@ -120,11 +86,10 @@ class CoreNumbersResult:
     degeneracy: int
 
 
-def _facts(g: fr.Graph, result: CoreNumbersResult) -> dict[str, Any]:
-    return {"degeneracy": result.degeneracy, "in the innermost core": int((result.core == result.degeneracy).sum())}
-
-
-@primitive("core_numbers", "core numbers of the vertices", columns=("core",), report=_facts)
+@primitive(
+    "core_numbers", "core numbers of the vertices", columns=("core",),
+    report=lambda g, r: {"degeneracy": r.degeneracy, "in the innermost core": int((r.core == r.degeneracy).sum())},
+)  # fmt: skip
 def core_numbers(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> CoreNumbersResult:
     """Compute the core number of every vertex.
 

@@ -20,8 +20,8 @@ from numpy.typing import ArrayLike
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import values_of_vertices
-from frontier.primitives.bfs import path_to
+from frontier.primitives._arguments import named, values_of_vertices
+from frontier.primitives._paths import path_to
 from frontier.primitives.sssp import _dtype, _may_wrap
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, primitive
@@ -297,4 +297,4 @@ def _facts(g: fr.Graph, result: ShortestPathResult) -> dict[str, Any]:
 def _on_command_line(g: fr.Graph, source: Any, *, target: int | None = None, **options: Any) -> ShortestPathResult:
     """The path to a vertex that is given by its id, or to the last one."""
     last = g.num_vertices - 1 if target is None else target
-    return shortest_path(g, source, last if g.labels is None else g.labels[last], **options)
+    return shortest_path(g, source, named(g, last), **options)

@@ -21,7 +21,7 @@ from frontier.graph.labels import LabelIndex
 from frontier.primitives import _packed
 from frontier.primitives._arguments import check_number
 from frontier.primitives._parents import Parents, PushedParents
-from frontier.primitives.bfs import path_to
+from frontier.primitives._paths import path_to
 from frontier.program.problem import Field
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, primitive

@@ -19,7 +19,6 @@ from frontier.errors import GraphError
 from frontier.graph.labels import called
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._oriented import at_hand
-from frontier.program.problem import Field
 from frontier.registry import primitive
 
 __all__ = ["Kahn", "KahnDivided", "TopologicalOrderResult", "topological_order"]
@@ -38,18 +37,10 @@ def release(p, dst):
     return fr.atomic_add(p.entering, dst, -1) == 1
 
 
-def placed(p, v):
-    """1 for a vertex that has a level."""
-    return 1 if p.level[v] >= 0 else 0
-
-
 class Kahn(fr.Enactor):
     """Place the vertices without in-edges and remove their out-edges, pass after pass."""
 
-    loop = (
-        fr.Loop(fr.Filter(place), fr.Advance(release), over="vertices", count="depth"),
-        fr.Reduce(placed, "sum", into="count", over="vertices"),
-    )
+    loop = fr.Loop(fr.Filter(place), fr.Advance(release), over="vertices", count="depth")
 
 
 def release_any(p, dst):
@@ -83,27 +74,13 @@ class TopologicalOrderResult:
     depth: int
 
 
-def _fields(entering: Any, ids: np.dtype[Any]) -> dict[str, Field]:
-    return {
-        "entering": fr.vertex(ids, entering, combine="sum"),
-        "level": fr.vertex("int32", -1),
-        "depth": fr.scalar("int64"),
-        "count": fr.scalar("int64"),
-    }
-
-
-def _program(g: fr.Graph) -> type[fr.Enactor]:
-    return KahnDivided if g.placement.divides else Kahn
-
-
-def _facts(g: fr.Graph, result: TopologicalOrderResult) -> dict[str, Any]:
-    widest = int(np.bincount(to_host(result.level)).max()) if g.num_vertices else 0
-    return {"levels": result.depth, "vertices on the widest": widest}
-
-
 @primitive(
     "topological_order", "topological order of a directed acyclic graph",
-    columns=("order", "level"), report=_facts,
+    columns=("order", "level"),
+    report=lambda g, r: {
+        "levels": r.depth,
+        "vertices on the widest": int(np.bincount(to_host(r.level)).max(initial=0)),
+    },
 )  # fmt: skip
 def topological_order(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> TopologicalOrderResult:
     """Order the vertices of a directed acyclic graph such that every edge leads forward.
@@ -129,11 +106,17 @@ def topological_order(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> To
     """
     if not g.directed:
         raise GraphError("a topological order needs a directed graph, but this one is undirected")
-    p = fr.Problem(g, **_fields(g.in_degree, g.id_dtype))
+    p = fr.Problem(
+        g,
+        entering=fr.vertex(g.id_dtype, g.in_degree, combine="sum"),
+        level=fr.vertex("int32", -1),
+        depth=fr.scalar("int64"),
+    )
     if g.num_vertices:
-        _program(g)(p, schedule).run()
-    if p.count < g.num_vertices:
-        vertex = _on_cycle(at_hand(g), to_host(p.level) < 0)
+        (KahnDivided if g.placement.divides else Kahn)(p, schedule).run()
+    left = p.level < 0
+    if left.any():
+        vertex = _on_cycle(at_hand(g), to_host(left))
         raise GraphError(
             f"the graph has a cycle, so there is no topological order: {called(vertex, g.labels)} lies on one; "
             "see strongly_connected_components"
