@@ -15,7 +15,7 @@ from frontier.errors import GraphError
 from frontier.primitives import _closure_rows
 from frontier.primitives._closure_result import ClosureResult
 from frontier.primitives._oriented import at_hand
-from frontier.primitives.bfs_many import places
+from frontier.primitives._searches import places
 from frontier.registry import Argument, primitive
 
 __all__ = ["ClosureResult", "transitive_closure"]
