@@ -15,7 +15,7 @@ a community of two or more is never left, so it stays connected.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import frontier as fr
 from frontier.graph.subgraphs import groups
@@ -34,13 +34,8 @@ from frontier.primitives._communities import (
 )
 from frontier.primitives._tables import FREE
 from frontier.primitives.louvain import TOLERANCE, LocalMoving
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.program.problem import Field
+from frontier.registry import Argument, primitive
 
 __all__ = ["Refinement", "leiden"]
 
@@ -129,9 +124,16 @@ class Refinement(fr.Enactor):
     )
 
 
-@at_graph
+@primitive(
+    "leiden", "connected communities of high modularity, by the Leiden method",
+    arguments=(
+        Argument("--resolution", "larger for more and smaller communities (default: 1)"),
+        Argument("--iterations", "how often it begins anew from what it found (default: 2)", type=int),
+    ),
+    columns=("label",), report=facts,
+)  # fmt: skip
 def leiden(
-    g: Graph, *, resolution: float = 1.0, iterations: int = 2, seed: int = 0, schedule: Schedule | None = None
+    g: fr.Graph, *, resolution: float = 1.0, iterations: int = 2, seed: int = 0, schedule: fr.Schedule | None = None
 ) -> CommunitiesResult:
     """Connected communities of high modularity, by the Leiden method.
 
@@ -183,7 +185,9 @@ def leiden(
     return CommunitiesResult(label, count, reached, levels)
 
 
-def once(h: Graph, label: Any, resolution: float, seed: int, schedule: Schedule | None) -> tuple[Any, Graph, int]:
+def once(
+    h: fr.Graph, label: Any, resolution: float, seed: int, schedule: fr.Schedule | None
+) -> tuple[Any, fr.Graph, int]:
     """Return better communities than the given ones, the graph between them, and the number of graphs in between.
 
     Labels of the given ones are numbers from 0 on, all of which occur.
@@ -211,7 +215,7 @@ def once(h: Graph, label: Any, resolution: float, seed: int, schedule: Schedule 
     return last[at], h.contracted(last), levels
 
 
-def of_parts(h: Graph, part: Any) -> dict[str, Field]:
+def of_parts(h: fr.Graph, part: Any) -> dict[str, Field]:
     """Return the fields of a refinement inside the given parts."""
     assert h.weights is not None
     sums = "int64" if h.weights.dtype.kind in "iu" else "float64"
@@ -223,21 +227,9 @@ def of_parts(h: Graph, part: Any) -> dict[str, Field]:
     }
 
 
-def connected(h: Graph, part: Any) -> Any:
+def connected(h: fr.Graph, part: Any) -> Any:
     """Return a label for each connected piece of each part; mostly a part is a single vertex by now."""
     assert h.weights is not None
     inside = (part[h.sources] == part[h.targets]) & (h.weights > 0)
     links = fr.from_edges(h.sources[inside], h.targets[inside], num_vertices=h.num_vertices, directed=False)
     return fr.connected_components(links.to(h.placement)).label
-
-
-register_primitive(
-    PrimitiveEntry(
-        "leiden", leiden, "connected communities of high modularity, by the Leiden method",
-        arguments=(
-            Argument("--resolution", "larger for more and smaller communities (default: 1)"),
-            Argument("--iterations", "how often it begins anew from what it found (default: 2)", type=int),
-        ),
-        columns=("label",), report=facts,
-    )
-)  # fmt: skip

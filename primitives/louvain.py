@@ -17,7 +17,7 @@ has moved (Ozaki, Tezuka, Inaba: A simple acceleration method for the Louvain al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import frontier as fr
 from frontier.graph.subgraphs import groups
@@ -37,12 +37,7 @@ from frontier.primitives._communities import (
     weighted,
 )
 from frontier.primitives._tables import FREE
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["CommunitiesResult", "LocalMoving", "louvain"]
 
@@ -110,8 +105,14 @@ class LocalMoving(fr.Enactor):
     )
 
 
-@at_graph
-def louvain(g: Graph, *, resolution: float = 1.0, seed: int = 0, schedule: Schedule | None = None) -> CommunitiesResult:
+@primitive(
+    "louvain", "communities of high modularity, by the Louvain method",
+    arguments=(Argument("--resolution", "larger for more and smaller communities (default: 1)"),),
+    columns=("label",), report=facts,
+)  # fmt: skip
+def louvain(
+    g: fr.Graph, *, resolution: float = 1.0, seed: int = 0, schedule: fr.Schedule | None = None
+) -> CommunitiesResult:
     """Communities of high modularity, by the Louvain method.
 
     Parameters
@@ -151,8 +152,14 @@ def louvain(g: Graph, *, resolution: float = 1.0, seed: int = 0, schedule: Sched
 
 
 def descend(
-    h: Graph, label: Any, communities: Graph, among: int, resolution: float, seed: int, schedule: Schedule | None
-) -> tuple[Any, Graph, int]:
+    h: fr.Graph,
+    label: Any,
+    communities: fr.Graph,
+    among: int,
+    resolution: float,
+    seed: int,
+    schedule: fr.Schedule | None,
+) -> tuple[Any, fr.Graph, int]:
     """Return communities that are not worse than the given ones, the graph between them, and the number of graphs.
 
     Labels of the given ones are numbers from 0 on, all of which occur.
@@ -176,12 +183,3 @@ def descend(
             break
         h, reached, start = smaller, now, None
     return label, communities, levels
-
-
-register_primitive(
-    PrimitiveEntry(
-        "louvain", louvain, "communities of high modularity, by the Louvain method",
-        arguments=(Argument("--resolution", "larger for more and smaller communities (default: 1)"),),
-        columns=("label",), report=facts,
-    )
-)  # fmt: skip

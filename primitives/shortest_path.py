@@ -12,24 +12,19 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import values_of_vertices
-from frontier.primitives.bfs import path_to
+from frontier.primitives._arguments import named, values_of_vertices
+from frontier.primitives._paths import path_to
 from frontier.primitives.sssp import _dtype, _may_wrap
 from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["AStar", "Meet", "Nearest", "ShortestPathResult", "shortest_path"]
 
@@ -176,13 +171,13 @@ class ShortestPathResult:
 
 @at_graph
 def shortest_path(
-    g: Graph,
+    g: fr.Graph,
     source: Any,
     target: Any,
     *,
     weighted: bool = False,
     estimate: ArrayLike | None = None,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> ShortestPathResult:
     """A shortest path from one vertex to another.
 
@@ -224,7 +219,7 @@ def shortest_path(
     return ShortestPathResult(ids if names is None else names.of(ids), distance, visited)
 
 
-def _unweighted(g: Graph, start: int, end: int, schedule: Schedule | None) -> tuple[list[int], float, int]:
+def _unweighted(g: fr.Graph, start: int, end: int, schedule: fr.Schedule | None) -> tuple[list[int], float, int]:
     p = fr.Problem(
         g,
         parent=fr.vertex(g.id_dtype, -1),
@@ -250,7 +245,9 @@ def _unweighted(g: Graph, start: int, end: int, schedule: Schedule | None) -> tu
     return path_to(p.parent, middle) + path_to(p.child, middle)[-2::-1], int(p.depth + p.depth_back), visited
 
 
-def _weighted(g: Graph, start: int, end: int, estimate: Any, schedule: Schedule | None) -> tuple[list[int], float, int]:
+def _weighted(
+    g: fr.Graph, start: int, end: int, estimate: Any, schedule: fr.Schedule | None
+) -> tuple[list[int], float, int]:
     if g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
     if g.min_weight is not None and g.min_weight < 0:
@@ -281,13 +278,7 @@ def _weighted(g: Graph, start: int, end: int, estimate: Any, schedule: Schedule 
     return path_to(p.parent, end), to_host(p.distance)[end].item(), visited
 
 
-def _on_command_line(g: Graph, source: Any, *, target: int | None = None, **options: Any) -> ShortestPathResult:
-    """The path to a vertex that is given by its id, or to the last one."""
-    last = g.num_vertices - 1 if target is None else target
-    return shortest_path(g, source, last if g.labels is None else g.labels[last], **options)
-
-
-def _facts(g: Graph, result: ShortestPathResult) -> dict[str, Any]:
+def _facts(g: fr.Graph, result: ShortestPathResult) -> dict[str, Any]:
     return {
         "distance": result.distance if result.path else "no path",
         "path": " ".join(map(str, result.path[:20])) + (" ..." if len(result.path) > 20 else ""),
@@ -295,13 +286,15 @@ def _facts(g: Graph, result: ShortestPathResult) -> dict[str, Any]:
     }
 
 
-register_primitive(
-    PrimitiveEntry(
-        "shortest_path", _on_command_line, "a shortest path between two vertices",
-        arguments=(
-            Argument("--target", "id of the vertex to reach (default: the last one)", type=int),
-            Argument("--weighted", "minimize the sum of weights (default: no)", type=bool),
-        ),
-        takes_source=True, report=_facts,
-    )
+@primitive(
+    "shortest_path", "a shortest path between two vertices",
+    arguments=(
+        Argument("--target", "id of the vertex to reach (default: the last one)", type=int),
+        Argument("--weighted", "minimize the sum of weights (default: no)", type=bool),
+    ),
+    takes_source=True, report=_facts,
 )  # fmt: skip
+def _on_command_line(g: fr.Graph, source: Any, *, target: int | None = None, **options: Any) -> ShortestPathResult:
+    """The path to a vertex that is given by its id, or to the last one."""
+    last = g.num_vertices - 1 if target is None else target
+    return shortest_path(g, source, named(g, last), **options)

@@ -14,22 +14,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise, permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.memory.arrays import to_host
 from frontier.primitives._oriented import at_hand, simple
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["CountMatches", "ExtendMatches", "Extensions", "SubgraphMatchResult", "subgraph_match"]
 
@@ -174,7 +169,11 @@ class SubgraphMatchResult:
     matches: NDArray[Any] | None = field(default=None, repr=False)
 
 
-@at_graph
+@primitive(
+    "subgraph_match", "number of triangles, 4-cliques, squares or paths",
+    arguments=(Argument("--pattern", "what to count (default: triangle)", type=str, choices=tuple(PATTERNS)),),
+    report=lambda g, r: {"count": r.count},
+)  # fmt: skip
 def subgraph_match(
     g: Graph,
     pattern: str | Graph = "triangle",
@@ -182,7 +181,7 @@ def subgraph_match(
     labels: Sequence[Any] | None = None,
     vertex_labels: Any = None,
     listed: bool = False,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> SubgraphMatchResult:
     """Count and list the subgraphs that look like a small pattern.
 
@@ -309,7 +308,7 @@ def _plan(edges: set[tuple[int, int]], k: int, wanted: list[int]) -> tuple[list[
 # -- the search -------------------------------------------------------------------------------------
 
 
-def _search(g: Graph, stages: list[Stage], kinds: Any, listed: bool, schedule: Schedule | None) -> tuple[int, Any]:
+def _search(g: Graph, stages: list[Stage], kinds: Any, listed: bool, schedule: fr.Schedule | None) -> tuple[int, Any]:
     """Return the number of matches and, if they are listed, the matches in the order of the stages."""
     here = at_hand(g)
     memory, k = here.placement.memory, len(stages)
@@ -364,12 +363,3 @@ def _problem(g: Graph, stage: Stage, rows: Any, kinds: Any, count: Any, start: A
         total=fr.scalar("int64"),
         **{name: fr.scalar("int64", value) for name, value in stage._asdict().items()},
     )
-
-
-register_primitive(
-    PrimitiveEntry(
-        "subgraph_match", subgraph_match, "number of triangles, 4-cliques, squares or paths",
-        arguments=(Argument("--pattern", "what to count (default: triangle)", type=str, choices=tuple(PATTERNS)),),
-        report=lambda g, r: {"count": r.count},
-    )
-)  # fmt: skip

@@ -8,19 +8,15 @@ unpacked: questions are answered from the bits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives import _closure_rows
 from frontier.primitives._closure_result import ClosureResult
 from frontier.primitives._oriented import at_hand
-from frontier.primitives.bfs_many import places
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.primitives._searches import places
+from frontier.registry import Argument, primitive
 
 __all__ = ["ClosureResult", "transitive_closure"]
 
@@ -49,14 +45,22 @@ def chosen(n: int, m: int, massively_parallel: bool = False) -> str:
     return "squaring" if massively_parallel and n <= SQUARED else "warshall"
 
 
-@at_graph
+def _facts(g: fr.Graph, result: ClosureResult) -> dict[str, Any]:
+    return {"pairs": result.pairs, "method": result.method, "components": len(result.size), "bytes": result.rows.nbytes}
+
+
+@primitive(
+    "transitive_closure", "which vertices each vertex reaches",
+    arguments=(Argument("--method", "how rows are made (default: auto)", type=str, choices=METHODS),),
+    columns=("counts",), report=_facts,
+)  # fmt: skip
 def transitive_closure(
-    g: Graph,
+    g: fr.Graph,
     *,
     sources: Any = None,
     method: str = "auto",
     reflexive: bool | None = False,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> ClosureResult:
     """Which vertices each vertex reaches.
 
@@ -129,16 +133,3 @@ def transitive_closure(
     return ClosureResult(
         made.component, made.rows, made.size, made.cyclic, counts, pairs, itself, vertices, made.place, method
     )
-
-
-def _facts(g: Graph, result: ClosureResult) -> dict[str, Any]:
-    return {"pairs": result.pairs, "method": result.method, "components": len(result.size), "bytes": result.rows.nbytes}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "transitive_closure", transitive_closure, "which vertices each vertex reaches",
-        arguments=(Argument("--method", "how rows are made (default: auto)", type=str, choices=METHODS),),
-        columns=("counts",), report=_facts,
-    )
-)  # fmt: skip
