@@ -17,9 +17,10 @@ are therefore coloured part by part, see :mod:`primitives._coloring_hubs`, befor
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._arguments import check_seed
@@ -28,15 +29,7 @@ from frontier.primitives._coloring_hubs import hubs
 from frontier.primitives._greedy import WINDOW, highest, least, note, rank
 from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["ColorResult", "Coloring", "color"]
 
@@ -101,12 +94,12 @@ class ColorResult:
     count: int
 
 
-def _tells(g: Graph) -> bool:
+def _tells(g: fr.Graph) -> bool:
     """Whether vertices tell others their colours: parts of a graph cannot set bits of each other's vertices."""
     return g.placement.massively_parallel and not g.placement.divides
 
 
-def _own_fields(g: Graph) -> dict[str, Field]:
+def _own_fields(g: fr.Graph) -> dict[str, Any]:
     """Fields that only one of the two programs has."""
     if not _tells(g):
         return {"around": fr.vertex("int64"), "base": fr.vertex("int64"), "ready": fr.pile()}
@@ -130,8 +123,10 @@ def _own_fields(g: Graph) -> dict[str, Field]:
     }
 
 
-@at_graph
-def color(g: Graph, *, seed: int = 0, schedule: Schedule | None = None) -> ColorResult:
+@primitive(
+    "color", "a colouring of the vertices", columns=("color",), report=lambda g, r: {"colours": r.count},
+)  # fmt: skip
+def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) -> ColorResult:
     """Give every vertex a colour, such that neighbours have different ones and few are used.
 
     Parameters
@@ -168,10 +163,3 @@ def color(g: Graph, *, seed: int = 0, schedule: Schedule | None = None) -> Color
     if g.num_vertices:
         (Coloring if _tells(plain) else ColoringGathered)(p, schedule).run()
     return ColorResult(p.color, int(p.count))
-
-
-def _facts(g: Graph, result: ColorResult) -> dict[str, Any]:
-    return {"colours": result.count}
-
-
-register_primitive(PrimitiveEntry("color", color, "a colouring of the vertices", columns=("color",), report=_facts))

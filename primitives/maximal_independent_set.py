@@ -14,20 +14,15 @@ that none waits for one with a long list.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._arguments import check_seed
 from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before, draw
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["IndependentSet", "IndependentSetApart", "IndependentSetResult", "maximal_independent_set"]
 
@@ -128,8 +123,11 @@ class IndependentSetResult:
     count: int
 
 
-@at_graph
-def maximal_independent_set(g: Graph, *, seed: int = 0, schedule: Schedule | None = None) -> IndependentSetResult:
+@primitive(
+    "maximal_independent_set", "a maximal independent set", columns=("mask",),
+    report=lambda g, r: {"vertices of the set": r.count},
+)  # fmt: skip
+def maximal_independent_set(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) -> IndependentSetResult:
     """Find a maximal independent set: no two of its vertices are neighbours, and none can be added.
 
     Parameters
@@ -165,18 +163,3 @@ def maximal_independent_set(g: Graph, *, seed: int = 0, schedule: Schedule | Non
     if g.num_vertices:
         (IndependentSetApart if plain.placement.divides else IndependentSet)(p, schedule).run()
     return IndependentSetResult(p.rank == IN, int(p.count))
-
-
-def _facts(g: Graph, result: IndependentSetResult) -> dict[str, Any]:
-    return {"vertices of the set": result.count}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "maximal_independent_set",
-        maximal_independent_set,
-        "a maximal independent set",
-        columns=("mask",),
-        report=_facts,
-    )
-)
