@@ -17,27 +17,33 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import frontier as fr
 from frontier.graph.subgraphs import groups
 from frontier.primitives._arguments import check_number
 from frontier.primitives._communities import (
     WEIGH,
     CommunitiesResult,
+    aside,
     check,
     class_of,
     facts,
     fields,
     modularity,
     move,
+    tallies,
     tally,
     weighted,
 )
 from frontier.primitives._tables import FREE
-from frontier.primitives.louvain import TOLERANCE, LocalMoving
+from frontier.primitives._tallies import LARGE, large, tallied
+from frontier.primitives.louvain import TOLERANCE, local_moving
 from frontier.program.problem import Field
+from frontier.program.step import Step
 from frontier.registry import Argument, primitive
 
-__all__ = ["Refinement", "leiden"]
+__all__ = ["Refinement", "RefinementTallied", "leiden"]
 
 #: At most one vertex in so many moves in the last round of local moving.
 SETTLED = 1000
@@ -65,22 +71,37 @@ def may_join(p, v):
     return class_of(p, v) == p.turn - 1 and p.label[v] == v and p.size[v] == 1 and linked(p, v)
 
 
+def worth(p, v, slot):
+    """What modularity gains if v joins the refined community in a slot of its table; -inf if it may not."""
+    label = p.key[slot]
+    if p.part[label] != p.part[v] or not linked(p, label):
+        return -np.inf
+    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
+    return p.sum[slot] - share * p.total[label]
+
+
 def choose(p, v):
     """Choose the refined community in v's part where modularity gains most; true if there is one."""
     tally(p, v)
-    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
     best = v
     most = 0.0
     for slot in fr.neighbours(p, v):
-        label = p.key[slot]
-        if label == FREE or p.part[label] != p.part[v]:
+        if p.key[slot] == FREE:
             continue
-        gain = p.sum[slot] - share * p.total[label]
-        if (gain > most or (gain == most and label < best and best != v)) and linked(p, label):
+        label, gain = p.key[slot], worth(p, v, slot)
+        if gain > most or (gain == most and label < best and best != v):
             best = label
             most = gain
     p.next[v] = best
     return best != v
+
+
+def choose_tallied(p, v):
+    """The same, where a hub's best community is known already."""
+    if fr.degree(p, v) < LARGE:
+        return choose(p, v)
+    p.next[v] = p.best[v] if p.most[v] > 0 else v
+    return p.next[v] != v
 
 
 def stays(p, v):
@@ -103,24 +124,29 @@ def enclose(p, src, dst, weight):
         fr.atomic_add(p.out, p.label[src], -weight if p.when[dst] == p.turn else -2 * weight)
 
 
+def _refining(*steps: Step) -> tuple[Step, ...]:
+    """Return the program in which a class of vertices chooses and joins in ``steps``."""
+    return (*WEIGH, fr.Compute(survey, over="vertices"), fr.Loop(*steps, times="classes", count="turn"))
+
+
+#: What those that have chosen do.
+_JOIN = (fr.Filter(stays), fr.Compute(join), fr.Advance(enclose, output=None))
+
+
 class Refinement(fr.Enactor):
     """Make communities inside given ones, of vertices that begin alone; each vertex has one turn."""
 
-    loop = (
-        *WEIGH,
-        fr.Compute(survey, over="vertices"),
-        fr.Loop(
-            fr.Sequence(
-                fr.Filter(may_join),
-                fr.Filter(choose),
-                fr.Filter(stays),
-                fr.Compute(join),
-                fr.Advance(enclose, output=None),
-                over="vertices",
-            ),
-            times="classes",
-            count="turn",
-        ),
+    loop = _refining(fr.Sequence(fr.Filter(may_join), fr.Filter(choose), *_JOIN, over="vertices"))
+
+
+class RefinementTallied(fr.Enactor):
+    """The same on a GPU, where all lanes walk the edges of a hub."""
+
+    loop = _refining(
+        fr.Sequence(fr.Filter(may_join), fr.Split(aside, rest="due"), over="vertices"),
+        fr.Sequence(fr.Filter(large), *tallied(worth), over="due"),
+        fr.Sequence(fr.Filter(choose_tallied), *_JOIN, over="due"),
+        fr.Take("due"),
     )
 
 
@@ -197,12 +223,12 @@ def once(
     while True:
         first = h.placement.memory.xp.unique(label, return_index=True)[1]  # a vertex for each community
         p = fr.Problem(h, **fields(h, resolution, seed + levels, SETTLED, first[label]))
-        LocalMoving(p, schedule).run()
+        local_moving(p, schedule)
         _, part = groups(h, p.label)
         del p  # before the fields of the next problem
         levels += 1
         p = fr.Problem(h, **fields(h, resolution, seed + levels, SETTLED), **of_parts(h, part))
-        Refinement(p, schedule).run()
+        (RefinementTallied if tallies(h) else Refinement)(p, schedule).run()
         _, group = groups(h, p.label)
         del p
         smaller = h.contracted(group)

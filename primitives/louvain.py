@@ -19,11 +19,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import frontier as fr
 from frontier.graph.subgraphs import groups
 from frontier.primitives._communities import (
     WEIGH,
     CommunitiesResult,
+    aside,
     check,
     class_of,
     due,
@@ -37,9 +40,11 @@ from frontier.primitives._communities import (
     weighted,
 )
 from frontier.primitives._tables import FREE
+from frontier.primitives._tallies import LARGE, large, tallied
+from frontier.program.step import Step
 from frontier.registry import Argument, primitive
 
-__all__ = ["CommunitiesResult", "LocalMoving", "louvain"]
+__all__ = ["CommunitiesResult", "LocalMoving", "LocalMovingTallied", "local_moving", "louvain"]
 
 #: Rounds of local moving on one graph at most; few need more than twenty.
 ROUNDS = 100
@@ -51,25 +56,52 @@ SETTLED = (20, 100)
 TOLERANCE = 1e-7
 
 
+def worth(p, v, slot):
+    """What modularity gains if v moves to the community in a slot of its table; -inf if it may not."""
+    own, label = p.label[v], p.key[slot]
+    if p.size[own] == 1 and p.size[label] == 1 and label > own and class_of(p, label) == p.turn - 1:
+        return -np.inf  # the one in it is mostly the vertex of that number; if not, another round undoes the swap
+    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
+    return p.sum[slot] - share * p.total[label]
+
+
+def stay(p, v, within):
+    """What modularity gains if v returns to its own community, to which it has edges of so much weight."""
+    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
+    return within - share * (p.total[p.label[v]] - p.weight[v])
+
+
 def decide(p, v):
     """Choose the community where modularity gains most, or one that v begins; true if it is another one."""
     own = p.label[v]
-    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
     best = own
-    most = tally(p, v) - share * (p.total[own] - p.weight[v])
+    most = stay(p, v, tally(p, v))
     if most < 0 and p.size[v] == 0:
         best = v  # an empty community; no other vertex can choose it
         most = 0.0
     for slot in fr.neighbours(p, v):
-        label = p.key[slot]
-        if label == FREE:
+        if p.key[slot] == FREE:
             continue
-        gain = p.sum[slot] - share * p.total[label]
+        label, gain = p.key[slot], worth(p, v, slot)
         if gain > most or (gain == most and label < best and best != own):
-            if p.size[own] == 1 and p.size[label] == 1 and label > own and class_of(p, label) == p.turn - 1:
-                continue  # the one in it is mostly the vertex of that number; if not, another round undoes the swap
             best = label
             most = gain
+    p.next[v] = best
+    return best != own
+
+
+def decide_tallied(p, v):
+    """The same, where a hub's best community is known already."""
+    if fr.degree(p, v) < LARGE:
+        return decide(p, v)
+    own = p.label[v]
+    best = own
+    most = stay(p, v, p.within[v])
+    if most < 0 and p.size[v] == 0:
+        best = v
+        most = 0.0
+    if p.most[v] > most or (p.most[v] == most and p.best[v] < best and best != own):
+        best = p.best[v]
     p.next[v] = best
     return best != own
 
@@ -79,30 +111,36 @@ def settled(p):
     return p.moves * p.among <= p.n
 
 
+def _moving(*steps: Step) -> tuple[Step, ...]:
+    """Return the program in which a class of vertices decides and moves in ``steps``."""
+    turn = fr.Loop(*steps, fr.Set(moves=moves), times="classes", count="turn")
+    return (*WEIGH, fr.Loop(fr.Set(moves=0, turn=0), turn, times=ROUNDS, until=settled, count="round"))
+
+
+#: What those that have decided to move do.
+_MOVE = (fr.Reduce(move, "sum", into="moved"), fr.Advance(wake, output=None))
+
+
 class LocalMoving(fr.Enactor):
     """Move vertices to other communities, class after class, until few want to move."""
 
-    loop = (
-        *WEIGH,
-        fr.Loop(
-            fr.Set(moves=0, turn=0),
-            fr.Loop(
-                fr.Sequence(
-                    fr.Filter(due),
-                    fr.Filter(decide),
-                    fr.Reduce(move, "sum", into="moved"),
-                    fr.Advance(wake, output=None),
-                    over="vertices",
-                ),
-                fr.Set(moves=moves),
-                times="classes",
-                count="turn",
-            ),
-            times=ROUNDS,
-            until=settled,
-            count="round",
-        ),
+    loop = _moving(fr.Sequence(fr.Filter(due), fr.Filter(decide), *_MOVE, over="vertices"))
+
+
+class LocalMovingTallied(fr.Enactor):
+    """The same on a GPU, where all lanes walk the edges of a hub."""
+
+    loop = _moving(
+        fr.Sequence(fr.Filter(due), fr.Split(aside, rest="due"), over="vertices"),
+        fr.Sequence(fr.Filter(large), *tallied(worth), over="due"),
+        fr.Sequence(fr.Filter(decide_tallied), *_MOVE, over="due"),
+        fr.Take("due"),
     )
+
+
+def local_moving(p: fr.Problem, schedule: fr.Schedule | None) -> None:
+    """Run the program for where the graph is."""
+    (LocalMovingTallied if "most" in p.fields else LocalMoving)(p, schedule).run()
 
 
 @primitive(
@@ -170,7 +208,7 @@ def descend(
     start = xp.unique(label, return_index=True)[1][label]  # a vertex for each community
     while h.num_vertices:
         p = fr.Problem(h, **fields(h, resolution, seed + levels, among, start))
-        LocalMoving(p, schedule).run()
+        local_moving(p, schedule)
         levels += 1
         _, group = groups(h, p.label)
         smaller = h.contracted(group)
