@@ -69,15 +69,14 @@ def aside(p, v):
     return False
 
 
-def weigh(p, v):
-    """Add up the weights at v, those of loops twice; return the sum."""
-    sum = p.weight[v]
-    for e in fr.neighbours(p, v):
-        sum += fr.weight(p, e)
-        if fr.target(p, e) == v:
-            sum += fr.weight(p, e)
-    p.weight[v] = sum
-    return sum
+def weigh(p, src, dst, weight):
+    """The weight of an edge; that of a loop counts twice."""
+    return 2 * weight if src == dst else weight
+
+
+def weight_of(p, v):
+    """The sum of the weights at v."""
+    return p.weight[v]
 
 
 def join(p, v):
@@ -128,7 +127,11 @@ def moves(p):
 
 
 #: Add up the weights of vertices and of communities.
-WEIGH = (fr.Reduce(weigh, "sum", into="all", over="vertices"), fr.Compute(join, over="vertices"))
+WEIGH = (
+    fr.Gather(weigh, "sum", into="weight", edges="out", over="vertices"),
+    fr.Reduce(weight_of, "sum", into="all", over="vertices"),
+    fr.Compute(join, over="vertices"),
+)
 
 
 @dataclass(frozen=True)

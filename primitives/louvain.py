@@ -49,6 +49,9 @@ __all__ = ["CommunitiesResult", "LocalMoving", "LocalMovingTallied", "local_movi
 #: Rounds of local moving on one graph at most; few need more than twenty.
 ROUNDS = 100
 
+#: Edges of a vertex up to which it needs no table.
+FEW = 8
+
 #: At most one vertex in so many moves in the last round, the first time and the second.
 SETTLED = (20, 100)
 
@@ -56,13 +59,18 @@ SETTLED = (20, 100)
 TOLERANCE = 1e-7
 
 
-def worth(p, v, slot):
-    """What modularity gains if v moves to the community in a slot of its table; -inf if it may not."""
-    own, label = p.label[v], p.key[slot]
+def worth_of(p, v, label, sum):
+    """What modularity gains if v moves to a community to which it has edges of so much weight; -inf if it may not."""
+    own = p.label[v]
     if p.size[own] == 1 and p.size[label] == 1 and label > own and class_of(p, label) == p.turn - 1:
         return -np.inf  # the one in it is mostly the vertex of that number; if not, another round undoes the swap
     share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
-    return p.sum[slot] - share * p.total[label]
+    return sum - share * p.total[label]
+
+
+def worth(p, v, slot):
+    """The same for the community in a slot of v's table."""
+    return worth_of(p, v, p.key[slot], p.sum[slot])
 
 
 def stay(p, v, within):
@@ -71,18 +79,32 @@ def stay(p, v, within):
     return within - share * (p.total[p.label[v]] - p.weight[v])
 
 
+def weight_to(p, v, label):
+    """Add up the weights of v's edges to a community, without loops."""
+    sum = p.weight[v] * 0
+    for e in fr.neighbours(p, v):
+        if p.label[fr.target(p, e)] == label and fr.target(p, e) != v:
+            sum += fr.weight(p, e)
+    return sum
+
+
 def decide(p, v):
-    """Choose the community where modularity gains most, or one that v begins; true if it is another one."""
+    """Choose the community where modularity gains most, or one that v begins; true if it is another one.
+
+    A vertex of few edges goes through them again for each, which is faster than to fill a table.
+    """
     own = p.label[v]
+    few = fr.degree(p, v) <= FEW
     best = own
-    most = stay(p, v, tally(p, v))
+    most = stay(p, v, weight_to(p, v, own) if few else tally(p, v))
     if most < 0 and p.size[v] == 0:
         best = v  # an empty community; no other vertex can choose it
         most = 0.0
     for slot in fr.neighbours(p, v):
-        if p.key[slot] == FREE:
+        label = p.label[fr.target(p, slot)] if few else p.key[slot]
+        if label in (FREE, own):
             continue
-        label, gain = p.key[slot], worth(p, v, slot)
+        gain = worth_of(p, v, label, weight_to(p, v, label) if few else p.sum[slot])
         if gain > most or (gain == most and label < best and best != own):
             best = label
             most = gain
