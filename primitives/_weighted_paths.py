@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError
+from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.operators.order.loops import first_delta
-from frontier.primitives._arguments import values_of_vertices
+from frontier.primitives._arguments import check_lengths, values_of_vertices
 from frontier.primitives._both_ends import is_larger, is_smaller, never
 from frontier.primitives._paths import path_to
-from frontier.primitives.sssp import _dtype, _may_wrap
+from frontier.primitives.sssp import _dtype
 
 __all__ = ["AStar", "MeetByWeight", "Nearest", "weighted_path"]
 
@@ -178,10 +178,7 @@ def weighted_path(
     """Return the ids of a path, its length, and how many vertices were reached."""
     if g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
-    if g.min_weight is not None and g.min_weight < 0:
-        raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
-    if _may_wrap(g):
-        raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
+    check_lengths(g)
     unreached = FAR if _dtype(g, None).kind == "i" else math.inf
     if estimate is None and from_both_ends(g):
         return _two_searches(g, start, end, unreached, schedule)
