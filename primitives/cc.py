@@ -21,13 +21,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory.arrays import namespace_of, to_host
-from frontier.memory.placement import Placement
+from frontier.primitives._labels import sizes_of
 from frontier.program.problem import Field
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, primitive
@@ -200,11 +198,7 @@ class ComponentsResult:
 
     def sizes(self) -> dict[int, int]:
         """Return the number of vertices of each component, by label, the largest first."""
-        with Placement.of(self.label).memory.using("the sizes of components"):
-            found = namespace_of(self.label).unique(self.label, return_counts=True)
-        labels, sizes = map(to_host, found)
-        order = np.argsort(-sizes, kind="stable")
-        return dict(zip(labels[order].tolist(), sizes[order].tolist(), strict=True))
+        return sizes_of(self.label)
 
 
 @at_graph

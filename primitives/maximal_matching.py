@@ -147,4 +147,4 @@ def maximal_matching(
     p = fr.Problem(simple(g) if g.directed else g, **fields)
     if g.num_vertices:
         (HeaviestMatching if weighted else Matching)(p, schedule).run()
-    return MatchingResult(p.partner, int((p.partner >= 0).sum()) // 2)
+    return MatchingResult(p.partner, int(g.placement.memory.xp.count_nonzero(p.partner >= 0)) // 2)

@@ -20,12 +20,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.memory.arrays import namespace_of, to_host
-from frontier.memory.placement import Placement
+from frontier.primitives._labels import sizes_of
 from frontier.registry import primitive
 
 __all__ = ["Colouring", "LargestComponent", "StrongComponentsResult", "Trimming", "strongly_connected_components"]
@@ -243,11 +241,7 @@ class StrongComponentsResult:
 
     def sizes(self) -> dict[int, int]:
         """Return the number of vertices of each component, by label, the largest first."""
-        with Placement.of(self.label).memory.using("the sizes of components"):
-            found = namespace_of(self.label).unique(self.label, return_counts=True)
-        labels, sizes = map(to_host, found)
-        order = np.argsort(-sizes, kind="stable")
-        return dict(zip(labels[order].tolist(), sizes[order].tolist(), strict=True))
+        return sizes_of(self.label)
 
 
 def _facts(g: fr.Graph, result: StrongComponentsResult) -> dict[str, Any]:

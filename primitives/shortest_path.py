@@ -3,9 +3,10 @@
 Without weights, two breadth-first searches run, from the source and, against the edges, from the target (Pohl:
 Bi-directional search, 1971). The one with the smaller frontier goes one level farther, until it reaches a vertex that
 the other has reached. Each knows all vertices within its depth, and they have not met before, so the depths add up to
-the length of a shortest path, and any vertex where they meet is on one. With weights, one search visits vertices in the
-order of their distance plus an estimate of what is left (A*; Hart, Nilsson, Raphael: A formal basis for the heuristic
-determination of minimum cost paths, 1968), and skips what cannot lead to a path shorter than the shortest known.
+the length of a shortest path, and any vertex where they meet is on one. With weights, there are two searches on graphs
+of high degree, and one on others, which visits vertices in the order of their distance plus an estimate of what is left
+(A*; Hart, Nilsson, Raphael: A formal basis for the heuristic determination of minimum cost paths, 1968), and skips what
+cannot lead to a path shorter than the shortest known. Those programs are in ``primitives/_weighted_paths.py``.
 """
 
 from __future__ import annotations
@@ -18,15 +19,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError
-from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import named, values_of_vertices
+from frontier.errors import GraphError
+from frontier.primitives._arguments import named
+from frontier.primitives._both_ends import is_larger, is_smaller, never
 from frontier.primitives._paths import path_to
-from frontier.primitives.sssp import _dtype, _may_wrap
+from frontier.primitives._weighted_paths import AStar, MeetByWeight, Nearest, weighted_path
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, primitive
 
-__all__ = ["AStar", "Meet", "Nearest", "ShortestPathResult", "shortest_path"]
+__all__ = ["AStar", "Meet", "MeetByWeight", "Nearest", "ShortestPathResult", "shortest_path"]
 
 FAR = np.iinfo(np.int64).max
 
@@ -61,11 +62,6 @@ def one(p, v):
     return 1
 
 
-def never(p, v):
-    """False, to move the whole frontier to the pile."""
-    return False
-
-
 def deeper(p):
     """The search from the source has gone one level farther."""
     return p.depth + p.ahead
@@ -74,16 +70,6 @@ def deeper(p):
 def deeper_back(p):
     """The search from the target has gone one level farther."""
     return p.depth_back + 1 - p.ahead
-
-
-def is_smaller(p):
-    """1 if the search from the source has the smaller frontier."""
-    return 1 if p.size <= p.size_back else 0
-
-
-def is_larger(p):
-    """1 if the search from the target has the smaller frontier."""
-    return 1 if p.size > p.size_back else 0
 
 
 def finished(p):
@@ -115,39 +101,6 @@ class Meet(fr.Enactor):
         times="limit",
         until=finished,
     )
-
-
-def relax(p, src, dst, weight):
-    """Relax an edge, unless no path through it can be shorter than that known to the target."""
-    new = p.distance[src] + weight
-    if new + p.left[dst] > p.distance[p.target]:
-        return False
-    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new, src)
-
-
-def bound(p, v):
-    """A lower bound on the length of a path to the target through v."""
-    return p.distance[v] + p.left[v]
-
-
-class AStar(fr.Enactor):
-    """Process vertices in the order of this bound."""
-
-    loop = fr.Loop(fr.Advance(relax), order=fr.by(bound), over="source")
-
-
-def relax_nearer(p, src, dst, weight):
-    """The same without estimates."""
-    new = p.distance[src] + weight
-    if new >= p.distance[dst] or new > p.distance[p.target]:
-        return False
-    return new < fr.atomic_min(p.distance, dst, new, src)
-
-
-class Nearest(fr.Enactor):
-    """Process vertices in the order of their distance."""
-
-    loop = fr.Loop(fr.Advance(relax_nearer), order=fr.by("distance"), over="source")
 
 
 @dataclass(frozen=True)
@@ -213,7 +166,7 @@ def shortest_path(
     if estimate is not None and not weighted:
         raise GraphError("an estimate needs weighted=True")
     ids, distance, visited = (
-        _weighted(g, start, end, estimate, schedule) if weighted else _unweighted(g, start, end, schedule)
+        weighted_path(g, start, end, estimate, schedule) if weighted else _unweighted(g, start, end, schedule)
     )
     names = g.label_index
     return ShortestPathResult(ids if names is None else names.of(ids), distance, visited)
@@ -243,39 +196,6 @@ def _unweighted(g: fr.Graph, start: int, end: int, schedule: fr.Schedule | None)
     if middle == FAR:
         return [], math.inf, visited
     return path_to(p.parent, middle) + path_to(p.child, middle)[-2::-1], int(p.depth + p.depth_back), visited
-
-
-def _weighted(
-    g: fr.Graph, start: int, end: int, estimate: Any, schedule: fr.Schedule | None
-) -> tuple[list[int], float, int]:
-    if g.weights is None:
-        raise GraphError("weighted=True, but the graph has no weights")
-    if g.min_weight is not None and g.min_weight < 0:
-        raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
-    if _may_wrap(g):
-        raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
-    guide = {}
-    if estimate is not None:
-        left = values_of_vertices(g, "estimate", estimate)
-        if np.isnan(left).any():
-            raise GraphError(f"estimate holds numbers, and that of vertex {int(np.isnan(left).argmax())} is NaN")
-        guide["left"] = fr.vertex("float64", left)
-    dtype = _dtype(g, None)
-    unreached = FAR if dtype.kind == "i" else math.inf
-    p = fr.Problem(
-        g,
-        distance=fr.vertex(dtype, unreached, combine="min"),
-        parent=fr.vertex("int64", -1, with_="distance"),
-        **guide,
-        source=fr.scalar("int64", start),
-        target=fr.scalar("int64", end),
-    )
-    p.distance[start], p.parent[start] = 0, start
-    (Nearest if estimate is None else AStar)(p, schedule).run()
-    visited = int((p.parent >= 0).sum())
-    if int(p.parent[end]) < 0:
-        return [], math.inf, visited
-    return path_to(p.parent, end), to_host(p.distance)[end].item(), visited
 
 
 def _facts(g: fr.Graph, result: ShortestPathResult) -> dict[str, Any]:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError
+from frontier.errors import GraphError
 from frontier.graph.labels import LabelIndex
 from frontier.primitives import _packed
-from frontier.primitives._arguments import check_number
+from frontier.primitives._arguments import check_lengths, check_number
 from frontier.primitives._parents import Parents, PushedParents
 from frontier.primitives._paths import path_to
 from frontier.program.problem import Field
@@ -197,10 +197,7 @@ def sssp(
     start = g.vertex_id(source)
     if g.weights is None:
         raise GraphError("shortest paths need weights, and the graph has none; for numbers of edges use fr.bfs")
-    if g.min_weight is not None and g.min_weight < 0:
-        raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
-    if _may_wrap(g):
-        raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
+    check_lengths(g)
     if delta is not None:
         delta = check_number("delta", delta, lambda x: x > 0, "it must be positive")
     if parents and _packed.may_pack(g, _dtype(g, dtype)):
@@ -236,10 +233,3 @@ def _parents(g: fr.Graph, schedule: fr.Schedule | None) -> tuple[type[fr.Enactor
     if g.symmetric:
         return Parents, schedule
     return PushedParents, (schedule or fr.Schedule()).replace(direction="push")
-
-
-def _may_wrap(g: fr.Graph) -> bool:
-    """Whether the longest path that there might be is too long for int64."""
-    if g.weights is None or g.weights.dtype.kind not in "iu" or g.weights.dtype.itemsize < 8:
-        return False
-    return (g.max_weight or 0) * g.num_vertices >= 2**62

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError
+from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
-from frontier.primitives.sssp import _may_wrap
+from frontier.primitives._arguments import check_lengths
 from frontier.registry import primitive
 
 __all__ = ["SSSPMany", "SSSPManyResult", "sssp_many"]
@@ -114,10 +114,7 @@ def sssp_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None 
     """
     if g.weights is None:
         raise GraphError("shortest paths need weights, and the graph has none: see bfs_many")
-    if g.min_weight is not None and g.min_weight < 0:
-        raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
-    if _may_wrap(g):
-        raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
+    check_lengths(g)
     n = g.num_vertices
     given = range(n) if sources is None else [g.vertex_id(v) for v in to_host(sources)]
     source = np.array(given, np.int64)
