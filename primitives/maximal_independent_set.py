@@ -60,8 +60,9 @@ def decide(p, v):
     """Let v join if all neighbours before it are out, and turn the others out; true while v cannot know it."""
     if p.rank[v] == OUT:
         return False
-    p.seen[v] = unclear(p, v)
-    if p.seen[v] < fr.degree(p, v):
+    place = unclear(p, v)
+    if place < fr.degree(p, v):
+        p.seen[v] = place
         return True
     p.rank[v] = IN
     for e in fr.neighbours(p, v):
