@@ -473,7 +473,7 @@ class Graph:
         from frontier.graph.reorder import reordered
 
         with self._placement.memory.using("another order of a graph"):
-            return moving.spread_alike(self, moving.made_on_host(self, reordered, order))
+            return moving.remade(self, reordered, order)
 
     def induced(self, vertices: Any) -> Graph:
         """Return the subgraph of some vertices, with all edges between them.
@@ -509,7 +509,7 @@ class Graph:
         from frontier.graph.subgraphs import induced
 
         with self._placement.memory.using("a subgraph"):
-            return moving.spread_alike(self, moving.made_on_host(self, induced, vertices))
+            return moving.remade(self, induced, vertices)
 
     def contracted(self, labels: Any, *, self_loops: str = "keep") -> Graph:
         """Return the graph in which all vertices with the same label are one vertex.
@@ -548,7 +548,7 @@ class Graph:
         from frontier.graph.subgraphs import contracted
 
         with self._placement.memory.using("a contracted graph"):
-            return moving.spread_alike(self, moving.made_on_host(self, contracted, labels, self_loops))
+            return moving.remade(self, contracted, labels, self_loops)
 
     # -- memory ----------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
     if isinstance(how, _Rows) or not b.build.streams:
         _in_place(step, b, current, how)
         return
-    with b.when(b.everything(current)) as branch:
+    with b.when(b.all_of_its_own(current)) as branch:
         _streamed(step, b, how)
     with b.otherwise(branch):
         _in_place(step, b, current, how)

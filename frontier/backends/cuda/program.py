@@ -174,6 +174,10 @@ class CudaProgram(Program):
         """On several GPUs: the first element that this one owns, and the one after the last."""
         raise NotImplementedError
 
+    def all_of_its_own(self, current: FrontierState) -> Expr:
+        """Whether a frontier has all vertices; on several GPUs, all those that this one owns."""
+        return self.everything(current)
+
     def touched(self, name: str) -> tuple[Expr, Expr]:
         """On several GPUs: bytes that say which elements of a field a step has touched, and which blocks of them."""
         raise NotImplementedError

@@ -307,7 +307,7 @@ def _assembled(
             offsets, made[0], values.pop("", None), directed=directed, labels=labels, vertices=columns, edges=values,
             placement=place,
         )  # fmt: skip
-    how.share_out(graph._topology)
+    how.share_out(graph._topology, place)
     graph._topology.derived["num_loops"] = sum(each.loops for each in rows)
     return graph
 

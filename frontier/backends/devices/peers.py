@@ -183,6 +183,11 @@ class Peers(CudaProgram):
         self.phase(call, self._plain(current, target, kind, end - first), f"list the {kind} ids of this GPU")
         self._set_sizes(current, self.capacity(kind), 0)
 
+    def all_of_its_own(self, current: FrontierState) -> Expr:
+        """Whether a list of vertices, which are distinct, has all that this GPU owns."""
+        first, end = self.own_range("vertex")
+        return equal(current.count, end - first)
+
     def single(self, current: FrontierState, vertex: Expr) -> None:
         """Make a frontier one vertex, which its owner has."""
         super().single(current, vertex)

@@ -48,7 +48,7 @@ def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierS
     next_scan : {"out", "in", ""}
         Of which degrees the next step wants the prefix sum beside the ids of the new queue.
     """
-    if b.build.streams:
+    if b.build.streams and not b.shares:  # where GPUs share a push, its frontier comes from a bitmap, as a rule
         _ascending(step, b, source)
     balance = b.schedule.balance
     if balance == "auto" and b.low_degree:
