@@ -40,9 +40,10 @@ def worthwhile(step: Step, p: Problem, gpus: int) -> bool:
     passes walk along some of the edges, is faster on one: it stays in one kernel there, and what a pass of several
     costs is more than what they save. A program that cannot be divided runs on one, too. So does none if one GPU has no
     room for the graph. Where edges lie in the host's memory, two GPUs have two links to it; a disk is as fast for one.
+    Compressed lists are those of one GPU.
     """
     edges = p.graph.placement.edges
-    if edges is not None and edges.residence == "disk":
+    if p.graph._topology.packed or (edges is not None and edges.residence == "disk"):
         return False
     if p.graph.num_slots < (LEAST if edges is None else FAR_LEAST) or not (_sweeps(step) or _whole(p.graph) is None):
         return False
