@@ -14,9 +14,9 @@ between push and pull for all alike, ``exchange`` is what GPUs give each other a
 ``together`` lets all GPUs work at the same time. What a step writes, and what merges it, is found by
 :mod:`frontier.backends.ranks.writes`; the cuda backend runs it.
 
-Edges may lie in the host's memory or on a disk. Then every GPU reads those of its own vertices over its own link, as one
-GPU alone does: the kernels bring windows of them, or read them where they are; from a disk the host reads them, for
-programs that it divides.
+Edges may lie in the host's memory or on a disk. Then every GPU reads those of its own vertices over its own link, as a
+single GPU does: kernels bring windows of them, or read them where they are. From a disk the host reads them, and it
+divides every program.
 
 ``g.to("cuda:0,1")`` uses two GPUs, and ``g.to("cuda:all")`` all that this process sees, for programs that several run
 faster. A GPU that is named twice stands for two: so programs are tested on a single one.
