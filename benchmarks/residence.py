@@ -8,6 +8,8 @@ cupy   the same iteration as a user of CuPy would write it: products with pieces
        two buffers in turn
 cap    PageRank and BFS where at most a tenth of the edges may lie on the GPU
 bfs    searches with the edges in the host's memory: which part of the edges they read, and of the time of a sweep
+gpus   an iteration of PageRank on one GPU and on two, with all edges in the host's memory and half of them; the rate of
+       each copy engine, alone and at once
 disk   a sweep over edges in files, from the GPU and the CPU, beside a program that only reads the files; the system
        forgets the files before each
 build  a Frontier graph of a file of edges, with little memory
@@ -34,11 +36,12 @@ import frontier as fr
 from benchmarks import gpu_graphs
 from benchmarks.devices import open_device
 from benchmarks.residence_disk import build, disk, limit
+from benchmarks.residence_gpus import gpus
 from benchmarks.residence_table import ITERATIONS, Table, checked, edge_bytes, iteration, ranks
 from frontier.memory.arrays import to_host
 
 ON_DISK = ("disk", "build", "limit")
-PARTS = ("link", "cupy", "cap", "bfs", *ON_DISK)
+PARTS = ("link", "cupy", "cap", "bfs", "gpus", *ON_DISK)
 DAMPING = 0.85
 
 
@@ -224,6 +227,8 @@ def main() -> None:
                 limit(options.edges, options.degree, options.memory, options.limit, table, folder)
             elif part == "disk":
                 disk(g, device, table, folder)  # type: ignore[arg-type]
+            elif part == "gpus":
+                gpus(g, device, table)  # type: ignore[arg-type]
             else:
                 globals()[part](g, device, table)
     finally:

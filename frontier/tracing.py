@@ -51,8 +51,8 @@ class Row:
     rank : int
         Which of several ranks ran it.
     sent, waited : int, float
-        In a row ``exchange`` of the ranks backend: the bytes that the rank gave to the others together, and the seconds
-        until all had given theirs.
+        In a row ``exchange`` of several ranks or GPUs: the bytes that the rank gave to the others together, and the
+        seconds until all had given theirs.
     read : int
         Bytes of edges that were read from outside the memory of the GPU, where that is known.
     """
@@ -106,6 +106,8 @@ class RankTotal:
         Seconds from giving what it has to tell until all have given theirs: the others' steps, and the transport.
     sent : int
         Bytes that it gave to the others together; of a GPU, bytes of values that it has read from them.
+    read : int
+        Bytes of edges that a GPU has read from outside the memory of GPUs.
     """
 
     rank: int
@@ -115,6 +117,7 @@ class RankTotal:
     merging: float = 0.0
     waiting: float = 0.0
     sent: int = 0
+    read: int = 0
 
 
 class Trace:
@@ -127,7 +130,7 @@ class Trace:
         For every step: calls, edges and seconds.
     ranks : dict of int to RankTotal
         For every rank of the ranks backend, on each of them, and for every one of several GPUs: the sums over all runs
-        that came to their end.
+        that came to their end. If the host divides a program among GPUs: over all steps.
     """
 
     def __init__(self) -> None:
@@ -219,12 +222,13 @@ def active() -> bool:
 
 @contextmanager
 def acting_as(rank: int, number: int) -> Iterator[None]:
-    """Within it this thread works for a rank, in a pass of a program, which its rows name."""
-    _acting.facts = {"rank": rank, "number": number}
+    """Within it this thread works for a rank, in a pass of a program, which its rows name; inside another, for that."""
+    before = getattr(_acting, "facts", {})
+    _acting.facts = before or {"rank": rank, "number": number}
     try:
         yield
     finally:
-        _acting.facts = {}
+        _acting.facts = before
 
 
 def add(*, seconds: float, step: str, **facts: Any) -> None:
@@ -294,7 +298,8 @@ def _table(made: Trace) -> str:
             f"{row.edges:,}", f"{seconds * 1e3:.3f}", f"{row.gteps:.3f}", row.backend,
         ]  # fmt: skip
         if made.ranks:
-            exchange = [f"{row.sent:,}", f"{row.waited * 1e3:.3f}"] if row.backend == "ranks" else ["", ""]
+            told = row.backend == "ranks" or row.step == "exchange"
+            exchange = [f"{row.sent:,}", f"{row.waited * 1e3:.3f}"] if told else ["", ""]
             line += [str(row.rank), *exchange]
         if reading:
             line.append(f"{row.read:,}" if row.read else "")
@@ -311,11 +316,13 @@ def _table(made: Trace) -> str:
 
 def _rank_table(made: Trace) -> list[str]:
     kinds = ("preparing", "computing", "merging", "waiting")
-    lines = [["rank", "exchanges", *(f"{kind} ms" for kind in kinds), "sent"]]
     totals = [made.ranks[rank] for rank in sorted(made.ranks)]
+    reading = any(total.read for total in totals)
+    lines = [["rank", "exchanges", *(f"{kind} ms" for kind in kinds), "sent", *["read"] * reading]]
     for name, some in (*((str(total.rank), [total]) for total in totals), ("all", totals)):
         times = [f"{sum(getattr(x, kind) for x in some) * 1e3:.3f}" for kind in kinds]
-        lines.append([name, f"{sum(x.exchanges for x in some):,}", *times, f"{sum(x.sent for x in some):,}"])
+        read = [f"{sum(x.read for x in some):,}"] * reading
+        lines.append([name, f"{sum(x.exchanges for x in some):,}", *times, f"{sum(x.sent for x in some):,}", *read])
     return _aligned(lines, {0})
 
 

@@ -309,8 +309,10 @@ def spread_empty(length: int, dtype: Any, bounds: Any, devices: Any) -> ndarray:
     return made
 
 
-def seen_by(array: ndarray, index: int) -> ndarray:
-    """The same memory as an array of another device."""
+def seen_by(array: Any, index: int) -> Any:
+    """The same memory as an array of another device; one of NumPy's lies on none."""
+    if isinstance(array, np.ndarray):
+        return array
     made = ndarray(array._a)
     made.device, made.spread = Device(index), array.spread
     return made
@@ -330,7 +332,7 @@ def simulated() -> Iterator[None]:
         patch.setattr(plain, "detection", there)
         patch.setattr(pinned, "mapped", lambda values, index: array(values))
         patch.setattr(pinned, "buffer", lambda size: (made := np.empty(size, np.uint8), made.ctypes.data))
-        patch.setattr(mixed, "mixed", lambda values, index, share: array(values))
+        patch.setattr(mixed, "mixed", lambda values, *given: array(values))
         patch.setattr(spread, "empty", spread_empty)
         patch.setattr(spread, "seen_by", seen_by)
         patch.setattr(spread, "is_spread", lambda values: getattr(values, "spread", False))

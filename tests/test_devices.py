@@ -176,17 +176,6 @@ def test_names(two):
         g.to("cuda:0,7")
 
 
-@pytest.mark.parametrize(
-    ("options", "what"),
-    [({"edges": "host"}, "edges='host'"), ({"edges": "disk"}, "edges='disk'"), ({"memory": "1GiB"}, "memory='1GiB'")],
-)
-def test_edges_elsewhere_are_refused_and_the_error_says_what_works(several, options, what):
-    words = rf"{what} is not possible on '{several}', where each GPU .*: g\.to\(\"cuda:0\", {what}\)$"
-    with pytest.raises(fr.GraphError, match=words):
-        fr.karate().to(several, **options)
-    assert fr.karate().to(several, edges="device").backend == several
-
-
 def test_owners_keep_what_nobody_else_reads():
     g = fr.karate()
     p = fr.Problem(g, mine=fr.vertex("float64"), seen=fr.vertex("float64"), next=fr.vertex("float64"))

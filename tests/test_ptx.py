@@ -259,6 +259,10 @@ RUNS |= {f"{name}.py": lambda _, name=name: example(name) for name in EXAMPLES}
 FAR = "with edges on the host"
 RUNS |= {f"{name} {FAR}": RUNS[name] for name in ("bfs", "pagerank", "words", "operators")}
 
+#: Programs that several GPUs share, each of which brings the lists of its own vertices.
+SHARED = "on two GPUs"
+RUNS |= {f"{name} {FAR} {SHARED}": RUNS[name] for name in ("bfs", "pagerank")}
+
 #: Programs that read compressed lists.
 PACKED = "with compressed lists"
 RUNS |= {f"{name}, {PACKED}": RUNS[name] for name in ("functors", "bfs", "operators", f"pagerank {FAR}")}
@@ -268,6 +272,7 @@ RUNS |= {f"{name}, {PACKED}": RUNS[name] for name in ("functors", "bfs", "operat
 BUILDS = ("full", "narrow")
 NARROW = ("bfs", "betweenness", "operators", "pagerank", "raising, tuple", "sssp, buckets", "words")
 NARROW += tuple(name for name in RUNS if (FAR in name or PACKED in name) and name.startswith(NARROW))
+NARROW = tuple(name for name in NARROW if SHARED not in name)
 CASES = [(name, build, (8, 0)) for name in RUNS for build in BUILDS if build == "full" or name in NARROW]
 CASES += [(name, build, cc) for cc in ((7, 0), (9, 0)) for name in ("operators", "bfs") for build in BUILDS]
 
@@ -287,9 +292,9 @@ def program_of(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> CudaPr
     g = fr.grid(3, 3, weights=(1, 9), seed=1)
     g = g.compressed() if PACKED in name else g
     with strict_cupy.simulated(), workers(2 if build == "full" else 1), pytest.raises(Captured) as caught:
-        RUNS[name](g.to("cuda", edges="host" if FAR in name else None))
+        RUNS[name](g.to("cuda:0,1" if SHARED in name else "cuda", edges="host" if FAR in name else None))
     program: CudaProgram = caught.value.args[0]
-    assert program.low_degree == (build == "narrow")
+    assert (program.low_degree, program.shares) == (build == "narrow", SHARED in name)
     return program
 
 

@@ -171,8 +171,11 @@ class Backend(ABC):
         """Build a graph of which each process has a part, where :attr:`divides`; options as of ``fr.from_edges``."""
         raise FrontierError(f"the {self.name} backend does not divide graphs")
 
-    def parts_for(self, num_slots: int) -> tuple[Memory, ...]:
-        """Return the memories over which it spreads so many edge slots; none: they are in one piece."""
+    def parts_for(self, num_slots: int, edges: Memory | None = None) -> tuple[Memory, ...]:
+        """Return the memories over which it spreads so many edge slots; none: they are in one piece.
+
+        ``edges`` is the memory where they are to lie, if it is another one than that of a graph's other arrays.
+        """
         return ()
 
     def spread(self, graph: Graph, placement: Placement) -> Graph:

@@ -21,6 +21,7 @@ from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
+    from frontier.graph.graph import Graph
     from frontier.lowering.loops import Program
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
@@ -44,6 +45,9 @@ class LoopExecution:
 
     #: Name in traces.
     backend = ""
+
+    #: Bytes of edges that were read from outside the memory of the GPU, while there was a trace.
+    read = 0
 
     done: bool
     _code: Code
@@ -164,12 +168,17 @@ class LoopExecution:
         if role.startswith("made "):
             _, what, edges = role.split()
             ready = edges == "out" or program.needs_in or g.symmetric
-            return work.address_of(MADE[what](g, edges)) if ready else 0
+            return work.address_of(MADE[what](self._listed, edges)) if ready else 0
         if role.startswith(("windows", "stream")):
             return self._of_windows(role)
         array = wanted(role, g)
         assert array is not None, f"no input has the role {role}"
         return work.address(name, *array)
+
+    @property
+    def _listed(self) -> Graph:
+        """The graph of whose lists windows and the like are made."""
+        return self._p.graph
 
     def _of_tables(self, role: str) -> int:
         """What a role asks for of the tables that workers have; see :mod:`frontier.backends.tables`."""
@@ -177,7 +186,7 @@ class LoopExecution:
 
     def _of_windows(self, role: str) -> int:
         """What a role asks for of the windows of lists, and of the buffers to which they are copied."""
-        g, work = self._p.graph, self._workspace
+        g, work = self._listed, self._workspace
         what, edges, *column = role.split()
         if what == "windows":
             return work.address_of(windows.windows(g, edges))  # which lives as long as the graph
@@ -200,7 +209,7 @@ class LoopExecution:
             elif role == "has_in":
                 self._set(name, 1)
             elif role.startswith("made ") and role.endswith(" in"):
-                self._set(name, self._workspace.address_of(MADE[role.split()[1]](self._p.graph, "in")))
+                self._set(name, self._workspace.address_of(MADE[role.split()[1]](self._listed, "in")))
 
     # ---- piles and frontiers ---------------------------------------------------------------------------
 
@@ -401,10 +410,16 @@ class LoopExecution:
         """Bytes that an edge has in memory other than the GPU's own."""
         return 0
 
+    def _note_read(self, ring: Any) -> Any:
+        """Add up the bytes that were read from elsewhere; the sums of all steps: calls, edges and nanoseconds."""
+        sums = ring[1 : 1 + codes.SUMS * len(self._program.steps)].reshape(-1, codes.SUMS)
+        self.read += round(int(sums[:, 1].sum()) * self._far_bytes())
+        return sums
+
     def _end_trace(self, kept: Any) -> None:
         names = self._program.steps
         ring = to_host(kept)
-        sums = ring[1 : 1 + codes.SUMS * len(names)].reshape(-1, codes.SUMS)
+        sums = self._note_read(ring)
         for name, (calls, edges, nanoseconds) in zip(names, sums.tolist(), strict=True):
             if calls:
                 tracing.add_totals(name, calls, edges, nanoseconds / 1e9)

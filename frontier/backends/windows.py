@@ -59,10 +59,12 @@ def window_places(g: Graph, edges: str, column: str) -> int:
 def _table(g: Graph, edges: str) -> np.ndarray:
     """Rows of the table: as many whole lists as fit, at least one. Lists stay whole, so a hub may be a window."""
     offsets = to_host(g.offsets if edges == "out" else g.in_offsets).astype(np.int64)
-    n, rows, v = len(offsets) - 1, [], 0
+    # A GPU of several has the lists of some vertices only.
+    v, n = g._topology.derived.get("own_vertices", (0, len(offsets) - 1))
+    rows = []
     while v < n:
         start = int(offsets[v]) // ALIGNED * ALIGNED
-        end = max(v + 1, int(np.searchsorted(offsets, start + SLOTS, side="right")) - 1)
+        end = min(max(v + 1, int(np.searchsorted(offsets, start + SLOTS, side="right")) - 1), n)
         rows.append((v, end, start, int(offsets[end])))
         v = end
     rows.append((n, n, int(offsets[-1]), int(offsets[-1])))  # after the last one

@@ -376,7 +376,7 @@ def _with(
     )
     made._topology.derived.update({name: value for name, value in top.built().items() if name in kept})
     if top.spread is not None:
-        top.spread.share_out(made._topology)
+        top.spread.share_out(made._topology, graph.placement)
     return made
 
 

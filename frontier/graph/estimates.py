@@ -20,7 +20,7 @@ class MemoryEstimate:
     """The bytes that a graph, and a program on it, take; ``int(estimate)`` is the total.
 
     If the edges of the graph are spread over several GPUs, these are the bytes on the GPU that holds most of them, and
-    ``each`` says what every GPU holds.
+    ``each`` says what every GPU holds; ``elsewhere``, what they share in the host's memory or on a disk.
 
     Attributes
     ----------
@@ -36,6 +36,8 @@ class MemoryEstimate:
         Temporary memory for building the in-edges; not included in the total.
     each : tuple of int
         The total on each of several GPUs; one that is named twice has two parts. Empty if edges are in one piece.
+    elsewhere : int
+        Bytes of edges that are in no memory of several GPUs; not included in the total.
     """
 
     csr: int
@@ -44,6 +46,7 @@ class MemoryEstimate:
     fields: int
     making: int = 0
     each: tuple[int, ...] = ()
+    elsewhere: int = 0
 
     @property
     def total(self) -> int:
@@ -58,6 +61,7 @@ class MemoryEstimate:
         rows += [("fields", self.fields), ("total", self.total)]
         rows += [("for a while", self.making)] if self.making else []
         rows += [(f"GPU {part}", size) for part, size in enumerate(self.each)]
+        rows += [("elsewhere", self.elsewhere)] if self.elsewhere else []
         return "\n".join(f"{name:11}{size / 2**20:12,.1f} MiB" for name, size in rows)
 
 
@@ -130,9 +134,15 @@ def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vert
     how = graph._topology.spread
     if how is None:
         return _of_share(graph, needs, in_edges, beside, 1.0)
-    slots = (how.bounds[1:] - how.bounds[:-1]).tolist()
-    found = [_of_share(graph, needs, in_edges, beside, part / max(graph.num_slots, 1)) for part in slots]
-    return replace(max(found, key=int), each=tuple(map(int, found)))
+    slots, resident = (how.bounds[1:] - how.bounds[:-1]).tolist(), how.resident
+
+    def of(share: float) -> MemoryEstimate:
+        return _of_share(graph, needs, in_edges, beside, share)
+
+    found = [of(part / max(graph.num_slots, 1) * resident) for part in slots]
+    making = {} if how.edges is None else {"making": 0}  # on the host
+    rest = round((1 - resident) * (int(of(1.0)) - int(of(0.0))))
+    return replace(max(found, key=int), each=tuple(map(int, found)), elsewhere=rest, **making)
 
 
 def _of_share(graph: Graph, needs: Needs, in_edges: bool, beside: int, share: float) -> MemoryEstimate:

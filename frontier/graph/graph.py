@@ -329,16 +329,17 @@ class Graph:
 
         Parameters
         ----------
-        placement : {"cpu", "python", "cuda", "cuda:1", "auto"}, or Placement
+        placement : {"cpu", "python", "cuda", "cuda:1", "cuda:0,1", "auto"}, or Placement
             ``"cuda"`` is CuPy's current GPU, usually the first; ``"auto"`` is the fastest backend
             that is available. You can pass the placement of another graph, ``h.placement``.
         edges : {"device", "host", "disk", "auto"}, optional
             Where a GPU finds the arrays with one entry per edge: in its own memory (the default); in the host's, which
             it reads over its link; in files, of which the host reads what is wanted; or (``"auto"``) as many as fit in
             its own, and the others in the host's. Everything else, and the fields of problems, are in its own memory.
-            The CPU reads edges from the host's memory (the default) or, mapped, from files.
+            Of several GPUs, each reads those of its own vertices over its own link. The CPU reads edges from the host's
+            memory (the default) or, mapped, from files.
         memory : int or str, optional
-            The bytes of the GPU's memory that edges may take with ``edges="auto"``, which it implies: ``2**32``,
+            The bytes of each GPU's memory that edges may take with ``edges="auto"``, which it implies: ``2**32``,
             ``"4GiB"``.
 
         Raises
@@ -473,7 +474,7 @@ class Graph:
         from frontier.graph.reorder import reordered
 
         with self._placement.memory.using("another order of a graph"):
-            return moving.spread_alike(self, moving.made_on_host(self, reordered, order))
+            return moving.remade(self, reordered, order)
 
     def induced(self, vertices: Any) -> Graph:
         """Return the subgraph of some vertices, with all edges between them.
@@ -509,7 +510,7 @@ class Graph:
         from frontier.graph.subgraphs import induced
 
         with self._placement.memory.using("a subgraph"):
-            return moving.spread_alike(self, moving.made_on_host(self, induced, vertices))
+            return moving.remade(self, induced, vertices)
 
     def contracted(self, labels: Any, *, self_loops: str = "keep") -> Graph:
         """Return the graph in which all vertices with the same label are one vertex.
@@ -548,7 +549,7 @@ class Graph:
         from frontier.graph.subgraphs import contracted
 
         with self._placement.memory.using("a contracted graph"):
-            return moving.spread_alike(self, moving.made_on_host(self, contracted, labels, self_loops))
+            return moving.remade(self, contracted, labels, self_loops)
 
     # -- memory ----------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from frontier.graph.graph import Graph
     from frontier.graph.topology import Topology
 
-__all__ = ["made_on_host", "moved", "on_host", "plainly_on_host", "resident", "spread_alike"]
+__all__ = ["made_on_host", "moved", "on_host", "plainly_on_host", "remade", "resident"]
 
 
 def resident(graph: Graph, asked: Placement | str, edges: str | None, memory: int | str | None) -> Graph:
@@ -48,7 +48,8 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
     if _shares(graph._topology, here, graph, there):
         return graph._wrap(graph._topology, there)
     if _parts(graph, there):
-        return _origin(graph, there) or graph._once(f"copy on {there}", lambda: there.backend.spread(graph, there))
+        name = f"copy on {there} {there.edges!r}"
+        return _origin(graph, there) or graph._once(name, lambda: there.backend.spread(graph, there))
     if _lies_on_host(there) and not _lies_on_host(here):
         return graph._wrap(_host_topology(graph), there) if there.edges is None else on_host(graph).to(there)
     if not _lies_on_host(here):
@@ -56,8 +57,17 @@ def moved(graph: Graph, asked: Placement | str) -> Graph:
     return _origin(graph, there) or graph._once(f"copy on {there} {there.edges!r}", lambda: _copy(graph, there))
 
 
-def spread_alike(graph: Graph, made: Graph) -> Graph:
-    """Return a graph made of another with its edges spread over several memories, if those of the other are."""
+def remade(graph: Graph, make: Callable[..., Graph], *given: Any) -> Graph:
+    """Return a graph with other rows, made of a graph, where that is; spread over several memories, if that is.
+
+    It is made as by :func:`made_on_host`, and also by the host if several GPUs share edges that have no room on them.
+    """
+    if graph._topology.spread is not None and graph.placement.edges is not None:
+        return moved(make(on_host(graph), *map(_on_host, given)), graph.placement)
+    return _spread_alike(graph, made_on_host(graph, make, *given))
+
+
+def _spread_alike(graph: Graph, made: Graph) -> Graph:
     there = made.placement
     if graph._topology.spread is None or not _parts(made, there):
         return made
@@ -125,7 +135,7 @@ def _shares(top: Topology, here: Placement, graph: Graph, there: Placement) -> b
 
 def _parts(graph: Graph, there: Placement) -> tuple[Memory, ...]:
     """The memories over which the edges of a graph are spread at a placement; compressed ones are not."""
-    return () if graph._topology.packed else there.backend.parts_for(graph.num_slots)
+    return () if graph._topology.packed else there.backend.parts_for(graph.num_slots, there.edges)
 
 
 def _copy(graph: Graph, there: Placement) -> Graph:

@@ -77,6 +77,10 @@ class Memory(ABC):
         """Wait until all computations on its arrays are finished; on the host there are none between calls."""
         return
 
+    def for_gpu(self, index: int) -> Memory:
+        """Return this memory as another GPU reads it, if it is one that GPUs read."""
+        return self
+
     def check_room(self, needed: int, what: str, hint: str | None = None) -> None:
         """Raise an error if so many bytes cannot be allocated, before anything is.
 

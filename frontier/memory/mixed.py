@@ -1,12 +1,13 @@
 """Arrays of which a part lies in a GPU's own memory and the rest in the host's, at addresses without a gap.
 
 Kernels see one array, and read each part at the speed of the memory in which it is. The parts alternate in small
-pieces, so that every stretch of an array has the same share of each.
+pieces, so that every stretch of an array has the same share of each. Several GPUs may have a stretch each.
 """
 
 from __future__ import annotations
 
 import ctypes
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -20,7 +21,7 @@ from frontier.memory.mapping import Addresses, device_location, done, host_locat
 from frontier.memory.pinned import PinnedMemory
 from frontier.memory.shortage import HINT
 
-__all__ = ["MixedMemory"]
+__all__ = ["MixedMemory", "mixed", "owners_of"]
 
 #: Bytes of a piece; the driver maps multiples of 2 MiB.
 PIECE = 1 << 23
@@ -68,7 +69,7 @@ class MixedMemory(Memory):
         if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
             return values
         values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
-        return values if detection.simulated() else mixed(values, self.index, self.share)
+        return values if detection.simulated() else mixed(values, self.share, [self.index])
 
     def left(self, enough: int | None = None) -> tuple[int, str]:
         """Bytes of both memories that this process could still have."""
@@ -83,6 +84,10 @@ class MixedMemory(Memory):
         """Wait until the GPU has nothing to do."""
         gpu(self.index).synchronize()
 
+    def for_gpu(self, index: int) -> MixedMemory:
+        """Return a memory of which another GPU has as large a share."""
+        return MixedMemory(index, self.share)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, MixedMemory) and (self.index, self.share) == (other.index, other.share)
 
@@ -96,35 +101,54 @@ class MixedMemory(Memory):
         return MixedMemory, (self.index, self.share)
 
 
-def mixed(values: np.ndarray, index: int, share: float) -> Any:
-    """Return an array of NumPy as one of CuPy of which a share lies on the GPU."""
+def mixed(values: np.ndarray, share: float, devices: Sequence[int], bounds: Sequence[int] = ()) -> Any:
+    """Return an array of NumPy as one of CuPy of which a share lies on GPUs, for all of them to read.
+
+    ``devices[i]`` has the share of the elements from ``bounds[i]`` up to ``bounds[i + 1]``; a single one, that of all.
+    """
     cupy = detection.cupy()
     if values.size == 0:
         return cupy.empty(values.shape, values.dtype)
-    block = _Block(values.nbytes, index, share)
+    cuts = [bound * values.itemsize for bound in bounds] or [0, values.nbytes]
+    block = _Block(values.nbytes, share, devices, cuts)
     block.fill(values.reshape(-1).view(np.uint8))
     HOST_BLOCKS[block.address] = block
-    memory = cupy.cuda.UnownedMemory(block.address, values.nbytes, block, index)
+    memory = cupy.cuda.UnownedMemory(block.address, values.nbytes, block, devices[0])
     return cupy.ndarray(values.shape, values.dtype, cupy.cuda.MemoryPointer(memory, 0))
+
+
+def owners_of(size: int, share: float, devices: Sequence[int], cuts: Sequence[int]) -> list[int | None]:
+    """Return for each piece of an array which GPU has it, or None if the host has.
+
+    ``cuts`` are the bytes where the stretches of the GPUs begin, and where the last one ends.
+    """
+    firsts = [round(cut / PIECE) for cut in cuts[:-1]]
+    made: list[int | None] = []
+    for i in range(-(-size // PIECE)):
+        part = max(part for part, first in enumerate(firsts) if first <= i)
+        within = i - firsts[part]
+        made.append(devices[part] if round((within + 1) * share) > round(within * share) else None)
+    return made
 
 
 class _Block:
     """A range of addresses, to which pieces of both memories are mapped; freed when the last array in it is gone."""
 
-    def __init__(self, size: int, index: int, share: float) -> None:
+    def __init__(self, size: int, share: float, devices: Sequence[int], cuts: Sequence[int]) -> None:
         from cuda.bindings import driver
 
         self._driver, self.size = driver, size
-        number = -(-size // PIECE)
-        bounds = [round(i * share) for i in range(number + 1)]
-        self.resident = [bounds[i + 1] > bounds[i] for i in range(number)]
-        device, host = device_location(driver, index), host_location(driver)
-        self._range = Addresses(driver, number * PIECE, [index], _WHAT)
+        owners = owners_of(size, share, devices, cuts)
+        self.resident = [owner is not None for owner in owners]
+        different = list(dict.fromkeys(devices))
+        for index in different:
+            gpu(index).synchronize()  # which makes its context, if there is none yet
+        readers, host = [device_location(driver, index) for index in different], host_location(driver)
+        self._range = Addresses(driver, len(owners) * PIECE, different, _WHAT)
         self.address = self._range.start
-        for i, resident in enumerate(self.resident):
-            self._range.map(
-                i * PIECE, PIECE, device if resident else host, [device] if resident else [device, host]
-            )  # fmt: skip
+        for i, owner in enumerate(owners):
+            where = host if owner is None else device_location(driver, owner)
+            self._range.map(i * PIECE, PIECE, where, [*readers, host] if owner is None else readers)
 
     def fill(self, data: np.ndarray) -> None:
         """Copy bytes to the pieces."""

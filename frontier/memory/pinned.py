@@ -84,6 +84,10 @@ class PinnedMemory(Memory):
         """Wait until the GPU has nothing to do."""
         gpu(self.index).synchronize()
 
+    def for_gpu(self, index: int) -> PinnedMemory:
+        """Return the host's memory as another GPU reads it."""
+        return PinnedMemory(index)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, PinnedMemory) and self.index == other.index
 

@@ -68,7 +68,7 @@ class Computing(Protocol):
     def residing(self, graph: Any, placement: Placement, edges: str | None, memory: int | str | None) -> Placement:
         """Return the placement of a graph whose edges are to lie elsewhere."""
 
-    def parts_for(self, num_slots: int) -> tuple[Memory, ...]:
+    def parts_for(self, num_slots: int, edges: Memory | None = None) -> tuple[Memory, ...]:
         """Return the memories over which it spreads so many edge slots, if it does."""
 
     def spread(self, graph: Any, placement: Placement) -> Any:
@@ -197,7 +197,7 @@ class Placement:
 
     def shares_arrays_with(self, other: Placement) -> bool:
         """Whether a graph can be at both placements with the same arrays."""
-        return self.memory is other.memory and self.edges is other.edges
+        return self.memory is other.memory and self.edges == other.edges
 
     def __str__(self) -> str:
         return self.name

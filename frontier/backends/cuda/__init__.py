@@ -33,6 +33,8 @@ from frontier.memory.pinned import PinnedMemory
 from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from frontier.backends.cuda.execution import CudaExecution
     from frontier.graph.graph import Graph
     from frontier.lowering.loops import Program
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
 
-__all__ = ["BACKEND", "CudaBackend"]
+__all__ = ["BACKEND", "CudaBackend", "bytes_of_edges", "elsewhere", "share_of"]
 
 
 class CudaBackend(Backend):
@@ -80,23 +82,7 @@ class CudaBackend(Backend):
         """Return the placement of a graph whose edges are in the GPU's memory, the host's, both, or on a disk."""
         own = placement.memory
         assert isinstance(own, GpuMemory)
-        if edges not in (None, "device", "host", "disk", "auto"):
-            known = "'device', 'host', 'disk' or 'auto'"
-            raise GraphError(f"edges={edges!r} is not possible on {placement.name!r}: choose {known}")
-        if memory is not None and edges in ("device", "host", "disk"):
-            raise GraphError(f"memory= is for edges='auto', not for edges={edges!r}")
-        if edges == "device":
-            return placed(self, own)
-        if edges == "disk":
-            return placed(self, own, DISK)
-        if edges == "host":
-            return placed(self, own, PinnedMemory(own.index))
-        share = _share(graph, own, memory)
-        if share == 1:
-            return placed(self, own)
-        if share == 0:
-            return placed(self, own, PinnedMemory(own.index))
-        return placed(self, own, MixedMemory(own.index, share))
+        return elsewhere(placement, edges, memory, lambda: share_of(graph, own, bytes_of_edges(graph), memory))
 
     def placement_of(self, local: int) -> Placement:
         """Return the placement of the GPU that a process of this host has, by the number of the process."""
@@ -125,16 +111,41 @@ class CudaBackend(Backend):
 BESIDE, SPARE = 96, 0.1
 
 
-def _share(graph: Graph, memory: GpuMemory, limit: int | str | None) -> float:
-    """Return which part of a graph's edges a GPU is to have in its own memory."""
-    slots, top = graph.num_slots, graph._topology
-    each = top.ends.nbytes / max(slots, 1) * (1 if graph.symmetric else 2)
-    each += sum(array.itemsize for array in (graph.weights, *top.edges.values()) if array is not None)
+def elsewhere(
+    placement: Placement, edges: str | None, memory: int | str | None, share: Callable[[], float]
+) -> Placement:
+    """Return a placement on GPUs whose edges lie in another memory; with ``edges="auto"``, a share is on the GPUs."""
+    own, backend = placement.memory, placement.backend
+    assert isinstance(own, GpuMemory)
+    if edges not in (None, "device", "host", "disk", "auto"):
+        known = "'device', 'host', 'disk' or 'auto'"
+        raise GraphError(f"edges={edges!r} is not possible on {placement.name!r}: choose {known}")
+    if memory is not None and edges in ("device", "host", "disk"):
+        raise GraphError(f"memory= is for edges='auto', not for edges={edges!r}")
+    if edges == "device":
+        return placed(backend, own)
+    if edges == "disk":
+        return placed(backend, own, DISK)
+    found = 0.0 if edges == "host" else share()
+    if found == 1:
+        return placed(backend, own)
+    return placed(backend, own, MixedMemory(own.index, found) if found else PinnedMemory(own.index))
+
+
+def bytes_of_edges(graph: Graph) -> float:
+    """Bytes of a graph's edges, with those of the in-edges of a directed graph."""
+    top = graph._topology
+    each = sum(array.itemsize for array in (graph.weights, *top.edges.values()) if array is not None)
+    return float(top.ends.nbytes * (1 if graph.symmetric else 2) + graph.num_slots * each)
+
+
+def share_of(graph: Graph, memory: GpuMemory, size: float, limit: int | str | None) -> float:
+    """Return which part of so many bytes of edges a GPU is to have in its own memory."""
     if limit is None:
         room = int(memory.free() * (1 - SPARE)) - graph.num_vertices * BESIDE
     else:
         room = parsed(limit)
-    return min(max(round(room / max(slots * each, 1), 3), 0.0), 1.0)
+    return min(max(round(room / max(size, 1), 3), 0.0), 1.0)
 
 
 BACKEND = CudaBackend()

@@ -18,6 +18,7 @@ from frontier.errors import FrontierMemoryError
 from frontier.graph.packed import AFTER, BLOCK, PackedIds
 from frontier.memory import limits, pinned
 from frontier.memory.arrays import to_host
+from frontier.memory.disk import File, file_of
 from frontier.memory.shortage import lacking
 
 if TYPE_CHECKING:
@@ -153,8 +154,13 @@ def ring_of(g: Graph) -> Iterator[Ring]:
         free.append(ring)
 
 
+#: Arrays that are in the host's memory, by their files, for all GPUs that read these: each with where it begins there.
+_whole: weakref.WeakKeyDictionary[File, dict[int, tuple[Ring, int]]] = weakref.WeakKeyDictionary()
+_making = threading.RLock()
+
+
 def whole(g: Graph, role: str, array: NDArray[Any], step: Step) -> int:
-    """Address of all of an array in the host's memory, where it stays as long as the graph."""
+    """Address of all of an array in the host's memory, where it stays as long as the graph, or the array's file."""
 
     def make() -> tuple[Ring, int]:
         free, where = limits.free()
@@ -169,5 +175,13 @@ def whole(g: Graph, role: str, array: NDArray[Any], step: Step) -> int:
             ring.leave()
         return ring, addresses[role]
 
-    address: int = g._once(f"all {role}", make)[1]
-    return address
+    found = file_of(array)
+    if found is None:
+        address: int = g._once(f"all {role}", make)[1]
+        return address
+    file, at = found
+    with _making:
+        known = _whole.setdefault(file, {})
+        if at not in known:
+            known[at] = make()
+        return known[at][1]

@@ -46,6 +46,8 @@ EDGES = (*BY_SLOT, *BY_IN_SLOT)
 class DiskExecution(Interpretation):
     """One run of a step."""
 
+    _context: _Walk
+
     def __init__(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> None:
         self._memory = p.graph.placement.memory
         with self._memory.using():
@@ -55,6 +57,11 @@ class DiskExecution(Interpretation):
         """Go on for at most so many passes; how many were begun."""
         with self._memory.using("a run"):
             return super().proceed(passes)
+
+    @property
+    def read(self) -> int:
+        """Bytes of edges that were read from files."""
+        return self._context.read
 
 
 class _OfWindow(CudaExecution):
@@ -78,6 +85,9 @@ class _OfWindow(CudaExecution):
 
 class _Walk(Hosted):
     """The interpreter's walk through a program, with steps along edges run window by window."""
+
+    #: Bytes read.
+    read = 0
 
     def __init__(self, p: Problem, schedule: ResolvedSchedule) -> None:
         super().__init__(p, schedule)
@@ -160,6 +170,7 @@ class _Walk(Hosted):
             finally:
                 ring.leave()
             read = ring.read - before
+        self.read += read
         for values, (name, reduction) in zip(scalars, step.partial(), strict=True):
             scalar = p.scalars[name]
             scalar[0] = reduction.merged(values, scalar.dtype, self.plain)

@@ -14,6 +14,10 @@ between push and pull for all alike, ``exchange`` is what GPUs give each other a
 ``together`` lets all GPUs work at the same time. What a step writes, and what merges it, is found by
 :mod:`frontier.backends.ranks.writes`; the cuda backend runs it.
 
+Edges may lie in the host's memory or on a disk. Then every GPU reads those of its own vertices over its own link, as a
+single GPU does: kernels bring windows of them, or read them where they are. From a disk the host reads them, and it
+divides every program.
+
 ``g.to("cuda:0,1")`` uses two GPUs, and ``g.to("cuda:all")`` all that this process sees, for programs that several run
 faster. A GPU that is named twice stands for two: so programs are tested on a single one.
 """
@@ -24,6 +28,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from frontier.backends.base import Backend
+from frontier.backends.cuda import elsewhere
 from frontier.backends.devices import choice, spreading
 from frontier.backends.devices.choice import alone, worthwhile
 from frontier.errors import GraphError
@@ -57,6 +62,7 @@ class DevicesBackend(Backend):
     """
 
     massively_parallel = True
+    reads_edges_from: tuple[str, ...] = ("host", "disk")
     keeps_pairs = True
 
     def __init__(self, devices: tuple[int, ...] = (), chooses: bool = False) -> None:
@@ -97,13 +103,18 @@ class DevicesBackend(Backend):
         return placed(_backend(devices, False), gpu(devices[0]))
 
     def residing(self, graph: Graph, placement: Placement, edges: str | None, memory: int | str | None) -> Placement:
-        """Refuse other memories than those of the GPUs: only one alone reads edges from elsewhere."""
-        if edges in ("host", "disk", "auto") or (edges is None and memory is not None):
-            what = f"edges={edges!r}" if memory is None else f"memory={memory!r}"
-            why = "where each GPU has the edges of its own vertices in its own memory"
-            instead = f'one GPU reads them from elsewhere: g.to("cuda:{self.devices[0]}", {what})'
-            raise GraphError(f"{what} is not possible on {placement.name!r}, {why}; {instead}")
-        return super().residing(graph, placement, edges, memory)
+        """Return the placement of a graph whose edges are in the GPUs' memories, the host's, both, or on a disk."""
+
+        def share() -> float:
+            found = spreading.share_of(graph, self.memories, memory)
+            if 0 < found < 1 and not spread.possible(self.devices):
+                raise GraphError(
+                    f"edges='auto' is not possible on {placement.name!r}, whose GPUs do not reach each other's memory "
+                    "at one range of addresses; edges='host' is"
+                )
+            return found
+
+        return elsewhere(placement, edges, memory, share)
 
     def missing(self) -> str:
         """Say what GPUs lack here to be used."""
@@ -113,21 +124,26 @@ class DevicesBackend(Backend):
         """Return the names of the GPUs."""
         return ", ".join(detection.device_name(index) for index in self.devices)
 
-    def parts_for(self, num_slots: int) -> tuple[Memory, ...]:
-        """Return the memories of all GPUs, unless there are few slots, or they do not reach each other's memory."""
+    def parts_for(self, num_slots: int, edges: Memory | None = None) -> tuple[Memory, ...]:
+        """Return the memories of all GPUs, unless there are few slots, or they do not reach each other's memory.
+
+        All GPUs reach ``edges`` that lie elsewhere.
+        """
+        if edges is not None:
+            return tuple(self.memories)
         least = choice.LEAST if self.chooses else spreading.LEAST
         return () if num_slots < least or not spread.possible(self.devices) else tuple(self.memories)
 
     def spread(self, graph: Graph, placement: Placement) -> Graph:
         """Return a copy of a graph of which each GPU has the edges of its own vertices."""
-        return spreading.spread_graph(graph, placement, self.parts_for(graph.num_slots))
+        return spreading.spread_graph(graph, placement, self.parts_for(graph.num_slots, placement.edges))
 
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
-        """Build a graph of which each GPU makes a part; a small one is made on the host."""
+        """Build a graph of which each GPU makes a part; one that is small, or lies elsewhere, is made on the host."""
         from frontier.backends.devices import building
 
         memories = self.parts_for(shares.count)
-        if not memories:
+        if not memories or placement.edges is not None:
             return building.whole(shares, **options).to(placement)
         return building.build(shares, placement, memories, **options)
 

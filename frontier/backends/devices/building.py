@@ -324,7 +324,7 @@ def _assembled(
             placement=place,
         )  # fmt: skip
     if not alone:
-        how.share_out(graph._topology)
+        how.share_out(graph._topology, place)
     graph._topology.derived["num_loops"] = sum(each.loops for each in rows)
     return graph
 

@@ -26,6 +26,9 @@ __all__ = ["alone", "worthwhile"]
 #: million slots, takes 5.6 ms on both and 5.0 on one. Each computes 3.0 ms; 2.6 are what its three steps cost besides.)
 LEAST = 1 << 30
 
+#: The same for edges in the host's memory. (A link of 50 GB/s brings the ids of so many slots in 5 ms.)
+FAR_LEAST = 1 << 26
+
 #: Bytes for each vertex that a copy of all edges leaves to fields and queues.
 BESIDE = 96
 
@@ -36,9 +39,13 @@ def worthwhile(step: Step, p: Problem, gpus: int) -> bool:
     They do if its passes walk along all edges of a large graph, as an iteration of PageRank does. A search, whose
     passes walk along some of the edges, is faster on one: it stays in one kernel there, and what a pass of several
     costs is more than what they save. A program that cannot be divided runs on one, too. So does none if one GPU has no
-    room for the graph.
+    room for the graph. Where edges lie in the host's memory, two GPUs have two links to it; a disk is as fast for one.
+    Compressed lists are those of one GPU.
     """
-    if p.graph.num_slots < LEAST or not (_sweeps(step) or _whole(p.graph) is None):
+    edges = p.graph.placement.edges
+    if p.graph._topology.packed or (edges is not None and edges.residence == "disk"):
+        return False
+    if p.graph.num_slots < (LEAST if edges is None else FAR_LEAST) or not (_sweeps(step) or _whole(p.graph) is None):
         return False
     try:
         check_writes(step, p)
@@ -61,7 +68,7 @@ def alone(step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule
     g = p.graph
     backend = backend_named("cuda")
     top = _whole(g) or g._topology
-    made = same(p, graph=g._wrap(top, placed(backend, g.placement.memory)), workspace={})
+    made = same(p, graph=g._wrap(top, placed(backend, g.placement.memory, g.placement.edges)), workspace={})
     return backend.start(step, made, f, schedule)
 
 
@@ -73,9 +80,9 @@ def _copy(memory: Memory, array: Any) -> Any:
 
 
 def _whole(g: Graph) -> Topology | None:
-    """The arrays of a graph, all of them on the first GPU; None if they have no room there."""
+    """The arrays of a graph, all of which the first GPU reads; None if they have no room there."""
     top, memory = g._topology, g.placement.memory
-    if top.spread is None:
+    if top.spread is None or g.placement.edges is not None:
         return top
 
     def copied() -> list[Topology | None]:

@@ -8,11 +8,13 @@ that are not divided run on the first GPU, and the others take over what they wr
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frontier import tracing
+from frontier.backends.cuda.execution import CudaExecution
 from frontier.backends.devices import together
 from frontier.backends.devices.compaction import changed, marked
 from frontier.backends.devices.direction import Direction
@@ -130,7 +132,7 @@ class _Walk(Hosted):
         copies = self._copies(f)
         way = "push" if plan.direction is None else plan.direction.of(self._replicas[0], copies[0])
         captures_of(plan.ways[way])
-        parts = [_Part(plan, way, *each, self._given) for each in zip(self._replicas, copies, strict=True)]
+        parts = [_Part(plan, way, *each, self._given, self.passes) for each in zip(self._replicas, copies, strict=True)]
         try:
             for part in parts:  # one after another: the first may compile what all run
                 part.start(self.problem)
@@ -159,11 +161,13 @@ class _Walk(Hosted):
         if tracing.active():
             seconds = time.perf_counter() - begun
             for part, outcome in zip(parts, outcomes, strict=True):
+                rank, sent = part.replica.rank, given_bytes(outcome)
+                waited = max(each.seconds for each in parts) - part.seconds
                 tracing.add(
                     backend="cuda", step="exchange", number=self.passes, seconds=seconds, size_in=len(f),
-                    size_out=len(next_), rank=part.replica.rank, sent=given_bytes(outcome),
-                    waited=max(each.seconds for each in parts) - part.seconds,
+                    size_out=len(next_), rank=rank, sent=sent, waited=waited,
                 )  # fmt: skip
+                tracing.add_ranks([tracing.RankTotal(rank, 1, 0.0, part.seconds, seconds, waited, sent, part.read)])
         return next_
 
     def _loop(self, loop: Loop, f: Frontier | None) -> Run:
@@ -206,6 +210,8 @@ class _Plan:
         What chooses between them; None if it only pushes, or is no matter of directions.
     by_rows : bool
         Whether it can run along the edges of own vertices with the whole frontier, rather than on own elements.
+    streams : bool
+        Whether the lists of all own vertices come window by window if the frontier is everything.
     fields : list of Written
         Those that it writes, without those that stay with owners.
     kinds : dict of str to str
@@ -219,7 +225,12 @@ class _Plan:
         self.kinds = {each.name: "edge" if p.fields[each.name].kind == "edge" else "vertex" for each in self.fields}
         touched = [effects(fn) for fn, _ in step.functors()]
         counts = next(step.partial(), None) is not None  # of the frontier, of which each GPU has the whole
-        self.by_rows = step.by_rows and not counts and not any(each.topology for each in touched)
+        edges = p.graph.placement.edges
+        far = "" if edges is None else edges.residence
+        # From a disk it would read windows of others' lists. A gather in place must not touch what others own.
+        mine = far == "disk" or getattr(step, "inplace", False)
+        self.by_rows = step.by_rows and not mine and not counts and not any(each.topology for each in touched)
+        self.streams = far == "host" and step.name == "gather" and not any(each.topology for each in touched)
         # Along in-edges it is the owner of the target who writes at an edge, and not that of the edge, of the source.
         self.merged = {each.name for each in self.fields if each.combine or self.kinds[each.name] == "edge"}
         self.ways = {way: alone(step, way) for way in ("push", "pull")}
@@ -238,8 +249,11 @@ class _Plan:
 class _Part:
     """One GPU's part of a step."""
 
-    def __init__(self, plan: _Plan, way: str, replica: Replica, f: Frontier, schedule: ResolvedSchedule) -> None:
+    def __init__(
+        self, plan: _Plan, way: str, replica: Replica, f: Frontier, schedule: ResolvedSchedule, number: int
+    ) -> None:
         self.plan, self.replica, self._f, self._way, self._schedule = plan, replica, f, way, schedule
+        self._number = number  # of the pass
         self.seconds = 0.0
 
     def start(self, p: Problem) -> None:
@@ -250,25 +264,35 @@ class _Part:
             arrays = replica.whole.arrays
             self._before = {name: arrays[name].copy() for name in plan.merged}
             step, problem, mine = plan.ways[self._way], replica.whole, self._f
-            if self._way == "pull" or (plan.by_rows and not mine.is_all):
+            if plan.streams and mine.is_all and mine.kind == "vertex":
+                problem = replica.rows  # whose windows have own vertices only
+                mine = Frontier.all(problem.graph, "vertex")
+            elif self._way == "pull" or (plan.by_rows and not mine.is_all):
                 problem = replica.rows
                 mine = Frontier._of(problem.graph, mine.kind, ids=mine.ids)
             else:
                 mine = replica.owned(step.stands_on(mine))
-            self._execution = backend_named("cuda").start(step, problem, mine, self._schedule)
+            self._execution: Any = backend_named("cuda").start(step, problem, mine, self._schedule)
 
     def ahead(self) -> None:
         """Let the GPU begin; the others follow."""
-        with self.replica.memory.using("a step on several GPUs"):
-            self._execution.ahead()
+        if isinstance(self._execution, CudaExecution):
+            with self.replica.memory.using("a step on several GPUs"):
+                self._execution.ahead()
+
+    @property
+    def read(self) -> int:
+        """Bytes of edges that it has read from outside the memory of the GPU, while there was a trace."""
+        return int(self._execution.read)
 
     def run(self) -> Outcome:
         """Run it, and find what has changed."""
         begun = time.perf_counter()
         plan, replica, execution = self.plan, self.replica, self._execution
         with replica.memory.using("a step on several GPUs"):
-            while not execution.done:
-                execution.proceed()
+            with tracing.acting_as(replica.rank, self._number) if tracing.active() else nullcontext():
+                while not execution.done:
+                    execution.proceed()
             self.seconds = time.perf_counter() - begun
             p = replica.whole
             made = Outcome()

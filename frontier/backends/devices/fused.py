@@ -46,6 +46,9 @@ class FusedExecution:
     def __init__(
         self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, memories: Sequence[Memory]
     ) -> None:
+        edges = p.graph.placement.edges
+        if edges is not None and edges.residence == "disk":
+            raise OneKernelError("the host reads edges on a disk")
         if not (p.graph.num_vertices and _reach(tuple(memories))):
             raise OneKernelError("no vertices, or GPUs that do not reach each other's memory")
         touches = touches_of(step, p, schedule)
@@ -92,7 +95,7 @@ class FusedExecution:
             return 0
         before = self.passes
         loaded = self._load()
-        rings = [part.begin_trace() for part in self.parts]  # all write rows, and those of the first are shown
+        rings = [part.begin_trace() for part in self.parts]
         loading.wait(self._replicas)
         del loaded
         try:
@@ -100,8 +103,9 @@ class FusedExecution:
                 while not self.done:
                     begun = self.passes - before
                     self._run(-1 if passes is None else passes - begun)
-                    if rings[0] is not None:
-                        self.parts[0].end_trace(rings[0])
+                    for part, ring in zip(self.parts, rings, strict=True):
+                        if ring is not None:
+                            part.end_trace(ring)
                     if self._handled() and self.passes - before == passes:
                         break
                     pending.check()

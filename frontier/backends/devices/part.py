@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from frontier.backends.devices.replicas import Replica
     from frontier.backends.devices.touches import Touches
+    from frontier.graph.graph import Graph
     from frontier.memory.base import Memory
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
@@ -204,6 +205,11 @@ class Part(CudaExecution):
             return work.address_of(self._table_of(key or "box"))
         return self._replica.rank if what == "rank" else self._count
 
+    @property
+    def _listed(self) -> Graph:
+        """The graph of whose lists windows and heads are made: those of the vertices that this GPU owns."""
+        return self._replica.rows.graph
+
     def places(self) -> list[int]:
         """Where the arrays lie that there are tables for; only fields lie elsewhere in another run."""
         work, fixed, made = self._workspace, self._table.fixed, []
@@ -259,9 +265,13 @@ class Part(CudaExecution):
             return self._begin_trace()
 
     def end_trace(self, ring: Any) -> None:
-        """Take over the rows of a trace."""
+        """Take over the rows of a trace, of which those of the first GPU are shown."""
         with self.memory.using():
-            self._end_trace(ring)
+            if self._replica.rank == 0:
+                self._end_trace(ring)
+            else:
+                self._note_read(to_host(ring))
+                ring[:] = 0
 
     def total(self) -> tracing.RankTotal:
         """What this GPU has done in a run."""
@@ -269,7 +279,7 @@ class Part(CudaExecution):
             sums = to_host(self._box()[sums_at(self._count) :]).tolist()
         computed, merged, waited = (sums[word] / 1e9 for word in (COMPUTED, MERGED, WAITED))
         return tracing.RankTotal(
-            self._replica.rank, self._get("meetings"), 0.0, computed, merged, waited, sums[RECEIVED]
+            self._replica.rank, self._get("meetings"), 0.0, computed, merged, waited, sums[RECEIVED], self.read
         )
 
     def _give_table(self, budget: int) -> None:
@@ -359,7 +369,7 @@ def _code_of(step: Step, p: Problem, given: str | None, schedule: ResolvedSchedu
     known = step.__dict__.setdefault("_code", {})
     layout = Layout.of(p)
     build = build_of(p.graph, step, schedule)
-    build = type(build)(bounded=build.bounded, dense=build.dense, traced=build.traced)
+    build = type(build)(bounded=build.bounded, dense=build.dense, traced=build.traced, streams=build.streams)
     captures = step._captures
     assert captures is not None
     key = ("peers", p.graph.placement.memory, layout, given, schedule, build, captures.key, touches.key)

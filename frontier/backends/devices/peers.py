@@ -30,6 +30,7 @@ from frontier.lowering.ir import (
     Var,
     both,
     cast,
+    differ,
     equal,
 )
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
@@ -182,6 +183,15 @@ class Peers(CudaProgram):
         call = self.divided("fill_range", pointer(self.layout.element(kind), target), first, end)
         self.phase(call, self._plain(current, target, kind, end - first), f"list the {kind} ids of this GPU")
         self._set_sizes(current, self.capacity(kind), 0)
+
+    def all_of_its_own(self, current: FrontierState) -> Expr:
+        """Whether a list of vertices, which are distinct, has all that this GPU owns."""
+        first, end = self.own_range("vertex")
+        return equal(current.count, end - first)
+
+    def some_of_all(self, current: FrontierState) -> Expr:
+        """Whether a list or a bitmap has not all vertices of all GPUs."""
+        return differ(self.size(current), self.capacity("vertex"))
 
     def single(self, current: FrontierState, vertex: Expr) -> None:
         """Make a frontier one vertex, which its owner has."""

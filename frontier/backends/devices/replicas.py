@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.program.problem import Problem
 
-__all__ = ["Replica", "replicas_of"]
+__all__ = ["Replica", "on_one", "replicas_of"]
 
 
 class Replica:
@@ -124,11 +124,19 @@ def _problem(p: Problem, g: Graph, first: bool, shared: frozenset[str]) -> Probl
     return made
 
 
+def on_one(place: Placement, memory: Memory) -> Placement:
+    """The placement of one of several GPUs, which reads edges from where all do."""
+    edges = place.edges
+    if edges is not None and memory is not place.memory:
+        edges = edges.for_gpu(int(getattr(memory, "index", 0)))
+    return placed(backend_named("cuda"), memory, edges)
+
+
 def _graphs(g: Graph, memories: Sequence[Memory]) -> list[Any]:
     starts = spreading.starts_of(g, len(memories))
     made = []
     for rank, memory in enumerate(memories):
-        here = _whole(g, placed(backend_named("cuda"), memory))
+        here = _whole(g, on_one(g.placement, memory))
         with memory.using("the graph on several GPUs"):
             first, end = int(starts[rank]), int(starts[rank + 1])
             slots = tuple(int(here.offsets[v]) for v in (first, end))
@@ -159,9 +167,11 @@ def _rows(g: Graph, first: int, end: int) -> Graph:
 
     top = g._topology
     made = Topology(clipped(top.offsets), top.targets, top.weights, top.directed, None, {}, {})
-    made.derived.update(max_degree=g.max_degree, traits=g.traits)
+    made.derived.update(max_degree=g.max_degree, traits=g.traits, own_vertices=(first, end))
     whole = weakref.proxy(g)
     made.recipes.update(
+        out_degree=lambda: whole.out_degree,  # by which hubs and heads are chosen
+        in_degree=lambda: whole.in_degree,
         sources=lambda: whole.sources,
         in_edges=lambda: whole.in_edges,
         in_lists=lambda: (clipped(whole.in_offsets), whole.in_sources),
