@@ -53,13 +53,9 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
         b.sparse(current)
         _in_place(step, b, current, how)
         return
-    stream = Stream(b, current, step.edges, **how.loads)
-    if current.fixed:  # to all vertices, so that nothing else is needed
-        _streamed(step, b, stream, how)
-        return
-    streams = b.variable("streams", "brings windows")
+    stream, streams = Stream(b, current, step.edges, **how.loads), b.variable("streams", "brings windows")
     b.set(streams, Choice(b.all_of_its_own(current), 1, 0))
-    if not (current.few or current.record):
+    if not (current.fixed or current.few or current.record):
         with b.when(both(b.some_of_all(current), b.size(current) > b.capacity("vertex") // LARGE)):
             ascending(b, current, step.edges)
             b.set(streams, Choice(stream.wants_most(), 1, streams))

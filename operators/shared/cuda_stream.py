@@ -130,8 +130,6 @@ class Stream:
     def _place(self, window: Expr) -> Expr:
         """Where the elements of a window begin; after the last one, where all end."""
         first = self.row(Call("min", window, self.number), FIRST)
-        if self._current.fixed:
-            return first
         queue = self._b.queue(self._current, "vertex")
         return Choice(equal(self.whole, 1), first, Call("count_below", queue, self._current.count, first))
 
@@ -156,7 +154,7 @@ class Stream:
         first, last, _ = self._places
         going = both(self.at < self.number, no(copies()))
         return {
-            "everything": True if self._current.fixed else equal(self.whole, 1),
+            "everything": equal(self.whole, 1),
             "queue": self._b.queue(self._current, "vertex"),
             "start": Choice(going, first, 0),
             "total": Choice(going, last, 0),
