@@ -187,19 +187,6 @@ def _dense(steps: tuple[Step, ...], schedule: ResolvedSchedule) -> bool:
     return False
 
 
-def _keeps(steps: tuple[Step, ...]) -> bool:
-    """Whether some steps leave their frontier as it is."""
-    return all(
-        step.own or step.passes_through or (bool(step.inner()) and not _feeds(step) and _keeps(step.inner()))
-        for step in steps
-    )
-
-
-def _feeds(step: Step) -> bool:
-    """Whether a loop takes its frontiers from elsewhere."""
-    return isinstance(step, Loop) and (step.take is not None or step.replay is not None)
-
-
 def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
     """A frontier of its own, holding what ``over`` names (nothing for loops fed by a pile or a record)."""
     current = b.new_frontier()
@@ -212,7 +199,6 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
     elif over in ("vertices", "edges"):
         kind = "vertex" if over == "vertices" else "edge"
         current.kinds = frozenset({kind})
-        current.fixed = _keeps(step.inner() or (step,))
         b.everything_in(current, kind)
     elif over in _piles(b):
         kind = b.pile(str(over))

@@ -30,7 +30,6 @@ from frontier.lowering.ir import (
     Var,
     both,
     cast,
-    differ,
     equal,
 )
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
@@ -188,10 +187,6 @@ class Peers(CudaProgram):
         """Whether a list of vertices, which are distinct, has all that this GPU owns."""
         first, end = self.own_range("vertex")
         return equal(current.count, end - first)
-
-    def some_of_all(self, current: FrontierState) -> Expr:
-        """Whether a list or a bitmap has not all vertices of all GPUs."""
-        return differ(self.size(current), self.capacity("vertex"))
 
     def single(self, current: FrontierState, vertex: Expr) -> None:
         """Make a frontier one vertex, which its owner has."""
