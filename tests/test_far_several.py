@@ -65,7 +65,7 @@ CASES = [
 
 @pytest.mark.parametrize(("name", "residence"), CASES)
 def test_primitives(several, name, residence):
-    for g in (small(),) if SIMULATED else (small(), fr.star(3000).with_weights(np.ones(6000, np.int32))):
+    for g in (small(),) if SIMULATED else (small(), fr.star(3000).with_weights(np.ones(5998, np.int32))):
         there = far(g, several, residence)
         assert there.placement.residence["edges"] == ("disk" if residence == "disk" else "host")
         found, expected = (to_host(RESULTS[name](each)) for each in (there, g))
@@ -208,7 +208,7 @@ def test_memory_of_each_gpu(several, residence):
     whole, there = g.memory_estimate("pagerank"), far(g, several, residence)
     found, share = there.memory_estimate("pagerank"), getattr(there.placement.edges, "share", 0)
     edges, rest = g.targets.nbytes + g.weights.nbytes, g.offsets.nbytes + whole.fields
-    assert sum(found.each) == pytest.approx(share * edges + 2 * rest, abs=18)
+    assert sum(found.each) == pytest.approx(share * edges + 2 * rest, abs=128)
     assert found.elsewhere == pytest.approx((1 - share) * edges, abs=9)
     assert found.making == 0
     assert "elsewhere" in str(found)
