@@ -115,6 +115,10 @@ def test_gathers(several, residence, directed, fuse):
         assert found[0] == found[1]
 
 
+def far_end(p, src):
+    return src
+
+
 def largest(p, src):
     return p.value[src]
 
@@ -161,6 +165,20 @@ def test_heads(several, monkeypatch):
         for v in range(*replica.own["vertex"]):
             near = set(g.targets[g.offsets[v] : g.offsets[v + 1]].tolist())
             assert found[v] == [*sorted(near, key=lambda u: (-g.out_degree[u], u)), -1, -1][:2]
+
+
+@pytest.mark.parametrize("residence", ["host", pytest.param("auto", marks=SLOW), pytest.param("disk", marks=SLOW)])
+def test_compressed(several, residence):
+    """Each GPU reads the words of its own lists."""
+    g = small(directed=True)
+    there = far(g, several, residence).compressed()
+    assert there._topology.packed
+    p, q = given(there), given(g)
+    for each in (p, q):
+        fr.Gather(far_end, "sum", into="total", over="vertices")(each)
+        fr.Gather(far_end, "max", into="most", over="vertices")(each)
+    equal(to_host(p.total), q.total)
+    equal(to_host(p.most), q.most)
 
 
 @pytest.mark.parametrize("residence", RESIDENCES)

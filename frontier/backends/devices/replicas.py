@@ -166,7 +166,7 @@ def _rows(g: Graph, first: int, end: int) -> Graph:
         return made
 
     top = g._topology
-    made = Topology(clipped(top.offsets), top.targets, top.weights, top.directed, None, {}, {})
+    made = Topology(clipped(top.offsets), top.ends, top.weights, top.directed, None, {}, {})
     made.derived.update(max_degree=g.max_degree, traits=g.traits, own_vertices=(first, end))
     whole = weakref.proxy(g)
     made.recipes.update(
@@ -174,6 +174,6 @@ def _rows(g: Graph, first: int, end: int) -> Graph:
         in_degree=lambda: whole.in_degree,
         sources=lambda: whole.sources,
         in_edges=lambda: whole.in_edges,
-        in_lists=lambda: (clipped(whole.in_offsets), whole.in_sources),
+        in_lists=lambda: (clipped(whole.in_offsets), whole._in_lists()[1]),
     )
     return g._wrap(made, g.placement)
