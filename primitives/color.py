@@ -31,7 +31,7 @@ from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before
 from frontier.registry import primitive
 
-__all__ = ["ColorResult", "Coloring", "color"]
+__all__ = ["ColorResult", "Coloring", "ColoringWithoutHubs", "color"]
 
 #: The least degree of vertices that are coloured in classes, if it is also twice the mean degree.
 HUB = 64
@@ -62,20 +62,28 @@ def release(p, src, dst):
     return fr.atomic_add(p.waits, dst, -1) == 1
 
 
+#: Colour those that belong to no part.
+_OTHERS = (
+    fr.Sequence(
+        fr.Filter(few),
+        fr.Gather(later, "sum", into="waits"),
+        fr.Loop(fr.Filter(paint), fr.Advance(release, unique="claimed"), count="rounds"),
+        over="vertices",
+    ),
+    fr.Reduce(highest, "max", into="count", over="vertices"),
+)
+
+
 class Coloring(fr.Enactor):
     """First the hubs, part by part; then the others, each of which waits for neighbours."""
 
-    loop = (
-        fr.Compute(rank, over="vertices"),
-        hubs,
-        fr.Sequence(
-            fr.Filter(few),
-            fr.Gather(later, "sum", into="waits"),
-            fr.Loop(fr.Filter(paint), fr.Advance(release, unique="claimed"), count="rounds"),
-            over="vertices",
-        ),
-        fr.Reduce(highest, "max", into="count", over="vertices"),
-    )
+    loop = (fr.Compute(rank, over="vertices"), hubs, *_OTHERS)
+
+
+class ColoringWithoutHubs(fr.Enactor):
+    """The same where there are no hubs; it needs no frontiers of edges."""
+
+    loop = (fr.Compute(rank, over="vertices"), *_OTHERS)
 
 
 @dataclass(frozen=True)
@@ -100,27 +108,19 @@ def _tells(g: fr.Graph) -> bool:
 
 
 def _own_fields(g: fr.Graph) -> dict[str, Any]:
-    """Fields that only one of the two programs has."""
+    """Fields that only some of the programs have."""
     if not _tells(g):
         return {"around": fr.vertex("int64"), "base": fr.vertex("int64"), "ready": fr.pile()}
-    xp, n, most = g.placement.memory.xp, g.num_vertices, int(g.max_degree)
+    xp, n, bits = g.placement.memory.xp, g.num_vertices, int(g.max_degree).bit_length()
     row = g.offsets // WINDOW + xp.arange(n + 1, dtype=g.offsets.dtype)
-    size = int(g.num_slots // WINDOW + n + 1)
-    classes = max(most.bit_length() - max(HUB, 2 * g.num_slots // max(n, 1)).bit_length(), 0)
-    return {
-        "row": fr.array(row),
-        "end": fr.vertex(row.dtype),
-        "taken": fr.array(xp.zeros(size, np.int64)),
-        "used": fr.array(xp.zeros(size if classes else 1, np.int64)),
-        "part": fr.pile(),
-        "parts": fr.scalar("int64", 3 * classes),
-        "turn": fr.scalar("int64"),
-        "bits": fr.scalar("int64", most.bit_length()),
-        "first": fr.scalar("int64"),
-        "bound": fr.scalar("int64"),
-        "most": fr.scalar("int64"),
-        "changed": fr.scalar("int64"),
-    }
+    words = xp.zeros(g.num_slots // WINDOW + n + 1, np.int64)
+    made = {"row": fr.array(row), "taken": fr.array(words), "bound": fr.scalar("int64")}
+    classes = bits - max(HUB, 2 * g.num_slots // max(n, 1)).bit_length()
+    if classes > 0:
+        made |= {"part": fr.pile(), "used": fr.array(words), "end": fr.vertex(row.dtype)}
+        made |= {name: fr.scalar("int64") for name in ("turn", "first", "most", "changed")}
+        made |= {"parts": fr.scalar("int64", 3 * classes), "bits": fr.scalar("int64", bits)}
+    return made
 
 
 @primitive(
@@ -135,7 +135,7 @@ def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) ->
         The direction of edges does not matter, and self-loops are ignored. A directed graph is first copied without
         directions.
     seed : int
-        Decides the order of vertices of equal degree; another one gives other colours, perhaps fewer.
+        Decides the order of vertices whose degrees have as many bits; another one gives other colours, perhaps fewer.
     schedule : Schedule, optional
 
     Returns
@@ -145,8 +145,9 @@ def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) ->
 
     Notes
     -----
-    O(n + m) work. The number of passes is the length of the longest path along which ranks rise. Except on a GPU, a
-    vertex that needs more than 62 colours walks its edges once more for each further 62, in a pass of its own.
+    O(n + m) work. The number of passes is that of the longest path along which ranks rise, on a GPU among vertices
+    that are no hubs; for these it needs 8 bytes for each edge slot. Elsewhere, a vertex that needs more than 62 colours
+    walks its edges once more for each further 62, in a pass of its own.
     """
     check_seed(seed)
     plain = simple(g) if g.directed else g
@@ -161,5 +162,6 @@ def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) ->
         **_own_fields(plain),
     )
     if g.num_vertices:
-        (Coloring if _tells(plain) else ColoringGathered)(p, schedule).run()
+        program = Coloring if "part" in p.fields else ColoringWithoutHubs if "row" in p.fields else ColoringGathered
+        program(p, schedule).run()
     return ColorResult(p.color, int(p.count))
