@@ -177,7 +177,7 @@ def test_wrong_arguments() -> None:
     g = fr.karate()
     for call, words in (
         (lambda: fr.random_walks(g, [34]), "34"),
-        (lambda: fr.random_walks(g, [[1, 2]]), "one vertex for each walk"),
+        (lambda: fr.random_walks(g, [[1, 2]]), "this is one of lists"),
         (lambda: fr.random_walks(g, length=-1), "length=-1"),
         (lambda: fr.random_walks(g, weighted=True), "no weights"),
         (lambda: fr.random_walks(g.with_weights(np.full(156, np.inf)), weighted=True), "finite"),
