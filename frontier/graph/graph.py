@@ -618,6 +618,8 @@ class Graph:
             f"{self.num_vertices:,} vertices",
             f"{self.num_edges:,} edges" + ("" if self.directed else f" ({self.num_slots:,} slots)"),
         ]
+        if self._topology.packed:
+            parts.append("compressed lists")
         if self.weights is not None:
             parts.append(f"{self.weights.dtype} weights")
         if self.labels is not None:

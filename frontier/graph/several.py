@@ -44,8 +44,7 @@ def vertex_ids(graph: Graph, vertices: Any, what: str) -> NDArray[np.int64]:
         vertices.check(graph)
         if vertices.kind != "vertex":
             raise GraphError(f"{what}: a frontier of vertices is needed, and this is one of edges")
-        vertices = vertices.ids
-        return to_host(vertices).astype(np.int64)
+        return np.asarray(to_host(vertices.ids), np.int64)
     if not is_several(vertices):
         raise GraphError(f"{what}={vertices!r}: a list of vertices, as [{vertices!r}]")
     given = to_host(vertices) if is_device(vertices) or isinstance(vertices, np.ndarray) else list(vertices)
@@ -60,8 +59,6 @@ def vertex_ids(graph: Graph, vertices: Any, what: str) -> NDArray[np.int64]:
                 graph.vertex_id(given[wrong][0])  # which says what is wrong
             return given.astype(np.int64)
         given = given.tolist()
-    if any(isinstance(vertex, list) for vertex in given):
-        raise GraphError(f"{what}: a list of vertices is needed, and this is one of lists")
     return np.array([graph.vertex_id(vertex) for vertex in given], np.int64)
 
 
