@@ -144,7 +144,7 @@ class RanksBackend(Backend):
         if self.parts:
             return f"{self.parts} parts of this process{grid}{on}"
         if world().size == 1:
-            return f"1 process, as mpirun has started no others{on}"
+            return f"1 process, as no others were started{on}"
         return f"{world().size} processes{grid}, rank {world().rank}{on}"
 
     def _inner(self) -> Placement:
