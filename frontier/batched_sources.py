@@ -19,7 +19,7 @@ from frontier.backends.footprint import footprint
 from frontier.errors import FrontierError, GraphError
 from frontier.functors.functor import arguments
 from frontier.graph.copies import copies
-from frontier.memory.arrays import is_device, to_host
+from frontier.graph.several import is_several, vertex_ids
 from frontier.program.effects import effects
 from frontier.program.loop import Loop
 from frontier.program.problem import Problem, scalar, vertex
@@ -60,7 +60,7 @@ class BatchedSources:
     Parameters
     ----------
     g : Graph
-    sources : int or sequence of vertices, optional
+    sources : int, sequence of vertices, Frontier or mask, optional
         See :func:`choose_sources`. A vertex that is given twice has two turns.
     enactor : Enactor subclass
     fields : mapping of str to Field
@@ -143,7 +143,7 @@ def choose_sources(g: Graph, sources: int | ArrayLike | None, seed: int | None =
     Parameters
     ----------
     g : Graph
-    sources : int or sequence of vertices, optional
+    sources : int, sequence of vertices, Frontier or mask, optional
         A number of vertices to draw at random, or the vertices, by label if the graph has labels. All by default.
     seed : int, optional
         For the draw; another draw each time by default.
@@ -162,10 +162,9 @@ def choose_sources(g: Graph, sources: int | ArrayLike | None, seed: int | None =
 
             seed = whole("seed", seed, 0)
         return np.random.default_rng(seed).choice(n, int(sources), replace=False).astype(np.int64)
-    given: Any = to_host(sources) if is_device(sources) else sources
-    if isinstance(given, str) or not np.iterable(given):
-        raise GraphError(f"sources={given!r}: a number of sources from 0 to {n}, or a list of vertices")
-    return np.array([g.vertex_id(each) for each in given], np.int64)
+    if not is_several(sources):
+        raise GraphError(f"sources={sources!r}: a number of sources from 0 to {n}, or a list of vertices")
+    return vertex_ids(g, sources, "sources")
 
 
 def number_of_copies(

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.errors import GraphError
 from frontier.memory.arrays import matching, to_host
 from frontier.memory.host import HOST
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
+
+    from frontier.graph.labels import LabelIndex
 
 __all__ = ["ClosureResult"]
 
@@ -47,6 +50,8 @@ class ClosureResult:
         The row of each component, -1 if it has none; None if row i is that of component i.
     method : {"condensation", "warshall", "squaring"}
         How rows were made.
+    names : object, or None
+        Index of the graph's labels, used by :meth:`reaches` and :meth:`row`; None if the graph has no labels.
     """
 
     component: NDArray[Any]
@@ -59,17 +64,24 @@ class ClosureResult:
     sources: NDArray[Any]
     place: NDArray[Any] | None
     method: str
+    names: LabelIndex | None = field(default=None, repr=False, compare=False)
+
+    def __repr__(self) -> str:
+        n, k = len(self.component), len(self.sources)
+        rows = "" if k == n else f", rows of {k:,} sources"
+        return f"ClosureResult({n:,} vertices{rows}, pairs={self.pairs}, method={self.method!r})"
 
     def reaches(self, u: ArrayLike, v: ArrayLike) -> Any:
         """Whether u reaches v; arrays of vertices give an array.
+
+        If the graph has labels, vertices are labels, or ids if no label is a number.
 
         Raises
         ------
         IndexError
             If there is no such vertex, or u has no row.
         """
-        u, v = np.asarray(to_host(u)), np.asarray(to_host(v))
-        self._check(u, v)
+        u, v = self._ids(u), self._ids(v)
         u, v = np.broadcast_arrays(u, v)
         i, k = (to_host(self.component[matching(ids.ravel(), self.component)]).reshape(ids.shape) for ids in (u, v))
         row = self._row_of(i.ravel(), u.ravel())
@@ -82,16 +94,14 @@ class ClosureResult:
         return bool(found) if found.ndim == 0 else found
 
     def row(self, v: int) -> NDArray[Any]:
-        """Return the vertices that v reaches, in ascending order.
+        """Return the ids of the vertices that v reaches, in ascending order; v is given as in :meth:`reaches`.
 
         Raises
         ------
         IndexError
             If there is no such vertex, or it has no row.
         """
-        one = np.asarray([v])
-        self._check(one)
-        return np.flatnonzero(self._of(one)[0])
+        return np.flatnonzero(self._of(self._ids([v]))[0])
 
     def pairs_in_pieces(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
         """Yield all pairs as arrays of sources and of targets, in order, some sources at a time."""
@@ -123,10 +133,21 @@ class ClosureResult:
             some = sources[first : first + step]
             yield some, self._of(some)
 
-    def _check(self, *vertices: NDArray[Any]) -> None:
+    def _ids(self, vertices: Any) -> NDArray[Any]:
+        """The ids of vertices, in an array of the same shape."""
+        given = np.asarray(to_host(vertices))
+        if self.names is not None:
+            try:
+                found = [self.names.find(vertex) for vertex in given.ravel().tolist()]
+            except GraphError as error:
+                raise IndexError(str(error)) from None
+            return np.array(found, np.int64).reshape(given.shape)
         n = len(self.component)
-        if any(ids.size and (ids.min() < 0 or ids.max() >= n) for ids in vertices):
+        if given.size and given.dtype.kind not in "iu":
+            raise IndexError(f"vertices are numbered from 0 to {n - 1}, not {given.dtype}")
+        if given.size and (given.min() < 0 or given.max() >= n):
             raise IndexError(f"vertices are numbered from 0 to {n - 1}")
+        return given.astype(np.int64)
 
     def _row_of(self, components: NDArray[Any], vertices: NDArray[Any]) -> NDArray[Any]:
         """The rows of the components of some vertices."""

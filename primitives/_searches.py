@@ -14,6 +14,7 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.generators.random_numbers import whole
 from frontier.graph.labels import called
+from frontier.graph.several import vertex_ids
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number
 from frontier.program.problem import Field
@@ -53,10 +54,7 @@ def fields(g: fr.Graph, place: Any, sources: int) -> dict[str, Field]:
 
 def places(g: fr.Graph, sources: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct sources' numbers by vertex (-1 for others), and the number of each given source."""
-    if isinstance(sources, str) or not np.iterable(sources):
-        raise GraphError(f"sources={sources!r}: a list of vertices, as [{sources!r}]")
-    given = np.array([g.vertex_id(v) for v in to_host(sources)], np.int64)
-    distinct, which = np.unique(given, return_inverse=True)
+    distinct, which = np.unique(vertex_ids(g, sources, "sources"), return_inverse=True)
     place = np.full(g.num_vertices, -1, np.int64)
     place[distinct] = np.arange(len(distinct))
     return place, which

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph import build_arrays as _build_arrays
+from frontier.graph.build_input import no_column
 from frontier.primitives._walks import key_of, reaching
 
 __all__ = ["TemporalWalks", "in_order"]
@@ -69,10 +70,12 @@ class TemporalWalks(fr.Enactor):
 def in_order(g: fr.Graph, times: str) -> tuple[NDArray[Any], NDArray[Any]]:
     """The time of each edge slot, and the slots of each vertex by time."""
     if times not in g.edges:
-        raise GraphError(f"there is no edge column {times!r}: there is {', '.join(map(repr, g.edges)) or 'none'}")
+        raise GraphError(no_column(times, "edge", g.edges))
     time = g.edges[times]
     if time.dtype.kind not in "iuf" or (time.dtype.kind == "f" and (time != time).any()):
         raise GraphError(f"the edge column {times!r} holds times, which are numbers")
+    if time.dtype == np.uint64 and len(time) and int(time.max()) >= 2**63:
+        raise GraphError(f"the edge column {times!r} holds times that are too large for int64")
     if time.dtype.kind == "u" or time.dtype.itemsize < 4:
         time = time.astype(np.int64)
     xp = g.placement.memory.xp

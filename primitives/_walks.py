@@ -13,7 +13,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory.arrays import to_host
+from frontier.graph.several import is_several, vertex_ids
 from frontier.primitives._arguments import check_number, check_seed, check_weights
 from frontier.registry import Argument
 
@@ -105,7 +105,7 @@ def run(
 
 
 def check(g: Graph, length: int, seed: int, weighted: bool) -> None:
-    check_number("length", length, lambda x: 0 <= x < 2**31 and x == int(x), "a whole number from 0")
+    check_number("length", length, lambda x: 0 <= x < 2**31 and x == int(x), "a whole number from 0, below 2**31")
     check_seed(seed)
     if not weighted:
         return
@@ -116,18 +116,9 @@ def check(g: Graph, length: int, seed: int, weighted: bool) -> None:
 
 def starts_of(g: Graph, starts: Any) -> NDArray[Any]:
     """The ids at which walks start."""
-    n = g.num_vertices
     if starts is None:
-        return np.arange(n)
-    given = np.atleast_1d(to_host(starts))
-    if given.ndim != 1:
-        raise GraphError(f"starts of shape {given.shape}: give one vertex for each walk")
-    if g.labels is not None or given.dtype.kind not in "iu":
-        return np.array([g.vertex_id(vertex) for vertex in given.tolist()], np.int64)
-    wrong = (given < 0) | (given >= n)
-    if wrong.any():
-        g.vertex_id(given[wrong][0].item())  # which says what is wrong
-    return given
+        return np.arange(g.num_vertices)
+    return vertex_ids(g, starts if is_several(starts) else [starts], "starts")
 
 
 def facts(g: Graph, result: WalksResult) -> dict[str, Any]:

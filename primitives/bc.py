@@ -148,7 +148,7 @@ def betweenness(
     ----------
     g : Graph
         It should have no parallel edges, because they would count as different paths.
-    sources : int or sequence of vertices, optional
+    sources : int, sequence of vertices, Frontier or mask, optional
         A number of sources to draw at random, or the sources; all vertices by default.
     normalized : bool
         Whether to divide by the number of pairs, (n - 1)(n - 2), or half of it if each pair counts once.

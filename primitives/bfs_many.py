@@ -108,7 +108,7 @@ def bfs_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None =
     ----------
     g : Graph
         Searches follow the direction of its edges.
-    sources : sequence of vertices (labels, if the graph has labels), optional
+    sources : sequence of vertices (labels, if the graph has labels), Frontier or mask, optional
         All vertices by default. A vertex may occur more than once.
     schedule : Schedule, optional
 

@@ -311,6 +311,7 @@ def _limit(g: fr.Graph, program: type[fr.Enactor]) -> Any:
 def _sum(weights: Any, whole: bool) -> float:
     """Add up weights; integers exactly, as Python's if the sum may not fit into 64 bits."""
     if not whole:
-        return float(weights.sum(dtype=np.float64))
+        with np.errstate(over="ignore"):  # infinity, then
+            return float(weights.sum(dtype=np.float64))
     large = float(abs(weights.astype(np.float64)).sum()) >= 2**62
     return sum(to_host(weights).tolist()) if large else int(weights.sum(dtype=np.int64))

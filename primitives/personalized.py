@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.graph.several import is_several, vertex_ids
 from frontier.memory.arrays import namespace_of
 from frontier.primitives.pagerank import pagerank
 from frontier.primitives.who_to_follow import FollowResult as FollowResult  # which may be looked for here
@@ -64,7 +65,7 @@ def personalized_pagerank(
     Parameters
     ----------
     g : Graph
-    seeds : vertex, sequence of vertices, or sequence of such sequences
+    seeds : vertex, sequence of vertices, Frontier or mask, or sequence of such
         A vertex (or label); a set of vertices, to which jumps lead with the same probability; or several sets, each of
         which gets a row of ranks.
     damping, tolerance, weighted, max_iterations, schedule
@@ -85,7 +86,7 @@ def personalized_pagerank(
     -----
     O(n + m) work and three barriers per iteration and set; sets are computed one after another, with the same program.
     """
-    several = _is_many(seeds) and len(seeds) > 0 and _is_many(seeds[0])
+    several = _are_sets(seeds)
     sets = [_vertices(g, each) for each in (seeds if several else [seeds])]
     results = []
     for vertices in sets:
@@ -101,14 +102,13 @@ def personalized_pagerank(
     return PersonalizedResult(rank, max(each.iterations for each in results))
 
 
-def _is_many(seeds: Any) -> bool:
-    if isinstance(seeds, np.ndarray):
-        return seeds.ndim > 0
-    return isinstance(seeds, Sequence) and not isinstance(seeds, str | bytes)
+def _are_sets(seeds: Any) -> bool:
+    """Whether these are several sets of seeds, and not one: its first element is one."""
+    return isinstance(seeds, Sequence | np.ndarray) and is_several(seeds) and len(seeds) > 0 and is_several(seeds[0])
 
 
 def _vertices(g: fr.Graph, seeds: Any) -> NDArray[Any]:
-    found = np.array([g.vertex_id(each) for each in (seeds if _is_many(seeds) else [seeds])], np.int64)
+    found = vertex_ids(g, seeds if is_several(seeds) else [seeds], "seeds")
     if not len(found):
         raise GraphError("seeds: at least one vertex is needed in each set")
     return found

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory.arrays import to_host
+from frontier.graph.several import vertex_ids
 from frontier.primitives._arguments import check_lengths
 from frontier.registry import primitive
 
@@ -89,7 +89,7 @@ def sssp_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None 
     ----------
     g : Graph
         Weights must not be negative. Edges are followed in their direction.
-    sources : sequence of vertices (labels, if the graph has labels), optional
+    sources : sequence of vertices (labels, if the graph has labels), Frontier or mask, optional
         All vertices by default. A vertex may occur more than once.
     schedule : Schedule, optional
 
@@ -116,8 +116,7 @@ def sssp_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None 
         raise GraphError("shortest paths need weights, and the graph has none: see bfs_many")
     check_lengths(g)
     n = g.num_vertices
-    given = range(n) if sources is None else [g.vertex_id(v) for v in to_host(sources)]
-    source = np.array(given, np.int64)
+    source = np.arange(n) if sources is None else vertex_ids(g, sources, "sources")
     here = g.to("cpu") if g.placement.divides else g
     memory, whole = here.placement.memory, g.weights.dtype.kind in "iu"
     memory.check_room(8 * n * len(source), f"distances from {len(source):,} sources")

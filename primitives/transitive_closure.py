@@ -67,7 +67,7 @@ def transitive_closure(
     Parameters
     ----------
     g : Graph
-    sources : sequence of vertices (labels, if the graph has labels), optional
+    sources : sequence of vertices (labels, if the graph has labels), Frontier or mask, optional
         Make only the rows of these: a closure that does not fit into memory can be made some rows at a time. By default
         all vertices. A vertex may occur more than once.
     method : {"auto", "condensation", "warshall", "squaring"}
@@ -76,8 +76,8 @@ def transitive_closure(
         takes less work than condensing the graph, as for dense graphs of some thousand vertices, and else
         condensation. With ``sources``, it is always condensation.
     reflexive : bool or None
-        Whether a vertex reaches itself: if False, only if it is on a cycle; if True, always; if None, only if it has a
-        self-loop.
+        Whether a vertex reaches itself: if False, only if it is on a cycle (in an undirected graph, if it has an edge);
+        if True, always; if None, only if it has a self-loop.
     schedule : Schedule, optional
 
     Returns
@@ -131,5 +131,6 @@ def transitive_closure(
     counts = made.total[row] - xp.where(made.cyclic, 1, made.size)[own] + itself[vertices]
     pairs = int(counts.sum()) if len(counts) else 0
     return ClosureResult(
-        made.component, made.rows, made.size, made.cyclic, counts, pairs, itself, vertices, made.place, method
+        made.component, made.rows, made.size, made.cyclic, counts, pairs, itself, vertices, made.place, method,
+        g.label_index,
     )

@@ -71,7 +71,7 @@ def random_walks(
     ----------
     g : Graph
         Walks follow the direction of its edges.
-    starts : array_like of int or label, shape (k,), optional
+    starts : sequence of vertices (labels, if the graph has labels), Frontier or mask, optional
         Where each walk starts; a vertex may occur several times. By default, one walk starts at every vertex.
     length : int
         Number of steps.

@@ -63,6 +63,7 @@ def test_the_graph_looks_the_same(backend: Backend, directed: bool) -> None:
     back = h.decompressed()
     assert not back._topology.packed
     assert back.decompressed() is back
+    assert ("compressed lists" in repr(h), "compressed lists" in repr(back)) == (True, False)
     equal(to_host(back.targets), g.targets)
     equal(to_host(back.in_sources), g.in_sources)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import networkx as nx
 import numpy as np
 import oracles
@@ -78,6 +80,8 @@ def test_special_graphs(backend: Backend) -> None:
     assert check(backend(looped)).weight == 1
     infinite = check(backend(fr.from_edges([0, 1], [1, 2], [np.inf, 1.0])))
     assert (infinite.count, infinite.weight) == (1, np.inf)
+    with warnings.catch_warnings(action="error"):
+        assert fr.minimum_spanning_forest(backend(fr.path(3).with_weights(np.full(4, 1e308)))).weight == np.inf
 
 
 def test_equal_weights(backend: Backend) -> None:

@@ -35,6 +35,40 @@ PROGRAM = """
 """
 
 
+#: Fields of several values that are exchanged, and sources that are a frontier, on processes.
+FIELDS = """
+    import numpy as np
+    import frontier as fr
+
+    def above(p, src, i):
+        return p.here[src, i]
+
+    def powers(g):
+        p = fr.Problem(g, here=fr.vertex("int64", [1, 2, 3], shape=3), there=fr.vertex("int64", shape=3))
+        fr.Loop(fr.Gather(above, "sum", into="there", over="vertices"), fr.Swap("here", "there"), times=3)(p)
+        return np.asarray(p.here)
+
+    g = fr.rmat(6, 4, seed=3)
+    for there in (g.to("ranks"), fr.rmat(6, 4, seed=3, placement="ranks")):
+        assert (powers(there) == powers(g)).all()
+        assert (np.asarray(fr.bfs_many(there, fr.Frontier(there, [5, 2])).level) == fr.bfs_many(g, [2, 5]).level).all()
+    print("the same")
+"""
+
+
+@processes
+def test_fields_of_several_values(tmp_path: Path) -> None:
+    made = mpirun(2, tmp_path, FIELDS, FRONTIER_RANKS_WHOLE="0")
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count("the same") == 2
+
+
+@processes
+def test_one_process_says_that_it_is_alone(tmp_path: Path) -> None:
+    made = mpirun(1, tmp_path, ["-m", "frontier", "bfs", "path:5", "--source", "0", "--backend", "ranks"])
+    assert "ranks, 1 process, as no others were started" in made.stdout, made.stderr
+
+
 @processes
 @pytest.mark.parametrize(("count", "place"), [(2, "ranks"), (4, "ranks,2x2")])
 def test_processes(count: int, place: str, tmp_path: Path) -> None:

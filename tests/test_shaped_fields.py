@@ -63,6 +63,40 @@ def test_values_assigned_from_the_host(backend):
         p.x = [1, 2, 3]
 
 
+def hop(p, src, i):
+    return p.x[src, i]
+
+
+class Hops(fr.Enactor):
+    loop = fr.Loop(fr.Gather(hop, "sum", into="y", over="vertices"), fr.Swap("x", "y"), times="hops")
+
+
+@pytest.mark.parametrize("hops", [1, 4])
+def test_fields_are_exchanged(backend, hops):
+    """Rows of a power of the adjacency matrix, with and without the last exchange undone."""
+    g = placed(backend)
+    rows = np.random.default_rng(1).integers(0, 3, (g.num_vertices, 3))
+    p = fr.Problem(
+        g, x=fr.vertex("int64", rows, shape=3), y=fr.vertex("int64", shape=3), hops=fr.scalar("int64", hops)
+    )
+    Hops(p).run()
+    steps = np.zeros((g.num_vertices, g.num_vertices), int)
+    np.add.at(steps, (to_host(g.sources), to_host(g.targets)), 1)
+    powers = [np.linalg.matrix_power(steps.T, k) @ rows for k in (hops - 1, hops)]
+    assert (to_host(p.x) == powers[1]).all()
+    assert (to_host(p.y) == powers[0]).all()
+    fr.swap(p, "x", "y")
+    assert (to_host(p.x) == powers[0]).all()
+
+
+def test_an_exchange_of_different_fields_is_refused(backend):
+    p = fr.Problem(placed(backend), x=fr.vertex("int64", shape=2), y=fr.vertex("int64", shape=3), z=fr.vertex("int64"))
+    with pytest.raises(fr.FrontierError, match="equally many values each, not 2 and 3"):
+        fr.swap(p, "x", "y")
+    with pytest.raises(fr.FrontierError, match="not 2 and 1"):
+        fr.swap(p, "x", "z")
+
+
 def test_one_index_is_refused(backend):
     g = placed(backend)
     p = fr.Problem(g, x=fr.vertex("int32", shape=2), y=fr.vertex("int32"))

@@ -130,6 +130,42 @@ def test_contracted_graphs(backend: Backend) -> None:
         check_contracted(g, backend(g), labels, ("keep", "drop")[i % 2])
 
 
+@pytest.mark.parametrize("duplicates", ["min", "max", "first", "last", "keep"])
+def test_contracted_graphs_that_carry_edges(backend: Backend, duplicates: str) -> None:
+    """Compare with building the same edges between groups."""
+    for i, g in enumerate(random_graphs(10, seed=83, max_vertices=40, parallel=True)):
+        g = g.with_columns(edges={"slot": np.arange(g.num_slots)})
+        labels = np.random.default_rng(i).integers(3, 9, g.num_vertices)
+        names, group = np.unique(labels, return_inverse=True)
+        once = np.arange(g.num_slots) if g.directed else np.flatnonzero(g.sources <= g.targets)
+        self_loops = ("keep", "drop")[i % 2]
+        expected = fr.from_edges(
+            group[g.sources[once]], group[g.targets[once]], None if g.weights is None else g.weights[once],
+            num_vertices=len(names), directed=g.directed, duplicates=duplicates, self_loops=self_loops,
+            edges={"slot": once},
+        )  # fmt: skip
+        h = backend(g).contracted(labels, self_loops=self_loops, duplicates=duplicates)
+        assert (h.directed, h.num_slots) == (g.directed, expected.num_slots)
+        equal(h.vertices["label"], names)
+        assert edges_of(h, h.edges["slot"]) == edges_of(expected, expected.edges["slot"])
+
+
+def test_a_spanning_tree_by_contraction(backend: Backend) -> None:
+    """Boruvka: the lightest edge of every vertex joins, and the rest is the graph between components."""
+    g = fr.rmat(7, 6, seed=3, weights=(1, 10**6))
+    expected = fr.minimum_spanning_forest(g).weight
+    h, total = backend(g), 0
+    while h.num_slots:
+        here = h.to("cpu")
+        order = np.lexsort((here.weights, here.sources))
+        lightest = order[np.unique(here.sources[order], return_index=True)[1]]
+        joined = fr.from_edges(here.sources[lightest], here.targets[lightest], here.weights[lightest],
+                               num_vertices=here.num_vertices)  # fmt: skip
+        total += int(joined.weights.sum()) // 2
+        h = h.contracted(fr.connected_components(joined).label, self_loops="drop", duplicates="min")
+    assert total == expected
+
+
 def test_contracted_as_networkx(backend: Backend) -> None:
     g = fr.karate()
     labels = np.arange(34) % 5
@@ -210,6 +246,7 @@ def test_wrong_arguments() -> None:
         (lambda: g.contracted([1]), "1 labels, but there are 34 vertices"),
         (lambda: g.contracted(np.zeros(34)), "labels must be integers"),
         (lambda: g.contracted(np.zeros(34, int), self_loops="no"), "keep, drop"),
+        (lambda: g.contracted(np.zeros(34, int), duplicates="no"), "duplicates must be one of sum, min"),
     ):
         with pytest.raises(fr.GraphError, match=words):
             call()

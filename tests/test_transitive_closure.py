@@ -201,6 +201,28 @@ def test_wrong_arguments() -> None:
             fr.transitive_closure(g).row(v)
 
 
+def test_labels() -> None:
+    named = fr.transitive_closure(fr.from_edges(["a", "b"], ["b", "c"], directed=True))
+    assert named.reaches("a", "c") is True
+    assert named.reaches([["a"], ["c"]], ["b", "c"]).tolist() == [[True, True], [False, False]]
+    assert named.row("b").tolist() == [2]
+    assert named.reaches(0, 2) is True  # ids, as no label is a number
+    numbered = fr.transitive_closure(fr.from_edges([2, 1], [1, 0], directed=True, labels=True))
+    assert (numbered.reaches(2, 0), numbered.reaches(0, 2)) == (True, False)  # not the ids 2 and 0
+    for closure, wrong in ((named, "z"), (numbered, 3)):
+        with pytest.raises(IndexError, match="the labels are"):
+            closure.reaches(wrong, wrong)
+    with pytest.raises(IndexError, match="from 0 to 33"):
+        fr.transitive_closure(fr.karate()).row("a")  # type: ignore[arg-type]
+
+
+def test_repr() -> None:
+    g = fr.path(70)
+    found = fr.transitive_closure(g, method="condensation")
+    assert repr(found) == "ClosureResult(70 vertices, pairs=4900, method='condensation')"
+    assert "rows of 2 sources" in repr(fr.transitive_closure(g, sources=[1, 2]))
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_parts(method: str) -> None:
     for g in random_graphs(3, seed=98, max_vertices=60, weights=None, parallel=True):

@@ -177,11 +177,13 @@ def test_wrong_arguments() -> None:
     g = fr.karate()
     for call, words in (
         (lambda: fr.random_walks(g, [34]), "34"),
-        (lambda: fr.random_walks(g, [[1, 2]]), "one vertex for each walk"),
+        (lambda: fr.random_walks(g, [[1, 2]]), r"no vertex \[1, 2\]"),
         (lambda: fr.random_walks(g, length=-1), "length=-1"),
         (lambda: fr.random_walks(g, weighted=True), "no weights"),
         (lambda: fr.random_walks(g.with_weights(np.full(156, np.inf)), weighted=True), "finite"),
-        (lambda: fr.random_walks(g, times="when"), "no edge column 'when'"),
+        (lambda: fr.random_walks(g, length=2**31), "below 2"),
+        (lambda: fr.random_walks(g, times="when"), "no edge column 'when': the graph has no edge columns"),
+        (lambda: fr.random_walks(g.with_columns(edges={"t": np.full(78, 2**63, np.uint64)}), times="t"), "too large"),
         (lambda: fr.node2vec_walks(g, p=0.0), "p=0.0"),
     ):
         with pytest.raises(fr.GraphError, match=words):

@@ -40,7 +40,8 @@ def columns_of(graph: Graph, result: Any, names: tuple[str, ...]) -> dict[str, A
         if values is not None:
             columns[name] = to_host(values)
     if not any(name in columns for name in names):
-        raise UsageError(f"nothing to write: without its option, the result lacks {', '.join(names)} of each vertex")
+        way = f"an option such as --{names[0].replace('_', '-')} asks for it"
+        raise UsageError(f"nothing to write: the result has no {' and '.join(names)}: {way}")
     return columns
 
 

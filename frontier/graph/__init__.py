@@ -2,6 +2,7 @@
 
 ``graph`` is the class that users hold; its arrays are in a ``topology``. ``derived`` computes degrees, in-edges and
 others when they are first asked for; ``traits``, ``labels`` and ``estimates`` (of memory) say what a graph is like.
+``several`` takes vertices as users give them: ids, labels, masks or frontiers.
 
 ``build`` makes graphs of edges: ``build_input`` checks them, ``build_sort`` sorts them into rows by the kernels of
 ``build_kernels``, or by the array operations of ``build_arrays`` on a GPU and for few edges; ``row_makers`` chooses.

@@ -307,8 +307,7 @@ def reweighted(graph: Graph, weights: Any) -> Graph:
     """Do the work of :meth:`frontier.Graph.with_weights`."""
     if isinstance(weights, str):
         if weights not in graph.edges:
-            known = ", ".join(map(repr, graph.edges)) or "none"
-            raise GraphError(f"there is no edge column {weights!r}: there is {known}")
+            raise GraphError(given.no_column(weights, "edge", graph.edges))
         weights = graph.edges[weights]
     array = None if weights is None else given.weights_of(
         weights, graph.num_slots, "edge slots", True, graph.placement.memory
@@ -325,10 +324,7 @@ def recolumned(graph: Graph, vertices: Mapping[str, Any] | None, edges: Mapping[
     if not hasattr(edges, "items"):
         given.columns(edges, 0, "edge")  # refuses it
     top, memory = graph._topology, graph.placement.memory
-    once = {
-        name: values for name, values in edges.items()
-        if hasattr(values, "__len__") and len(values) == graph.num_edges != graph.num_slots
-    }  # fmt: skip
+    once = {name: values for name, values in edges.items() if _length(values) == graph.num_edges != graph.num_slots}
     slots = {name: values for name, values in edges.items() if name not in once}
     found = given.columns(vertices, graph.num_vertices, "vertex", True, memory)
     several = "edges" if graph.directed else f"edges, or {graph.num_edges} that go both ways"
@@ -337,6 +333,11 @@ def recolumned(graph: Graph, vertices: Mapping[str, Any] | None, edges: Mapping[
         added[name] = _both_ways(graph, column)
     both = {name: added[name] for name in edges}  # in the order in which they were given
     return _with(graph, top.weights, {**top.vertices, **found}, {**top.edges, **both}, (*OF_ROWS, *OF_WEIGHTS))
+
+
+def _length(values: Any) -> int:
+    """The number of values, -1 of what is no list or array."""
+    return len(values) if hasattr(values, "__len__") and getattr(values, "ndim", None) != 0 else -1
 
 
 def _both_ways(graph: Graph, values: Array) -> Array:

@@ -258,6 +258,12 @@ def _numbers(array: Array) -> Array:
     return array.astype(np.float64)
 
 
+def no_column(name: str, kind: str, known: Mapping[str, Any]) -> str:
+    """Say that a graph has no such column."""
+    there = f"there is {', '.join(map(repr, known))}" if known else f"the graph has no {kind} columns"
+    return f"there is no {kind} column {name!r}: {there}"
+
+
 def columns(
     given: Mapping[str, Any] | None,
     count: int,

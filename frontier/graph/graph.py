@@ -512,7 +512,7 @@ class Graph:
         with self._placement.memory.using("a subgraph"):
             return moving.remade(self, induced, vertices)
 
-    def contracted(self, labels: Any, *, self_loops: str = "keep") -> Graph:
+    def contracted(self, labels: Any, *, self_loops: str = "keep", duplicates: str = "sum") -> Graph:
         """Return the graph in which all vertices with the same label are one vertex.
 
         Parameters
@@ -520,15 +520,18 @@ class Graph:
         labels : array_like of int, shape (n,)
             The label of each vertex, for example of its component or community.
         self_loops : {"keep", "drop"}
-            What to do with edges between vertices of the same label: keep them as one self-loop, or drop them.
+            What to do with edges between vertices of the same label: keep them as self-loops, or drop them.
+        duplicates : {"sum", "min", "max", "first", "last", "keep"}
+            What to do with several edges between the same two groups. ``sum``: make them one edge, whose weight is the
+            sum of theirs (an undirected edge counted once), as int64 or float64; without weights, it is their number.
+            The others keep one of them, or all, as in :func:`frontier.from_edges`, in the order of slots, with their
+            weights and edge columns.
 
         Returns
         -------
         Graph
-            One vertex for each label, in ascending order of labels. The weight of an edge is the sum of the weights of
-            the edges between the two groups (that of a self-loop, of those inside, an undirected edge counted once),
-            as int64 or float64; without weights, it is their number. Vertex columns: ``"label"``, and ``"size"``, the
-            number of vertices with that label. Other columns and labels are not kept.
+            One vertex for each label, in ascending order of labels. Vertex columns: ``"label"``, and ``"size"``, the
+            number of vertices with that label. Other vertex columns and labels are not kept.
 
         Raises
         ------
@@ -545,11 +548,14 @@ class Graph:
         >>> h = fr.path(4).contracted([7, 7, 7, 9])
         >>> h.vertices["label"].tolist(), h.sources.tolist(), h.targets.tolist(), h.weights.tolist()
         ([7, 9], [0, 0, 1], [0, 1, 0], [2, 1, 1])
+        >>> g = fr.from_edges([0, 1, 2], [3, 3, 3], weights=[5, 2, 4])
+        >>> g.contracted([0, 0, 0, 3], duplicates="min").weights.tolist()
+        [2, 2]
         """
         from frontier.graph.subgraphs import contracted
 
         with self._placement.memory.using("a contracted graph"):
-            return moving.remade(self, contracted, labels, self_loops)
+            return moving.remade(self, contracted, labels, self_loops, duplicates)
 
     # -- memory ----------------------------------------------------------------------------
 
@@ -613,6 +619,8 @@ class Graph:
             f"{self.num_vertices:,} vertices",
             f"{self.num_edges:,} edges" + ("" if self.directed else f" ({self.num_slots:,} slots)"),
         ]
+        if self._topology.packed:
+            parts.append("compressed lists")
         if self.weights is not None:
             parts.append(f"{self.weights.dtype} weights")
         if self.labels is not None:

@@ -30,7 +30,9 @@ def checked_id(vertex: Any, num_vertices: int) -> int:
 
 
 def _number(vertex: Any) -> int:
-    """An integer, or one that lies on a GPU, as an int; -1 for anything else."""
+    """An integer, or one that lies on a GPU, as an int; -1 for anything else, such as a bool."""
+    if isinstance(vertex, bool):
+        return -1
     try:
         return operator.index(to_host(vertex)[()] if is_device(vertex) else vertex)
     except TypeError:

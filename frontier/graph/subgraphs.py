@@ -1,7 +1,7 @@
 """Graphs of some vertices of another graph, and of groups of them: ``Graph.induced`` and ``Graph.contracted``.
 
 Both work on arrays in the memory of the graph. An induced subgraph needs no sorting, because vertices keep their order;
-a contracted graph is built as any other, with the weights of parallel edges added up.
+a contracted graph is built as any other, of edges between groups.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = ["contracted", "groups", "induced"]
 
 SELF_LOOPS = ("keep", "drop")
+DUPLICATES = ("sum", "min", "max", "first", "last", "keep")
 
 
 def induced(graph: Graph, vertices: Any) -> Graph:
@@ -98,25 +99,51 @@ def _mask(graph: Graph, vertices: Any) -> Array:
     return mask
 
 
-def contracted(graph: Graph, labels: Any, self_loops: str) -> Graph:
+def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> Graph:
     """Do the work of ``Graph.contracted``."""
     top, memory = graph._topology, graph.placement.memory
     top.check_whole("a contracted graph")
-    if self_loops not in SELF_LOOPS:
-        raise GraphError(f"self_loops must be one of {', '.join(SELF_LOOPS)}, not {self_loops!r}")
-    xp = memory.xp
+    for name, choice, choices in (("self_loops", self_loops, SELF_LOOPS), ("duplicates", duplicates, DUPLICATES)):
+        if choice not in choices:
+            raise GraphError(f"{name} must be one of {', '.join(choices)}, not {choice!r}")
     values, group = groups(graph, labels)
-    weights = xp.ones(top.num_slots, np.int64) if top.weights is None else top.weights
-    weights = weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64, copy=False)
+    src, dst, weights, columns = (_summed if duplicates == "sum" else _carried)(graph, group, len(values))
     made = from_edges(
-        *row_maker(memory).between(top, lambda: graph.sources, weights, group, len(values)),
+        src,
+        dst,
+        weights,
         num_vertices=len(values),
         directed=top.directed,
-        duplicates="sum",
+        duplicates=duplicates,
         self_loops=self_loops,
-        vertices={"label": values, "size": counts(xp, group, len(values), np.int64)},
+        vertices={"label": values, "size": counts(memory.xp, group, len(values), np.int64)},
+        edges=columns,
     )
     return made.to(graph.placement)
+
+
+#: Sources, targets, weights and columns of the edges between groups, undirected ones once.
+Between = tuple[Array, Array, Array | None, dict[str, Array]]
+
+
+def _summed(graph: Graph, group: Array, count: int) -> Between:
+    """Edges with weights to be added up, some of which may have been already."""
+    top, memory = graph._topology, graph.placement.memory
+    weights = memory.xp.ones(top.num_slots, np.int64) if top.weights is None else top.weights
+    weights = weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64, copy=False)
+    return *row_maker(memory).between(top, lambda: graph.sources, weights, group, count), {}
+
+
+def _carried(graph: Graph, group: Array, count: int) -> Between:
+    """Edges with what belongs to them."""
+    top = graph._topology
+    src, dst, weights, columns = graph.sources, top.targets, top.weights, dict(top.edges)
+    if not top.directed:
+        once = graph.placement.memory.xp.flatnonzero(src <= dst)
+        src, dst = take(src, once), take(dst, once)
+        weights = None if weights is None else take(weights, once)
+        columns = {name: take(column, once) for name, column in columns.items()}
+    return take(group, src), take(group, dst), weights, columns
 
 
 def groups(graph: Graph, labels: Any) -> tuple[Array, Array]:

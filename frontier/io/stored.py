@@ -191,6 +191,8 @@ def _head(name: str) -> dict[str, Any]:
         with open(os.path.join(name, HEAD), encoding="utf-8") as file:
             head = json.load(file)
     except FileNotFoundError:
+        if not os.path.exists(name):
+            raise GraphError(f"{name}: there is no such folder") from None
         raise GraphError(f"{name}: not a Frontier graph: there is no {HEAD} in it") from None
     except NotADirectoryError:
         raise GraphError(f"{name}: not a Frontier graph, which is a folder, but a file: fr.read reads it") from None

@@ -84,7 +84,8 @@ class Frontier:
             several = "vertices" if self.kind == "vertex" else "edge slots"
             raise GraphError(f"a mask of {array.size} bools, but there are {self.capacity} {several}")
         if array.dtype.kind not in "iu":
-            raise GraphError(f"the ids of a frontier are integers, not {array.dtype}")
+            way = "" if self.graph.labels is None else "; g.vertex_id(label) is the id of a labelled vertex"
+            raise GraphError(f"the ids of a frontier are integers, not {array.dtype}{way}")
         lowest, highest = array.min(), array.max()
         if lowest < 0 or highest >= self.capacity:
             wrong = lowest if lowest < 0 else highest

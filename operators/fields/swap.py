@@ -18,7 +18,7 @@ __all__ = ["Swap"]
 
 
 class Swap(Operator):
-    """Exchange two fields of one kind and dtype, without copying.
+    """Exchange two fields of one kind, dtype and number of values, without copying.
 
     Parameters
     ----------
@@ -38,8 +38,8 @@ class Swap(Operator):
 
     def check(self, p: Problem) -> None:
         every = ("vertex", "edge", "array", "scalar", "pile")
-        check_field(p, self.first, every, "Swap")
-        check_field(p, self.second, every, "Swap")
+        check_field(p, self.first, every, "Swap", rows=True)
+        check_field(p, self.second, every, "Swap", rows=True)
         check_alone(p, self.first, "Swap")
         check_alone(p, self.second, "Swap")
         a, b = p.fields[self.first], p.fields[self.second]
@@ -52,6 +52,11 @@ class Swap(Operator):
             raise FrontierError(
                 f"Swap({self.first!r}, {self.second!r}): fields of one kind and dtype, "
                 f"not {a.kind} {a.dtype} and {b.kind} {b.dtype}"
+            )
+        if a.width != b.width:
+            raise FrontierError(
+                f"Swap({self.first!r}, {self.second!r}): fields of equally many values each, "
+                f"not {a.width or 1} and {b.width or 1}"
             )
 
     def interpret(self, context: Context, f: Frontier | None) -> Frontier | None:

@@ -143,6 +143,8 @@ class RanksBackend(Backend):
         on = f", on {inner}: {device}" if inner.massively_parallel else ""
         if self.parts:
             return f"{self.parts} parts of this process{grid}{on}"
+        if world().size == 1:
+            return f"1 process, as no others were started{on}"
         return f"{world().size} processes{grid}, rank {world().rank}{on}"
 
     def _inner(self) -> Placement:
