@@ -92,6 +92,29 @@ def add(p, src, dst, edge, weight):  # type: ignore[no-untyped-def]
     return (src + dst) % 3 == 0
 
 
+def counted(p, edge, dst):  # type: ignore[no-untyped-def]
+    fr.atomic_add(p.total, dst, p.sum)
+    return 1 + edge % 2
+
+
+def slot(p, edge, dst):  # type: ignore[no-untyped-def]
+    return edge + dst
+
+
+def test_sums_over_all_windows(there: Callable[[fr.Graph], fr.Graph]) -> None:
+    """A functor reads the scalar to which its values are reduced, as it was; prefix sums go on in the next window."""
+    g = fr.rmat(5, 3, seed=3) if SIMULATED else fr.rmat(9, 4, seed=3)
+    found = []
+    for each in (there(g), g):
+        p = fr.Problem(
+            each, total=fr.vertex("int64"), sum=fr.scalar("int64", 5), until=fr.edge("int64"), all=fr.scalar("int64")
+        )
+        fr.Reduce(counted, "sum", into="sum", over="edges")(p)
+        fr.Scan(slot, into="until", total="all", over="edges")(p)
+        found.append([to_host(p.total).tolist(), int(p.sum), to_host(p.until).tolist(), int(p.all)])
+    assert found[0] == found[1]
+
+
 def before(p, src, dst, weight):  # type: ignore[no-untyped-def]
     return src < dst + weight - 5
 
@@ -155,7 +178,7 @@ def test_lists_anywhere(there: Callable[[fr.Graph], fr.Graph], monkeypatch: pyte
     g = fr.rmat(5, 4, seed=2)
     equal(to_host(fr.triangles(there(g), per_vertex=True).per_vertex), fr.triangles(g, per_vertex=True).per_vertex)
     monkeypatch.setattr(disk_windows.limits, "free", lambda: (7, " under a limit"))
-    with pytest.raises(fr.FrontierMemoryError, match=r"looks for edges anywhere.*7 are free under a limit"):
+    with pytest.raises(fr.FrontierMemoryError, match=r"needs all edges at once.*7 are free under a limit"):
         fr.triangles(there(fr.rmat(5, 4, seed=3)))
 
 
