@@ -97,6 +97,40 @@ def counted(p, edge, dst):  # type: ignore[no-untyped-def]
     return 1 + edge % 2
 
 
+def around(p, src, dst):  # type: ignore[no-untyped-def]
+    found = 0
+    for s in fr.neighbours(p, src):
+        found += fr.source(p, s) * fr.target(p, s)
+    return found + dst
+
+
+def lower(p, src, dst):  # type: ignore[no-untyped-def]
+    return src < dst
+
+
+def odd(p, src, edge):  # type: ignore[no-untyped-def]
+    return (src + edge) % 2 == 1
+
+
+def test_steps_along_in_edges_and_over_edges(there: Callable[[fr.Graph], fr.Graph]) -> None:
+    """A functor may look for edges while a step walks along in-edges; a frontier of edges stays one."""
+    for g in graphs(directed=True):
+        found = []
+        for each in (there(g), g):
+            p = fr.Problem(each, total=fr.vertex("int64"), seen=fr.vertex("int64"))
+            fr.Gather(around, "sum", into="total", over="vertices")(p)
+            some = fr.advance(p, fr.Frontier(each, range(0, g.num_vertices, 2)), lower, output="edge")
+            same = fr.advance(p, some, visit, output=None)
+            left = fr.filter(p, same, odd)
+            ids = [sorted(to_host(f.ids).tolist()) for f in (some, same, left)]
+            found.append([to_host(p.total).tolist(), to_host(p.seen).tolist(), same.kind, *ids])
+        assert found[0] == found[1]
+
+
+def visit(p, src, dst):  # type: ignore[no-untyped-def]
+    fr.atomic_add(p.seen, dst, src + 1)
+
+
 def slot(p, edge, dst):  # type: ignore[no-untyped-def]
     return edge + dst
 

@@ -103,7 +103,8 @@ class _Walk(Hosted):
         if _wants_all(step):
             return self._run(inner, f, self._everything(step, inner, f.kind))
         if step.far and f.kind == "edge":
-            f = self._far_ends(step, f)
+            made = self._by_windows(step, inner, self._far_ends(step, f))
+            return f if step.passes_through else made
         if step.far or (f.kind == "edge" and _takes_edges(step)):
             return self._by_windows(step, inner, f)
         return self._run(inner, f, {})
@@ -127,7 +128,7 @@ class _Walk(Hosted):
         roles = set(code.program.inputs.values())
         if step.far == "dst" or kind == "edge":
             roles -= set(BY_IN_SLOT)
-        elif step.far == "src":
+        elif step.far == "src" and not _looks_around(step):
             roles -= {"targets", "targets words", "sources"}
         return {role: array_of(self.problem.graph, role) for role in EDGES if role in roles}
 
