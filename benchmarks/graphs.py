@@ -11,6 +11,11 @@ import numpy as np
 import frontier as fr
 
 DEFAULT = ("rmat:20", "road-NE")
+#: What names :func:`load` knows, for command lines.
+HELP = (
+    "rmat:SCALE[:EDGE_FACTOR], urand:SCALE[:EDGE_FACTOR], grid:ROWSxCOLUMNS, karate, or NAME for NAME.npz in the data "
+    "folder, with arrays src, dst and n"
+)
 DATA = Path(os.environ.get("FRONTIER_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 
 
@@ -19,13 +24,7 @@ class Missing(Exception):
 
 
 def load(name: str) -> fr.Graph:
-    """Make or read a graph.
-
-    Parameters
-    ----------
-    name : str
-        ``rmat:SCALE[:EDGE_FACTOR]``, ``urand:SCALE[:EDGE_FACTOR]``, ``grid:ROWSxCOLUMNS``, ``karate``, or the name of
-        a file ``NAME.npz`` in the data folder with arrays ``src``, ``dst`` and ``n``.
+    """Make or read a graph by name; see :data:`HELP`.
 
     Raises
     ------

@@ -70,11 +70,11 @@ def main() -> int:
 def parse() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--graphs", nargs="+", default=graphs.DEFAULT, metavar="GRAPH", help=graphs.load.__doc__)
+    parser.add_argument("--graphs", nargs="+", default=graphs.DEFAULT, metavar="GRAPH", help=graphs.HELP)
     parser.add_argument("--primitives", nargs="+", default=PRIMITIVES, choices=PRIMITIVES, metavar="PRIMITIVE")
     parser.add_argument("--systems", nargs="+", default=tuple(SYSTEMS), choices=tuple(SYSTEMS), metavar="SYSTEM")
     parser.add_argument("--runs", type=int, default=8, help="timed calls, each from another source")
-    parser.add_argument("--threads", type=int, default=fr.num_threads())
+    parser.add_argument("--threads", type=int, default=fr.num_threads(), help="of each system")
     parser.add_argument("--seed", type=int, default=1, help="of the sources")
     parser.add_argument("--json", metavar="FILE", help="write the rows as JSON")
     return parser.parse_args()

@@ -150,7 +150,6 @@ from frontier.primitives.cc import (
 )
 from frontier.primitives.closeness import (
     closeness as closeness,
-    harmonic as harmonic,
 )
 from frontier.primitives.clustering import (
     clustering as clustering,
@@ -161,12 +160,17 @@ from frontier.primitives.color import (
 from frontier.primitives.core_numbers import (
     core_numbers as core_numbers,
 )
-from frontier.primitives.eccentricity import (
+from frontier.primitives.diameter import (
     diameter as diameter,
+)
+from frontier.primitives.eccentricity import (
     eccentricity as eccentricity,
 )
 from frontier.primitives.eigenvector import (
     eigenvector_centrality as eigenvector_centrality,
+)
+from frontier.primitives.harmonic import (
+    harmonic as harmonic,
 )
 from frontier.primitives.hits import (
     hits as hits,
@@ -209,7 +213,6 @@ from frontier.primitives.pagerank import (
 )
 from frontier.primitives.personalized import (
     personalized_pagerank as personalized_pagerank,
-    who_to_follow as who_to_follow,
 )
 from frontier.primitives.salsa import (
     salsa as salsa,
@@ -240,6 +243,9 @@ from frontier.primitives.triangles import (
 )
 from frontier.primitives.walks import (
     random_walks as random_walks,
+)
+from frontier.primitives.who_to_follow import (
+    who_to_follow as who_to_follow,
 )
 from frontier.program.effects import (
     effects as effects,

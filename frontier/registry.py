@@ -1,18 +1,16 @@
 """The registry of primitives: what the command line and the benchmarks know about them.
 
-A primitive registers itself at the end of its module::
+A primitive is a function of a graph, which a decorator registers::
 
-    register_primitive(
-        PrimitiveEntry(
-            "bfs",
-            bfs,
-            summary="levels and parents of a breadth-first search",
-            takes_source=True,
-            columns=("level", "parent"),
-            verify="bfs",
-            report=lambda g, r: {"reached": int((r.level >= 0).sum()), "depth": int(r.level.max())},
-        )
+    @primitive(
+        "bfs",
+        "levels and parents of a breadth-first search",
+        takes_source=True,
+        columns=("level", "parent"),
+        verify="bfs",
+        report=lambda g, r: {"reached": int((r.level >= 0).sum()), "depth": int(r.level.max())},
     )
+    def bfs(g, source, *, schedule=None): ...
 
 No primitive is imported before :func:`primitives` is called, so ``import frontier`` stays fast. Modules of users can
 register primitives in the same way.
@@ -23,7 +21,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from frontier.graph.estimates import register_needs
 from frontier.plugins import import_all
@@ -36,10 +34,12 @@ if TYPE_CHECKING:
     from frontier.program.schedule import Schedule
     from frontier.verify import Report
 
-__all__ = ["Argument", "Plan", "PrimitiveEntry", "primitives", "register_primitive"]
+__all__ = ["Argument", "Plan", "PrimitiveEntry", "primitive", "primitives", "register_primitive"]
 
 Verifier = Callable[["Graph", Any], "Report"]
 Facts = Callable[["Graph", Any], Mapping[str, Any]]
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -173,6 +173,31 @@ def register_primitive(entry: PrimitiveEntry) -> PrimitiveEntry:
     if entry.memory is not None:
         register_needs(entry.name, entry.needs)
     return entry
+
+
+def primitive(
+    name: str, summary: str, **about: Any
+) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
+    """Register a function as a primitive, and let it take whatever a graph can be made of: a decorator.
+
+    Parameters
+    ----------
+    name : str
+        The subcommand.
+    summary : str
+        What it computes, in one line.
+    **about
+        The further parameters of :class:`PrimitiveEntry`.
+    """
+
+    def register(function: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
+        from frontier.program.taking import at_graph  # with NumPy, for which the command line's help need not wait
+
+        call = at_graph(function)
+        register_primitive(PrimitiveEntry(name, call, summary, **about))
+        return call
+
+    return register
 
 
 def primitives() -> Mapping[str, PrimitiveEntry]:

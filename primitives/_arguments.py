@@ -1,4 +1,4 @@
-"""Checks of the arguments of primitives."""
+"""Arguments of primitives: checks, and vertices by their names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,15 @@ if TYPE_CHECKING:
 
     from frontier.graph.graph import Graph
 
-__all__ = ["check_number", "check_seed", "check_weights", "values_of_vertices"]
+__all__ = [
+    "check_lengths",
+    "check_number",
+    "check_seed",
+    "check_signed",
+    "check_weights",
+    "named",
+    "values_of_vertices",
+]
 
 
 def check_number(name: str, value: Any, holds: Callable[[Any], Any], words: str) -> float:
@@ -44,6 +52,27 @@ def check_weights(g: Graph, who: str, plural: bool = False) -> None:
         raise GraphError(f"{who} {verb} finite weights")
     if float(g.max_weight) > np.finfo(np.float64).max / g.num_slots:
         raise GraphError(f"{who} {verb} weights with a finite sum, and the greatest is {g.max_weight}: divide them")
+
+
+def check_lengths(g: Graph) -> None:
+    """Raise an error if weights are negative, or a path so long as there might be one is too long for int64."""
+    if g.min_weight is not None and g.min_weight < 0:
+        raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
+    if g.weights is None or g.weights.dtype.kind not in "iu" or g.weights.dtype.itemsize < 8:
+        return
+    if (g.max_weight or 0) * g.num_vertices >= 2**62:
+        raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
+
+
+def check_signed(g: Graph, who: str) -> None:
+    """Raise GraphError if a weight is too large for int64."""
+    if g.weights is not None and g.weights.dtype == np.uint64 and g.num_slots and int(g.max_weight) >= 2**63:
+        raise GraphError(f"{who} needs weights below 2**63: use weights of float64")
+
+
+def named(g: Graph, ids: Any) -> Any:
+    """Return a vertex, or an array of vertices, as users name them: by labels, if the graph has labels."""
+    return ids if g.labels is None else g.labels[ids]
 
 
 def values_of_vertices(g: Graph, name: str, given: Any) -> NDArray[np.float64]:

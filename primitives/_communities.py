@@ -17,6 +17,7 @@ from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number, check_weights
 from frontier.primitives._tables import FREE, find, refuse_parts
+from frontier.primitives._tallies import fields_of_tallies
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "WEIGH",
     "CommunitiesResult",
+    "aside",
     "check",
     "class_of",
     "classes",
@@ -36,6 +38,7 @@ __all__ = [
     "modularity",
     "move",
     "moves",
+    "tallies",
     "tally",
     "wake",
     "weighted",
@@ -61,15 +64,19 @@ def due(p, v):
     return True
 
 
-def weigh(p, v):
-    """Add up the weights at v, those of loops twice; return the sum."""
-    sum = p.weight[v]
-    for e in fr.neighbours(p, v):
-        sum += fr.weight(p, e)
-        if fr.target(p, e) == v:
-            sum += fr.weight(p, e)
-    p.weight[v] = sum
-    return sum
+def aside(p, v):
+    """Every vertex goes to the pile."""
+    return False
+
+
+def weigh(p, src, dst, weight):
+    """The weight of an edge; that of a loop counts twice."""
+    return 2 * weight if src == dst else weight
+
+
+def weight_of(p, v):
+    """The sum of the weights at v."""
+    return p.weight[v]
 
 
 def join(p, v):
@@ -120,7 +127,11 @@ def moves(p):
 
 
 #: Add up the weights of vertices and of communities.
-WEIGH = (fr.Reduce(weigh, "sum", into="all", over="vertices"), fr.Compute(join, over="vertices"))
+WEIGH = (
+    fr.Gather(weigh, "sum", into="weight", edges="out", over="vertices"),
+    fr.Reduce(weight_of, "sum", into="all", over="vertices"),
+    fr.Compute(join, over="vertices"),
+)
 
 
 @dataclass(frozen=True)
@@ -167,6 +178,11 @@ def classes(n: int) -> int:
     return max(min(CLASSES, n), min(MOST_CLASSES, n, PASSED // max(n, 1)))
 
 
+def tallies(g: Graph) -> bool:
+    """Whether all lanes walk the edges of a hub."""
+    return g.placement.massively_parallel
+
+
 def fields(g: Graph, resolution: float, seed: int, among: int, label: Any = None) -> dict[str, Field]:
     """Return the fields of local moving, which begins with the given communities, or with each vertex alone.
 
@@ -194,6 +210,7 @@ def fields(g: Graph, resolution: float, seed: int, among: int, label: Any = None
         "moves": fr.scalar("int64"),
         "n": fr.scalar("int64", g.num_vertices),
         "among": fr.scalar("int64", among),
+        **(fields_of_tallies(sums) if tallies(g) else {}),
     }
 
 

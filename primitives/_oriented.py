@@ -98,18 +98,35 @@ class Supports(fr.Enactor):
     loop = fr.Intersect(at_three_edges, over="edges")
 
 
-def supports(g: Graph, schedule: Schedule | None = None) -> tuple[Any, Any]:
-    """Count the triangles at each edge of a simple graph.
+class EdgeSupports(NamedTuple):
+    """The number of triangles at each edge of a simple graph, which is that at one of its two slots.
 
-    Returns one slot of each edge, ascending, and the number of triangles at these: int32, because there are fewer than
-    vertices.
+    Attributes
+    ----------
+    slots : array
+        These slots, in ascending order.
+    own : array
+        For each slot, that of its edge.
+    count : array of int32
+        For each of these slots, the number of triangles, which are fewer than vertices; 0 for others.
     """
+
+    slots: Any
+    own: Any
+    count: Any
+
+
+def supports(g: Graph, schedule: Schedule | None = None) -> EdgeSupports:
+    """Count the triangles at each edge of a simple graph."""
     made = oriented(g, slots=True)
     p = fr.Problem(made.graph, support=fr.edge("int32", combine="sum"))
     Supports(p, schedule).run()
-    slots = at_hand(made.graph).edges[SLOT]
-    order = slots.argsort()
-    return slots[order], matching(p.support, slots)[order]
+    here = at_hand(made.graph)
+    slots = here.edges[SLOT]
+    count = here.placement.memory.full(g.num_slots, 0, np.int32)
+    count[slots] = matching(p.support, slots)
+    slots = here.placement.memory.xp.sort(slots)
+    return EdgeSupports(slots, canonical(g, slots), count)
 
 
 def at_hand(g: Graph) -> Graph:

@@ -1,21 +1,33 @@
-"""What the power iterations share: arguments and their fields, the report, and the error if they do not converge."""
+"""What the power iterations share: arguments and their fields, the loop, and what is told of the result."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol, TypeVar
 
 import frontier as fr
 from frontier.errors import GraphError, NotConvergedError
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number, check_weights
+from frontier.program.problem import Field
+from frontier.program.step import Step
 from frontier.registry import Argument
 
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
+__all__ = ["ARGUMENTS", "check_weighted", "converged", "facts", "iterations", "scalars", "settled"]
 
-__all__ = ["ARGUMENTS", "check_weighted", "converged", "facts", "iteration", "refuse_swinging"]
+
+class Converging(Protocol):
+    """A result that says how near the last two iterations were."""
+
+    @property
+    def iterations(self) -> int: ...
+    @property
+    def error(self) -> float: ...
+    @property
+    def tolerance(self) -> float: ...
+
+
+Result = TypeVar("Result", bound=Converging)
 
 #: What the command line offers for all of them.
 ARGUMENTS = (
@@ -30,7 +42,12 @@ def converged(p):
     return p.change < p.tolerance
 
 
-def check_weighted(g: Graph, who: str, weighted: bool) -> None:
+def iterations(*steps: Step) -> fr.Loop:
+    """Repeat steps on all vertices, of which the last one sums up the changes, until these are few enough."""
+    return fr.Loop(*steps, over="vertices", until=converged, times="limit", count="iterations")
+
+
+def check_weighted(g: fr.Graph, who: str, weighted: bool) -> None:
     """Refuse weights that are not there, negative, or without a finite sum."""
     if not weighted:
         return
@@ -39,8 +56,8 @@ def check_weighted(g: Graph, who: str, weighted: bool) -> None:
     check_weights(g, who)
 
 
-def iteration(tolerance: float, max_iterations: int) -> dict[str, Field]:
-    """Return the scalars of a loop until :func:`converged`; raise GraphError for arguments out of range."""
+def scalars(tolerance: float, max_iterations: int) -> dict[str, Field]:
+    """Return the scalars of :func:`iterations`; raise GraphError for arguments out of range."""
     check_number("tolerance", tolerance, lambda x: x >= 0, "it must not be negative")
     whole = "a whole number, at least one"
     check_number("max_iterations", max_iterations, lambda x: 1 <= x < 2**62 and x == int(x), whole)
@@ -52,10 +69,10 @@ def iteration(tolerance: float, max_iterations: int) -> dict[str, Field]:
     }
 
 
-def facts(**best: str) -> Callable[[Graph, Any], dict[str, Any]]:
+def facts(**best: str) -> Callable[[fr.Graph, Any], dict[str, Any]]:
     """Return a report of iterations, error, and by some words the vertex with the largest value of an attribute."""
 
-    def report(g: Graph, result: Any) -> dict[str, Any]:
+    def report(g: fr.Graph, result: Any) -> dict[str, Any]:
         found = {"iterations": result.iterations, "error": result.error}
         if g.num_vertices:
             found |= {words.replace("_", " "): int(to_host(getattr(result, best[words])).argmax()) for words in best}
@@ -64,11 +81,12 @@ def facts(**best: str) -> Callable[[Graph, Any], dict[str, Any]]:
     return report
 
 
-def refuse_swinging(who: str, result: Any, n: int, advice: str = "") -> None:
-    """Raise NotConvergedError if the last iteration changed more than the tolerance allows."""
-    if n and result.tolerance > 0 and not result.error < result.tolerance:
+def settled(who: str, result: Result, advice: str = "") -> Result:
+    """Return the result; raise NotConvergedError if the last iteration changed more than the tolerance allows."""
+    if result.tolerance > 0 and not result.error < result.tolerance:
         raise NotConvergedError(
             f"{who} changed by {result.error:.3g} in iteration {result.iterations}, not below "
             f"{result.tolerance:.3g}{advice}",
             result,
         )
+    return result

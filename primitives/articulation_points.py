@@ -9,18 +9,13 @@ one if it is that of two. ``primitives/_blocks.py`` finds the blocks, and says h
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._blocks import FIND_BLOCKS, blocks_problem, top
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["ArticulationPoints", "ArticulationPointsResult", "articulation_points"]
 
@@ -60,8 +55,15 @@ class ArticulationPointsResult:
     count: int
 
 
-@at_graph
-def articulation_points(g: Graph, *, schedule: Schedule | None = None) -> ArticulationPointsResult:
+def _facts(g: fr.Graph, result: ArticulationPointsResult) -> dict[str, Any]:
+    return {"articulation points": result.count}
+
+
+@primitive(
+    "articulation_points", "vertices whose removal divides a component",
+    columns=("is_articulation",), report=_facts,
+)  # fmt: skip
+def articulation_points(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> ArticulationPointsResult:
     """Find the vertices whose removal divides a connected component.
 
     Parameters
@@ -91,15 +93,3 @@ def articulation_points(g: Graph, *, schedule: Schedule | None = None) -> Articu
     if g.num_vertices:
         ArticulationPoints(p, schedule).run()
     return ArticulationPointsResult(p.is_articulation, int(p.count))
-
-
-def _facts(g: Graph, result: ArticulationPointsResult) -> dict[str, Any]:
-    return {"articulation points": result.count}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "articulation_points", articulation_points, "vertices whose removal divides a component",
-        columns=("is_articulation",), report=_facts,
-    )
-)  # fmt: skip

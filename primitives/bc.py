@@ -17,22 +17,16 @@ atomics. Small graphs are processed from many sources at once, by :class:`fronti
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import frontier as fr
 from frontier.errors import FrontierError
 from frontier.graph.labels import called
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.program.problem import Field
+from frontier.registry import Argument, Plan, primitive
 
 __all__ = ["Betweenness", "BetweennessResult", "accumulate", "ahead", "begin", "betweenness", "discover", "share"]
 
@@ -116,14 +110,37 @@ class BetweennessResult:
     normalized: bool
 
 
-@at_graph
+def _plan(g: fr.Graph) -> Plan:
+    plan = fr.BatchedSources.plan(g, g.num_vertices, Betweenness, FIELDS)
+    return plan if plan.copies > 1 else replace(plan, runs=[_program(g, 1)])
+
+
+def _facts(g: fr.Graph, result: BetweennessResult) -> dict[str, Any]:
+    facts: dict[str, Any] = {"sources": len(result.sources)}
+    if g.num_vertices:
+        best = int(result.centrality.argmax())
+        facts["highest"] = f"{float(result.centrality[best]):.6g} at {called(best, g.labels)}"
+    facts["slots"] = g.num_slots * len(result.sources)
+    return facts
+
+
+@primitive(
+    "bc", "betweenness centrality, exact or from some sources",
+    arguments=(
+        Argument("--sources", "number of sources drawn at random, or 'all' (default)",
+                 type=lambda text: None if text == "all" else int(text)),
+        Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
+    ),
+    columns=("centrality",), verify="betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
+    memory=_plan,
+)  # fmt: skip
 def betweenness(
-    g: Graph,
+    g: fr.Graph,
     sources: int | ArrayLike | None = None,
     *,
     normalized: bool = False,
     seed: int | None = None,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> BetweennessResult:
     """Betweenness centrality of every vertex: the share of shortest paths, by number of edges, that pass through it.
 
@@ -173,35 +190,7 @@ def betweenness(
     return BetweennessResult(centrality, g.placement.memory.moved(batch.sources), normalized)
 
 
-def _facts(g: Graph, result: BetweennessResult) -> dict[str, Any]:
-    facts: dict[str, Any] = {"sources": len(result.sources)}
-    if g.num_vertices:
-        best = int(result.centrality.argmax())
-        facts["highest"] = f"{float(result.centrality[best]):.6g} at {called(best, g.labels)}"
-    facts["slots"] = g.num_slots * len(result.sources)
-    return facts
-
-
-def _program(g: Graph, copies: int) -> type[fr.Enactor]:
+def _program(g: fr.Graph, copies: int) -> type[fr.Enactor]:
     from frontier.primitives._bc_variants import variant
 
     return Betweenness if copies > 1 else variant(g, Betweenness)
-
-
-def _plan(g: Graph) -> Plan:
-    plan = fr.BatchedSources.plan(g, g.num_vertices, Betweenness, FIELDS)
-    return plan if plan.copies > 1 else replace(plan, runs=[_program(g, 1)])
-
-
-register_primitive(
-    PrimitiveEntry(
-        "bc", betweenness, "betweenness centrality, exact or from some sources",
-        arguments=(
-            Argument("--sources", "number of sources drawn at random, or 'all' (default)",
-                     type=lambda text: None if text == "all" else int(text)),
-            Argument("--normalized", "divide by the number of pairs (default: no)", type=bool),
-        ),
-        columns=("centrality",), verify="betweenness", report=_facts, bench_options={"sources": 4, "seed": 1},
-        memory=_plan,
-    )
-)  # fmt: skip

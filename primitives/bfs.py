@@ -11,23 +11,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.errors import GraphError
-from frontier.memory.arrays import to_host
+from frontier.graph.labels import LabelIndex
+from frontier.primitives._paths import path_to
+from frontier.program.problem import Field
 from frontier.program.taking import at_graph
-from frontier.registry import Plan, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.graph.labels import LabelIndex
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.registry import Plan, primitive
 
 __all__ = ["BFS", "BFSResult", "bfs", "bfs_problem"]
 
@@ -90,25 +84,8 @@ class BFSResult:
         return path_to(self.parent, vertex, self.names)
 
 
-def path_to(parent: NDArray[Any], vertex: Any, names: LabelIndex | None = None) -> list[Any]:
-    """Follow parents back to the source, which is its own parent; empty if there is no path."""
-    if names is not None:
-        return names.of(path_to(parent, names.find(vertex)))
-    if not isinstance(vertex, (int, np.integer)):
-        raise GraphError(f"there is no vertex {vertex!r}: vertices are 0 to {len(parent) - 1}")
-    if not 0 <= vertex < len(parent):
-        raise GraphError(f"vertex {vertex} does not exist: valid are 0..{len(parent) - 1}")
-    parent = to_host(parent)  # the whole array: reading one entry at a time would be one copy from the GPU each
-    if parent[vertex] < 0:
-        return []
-    path = [int(vertex)]
-    while parent[path[-1]] != path[-1]:
-        path.append(int(parent[path[-1]]))
-    return path[::-1]
-
-
 @at_graph
-def bfs_problem(g: Graph, source: int, **fields: Field) -> fr.Problem:
+def bfs_problem(g: fr.Graph, source: int, **fields: Field) -> fr.Problem:
     """Return the problem of a search that has reached its source; ``fields`` are more fields for your own functors."""
     p = fr.Problem(g, **_fields(g.id_dtype), **fields)
     p.source = p.parent[source] = source
@@ -127,8 +104,18 @@ def _fields(ids: np.dtype[Any]) -> dict[str, Field]:
     }
 
 
-@at_graph
-def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult:
+@primitive(
+    "bfs", "levels and parents of a breadth-first search",
+    columns=("level", "parent"), verify="bfs", takes_source=True,
+    report=lambda g, r: {
+        "source": r.source,
+        "reached": int(np.count_nonzero(r.level >= 0)),
+        "depth": int(r.level.max()),
+        "slots": int(g.out_degree[r.level >= 0].sum()),
+    },
+    memory=lambda g: Plan(_fields(g.id_dtype), [BFS]),
+)  # fmt: skip
+def bfs(g: fr.Graph, source: Any, *, schedule: fr.Schedule | None = None) -> BFSResult:
     """Breadth-first search from one vertex.
 
     Parameters
@@ -158,22 +145,3 @@ def bfs(g: Graph, source: Any, *, schedule: Schedule | None = None) -> BFSResult
     p.source = vertex  # which the program reaches: on a GPU, writing to arrays from the host is slow
     BFS(p, schedule).run()
     return BFSResult(vertex, p.level, p.parent, g.label_index)
-
-
-def _facts(g: Graph, result: BFSResult) -> dict[str, Any]:
-    reached = result.level >= 0
-    return {
-        "source": result.source,
-        "reached": int(np.count_nonzero(reached)),
-        "depth": int(result.level.max()),
-        "slots": int(g.out_degree[reached].sum()),
-    }
-
-
-register_primitive(
-    PrimitiveEntry(
-        "bfs", bfs, "levels and parents of a breadth-first search",
-        columns=("level", "parent"), verify="bfs", report=_facts, takes_source=True,
-        memory=lambda g: Plan(_fields(g.id_dtype), [BFS]),
-    )
-)  # fmt: skip

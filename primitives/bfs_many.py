@@ -9,22 +9,16 @@ target has not seen; a pull of a vertex ends when all searches have reached it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.errors import GraphError
-from frontier.memory.arrays import to_host
+from frontier.primitives._arguments import named
+from frontier.primitives._searches import fields, places
 from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["BFSMany", "BFSManyResult", "bfs_many"]
 
@@ -90,33 +84,6 @@ class BFSMany(fr.Enactor):
     )
 
 
-def many_fields(g: Graph, place: Any, sources: int) -> dict[str, Field]:
-    """Return the fields of the searches, without those that :func:`settle` writes."""
-    return {
-        "place": fr.vertex("int64", place),
-        "seen": fr.vertex("int64", combine="or"),
-        "visit": fr.vertex("int64"),
-        "next": fr.vertex("int64", combine="or"),
-        "all": fr.scalar("int64"),
-        "depth": fr.scalar("int64"),
-        "sources": fr.scalar("int64", sources),
-        "turn": fr.scalar("int64"),
-        "turns": fr.scalar("int64", -(-sources // 64)),
-        "n": fr.scalar("int64", g.num_vertices),
-    }
-
-
-def places(g: Graph, sources: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the distinct sources' numbers by vertex (-1 for others), and the number of each given source."""
-    if isinstance(sources, str) or not np.iterable(sources):
-        raise GraphError(f"sources={sources!r}: a list of vertices, as [{sources!r}]")
-    given = np.array([g.vertex_id(v) for v in to_host(sources)], np.int64)
-    distinct, which = np.unique(given, return_inverse=True)
-    place = np.full(g.num_vertices, -1, np.int64)
-    place[distinct] = np.arange(len(distinct))
-    return place, which
-
-
 @dataclass(frozen=True)
 class BFSManyResult:
     """Result of :func:`bfs_many`.
@@ -134,7 +101,7 @@ class BFSManyResult:
 
 
 @at_graph
-def bfs_many(g: Graph, sources: Any = None, *, schedule: Schedule | None = None) -> BFSManyResult:
+def bfs_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None = None) -> BFSManyResult:
     """Levels of breadth-first searches from many vertices.
 
     Parameters
@@ -165,7 +132,7 @@ def bfs_many(g: Graph, sources: Any = None, *, schedule: Schedule | None = None)
     level = g.placement.memory.xp.full(count * n, -1, np.int32)
     vertices = np.flatnonzero(place >= 0)
     level[g.placement.memory.moved(place[vertices] * n + vertices)] = 0
-    p = fr.Problem(g, **many_fields(g, place, count), level=fr.array(level))
+    p = fr.Problem(g, **fields(g, place, count), level=fr.array(level))
     del level
     BFSMany(p, schedule).run()
     found = p.level.reshape(count, n)
@@ -174,26 +141,18 @@ def bfs_many(g: Graph, sources: Any = None, *, schedule: Schedule | None = None)
     return BFSManyResult(vertices[which], found)
 
 
-def _on_command_line(g: Graph, source: Any, *, count: int = 64, schedule: Schedule | None = None) -> BFSManyResult:
+@primitive(
+    "bfs_many", "levels of breadth-first searches from many vertices",
+    arguments=(Argument("--count", "how many sources, by id from the first on (default: 64)", type=int),),
+    takes_source=True,
+    report=lambda g, r: {
+        "sources": len(r.source),
+        "reached": int((r.level >= 0).sum()),
+        "depth": int(r.level.max()),
+        "slots": g.num_slots * len(r.source),
+    },
+)  # fmt: skip
+def _on_command_line(g: fr.Graph, source: Any, *, count: int = 64, **options: Any) -> BFSManyResult:
     """Search from several vertices, by id from the given one on: no option holds a list."""
     first, n = g.vertex_id(source), g.num_vertices
-    ids = [(first + i) % n for i in range(min(count, n))]
-    return bfs_many(g, ids if g.labels is None else [g.labels[v] for v in ids], schedule=schedule)
-
-
-def _facts(g: Graph, result: BFSManyResult) -> dict[str, Any]:
-    return {
-        "sources": len(result.source),
-        "reached": int((result.level >= 0).sum()),
-        "depth": int(result.level.max()),
-        "slots": g.num_slots * len(result.source),
-    }
-
-
-register_primitive(
-    PrimitiveEntry(
-        "bfs_many", _on_command_line, "levels of breadth-first searches from many vertices",
-        arguments=(Argument("--count", "how many sources, by id from the first on (default: 64)", type=int),),
-        takes_source=True, report=_facts,
-    )
-)  # fmt: skip
+    return bfs_many(g, named(g, (first + np.arange(min(count, n))) % n), **options)

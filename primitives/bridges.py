@@ -7,18 +7,13 @@ a block by itself; ``primitives/_blocks.py`` finds the blocks, and says how and 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._blocks import FIND_BLOCKS, blocks_problem, top
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["Bridges", "BridgesResult", "bridges"]
 
@@ -72,8 +67,12 @@ class BridgesResult:
     count: int
 
 
-@at_graph
-def bridges(g: Graph, *, schedule: Schedule | None = None) -> BridgesResult:
+def _facts(g: fr.Graph, result: BridgesResult) -> dict[str, Any]:
+    return {"bridges": result.count}
+
+
+@primitive("bridges", "edges whose removal divides a component", report=_facts)
+def bridges(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> BridgesResult:
     """Find the edges whose removal divides a connected component.
 
     Parameters
@@ -108,10 +107,3 @@ def bridges(g: Graph, *, schedule: Schedule | None = None) -> BridgesResult:
     low, high = xp.minimum(*ends), xp.maximum(*ends)
     order = xp.argsort(low.astype("int64") * g.num_vertices + high)
     return BridgesResult(xp.stack([low[order], high[order]], axis=1), len(below))
-
-
-def _facts(g: Graph, result: BridgesResult) -> dict[str, Any]:
-    return {"bridges": result.count}
-
-
-register_primitive(PrimitiveEntry("bridges", bridges, "edges whose removal divides a component", report=_facts))

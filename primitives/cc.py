@@ -19,23 +19,16 @@ Components of directed graphs are the weak ones.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory.arrays import namespace_of, to_host
-from frontier.memory.placement import Placement
+from frontier.primitives._labels import sizes_of
+from frontier.program.problem import Field
 from frontier.program.taking import at_graph
-from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, Plan, primitive
 
 __all__ = ["Afforest", "AfforestDirected", "ComponentsResult", "Hooking", "components_problem", "connected_components"]
 
@@ -205,21 +198,17 @@ class ComponentsResult:
 
     def sizes(self) -> dict[int, int]:
         """Return the number of vertices of each component, by label, the largest first."""
-        with Placement.of(self.label).memory.using("the sizes of components"):
-            found = namespace_of(self.label).unique(self.label, return_counts=True)
-        labels, sizes = map(to_host, found)
-        order = np.argsort(-sizes, kind="stable")
-        return dict(zip(labels[order].tolist(), sizes[order].tolist(), strict=True))
+        return sizes_of(self.label)
 
 
 @at_graph
-def components_problem(g: Graph, **fields: Field) -> fr.Problem:
+def components_problem(g: fr.Graph, **fields: Field) -> fr.Problem:
     """Return the problem before the first edge; ``fields`` are additional fields for your own functors."""
     own = g.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype)
     return fr.Problem(g, **_fields(g, own), **fields)
 
 
-def _fields(g: Graph, own: Any = 0) -> dict[str, Field]:
+def _fields(g: fr.Graph, own: Any = 0) -> dict[str, Field]:
     return {
         "label": fr.vertex(g.id_dtype, own, combine="min"),
         "votes": fr.vertex("int32", 0, combine="sum"),
@@ -230,16 +219,29 @@ def _fields(g: Graph, own: Any = 0) -> dict[str, Field]:
     }
 
 
-def _program(g: Graph, method: str = "afforest") -> type[fr.Enactor]:
+def _program(g: fr.Graph, method: str = "afforest") -> type[fr.Enactor]:
     # Trees that parts have linked apart cannot be merged: one of two links of a root would be lost.
     if method == "hooking" or g.placement.divides:
         return Hooking
     return Afforest if g.symmetric else AfforestDirected
 
 
-@at_graph
+def _plan(g: fr.Graph) -> Plan:
+    return Plan(_fields(g), [_program(g)], beside=g.num_vertices * g.id_dtype.itemsize)  # the first labels
+
+
+def _facts(g: fr.Graph, result: ComponentsResult) -> dict[str, Any]:
+    largest = next(iter(result.sizes().values()), 0)
+    return {"components": result.count, "largest": largest}
+
+
+@primitive(
+    "cc", "connected components (weak ones of directed graphs)",
+    arguments=(Argument("--method", "how (default: afforest)", type=str, choices=METHODS),),
+    columns=("label",), verify="connected_components", report=_facts, memory=_plan,
+)  # fmt: skip
 def connected_components(
-    g: Graph, *, method: str = "afforest", schedule: Schedule | None = None
+    g: fr.Graph, *, method: str = "afforest", schedule: fr.Schedule | None = None
 ) -> ComponentsResult:
     """Connected components; weakly connected ones if the graph is directed.
 
@@ -264,21 +266,3 @@ def connected_components(
     if g.num_vertices:
         _program(g, method)(p, schedule).run()
     return ComponentsResult(p.label, int(p.count))
-
-
-def _facts(g: Graph, result: ComponentsResult) -> dict[str, Any]:
-    largest = next(iter(result.sizes().values()), 0)
-    return {"components": result.count, "largest": largest}
-
-
-def _plan(g: Graph) -> Plan:
-    return Plan(_fields(g), [_program(g)], beside=g.num_vertices * g.id_dtype.itemsize)  # the first labels
-
-
-register_primitive(
-    PrimitiveEntry(
-        "cc", connected_components, "connected components (weak ones of directed graphs)",
-        arguments=(Argument("--method", "how (default: afforest)", type=str, choices=METHODS),),
-        columns=("label",), verify="connected_components", report=_facts, memory=_plan,
-    )
-)  # fmt: skip

@@ -10,21 +10,15 @@ undirected graphs is that of Watts and Strogatz (Collective dynamics of "small-w
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._oriented import SLOT, at_hand, oriented, simple
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.program.problem import Field
+from frontier.registry import primitive
 
 __all__ = ["Clustering", "ClusteringResult", "DirectedClustering", "clustering"]
 
@@ -99,8 +93,12 @@ class ClusteringResult:
     transitivity: float
 
 
-@at_graph
-def clustering(g: Graph, *, schedule: Schedule | None = None) -> ClusteringResult:
+@primitive(
+    "clustering", "clustering coefficients, for directed graphs those of LDBC Graphalytics",
+    columns=("coefficient",),
+    report=lambda g, r: {"average": r.average, "transitivity": r.transitivity},
+)  # fmt: skip
+def clustering(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> ClusteringResult:
     """Compute the clustering coefficient of every vertex.
 
     Parameters
@@ -140,7 +138,7 @@ def clustering(g: Graph, *, schedule: Schedule | None = None) -> ClusteringResul
     )
 
 
-def _with_arcs(g: Graph) -> Graph:
+def _with_arcs(g: fr.Graph) -> fr.Graph:
     """Return an undirected graph; the weight of each edge is the number of directions in which g has it."""
     here = at_hand(g)
     first = here.placement.memory.full(g.num_slots, True, np.bool_)
@@ -149,12 +147,3 @@ def _with_arcs(g: Graph) -> Graph:
     ones = here.placement.memory.full(len(src), 1, np.int32)
     made = fr.from_edges(src, dst, ones, num_vertices=g.num_vertices, self_loops="drop", duplicates="sum")
     return made.to(g.placement)
-
-
-register_primitive(
-    PrimitiveEntry(
-        "clustering", clustering, "clustering coefficients, for directed graphs those of LDBC Graphalytics",
-        columns=("coefficient",),
-        report=lambda g, r: {"average": r.average, "transitivity": r.transitivity},
-    )
-)  # fmt: skip

@@ -11,22 +11,18 @@ current k, so in the end they are the core numbers, and whoever lowers one to k 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
+from frontier.primitives._core_numbers_divided import CoreNumbersDivided
 from frontier.primitives._oriented import simple
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["CoreNumbers", "CoreNumbersResult", "core_numbers"]
 
-
+#: The key of vertices that have been removed.
 NOTHING = 2**62
 
 
@@ -74,41 +70,6 @@ class CoreNumbers(fr.Enactor):
     )
 
 
-def highest(p):
-    """Return the current k: the largest of the least degrees so far."""
-    return max(p.k, p.least)
-
-
-def settle(p, v):
-    """Remove v; its core number is the current k."""
-    p.core[v] = p.k
-
-
-def standing(p, dst):
-    """The target has not been removed yet."""
-    return p.core[dst] == -1
-
-
-def loosen_any(p, dst):
-    """Lower the degree of dst by one; true, because its key has changed."""
-    fr.atomic_add(p.degree, dst, -1)
-    return True
-
-
-class CoreNumbersDivided(fr.Enactor):
-    """The same on a graph in parts, of which only the one that owns a vertex knows its degree: a loop with an order."""
-
-    loop = (
-        fr.Loop(
-            fr.Set(k=highest),
-            fr.Compute(settle),
-            fr.Advance(loosen_any, where=standing),
-            order=fr.by("degree", exact=True, into="least"),
-            over="vertices",
-        ),
-    )
-
-
 @dataclass(frozen=True)
 class CoreNumbersResult:
     """Result of :func:`core_numbers`.
@@ -125,8 +86,11 @@ class CoreNumbersResult:
     degeneracy: int
 
 
-@at_graph
-def core_numbers(g: Graph, *, schedule: Schedule | None = None) -> CoreNumbersResult:
+@primitive(
+    "core_numbers", "core numbers of the vertices", columns=("core",),
+    report=lambda g, r: {"degeneracy": r.degeneracy, "in the innermost core": int((r.core == r.degeneracy).sum())},
+)  # fmt: skip
+def core_numbers(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> CoreNumbersResult:
     """Compute the core number of every vertex.
 
     The k-core is the largest subgraph in which every vertex has at least k neighbours.
@@ -156,12 +120,3 @@ def core_numbers(g: Graph, *, schedule: Schedule | None = None) -> CoreNumbersRe
     if g.num_vertices:
         (CoreNumbersDivided if divides else CoreNumbers)(p, schedule).run()
     return CoreNumbersResult(p.core if divides else p.degree, max(int(p.k), 0))
-
-
-def _facts(g: Graph, result: CoreNumbersResult) -> dict[str, Any]:
-    return {"degeneracy": result.degeneracy, "in the innermost core": int((result.core == result.degeneracy).sum())}
-
-
-register_primitive(
-    PrimitiveEntry("core_numbers", core_numbers, "core numbers of the vertices", columns=("core",), report=_facts)
-)

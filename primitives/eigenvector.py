@@ -8,18 +8,13 @@ values to the sums that it gathers, which shifts all eigenvalues by 1, so that i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.primitives._power import ARGUMENTS, check_weighted, facts, iterations, scalars, settled
+from frontier.registry import primitive
 
 __all__ = ["Eigenvector", "EigenvectorResult", "WeightedEigenvector", "eigenvector_centrality"]
 
@@ -38,29 +33,25 @@ def renew(p, v):
     return change
 
 
-def _iterations(product: str) -> fr.Loop:
+def _loop(product: str) -> fr.Loop:
     """Sum up ``plus_first`` or ``plus_times``, products without and with weights."""
-    return fr.Loop(
+    return iterations(
         fr.Gather(**fr.semiring(product, "centrality"), into="sum"),
         fr.Reduce(shift, "sum", into="square"),
         fr.Reduce(renew, "sum", into="change"),
-        over="vertices",
-        until=converged,
-        times="limit",
-        count="iterations",
     )
 
 
 class Eigenvector(fr.Enactor):
     """A power iteration along the in-edges."""
 
-    loop = _iterations("plus_first")
+    loop = _loop("plus_first")
 
 
 class WeightedEigenvector(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = _iterations("plus_times")
+    loop = _loop("plus_times")
 
 
 @dataclass(frozen=True)
@@ -83,14 +74,18 @@ class EigenvectorResult:
     tolerance: float
 
 
-@at_graph
+@primitive(
+    "eigenvector_centrality", "eigenvector centrality of every vertex",
+    arguments=ARGUMENTS, columns=("centrality",),
+    report=facts(highest="centrality"), bench_options={"tolerance": 1e-6},
+)  # fmt: skip
 def eigenvector_centrality(
-    g: Graph,
+    g: fr.Graph,
     *,
     tolerance: float = 1e-9,
     weighted: bool = False,
     max_iterations: int = 1000,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> EigenvectorResult:
     """Eigenvector centrality of every vertex.
 
@@ -121,7 +116,6 @@ def eigenvector_centrality(
     O(n + m) work an iteration. Convergence is linear, by the ratio of the two largest eigenvalues plus 1; on directed
     graphs without cycles, where all eigenvalues are 0, it takes forever.
     """
-    scalars = iteration(tolerance, max_iterations)
     check_weighted(g, "eigenvector centrality", weighted)
     n = g.num_vertices
     p = fr.Problem(
@@ -129,19 +123,9 @@ def eigenvector_centrality(
         centrality=fr.vertex("float64", n**-0.5 if n else 0.0),
         sum=fr.vertex("float64"),
         square=fr.scalar("float64"),
-        **scalars,
+        **scalars(tolerance, max_iterations),
     )
     if n:
         (WeightedEigenvector if weighted else Eigenvector)(p, schedule).run()
     result = EigenvectorResult(p.centrality, int(p.iterations), float(p.change), float(tolerance))
-    refuse_swinging("eigenvector centrality", result, n)
-    return result
-
-
-register_primitive(
-    PrimitiveEntry(
-        "eigenvector_centrality", eigenvector_centrality, "eigenvector centrality of every vertex",
-        arguments=ARGUMENTS, columns=("centrality",),
-        report=facts(highest="centrality"), bench_options={"tolerance": 1e-6},
-    )
-)  # fmt: skip
+    return settled("eigenvector centrality", result)

@@ -8,18 +8,13 @@ both are scaled to sum 1. They converge to the singular vectors of the largest s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.primitives._power import ARGUMENTS, check_weighted, facts, iterations, scalars, settled
+from frontier.registry import primitive
 
 __all__ = ["HITS", "HITSResult", "WeightedHITS", "hits"]
 
@@ -47,32 +42,28 @@ def renew(p, v):
     return change
 
 
-def _iterations(product: str) -> fr.Loop:
+def _loop(product: str) -> fr.Loop:
     """Sum up ``plus_first`` or ``plus_times``, products without and with weights."""
-    return fr.Loop(
+    return iterations(
         fr.Gather(**fr.semiring(product, "hub"), into="authority"),
         fr.Reduce(authority, "sum", into="authorities"),
         fr.Compute(scale),
         fr.Gather(**fr.semiring(product, "authority", edges="out"), into="pointed"),
         fr.Reduce(pointed, "sum", into="hubs"),
         fr.Reduce(renew, "sum", into="change"),
-        over="vertices",
-        until=converged,
-        times="limit",
-        count="iterations",
     )
 
 
 class HITS(fr.Enactor):
     """A power iteration, in turn along both directions of the edges."""
 
-    loop = _iterations("plus_first")
+    loop = _loop("plus_first")
 
 
 class WeightedHITS(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = _iterations("plus_times")
+    loop = _loop("plus_times")
 
 
 @dataclass(frozen=True)
@@ -96,14 +87,18 @@ class HITSResult:
     tolerance: float
 
 
-@at_graph
+@primitive(
+    "hits", "hubs and authorities of every vertex",
+    arguments=ARGUMENTS, columns=("hub", "authority"),
+    report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
+)  # fmt: skip
 def hits(
-    g: Graph,
+    g: fr.Graph,
     *,
     tolerance: float = 1e-9,
     weighted: bool = False,
     max_iterations: int = 1000,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> HITSResult:
     """Hub and authority values of every vertex.
 
@@ -135,7 +130,6 @@ def hits(
     the largest is not single, as in a graph of several equal pieces, there are several solutions, and this one is that
     to which equal values at the beginning lead.
     """
-    scalars = iteration(tolerance, max_iterations)
     check_weighted(g, "HITS", weighted)
     n = g.num_vertices
     p = fr.Problem(
@@ -145,19 +139,9 @@ def hits(
         pointed=fr.vertex("float64"),
         authorities=fr.scalar("float64"),
         hubs=fr.scalar("float64"),
-        **scalars,
+        **scalars(tolerance, max_iterations),
     )
     if n:
         (WeightedHITS if weighted else HITS)(p, schedule).run()
     result = HITSResult(p.hub, p.authority, int(p.iterations), float(p.change), float(tolerance))
-    refuse_swinging("HITS", result, n)
-    return result
-
-
-register_primitive(
-    PrimitiveEntry(
-        "hits", hits, "hubs and authorities of every vertex",
-        arguments=ARGUMENTS, columns=("hub", "authority"),
-        report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
-    )
-)  # fmt: skip
+    return settled("HITS", result)

@@ -9,21 +9,14 @@ Simpson, 1943, for the overlap coefficient.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.memory.arrays import matching
-from frontier.primitives._oriented import at_hand, canonical, simple, slots_in, supports
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.primitives._oriented import at_hand, simple, slots_in, supports
+from frontier.registry import primitive
 
 __all__ = ["Jaccard", "JaccardResult", "jaccard"]
 
@@ -64,8 +57,14 @@ class JaccardResult:
     common: NDArray[Any]
 
 
-@at_graph
-def jaccard(g: Graph, *, schedule: Schedule | None = None) -> JaccardResult:
+def _facts(g: fr.Graph, result: JaccardResult) -> dict[str, Any]:
+    if not g.num_slots:
+        return {"edges": 0}
+    return {"mean jaccard": float(result.jaccard.mean()), "mean overlap": float(result.overlap.mean())}
+
+
+@primitive("jaccard", "Jaccard and overlap coefficients of the endpoints of every edge", report=_facts)
+def jaccard(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> JaccardResult:
     """Compute how similar the neighbourhoods of the endpoints of every edge are.
 
     Parameters
@@ -85,15 +84,12 @@ def jaccard(g: Graph, *, schedule: Schedule | None = None) -> JaccardResult:
     O(m sqrt(m)) work.
     """
     plain = simple(g)
-    slots, support = supports(plain, schedule)
-    own = canonical(plain, slots)
+    _, own, support = supports(plain, schedule)
     here = at_hand(plain)
     xp = here.placement.memory.xp
-    every = here.placement.memory.full(plain.num_slots, 0, np.int32)
-    every[slots] = support
     p = fr.Problem(
         plain,
-        support=fr.edge("int32", every),
+        support=fr.edge("int32", support),
         own=fr.edge(own.dtype, own),
         common=fr.edge("int64"),
         jaccard=fr.edge("float64"),
@@ -107,14 +103,3 @@ def jaccard(g: Graph, *, schedule: Schedule | None = None) -> JaccardResult:
         loops = xp.flatnonzero(places == plain.num_slots)
         found[2][loops] = here.out_degree[at_hand(g).targets[loops]]
     return JaccardResult(*found)
-
-
-def _facts(g: Graph, result: JaccardResult) -> dict[str, Any]:
-    if not g.num_slots:
-        return {"edges": 0}
-    return {"mean jaccard": float(result.jaccard.mean()), "mean overlap": float(result.overlap.mean())}
-
-
-register_primitive(
-    PrimitiveEntry("jaccard", jaccard, "Jaccard and overlap coefficients of the endpoints of every edge", report=_facts)
-)

@@ -11,23 +11,17 @@ k-truss.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.memory.arrays import matching
 from frontier.primitives._arguments import check_number
-from frontier.primitives._oriented import at_hand, canonical, simple, slots_in, supports, with_slots
+from frontier.primitives._oriented import at_hand, simple, slots_in, supports, with_slots
 from frontier.primitives.core_numbers import core_numbers
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["KTruss", "KTrussResult", "k_truss"]
 
@@ -100,11 +94,16 @@ class KTrussResult:
     count: int
     mask: NDArray[Any] = field(repr=False)
     degree: NDArray[Any] = field(repr=False)
-    graph: Graph = field(repr=False)
+    graph: fr.Graph = field(repr=False)
 
 
-@at_graph
-def k_truss(g: Graph, k: int = 3, *, schedule: Schedule | None = None) -> KTrussResult:
+@primitive(
+    "k_truss", "the largest subgraph whose edges are all in k - 2 triangles",
+    arguments=(Argument("--k", "at least 2 (default: 3)", type=int),),
+    columns=("degree",),
+    report=lambda g, r: {"k": r.k, "edges": r.count, "vertices": int((r.degree > 0).sum())},
+)  # fmt: skip
+def k_truss(g: fr.Graph, k: int = 3, *, schedule: fr.Schedule | None = None) -> KTrussResult:
     """Find the k-truss: the largest subgraph in which every edge is in at least k - 2 triangles.
 
     Parameters
@@ -133,47 +132,25 @@ def k_truss(g: Graph, k: int = 3, *, schedule: Schedule | None = None) -> KTruss
     plain = simple(g)
     here = at_hand(plain)
     core = core_numbers(here, schedule=schedule).core >= k - 1
+    mask = core[here.sources] & core[here.targets]
     xp = here.placement.memory.xp
-    kept = xp.flatnonzero(core[here.sources] & core[here.targets])
-    alive = _peeled(with_slots(plain, kept), int(k), schedule)
-    mask = here.placement.memory.full(plain.num_slots, False, np.bool_)
-    mask[kept] = alive
+    kept = xp.flatnonzero(mask)
+    part = with_slots(plain, kept)
+    slots, own, support = supports(part, schedule)
+    p = fr.Problem(
+        part,
+        support=fr.edge("int32", support, combine="sum"),
+        own=fr.edge(own.dtype, own),
+        removed=fr.edge("int32"),
+        weak=fr.pile("edge"),
+        needed=fr.scalar("int64", int(k) - 2),
+        count=fr.scalar("int64"),
+        turn=fr.scalar("int64"),
+    )
+    KTruss(p, schedule).run(fr.Frontier(part, slots, kind="edge"))
+    mask[kept] = matching(p.removed, own)[own] == 0
     count = int(mask.sum()) // 2
     if plain is not g:
         mask = xp.concatenate([mask, xp.zeros(1, np.bool_)])[slots_in(plain, g)]  # False is for self-loops
     truss = with_slots(g, xp.flatnonzero(mask))
     return KTrussResult(int(k), count, mask, at_hand(truss).out_degree.astype(np.int64), truss)
-
-
-def _peeled(g: Graph, k: int, schedule: Schedule | None) -> Any:
-    """Return which slots of a simple graph are in its k-truss."""
-    slots, support = supports(g, schedule)
-    here = at_hand(g)
-    own = canonical(g, slots)
-    every = here.placement.memory.full(g.num_slots, 0, np.int32)
-    every[slots] = support
-    p = fr.Problem(
-        g,
-        support=fr.edge("int32", every, combine="sum"),
-        own=fr.edge(own.dtype, own),
-        removed=fr.edge("int32"),
-        weak=fr.pile("edge"),
-        needed=fr.scalar("int64", k - 2),
-        count=fr.scalar("int64"),
-        turn=fr.scalar("int64"),
-    )
-    KTruss(p, schedule).run(fr.Frontier(g, slots, kind="edge"))
-    return matching(p.removed, own)[own] == 0
-
-
-def _facts(g: Graph, result: KTrussResult) -> dict[str, Any]:
-    return {"k": result.k, "edges": result.count, "vertices": int((result.degree > 0).sum())}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "k_truss", k_truss, "the largest subgraph whose edges are all in k - 2 triangles",
-        arguments=(Argument("--k", "at least 2 (default: 3)", type=int),),
-        columns=("degree",), report=_facts,
-    )
-)  # fmt: skip

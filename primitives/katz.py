@@ -8,25 +8,18 @@ one edge more each time, so it converges if and only if alpha is below 1 / (larg
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives._arguments import check_number, values_of_vertices
-from frontier.primitives._power import ARGUMENTS, check_weighted, converged, facts, iteration, refuse_swinging
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.primitives._power import ARGUMENTS, check_weighted, facts, iterations, scalars, settled
+from frontier.registry import Argument, primitive
 
 __all__ = ["Katz", "KatzResult", "WeightedKatz", "katz"]
 
@@ -39,28 +32,24 @@ def renew(p, v):
     return change
 
 
-def _iterations(product: str) -> fr.Loop:
+def _loop(product: str) -> fr.Loop:
     """Sum up ``plus_first`` or ``plus_times``, products without and with weights."""
-    return fr.Loop(
+    return iterations(
         fr.Gather(**fr.semiring(product, "centrality"), into="sum"),
         fr.Reduce(renew, "sum", into="change"),
-        over="vertices",
-        until=converged,
-        times="limit",
-        count="iterations",
     )
 
 
 class Katz(fr.Enactor):
     """Add up walks, longer and longer ones."""
 
-    loop = _iterations("plus_first")
+    loop = _loop("plus_first")
 
 
 class WeightedKatz(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = _iterations("plus_times")
+    loop = _loop("plus_times")
 
 
 @dataclass(frozen=True)
@@ -84,9 +73,13 @@ class KatzResult:
     tolerance: float
 
 
-@at_graph
+@primitive(
+    "katz", "Katz centrality of every vertex",
+    arguments=(Argument("--alpha", "factor for each edge of a walk (default: 0.1)"), *ARGUMENTS),
+    columns=("centrality",), report=facts(highest="centrality"), bench_options={"alpha": 1e-6, "tolerance": 1e-6},
+)  # fmt: skip
 def katz(
-    g: Graph,
+    g: fr.Graph,
     *,
     alpha: float = 0.1,
     beta: float | ArrayLike | Mapping[Any, float] = 1.0,
@@ -94,7 +87,7 @@ def katz(
     tolerance: float = 1e-9,
     weighted: bool = False,
     max_iterations: int = 1000,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> KatzResult:
     """Katz centrality of every vertex.
 
@@ -130,14 +123,10 @@ def katz(
     -----
     O(n + m) work an iteration.
     """
-    scalars = iteration(tolerance, max_iterations)
     check_number("alpha", alpha, np.isfinite, "it must be finite")
     check_weighted(g, "Katz centrality", weighted)
     n = g.num_vertices
-    if isinstance(beta, int | float):
-        own = np.full(n, float(beta))
-    else:
-        own = values_of_vertices(g, "beta", beta)
+    own = np.full(n, float(beta)) if isinstance(beta, int | float) else values_of_vertices(g, "beta", beta)
     if not np.isfinite(own).all():
         raise GraphError("beta holds finite numbers")
     p = fr.Problem(
@@ -146,7 +135,7 @@ def katz(
         sum=fr.vertex("float64"),
         beta=fr.vertex("float64", g.placement.memory.moved(own)),
         alpha=fr.scalar("float64", float(alpha)),
-        **scalars,
+        **scalars(tolerance, max_iterations),
     )
     if n:
         (WeightedKatz if weighted else Katz)(p, schedule).run()
@@ -156,14 +145,4 @@ def katz(
     if normalized and 0 < norm < np.inf:
         found = found / norm
     result = KatzResult(found, int(p.iterations), float(p.change), float(alpha), float(tolerance))
-    refuse_swinging("Katz centrality", result, n, ": alpha must be below 1 / (largest eigenvalue)")
-    return result
-
-
-register_primitive(
-    PrimitiveEntry(
-        "katz", katz, "Katz centrality of every vertex",
-        arguments=(Argument("--alpha", "factor for each edge of a walk (default: 0.1)"), *ARGUMENTS),
-        columns=("centrality",), report=facts(highest="centrality"), bench_options={"alpha": 1e-6, "tolerance": 1e-6},
-    )
-)  # fmt: skip
+    return settled("Katz centrality", result, ": alpha must be below 1 / (largest eigenvalue)")

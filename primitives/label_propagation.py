@@ -18,9 +18,10 @@ know all labels that are equally frequent, counts them in a hash table for each 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
@@ -29,15 +30,8 @@ from frontier.primitives._arguments import check_number
 from frontier.primitives._communities import classes, due, moves, wake
 from frontier.primitives._oriented import at_hand
 from frontier.primitives._tables import clear, find, refuse_parts
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.program.problem import Field
+from frontier.registry import Argument, Plan, primitive
 
 __all__ = ["Alternating", "Asynchronous", "LabelPropagationResult", "Synchronous", "label_propagation"]
 
@@ -243,14 +237,38 @@ _ROUNDS = {
 }
 
 
-@at_graph
+def _plan(g: fr.Graph) -> Plan:
+    # Of a directed graph: a copy with twice the edges.
+    copied = 0 if g.symmetric else 4 * g.num_slots * g.id_dtype.itemsize + g.offsets.nbytes
+    return Plan(_fields(g), [Synchronous], beside=copied)
+
+
+def _facts(g: fr.Graph, result: LabelPropagationResult) -> dict[str, Any]:
+    sizes = np.bincount(to_host(result.label))
+    return {
+        "communities": result.count,
+        "largest": int(sizes.max()) if len(sizes) else 0,
+        "iterations": result.iterations,
+        "converged": result.converged,
+        "slots": g.num_slots * result.iterations,
+    }
+
+
+@primitive(
+    "label_propagation", "communities by label propagation (CDLP)",
+    arguments=(
+        Argument("--max-iterations", "number of rounds (default: 10)", type=int),
+        Argument("--method", "who chooses at a time (default: synchronous, all)", type=str, choices=METHODS),
+    ),
+    columns=("label",), report=_facts, memory=_plan,
+)  # fmt: skip
 def label_propagation(
-    g: Graph,
+    g: fr.Graph,
     *,
     max_iterations: int = 10,
     method: str = "synchronous",
     seed: int = 0,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> LabelPropagationResult:
     """Communities by label propagation.
 
@@ -303,7 +321,7 @@ def label_propagation(
     return LabelPropagationResult(p.label, int(p.count), iterations, converged)
 
 
-def both_ways(g: Graph) -> Graph:
+def both_ways(g: fr.Graph) -> fr.Graph:
     """Return a directed graph with the reverse of every edge added; an undirected graph as it is."""
     if g.symmetric:
         return g
@@ -315,7 +333,7 @@ def both_ways(g: Graph) -> Graph:
     return made.to(g.placement)
 
 
-def _fields(g: Graph, limit: int = 10) -> dict[str, Field]:
+def _fields(g: fr.Graph, limit: int = 10) -> dict[str, Field]:
     ids = g.id_dtype
     return {
         "label": fr.vertex(ids),
@@ -329,7 +347,7 @@ def _fields(g: Graph, limit: int = 10) -> dict[str, Field]:
     }
 
 
-def _classes(g: Graph, seed: int) -> dict[str, Field]:
+def _classes(g: fr.Graph, seed: int) -> dict[str, Field]:
     """Return the fields of the asynchronous method, in addition."""
     return {
         "key": fr.edge(g.id_dtype),
@@ -342,32 +360,3 @@ def _classes(g: Graph, seed: int) -> dict[str, Field]:
         "moved": fr.scalar("int64"),
         "moves": fr.scalar("int64"),
     }
-
-
-def _facts(g: Graph, result: LabelPropagationResult) -> dict[str, Any]:
-    sizes = np.bincount(to_host(result.label))
-    return {
-        "communities": result.count,
-        "largest": int(sizes.max()) if len(sizes) else 0,
-        "iterations": result.iterations,
-        "converged": result.converged,
-        "slots": g.num_slots * result.iterations,
-    }
-
-
-def _plan(g: Graph) -> Plan:
-    # Of a directed graph: a copy with twice the edges.
-    copied = 0 if g.symmetric else 4 * g.num_slots * g.id_dtype.itemsize + g.offsets.nbytes
-    return Plan(_fields(g), [Synchronous], beside=copied)
-
-
-register_primitive(
-    PrimitiveEntry(
-        "label_propagation", label_propagation, "communities by label propagation (CDLP)",
-        arguments=(
-            Argument("--max-iterations", "number of rounds (default: 10)", type=int),
-            Argument("--method", "who chooses at a time (default: synchronous, all)", type=str, choices=METHODS),
-        ),
-        columns=("label",), report=_facts, memory=_plan,
-    )
-)  # fmt: skip

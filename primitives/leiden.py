@@ -15,7 +15,9 @@ a community of two or more is never left, so it stays connected.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 import frontier as fr
 from frontier.graph.subgraphs import groups
@@ -23,26 +25,25 @@ from frontier.primitives._arguments import check_number
 from frontier.primitives._communities import (
     WEIGH,
     CommunitiesResult,
+    aside,
     check,
     class_of,
     facts,
     fields,
     modularity,
     move,
+    tallies,
     tally,
     weighted,
 )
 from frontier.primitives._tables import FREE
-from frontier.primitives.louvain import TOLERANCE, LocalMoving
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.primitives._tallies import LARGE, large, tallied
+from frontier.primitives.louvain import TOLERANCE, local_moving
+from frontier.program.problem import Field
+from frontier.program.step import Step
+from frontier.registry import Argument, primitive
 
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
-
-__all__ = ["Refinement", "leiden"]
+__all__ = ["Refinement", "RefinementTallied", "leiden"]
 
 #: At most one vertex in so many moves in the last round of local moving.
 SETTLED = 1000
@@ -70,22 +71,37 @@ def may_join(p, v):
     return class_of(p, v) == p.turn - 1 and p.label[v] == v and p.size[v] == 1 and linked(p, v)
 
 
+def worth(p, v, slot):
+    """What modularity gains if v joins the refined community in a slot of its table; -inf if it may not."""
+    label = p.key[slot]
+    if p.part[label] != p.part[v] or not linked(p, label):
+        return -np.inf
+    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
+    return p.sum[slot] - share * p.total[label]
+
+
 def choose(p, v):
     """Choose the refined community in v's part where modularity gains most; true if there is one."""
     tally(p, v)
-    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
     best = v
     most = 0.0
     for slot in fr.neighbours(p, v):
-        label = p.key[slot]
-        if label == FREE or p.part[label] != p.part[v]:
+        if p.key[slot] == FREE:
             continue
-        gain = p.sum[slot] - share * p.total[label]
-        if (gain > most or (gain == most and label < best and best != v)) and linked(p, label):
+        label, gain = p.key[slot], worth(p, v, slot)
+        if gain > most or (gain == most and label < best and best != v):
             best = label
             most = gain
     p.next[v] = best
     return best != v
+
+
+def choose_tallied(p, v):
+    """The same, where a hub's best community is known already."""
+    if fr.degree(p, v) < LARGE:
+        return choose(p, v)
+    p.next[v] = p.best[v] if p.most[v] > 0 else v
+    return p.next[v] != v
 
 
 def stays(p, v):
@@ -108,30 +124,42 @@ def enclose(p, src, dst, weight):
         fr.atomic_add(p.out, p.label[src], -weight if p.when[dst] == p.turn else -2 * weight)
 
 
+def _refining(*steps: Step) -> tuple[Step, ...]:
+    """Return the program in which a class of vertices chooses and joins in ``steps``."""
+    return (*WEIGH, fr.Compute(survey, over="vertices"), fr.Loop(*steps, times="classes", count="turn"))
+
+
+#: What those that have chosen do.
+_JOIN = (fr.Filter(stays), fr.Compute(join), fr.Advance(enclose, output=None))
+
+
 class Refinement(fr.Enactor):
     """Make communities inside given ones, of vertices that begin alone; each vertex has one turn."""
 
-    loop = (
-        *WEIGH,
-        fr.Compute(survey, over="vertices"),
-        fr.Loop(
-            fr.Sequence(
-                fr.Filter(may_join),
-                fr.Filter(choose),
-                fr.Filter(stays),
-                fr.Compute(join),
-                fr.Advance(enclose, output=None),
-                over="vertices",
-            ),
-            times="classes",
-            count="turn",
-        ),
+    loop = _refining(fr.Sequence(fr.Filter(may_join), fr.Filter(choose), *_JOIN, over="vertices"))
+
+
+class RefinementTallied(fr.Enactor):
+    """The same on a GPU, where all lanes walk the edges of a hub."""
+
+    loop = _refining(
+        fr.Sequence(fr.Filter(may_join), fr.Split(aside, rest="due"), over="vertices"),
+        fr.Sequence(fr.Filter(large), *tallied(worth), over="due"),
+        fr.Sequence(fr.Filter(choose_tallied), *_JOIN, over="due"),
+        fr.Take("due"),
     )
 
 
-@at_graph
+@primitive(
+    "leiden", "connected communities of high modularity, by the Leiden method",
+    arguments=(
+        Argument("--resolution", "larger for more and smaller communities (default: 1)"),
+        Argument("--iterations", "how often it begins anew from what it found (default: 2)", type=int),
+    ),
+    columns=("label",), report=facts,
+)  # fmt: skip
 def leiden(
-    g: Graph, *, resolution: float = 1.0, iterations: int = 2, seed: int = 0, schedule: Schedule | None = None
+    g: fr.Graph, *, resolution: float = 1.0, iterations: int = 2, seed: int = 0, schedule: fr.Schedule | None = None
 ) -> CommunitiesResult:
     """Connected communities of high modularity, by the Leiden method.
 
@@ -183,7 +211,9 @@ def leiden(
     return CommunitiesResult(label, count, reached, levels)
 
 
-def once(h: Graph, label: Any, resolution: float, seed: int, schedule: Schedule | None) -> tuple[Any, Graph, int]:
+def once(
+    h: fr.Graph, label: Any, resolution: float, seed: int, schedule: fr.Schedule | None
+) -> tuple[Any, fr.Graph, int]:
     """Return better communities than the given ones, the graph between them, and the number of graphs in between.
 
     Labels of the given ones are numbers from 0 on, all of which occur.
@@ -193,12 +223,12 @@ def once(h: Graph, label: Any, resolution: float, seed: int, schedule: Schedule 
     while True:
         first = h.placement.memory.xp.unique(label, return_index=True)[1]  # a vertex for each community
         p = fr.Problem(h, **fields(h, resolution, seed + levels, SETTLED, first[label]))
-        LocalMoving(p, schedule).run()
+        local_moving(p, schedule)
         _, part = groups(h, p.label)
         del p  # before the fields of the next problem
         levels += 1
         p = fr.Problem(h, **fields(h, resolution, seed + levels, SETTLED), **of_parts(h, part))
-        Refinement(p, schedule).run()
+        (RefinementTallied if tallies(h) else Refinement)(p, schedule).run()
         _, group = groups(h, p.label)
         del p
         smaller = h.contracted(group)
@@ -211,7 +241,7 @@ def once(h: Graph, label: Any, resolution: float, seed: int, schedule: Schedule 
     return last[at], h.contracted(last), levels
 
 
-def of_parts(h: Graph, part: Any) -> dict[str, Field]:
+def of_parts(h: fr.Graph, part: Any) -> dict[str, Field]:
     """Return the fields of a refinement inside the given parts."""
     assert h.weights is not None
     sums = "int64" if h.weights.dtype.kind in "iu" else "float64"
@@ -223,21 +253,9 @@ def of_parts(h: Graph, part: Any) -> dict[str, Field]:
     }
 
 
-def connected(h: Graph, part: Any) -> Any:
+def connected(h: fr.Graph, part: Any) -> Any:
     """Return a label for each connected piece of each part; mostly a part is a single vertex by now."""
     assert h.weights is not None
     inside = (part[h.sources] == part[h.targets]) & (h.weights > 0)
     links = fr.from_edges(h.sources[inside], h.targets[inside], num_vertices=h.num_vertices, directed=False)
     return fr.connected_components(links.to(h.placement)).label
-
-
-register_primitive(
-    PrimitiveEntry(
-        "leiden", leiden, "connected communities of high modularity, by the Leiden method",
-        arguments=(
-            Argument("--resolution", "larger for more and smaller communities (default: 1)"),
-            Argument("--iterations", "how often it begins anew from what it found (default: 2)", type=int),
-        ),
-        columns=("label",), report=facts,
-    )
-)  # fmt: skip

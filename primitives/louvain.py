@@ -17,13 +17,16 @@ has moved (Ozaki, Tezuka, Inaba: A simple acceleration method for the Louvain al
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 import frontier as fr
 from frontier.graph.subgraphs import groups
 from frontier.primitives._communities import (
     WEIGH,
     CommunitiesResult,
+    aside,
     check,
     class_of,
     due,
@@ -37,17 +40,17 @@ from frontier.primitives._communities import (
     weighted,
 )
 from frontier.primitives._tables import FREE
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.primitives._tallies import LARGE, large, tallied
+from frontier.program.step import Step
+from frontier.registry import Argument, primitive
 
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
-
-__all__ = ["CommunitiesResult", "LocalMoving", "louvain"]
+__all__ = ["CommunitiesResult", "LocalMoving", "LocalMovingTallied", "local_moving", "louvain"]
 
 #: Rounds of local moving on one graph at most; few need more than twenty.
 ROUNDS = 100
+
+#: Edges of a vertex up to which it needs no table.
+FEW = 8
 
 #: At most one vertex in so many moves in the last round, the first time and the second.
 SETTLED = (20, 100)
@@ -56,25 +59,71 @@ SETTLED = (20, 100)
 TOLERANCE = 1e-7
 
 
-def decide(p, v):
-    """Choose the community where modularity gains most, or one that v begins; true if it is another one."""
+def worth_of(p, v, label, sum):
+    """What modularity gains if v moves to a community to which it has edges of so much weight; -inf if it may not."""
     own = p.label[v]
+    if p.size[own] == 1 and p.size[label] == 1 and label > own and class_of(p, label) == p.turn - 1:
+        return -np.inf  # the one in it is mostly the vertex of that number; if not, another round undoes the swap
     share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
+    return sum - share * p.total[label]
+
+
+def worth(p, v, slot):
+    """The same for the community in a slot of v's table."""
+    return worth_of(p, v, p.key[slot], p.sum[slot])
+
+
+def stay(p, v, within):
+    """What modularity gains if v returns to its own community, to which it has edges of so much weight."""
+    share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
+    return within - share * (p.total[p.label[v]] - p.weight[v])
+
+
+def weight_to(p, v, label):
+    """Add up the weights of v's edges to a community, without loops."""
+    sum = p.weight[v] * 0
+    for e in fr.neighbours(p, v):
+        if p.label[fr.target(p, e)] == label and fr.target(p, e) != v:
+            sum += fr.weight(p, e)
+    return sum
+
+
+def decide(p, v):
+    """Choose the community where modularity gains most, or one that v begins; true if it is another one.
+
+    A vertex of few edges goes through them again for each, which is faster than to fill a table.
+    """
+    own = p.label[v]
+    few = fr.degree(p, v) <= FEW
     best = own
-    most = tally(p, v) - share * (p.total[own] - p.weight[v])
+    most = stay(p, v, weight_to(p, v, own) if few else tally(p, v))
     if most < 0 and p.size[v] == 0:
         best = v  # an empty community; no other vertex can choose it
         most = 0.0
     for slot in fr.neighbours(p, v):
-        label = p.key[slot]
-        if label == FREE:
+        label = p.label[fr.target(p, slot)] if few else p.key[slot]
+        if label in (FREE, own):
             continue
-        gain = p.sum[slot] - share * p.total[label]
+        gain = worth_of(p, v, label, weight_to(p, v, label) if few else p.sum[slot])
         if gain > most or (gain == most and label < best and best != own):
-            if p.size[own] == 1 and p.size[label] == 1 and label > own and class_of(p, label) == p.turn - 1:
-                continue  # the one in it is mostly the vertex of that number; if not, another round undoes the swap
             best = label
             most = gain
+    p.next[v] = best
+    return best != own
+
+
+def decide_tallied(p, v):
+    """The same, where a hub's best community is known already."""
+    if fr.degree(p, v) < LARGE:
+        return decide(p, v)
+    own = p.label[v]
+    best = own
+    most = stay(p, v, p.within[v])
+    if most < 0 and p.size[v] == 0:
+        best = v
+        most = 0.0
+    if p.most[v] > most or (p.most[v] == most and p.best[v] < best and best != own):
+        best = p.best[v]
     p.next[v] = best
     return best != own
 
@@ -84,34 +133,46 @@ def settled(p):
     return p.moves * p.among <= p.n
 
 
+def _moving(*steps: Step) -> tuple[Step, ...]:
+    """Return the program in which a class of vertices decides and moves in ``steps``."""
+    turn = fr.Loop(*steps, fr.Set(moves=moves), times="classes", count="turn")
+    return (*WEIGH, fr.Loop(fr.Set(moves=0, turn=0), turn, times=ROUNDS, until=settled, count="round"))
+
+
+#: What those that have decided to move do.
+_MOVE = (fr.Reduce(move, "sum", into="moved"), fr.Advance(wake, output=None))
+
+
 class LocalMoving(fr.Enactor):
     """Move vertices to other communities, class after class, until few want to move."""
 
-    loop = (
-        *WEIGH,
-        fr.Loop(
-            fr.Set(moves=0, turn=0),
-            fr.Loop(
-                fr.Sequence(
-                    fr.Filter(due),
-                    fr.Filter(decide),
-                    fr.Reduce(move, "sum", into="moved"),
-                    fr.Advance(wake, output=None),
-                    over="vertices",
-                ),
-                fr.Set(moves=moves),
-                times="classes",
-                count="turn",
-            ),
-            times=ROUNDS,
-            until=settled,
-            count="round",
-        ),
+    loop = _moving(fr.Sequence(fr.Filter(due), fr.Filter(decide), *_MOVE, over="vertices"))
+
+
+class LocalMovingTallied(fr.Enactor):
+    """The same on a GPU, where all lanes walk the edges of a hub."""
+
+    loop = _moving(
+        fr.Sequence(fr.Filter(due), fr.Split(aside, rest="due"), over="vertices"),
+        fr.Sequence(fr.Filter(large), *tallied(worth), over="due"),
+        fr.Sequence(fr.Filter(decide_tallied), *_MOVE, over="due"),
+        fr.Take("due"),
     )
 
 
-@at_graph
-def louvain(g: Graph, *, resolution: float = 1.0, seed: int = 0, schedule: Schedule | None = None) -> CommunitiesResult:
+def local_moving(p: fr.Problem, schedule: fr.Schedule | None) -> None:
+    """Run the program for where the graph is."""
+    (LocalMovingTallied if "most" in p.fields else LocalMoving)(p, schedule).run()
+
+
+@primitive(
+    "louvain", "communities of high modularity, by the Louvain method",
+    arguments=(Argument("--resolution", "larger for more and smaller communities (default: 1)"),),
+    columns=("label",), report=facts,
+)  # fmt: skip
+def louvain(
+    g: fr.Graph, *, resolution: float = 1.0, seed: int = 0, schedule: fr.Schedule | None = None
+) -> CommunitiesResult:
     """Communities of high modularity, by the Louvain method.
 
     Parameters
@@ -151,8 +212,14 @@ def louvain(g: Graph, *, resolution: float = 1.0, seed: int = 0, schedule: Sched
 
 
 def descend(
-    h: Graph, label: Any, communities: Graph, among: int, resolution: float, seed: int, schedule: Schedule | None
-) -> tuple[Any, Graph, int]:
+    h: fr.Graph,
+    label: Any,
+    communities: fr.Graph,
+    among: int,
+    resolution: float,
+    seed: int,
+    schedule: fr.Schedule | None,
+) -> tuple[Any, fr.Graph, int]:
     """Return communities that are not worse than the given ones, the graph between them, and the number of graphs.
 
     Labels of the given ones are numbers from 0 on, all of which occur.
@@ -163,7 +230,7 @@ def descend(
     start = xp.unique(label, return_index=True)[1][label]  # a vertex for each community
     while h.num_vertices:
         p = fr.Problem(h, **fields(h, resolution, seed + levels, among, start))
-        LocalMoving(p, schedule).run()
+        local_moving(p, schedule)
         levels += 1
         _, group = groups(h, p.label)
         smaller = h.contracted(group)
@@ -176,12 +243,3 @@ def descend(
             break
         h, reached, start = smaller, now, None
     return label, communities, levels
-
-
-register_primitive(
-    PrimitiveEntry(
-        "louvain", louvain, "communities of high modularity, by the Louvain method",
-        arguments=(Argument("--resolution", "larger for more and smaller communities (default: 1)"),),
-        columns=("label",), report=facts,
-    )
-)  # fmt: skip

@@ -16,21 +16,16 @@ cannot reach the sink in the residual graph is the source's side of a minimum cu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.primitives._oriented import _superfluous, at_hand
 from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["MaxFlowResult", "PushRelabel", "max_flow"]
 
@@ -163,7 +158,7 @@ class MaxFlowResult:
 
 
 @at_graph
-def max_flow(g: Graph, source: Any, sink: Any, *, schedule: Schedule | None = None) -> MaxFlowResult:
+def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | None = None) -> MaxFlowResult:
     """Find a maximum flow from one vertex to another, and a minimum cut between them.
 
     Parameters
@@ -219,7 +214,7 @@ def max_flow(g: Graph, source: Any, sink: Any, *, schedule: Schedule | None = No
     return MaxFlowResult(int(p.excess[end]), _flow(here, h, p.residual), p.label >= g.num_vertices)
 
 
-def _check_capacities(g: Graph) -> None:
+def _check_capacities(g: fr.Graph) -> None:
     if g.weights is None:
         raise GraphError("a flow needs capacities as weights, and the graph has none")
     if g.weights.dtype.kind not in "iu":
@@ -232,7 +227,7 @@ def _check_capacities(g: Graph) -> None:
         raise GraphError("the sum of these capacities may not fit into 64 bits")
 
 
-def _residual(g: Graph) -> Graph:
+def _residual(g: fr.Graph) -> fr.Graph:
     """Return the graph with every edge in both directions, once, with its capacity as weight; g itself, if it is so."""
     if g.symmetric and not _superfluous(g).any():
         return g
@@ -246,7 +241,7 @@ def _residual(g: Graph) -> Graph:
     return made.to(g.placement)
 
 
-def _flow(g: Graph, h: Graph, residual: Any) -> Any:
+def _flow(g: fr.Graph, h: fr.Graph, residual: Any) -> Any:
     """Divide the flow of each pair of vertices among the edges of g between them, in the order of their slots."""
     xp, n = g.placement.memory.xp, g.num_vertices
     assert g.weights is not None
@@ -265,26 +260,22 @@ def _flow(g: Graph, h: Graph, residual: Any) -> Any:
     return xp.where(g.sources == g.targets, 0, xp.clip(flow[at] - before, 0, capacity))
 
 
-def _facts(g: Graph, result: MaxFlowResult) -> dict[str, Any]:
+def _facts(g: fr.Graph, result: MaxFlowResult) -> dict[str, Any]:
     return {"value": result.value, "vertices on the side of the source": int(result.cut.sum())}
 
 
-def _on_command_line(g: Graph, source: Any, *, sink: int | None = None) -> MaxFlowResult:
+@primitive(
+    "max_flow", "a maximum flow and a minimum cut",
+    arguments=(
+        Argument(
+            "--sink", "id of the vertex to which it flows (default: the last, or the first if that is the source)",
+            type=int,
+        ),
+    ),
+    columns=("cut",), report=_facts, takes_source=True, needs_weights=True, bench_options={"sink": 0},
+)  # fmt: skip
+def _on_command_line(g: fr.Graph, source: Any, *, sink: int | None = None) -> MaxFlowResult:
     """The flow to a vertex that is given by its id, to the last one, or to the first if the last is the source."""
     last = g.num_vertices - 1
     end = (last if g.vertex_id(source) != last else 0) if sink is None else sink
     return max_flow(g, source, end if sink is not None or g.labels is None else g.labels[end])
-
-
-register_primitive(
-    PrimitiveEntry(
-        "max_flow", _on_command_line, "a maximum flow and a minimum cut",
-        arguments=(
-            Argument(
-                "--sink", "id of the vertex to which it flows (default: the last, or the first if that is the source)",
-                type=int,
-            ),
-        ),
-        columns=("cut",), report=_facts, takes_source=True, needs_weights=True, bench_options={"sink": 0},
-    )
-)  # fmt: skip

@@ -5,64 +5,82 @@ unless a neighbour of lower rank has joined. In parallel, all vertices wait for 
 (Luby: A simple parallel algorithm for the maximal independent set problem, 1986; Blelloch, Fineman, Shun: Greedy
 sequential maximal independent set and matching are parallel on average, SPAA 2012). As in ECL-MIS (Burtscher, Devale,
 Azimi, Jaiganesh, Powers: A high-quality and fast maximal independent set implementation for GPUs, 2018), ranks are
-drawn once, vertices of low degree come first, which makes the set larger, a decision takes the place of the rank, and
-it may be seen by others in the same pass. What is seen and when does not change the set. In a pass a vertex looks at a
-few neighbours only, where it stopped before, so that none waits for one with a long list.
+numbers of eight bits, vertices of low degree come first, which makes the set larger, a decision takes the place of the
+rank, a vertex that joins turns its neighbours out, and decisions may be seen by others in the same pass. What is seen
+and when does not change the set. In a pass a vertex looks at a few neighbours only, from where it stopped before, so
+that none waits for one with a long list.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._arguments import check_seed
 from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before, draw
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
+from frontier.registry import primitive
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
-
-__all__ = ["IndependentSet", "IndependentSetResult", "maximal_independent_set"]
+__all__ = ["IndependentSet", "IndependentSetApart", "IndependentSetResult", "maximal_independent_set"]
 
 #: Ranks of vertices that are decided: before and after all others.
-IN, OUT = -1, 2**31 - 1
+IN, OUT = -1, 127
 
-#: Neighbours that a vertex looks at in a pass.
-MOST = 32
+#: Neighbours that a vertex looks at in a pass, and at once.
+MOST, AT_ONCE = 128, (3, 2, 1, 0)
 
 
 def rank(p, v):
     """Rank vertices by the number of bits of their degree, and at random among these."""
     size = 0
-    while fr.degree(p, v) >> size and size < 30:
+    while fr.degree(p, v) >> size and size < 14:
         size += 1
-    p.rank[v] = size * 2**26 + draw(p, v) // 32
+    p.rank[v] = 8 * size + draw(p, v) % 8
+
+
+def unclear(p, v):
+    """Return the place among v's neighbours of one before it that is not out, or up to which it has looked."""
+    slots = fr.neighbours(p, v)
+    place = slots.start + p.seen[v]
+    end = min(place + MOST, slots.stop)
+    found = end
+    while found == end and place < end:
+        for ahead in AT_ONCE:
+            e = min(place + ahead, end - 1)
+            if before(p, fr.target(p, e), v):
+                found = e
+        place += len(AT_ONCE)
+    return found - slots.start
 
 
 def decide(p, v):
-    """Let v join if all neighbours before it are out; true while it must wait for one, or has not seen all."""
-    slots = fr.neighbours(p, v)
-    first = slots.start + p.seen[v]
-    end = min(first + MOST, slots.stop)
-    for e in range(first, end):
-        u = fr.target(p, e)
-        if before(p, u, v):
-            if p.rank[u] == IN:
-                p.rank[v] = OUT
-                return False
-            p.seen[v] = e - slots.start
-            return True
-    if end < slots.stop:
-        p.seen[v] = end - slots.start
+    """Let v join if all neighbours before it are out, and turn the others out; true while v cannot know it."""
+    if p.rank[v] == OUT:
+        return False
+    place = unclear(p, v)
+    if place < fr.degree(p, v):
+        p.seen[v] = place
         return True
     p.rank[v] = IN
+    for e in fr.neighbours(p, v):
+        if fr.target(p, e) != v:
+            p.rank[fr.target(p, e)] = OUT
     return False
+
+
+def decide_apart(p, v):
+    """The same on a graph in parts, in which v finds out itself that a neighbour has joined."""
+    p.seen[v] = unclear(p, v)
+    if p.seen[v] == fr.degree(p, v):
+        p.rank[v] = IN
+        return False
+    if p.rank[fr.target(p, fr.neighbours(p, v).start + p.seen[v])] == IN:
+        p.rank[v] = OUT
+        return False
+    return True
 
 
 def chosen(p, v):
@@ -70,14 +88,24 @@ def chosen(p, v):
     return 1 if p.rank[v] == IN else 0
 
 
-class IndependentSet(fr.Enactor):
-    """The frontier contains the vertices that are undecided."""
-
-    loop = (
+def _program(decide):
+    return (
         fr.Compute(rank, over="vertices"),
         fr.Loop(fr.Filter(decide), over="vertices", count="rounds"),
         fr.Reduce(chosen, "sum", into="count", over="vertices"),
     )
+
+
+class IndependentSet(fr.Enactor):
+    """The frontier contains the vertices that are undecided."""
+
+    loop = _program(decide)
+
+
+class IndependentSetApart(fr.Enactor):
+    """The same on a graph in parts."""
+
+    loop = _program(decide_apart)
 
 
 @dataclass(frozen=True)
@@ -96,8 +124,11 @@ class IndependentSetResult:
     count: int
 
 
-@at_graph
-def maximal_independent_set(g: Graph, *, seed: int = 0, schedule: Schedule | None = None) -> IndependentSetResult:
+@primitive(
+    "maximal_independent_set", "a maximal independent set", columns=("mask",),
+    report=lambda g, r: {"vertices of the set": r.count},
+)  # fmt: skip
+def maximal_independent_set(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) -> IndependentSetResult:
     """Find a maximal independent set: no two of its vertices are neighbours, and none can be added.
 
     Parameters
@@ -118,33 +149,18 @@ def maximal_independent_set(g: Graph, *, seed: int = 0, schedule: Schedule | Non
     -----
     A set of maximum size is hard to find; this one is maximal. O(n + m) work at most, and less in practice, as a vertex
     looks at its neighbours once, up to the first that it waits for or that is in the set. O(log² n + d) passes with
-    high probability, where d is the highest degree divided by 32.
+    high probability, where d is the highest degree divided by 128.
     """
     check_seed(seed)
     plain = simple(g) if g.directed else g
     p = fr.Problem(
         plain,
-        rank=fr.vertex("int32"),
+        rank=fr.vertex("int8"),
         seen=fr.vertex(plain.offsets.dtype),
         seed=fr.scalar("int64", seed),
         rounds=fr.scalar("int64"),
         count=fr.scalar("int64"),
     )
     if g.num_vertices:
-        IndependentSet(p, schedule).run()
+        (IndependentSetApart if plain.placement.divides else IndependentSet)(p, schedule).run()
     return IndependentSetResult(p.rank == IN, int(p.count))
-
-
-def _facts(g: Graph, result: IndependentSetResult) -> dict[str, Any]:
-    return {"vertices of the set": result.count}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "maximal_independent_set",
-        maximal_independent_set,
-        "a maximal independent set",
-        columns=("mask",),
-        report=_facts,
-    )
-)

@@ -12,22 +12,16 @@ SPAA 2012). With ``weighted``, heavier edges come first, and ranks decide betwee
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.primitives._arguments import check_seed
+from frontier.primitives._arguments import check_seed, check_signed
 from frontier.primitives._oriented import simple
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["HeaviestMatching", "Matching", "MatchingResult", "maximal_matching"]
 
@@ -66,37 +60,20 @@ def match(p, v):
     return False
 
 
-def lower(p, v):
-    """1 for the lower endpoint of a matched edge."""
-    return 1 if p.partner[v] > v else 0
-
-
 class Matching(fr.Enactor):
     """The frontier contains the vertices that may still find a partner."""
 
-    loop = (
-        fr.Loop(
-            fr.Gather(rank, "argmin", into="choice", where=single),
-            fr.Filter(match),
-            over="vertices",
-            count="rounds",
-        ),
-        fr.Reduce(lower, "sum", into="count", over="vertices"),
-    )
+    loop = fr.Loop(fr.Gather(rank, "argmin", into="choice", where=single), fr.Filter(match), over="vertices")
 
 
 class HeaviestMatching(fr.Enactor):
     """The same with heavier edges first."""
 
-    loop = (
-        fr.Loop(
-            fr.Gather(weight_of, "max", into="heaviest", where=single),
-            fr.Gather(rank_if_heaviest, "argmin", into="choice", where=single),
-            fr.Filter(match),
-            over="vertices",
-            count="rounds",
-        ),
-        fr.Reduce(lower, "sum", into="count", over="vertices"),
+    loop = fr.Loop(
+        fr.Gather(weight_of, "max", into="heaviest", where=single),
+        fr.Gather(rank_if_heaviest, "argmin", into="choice", where=single),
+        fr.Filter(match),
+        over="vertices",
     )
 
 
@@ -116,9 +93,13 @@ class MatchingResult:
     count: int
 
 
-@at_graph
+@primitive(
+    "maximal_matching", "a maximal matching",
+    arguments=(Argument("--weighted", "whether heavier edges come first (default: no)", type=bool),),
+    columns=("partner",), report=lambda g, r: {"edges of the matching": r.count},
+)  # fmt: skip
 def maximal_matching(
-    g: Graph, *, weighted: bool = False, seed: int = 0, schedule: Schedule | None = None
+    g: fr.Graph, *, weighted: bool = False, seed: int = 0, schedule: fr.Schedule | None = None
 ) -> MatchingResult:
     """Find a maximal matching: edges without common endpoints, to which no edge can be added.
 
@@ -142,8 +123,7 @@ def maximal_matching(
     Raises
     ------
     GraphError
-        With ``weighted``, if the graph is directed, has no weights, or has weights of uint64 that int64 does not
-        hold.
+        With ``weighted``, if the graph is directed, has no weights, or weights of uint64 that int64 does not hold.
 
     Notes
     -----
@@ -155,32 +135,16 @@ def maximal_matching(
         "partner": fr.vertex(g.id_dtype, -1),
         "choice": fr.vertex(g.id_dtype, -1),
         "seed": fr.scalar("int64", seed),
-        "rounds": fr.scalar("int64"),
-        "count": fr.scalar("int64"),
     }
     if weighted:
         if g.directed or g.weights is None:
             raise GraphError("a matching of heavy edges needs an undirected graph with weights")
+        check_signed(g, "a matching of heavy edges")
         whole = g.weights.dtype.kind in "iu"
-        if g.weights.dtype == np.uint64 and g.num_slots and int(g.max_weight) >= 2**63:
-            raise GraphError("a matching of heavy edges needs weights below 2**63: use weights of float64")
         dtype = np.dtype(np.int64 if whole else np.float64)
         fields["heaviest"] = fr.vertex(dtype)
         fields["least"] = fr.scalar(dtype, np.iinfo(np.int64).min if whole else -np.inf)
     p = fr.Problem(simple(g) if g.directed else g, **fields)
     if g.num_vertices:
         (HeaviestMatching if weighted else Matching)(p, schedule).run()
-    return MatchingResult(p.partner, int(p.count))
-
-
-def _facts(g: Graph, result: MatchingResult) -> dict[str, Any]:
-    return {"edges of the matching": result.count}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "maximal_matching", maximal_matching, "a maximal matching",
-        arguments=(Argument("--weighted", "whether heavier edges come first (default: no)", type=bool),),
-        columns=("partner",), report=_facts,
-    )
-)  # fmt: skip
+    return MatchingResult(p.partner, int(g.placement.memory.xp.count_nonzero(p.partner >= 0)) // 2)

@@ -19,23 +19,18 @@ Fallin, Gonzalez, Seo, Burtscher: A high-performance MST implementation for GPUs
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
+from frontier.primitives._arguments import check_signed
 from frontier.primitives._oriented import at_hand
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
-    from frontier.program.step import Functor, Step
+from frontier.program.step import Functor, Step
+from frontier.registry import primitive
 
 __all__ = ["Boruvka", "BoruvkaUnweighted", "BoruvkaWide", "SpanningForestResult", "minimum_spanning_forest"]
 
@@ -226,8 +221,15 @@ class SpanningForestResult:
     count: int
 
 
-@at_graph
-def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> SpanningForestResult:
+def _facts(g: fr.Graph, result: SpanningForestResult) -> dict[str, Any]:
+    return {"weight": result.weight, "edges": len(result.edges), "trees": result.count}
+
+
+@primitive(
+    "minimum_spanning_forest", "a spanning forest of least weight",
+    columns=("tree",), report=_facts, needs_weights=True,
+)  # fmt: skip
+def minimum_spanning_forest(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> SpanningForestResult:
     """Find a spanning tree of least weight in every connected component.
 
     Parameters
@@ -254,8 +256,7 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
     """
     if g.directed:
         raise GraphError("a spanning forest needs an undirected graph: fr.from_edges(..., directed=False) makes one")
-    if g.weights is not None and g.weights.dtype == np.uint64 and g.num_slots and int(g.max_weight) >= 2**63:
-        raise GraphError("a minimum spanning forest needs weights below 2**63: use weights of float64")
+    check_signed(g, "a minimum spanning forest")
     program, n = _program(g), g.num_vertices
     whole = g.weights is None or g.weights.dtype.kind in "iu"
     dtype = np.dtype(np.int64 if whole or program is BoruvkaUnweighted else np.float64)
@@ -286,7 +287,7 @@ def minimum_spanning_forest(g: Graph, *, schedule: Schedule | None = None) -> Sp
     return SpanningForestResult(weight, edges, p.tree, n - len(edges))
 
 
-def _program(g: Graph) -> type[fr.Enactor]:
+def _program(g: fr.Graph) -> type[fr.Enactor]:
     """The program for the weights of a graph."""
     if g.weights is None or not g.num_slots or g.min_weight == g.max_weight:
         return BoruvkaUnweighted
@@ -296,7 +297,7 @@ def _program(g: Graph) -> type[fr.Enactor]:
     return Boruvka if short and g.num_slots < 2**32 else BoruvkaWide
 
 
-def _limit(g: Graph, program: type[fr.Enactor]) -> Any:
+def _limit(g: fr.Graph, program: type[fr.Enactor]) -> Any:
     """The weight, or the slot, up to which there are about ``FIRST`` edges for each vertex."""
     share = 2 * FIRST * g.num_vertices / g.num_slots
     if program is BoruvkaUnweighted:
@@ -313,15 +314,3 @@ def _sum(weights: Any, whole: bool) -> float:
         return float(weights.sum(dtype=np.float64))
     large = float(abs(weights.astype(np.float64)).sum()) >= 2**62
     return sum(to_host(weights).tolist()) if large else int(weights.sum(dtype=np.int64))
-
-
-def _facts(g: Graph, result: SpanningForestResult) -> dict[str, Any]:
-    return {"weight": result.weight, "edges": len(result.edges), "trees": result.count}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "minimum_spanning_forest", minimum_spanning_forest, "a spanning forest of least weight",
-        columns=("tree",), report=_facts, needs_weights=True,
-    )
-)  # fmt: skip

@@ -9,17 +9,12 @@ does not make others be rejected more often.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import frontier as fr
 from frontier.primitives._arguments import check_number
 from frontier.primitives._walks import ARGUMENTS, WalksResult, add_up, by_weight, check, facts, key_of, run, uniform
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["Node2Vec", "WeightedNode2Vec", "node2vec_walks"]
 
@@ -50,97 +45,83 @@ def bias(p, before, after):
     return 1.0 if is_edge(p, before, after) else p.away
 
 
-def node2vec_walk(p, i):
-    """Take walk i of node2vec along edges of equal weight."""
-    here = p.starts[i]
-    begin = i * (p.length + 1)
-    p.path[begin] = here
-    before = -1
-    tries = 0
-    t = 0
-    while t < p.length:
-        degree = fr.degree(p, here)
-        if degree == 0:
-            break
-        after = here
-        if before < 0:
-            after = fr.target(p, uniform(p, here, key_of(p, i), tries))
-            tries += 1
-        else:
-            back = edge_to(p, here, before + 1) - edge_to(p, here, before)
-            apart = back * max(p.back - p.most, 0.0)
-            after = before
-            while back < degree:  # else there is no other way
-                number = fr.random(key_of(p, i), tries) * (degree * p.most + apart)
-                if number >= degree * p.most:
-                    after = before
-                    tries += 1
-                    break
-                after = fr.target(p, uniform(p, here, key_of(p, i), tries + 1))
-                tries += 3
-                if fr.random(key_of(p, i), tries - 1) * p.most < bias(p, before, after):
-                    break
-        before = here
-        here = after
-        t += 1
-        p.path[begin + t] = here
-    p.end[i] = here
+def edges_before(p, v, slot):
+    """Return the number of v's edges before a slot."""
+    return slot - fr.neighbours(p, v).start
 
 
-def upto_before(p, v, slot):
+def weight_before(p, v, slot):
     """Return the sum of the weights of v's edges before a slot."""
     return p.upto[slot - 1] if slot > fr.neighbours(p, v).start else 0.0
 
 
-def weighted_node2vec_walk(p, i):
-    """Take walk i of node2vec along edges with weights."""
-    here = p.starts[i]
-    begin = i * (p.length + 1)
-    p.path[begin] = here
-    before = -1
-    tries = 0
-    t = 0
-    while t < p.length:
-        slot = by_weight(p, here, key_of(p, i), tries)
-        tries += 1
-        if slot < 0:
-            break
-        if before >= 0:
-            total = upto_before(p, here, fr.neighbours(p, here).start + fr.degree(p, here))
-            back = upto_before(p, here, edge_to(p, here, before + 1)) - upto_before(p, here, edge_to(p, here, before))
-            apart = back * max(p.back - p.most, 0.0)
-            while back < total:  # else there is no other way
-                number = fr.random(key_of(p, i), tries) * (total * p.most + apart)
-                if number >= total * p.most:
-                    slot = edge_to(p, here, before)
-                    tries += 1
-                    break
-                slot = by_weight(p, here, key_of(p, i), tries + 1)
-                tries += 3
-                if fr.random(key_of(p, i), tries - 1) * p.most < bias(p, before, fr.target(p, slot)):
-                    break
-        before = here
-        here = fr.target(p, slot)
-        t += 1
-        p.path[begin + t] = here
-    p.end[i] = here
+def walking(draw, upto, skipped):
+    """Return a functor that takes walk i: ``draw`` gives an edge, and ``upto`` how much the edges before one weigh.
+
+    Numbers are drawn one after another, of which each step but the first skips some.
+    """
+
+    def walk(p, i):
+        here = p.starts[i]
+        begin = i * (p.length + 1)
+        p.path[begin] = here
+        before = -1
+        tries = 0
+        t = 0
+        while t < p.length:
+            total = upto(p, here, fr.neighbours(p, here).start + fr.degree(p, here))
+            if total <= 0:
+                break
+            if before < 0:
+                slot = draw(p, here, key_of(p, i), tries)
+                tries += 1
+            else:
+                slot = edge_to(p, here, before)
+                tries += skipped
+                back = upto(p, here, edge_to(p, here, before + 1)) - upto(p, here, slot)
+                apart = back * max(p.back - p.most, 0.0)
+                while back < total:  # else there is no other way
+                    number = fr.random(key_of(p, i), tries) * (total * p.most + apart)
+                    if number >= total * p.most:
+                        slot = edge_to(p, here, before)
+                        tries += 1
+                        break
+                    slot = draw(p, here, key_of(p, i), tries + 1)
+                    tries += 3
+                    if fr.random(key_of(p, i), tries - 1) * p.most < bias(p, before, fr.target(p, slot)):
+                        break
+            before = here
+            here = fr.target(p, slot)
+            t += 1
+            p.path[begin + t] = here
+        p.end[i] = here
+
+    return walk
 
 
 class Node2Vec(fr.Enactor):
     """Walks of node2vec along edges of equal weight."""
 
-    loop = fr.Compute(node2vec_walk, over="walks")
+    loop = fr.Compute(walking(uniform, edges_before, 0), over="walks")
 
 
 class WeightedNode2Vec(fr.Enactor):
     """Walks of node2vec along edges with weights."""
 
-    loop = (fr.Compute(add_up, over="vertices"), fr.Compute(weighted_node2vec_walk, over="walks"))
+    loop = (fr.Compute(add_up, over="vertices"), fr.Compute(walking(by_weight, weight_before, 1), over="walks"))
 
 
-@at_graph
+@primitive(
+    "node2vec_walks", "a walk of node2vec from every vertex",
+    arguments=(
+        *ARGUMENTS,
+        Argument("--p", "weight of going back is 1/p (default: 1)"),
+        Argument("--q", "weight of going away is 1/q (default: 1)"),
+    ),
+    columns=("end",), report=facts,
+)  # fmt: skip
 def node2vec_walks(
-    g: Graph,
+    g: fr.Graph,
     starts: Any = None,
     length: int = 80,
     *,
@@ -148,7 +129,7 @@ def node2vec_walks(
     q: float = 1.0,
     weighted: bool = False,
     seed: int = 0,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> WalksResult:
     """Second-order random walks of node2vec.
 
@@ -191,16 +172,3 @@ def node2vec_walks(
         **({"upto": fr.edge("float64")} if weighted else {}),
     }
     return run(g, WeightedNode2Vec if weighted else Node2Vec, starts, length, seed, schedule, more)
-
-
-register_primitive(
-    PrimitiveEntry(
-        "node2vec_walks", node2vec_walks, "a walk of node2vec from every vertex",
-        arguments=(
-            *ARGUMENTS,
-            Argument("--p", "weight of going back is 1/p (default: 1)"),
-            Argument("--q", "weight of going away is 1/q (default: 1)"),
-        ),
-        columns=("end",), report=facts,
-    )
-)  # fmt: skip

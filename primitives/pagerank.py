@@ -15,27 +15,20 @@ iterations on a road but more than doubles it on R-MAT 20: 24 instead of 10 to a
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 import frontier as fr
 from frontier.errors import GraphError, NotConvergedError
 from frontier.graph.labels import called
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number, check_weights, values_of_vertices
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from numpy.typing import ArrayLike, NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.program.problem import Field
+from frontier.registry import Argument, Plan, primitive
 
 __all__ = [
     "PageRank",
@@ -165,16 +158,40 @@ class PageRankResult:
         return [(int(v), float(rank[v])) for v in order]
 
 
-@at_graph
+def _plan(g: fr.Graph) -> Plan:
+    return Plan(_fields(g.num_vertices), [PageRank], beside=g.num_vertices * g.offsets.itemsize)  # out-degrees
+
+
+def _facts(g: fr.Graph, result: PageRankResult) -> dict[str, Any]:
+    best = [(called(vertex, g.labels), rank) for vertex, rank in result.top(1)]
+    return {
+        "iterations": result.iterations,
+        "error": result.error,
+        "highest": f"{best[0][1]:.6g} at {best[0][0]}" if best else "none",
+        "slots": g.num_slots * result.iterations,
+    }
+
+
+@primitive(
+    "pagerank", "PageRank of every vertex",
+    arguments=(
+        Argument("--damping", "probability to follow an edge (default: 0.85)"),
+        Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
+        Argument("--max-iterations", "give up after so many (default: 1000)", type=int),
+        Argument("--weighted", "divide ranks by weights of edges (default: no)", type=bool),
+    ),
+    columns=("rank",), verify="pagerank", report=_facts, bench_options={"tolerance": 1e-6},
+    memory=_plan,
+)  # fmt: skip
 def pagerank(
-    g: Graph,
+    g: fr.Graph,
     *,
     damping: float = 0.85,
     tolerance: float = 1e-9,
     personalization: ArrayLike | Mapping[Any, float] | None = None,
     weighted: bool = False,
     max_iterations: int = 1000,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> PageRankResult:
     """PageRank of every vertex.
 
@@ -272,7 +289,7 @@ def _may_round(damping: float, tolerance: float) -> bool:
     return tolerance * (1 - damping) >= 1e-6 * 0.149  # a little below 0.15, which 1 - 0.85 is not exactly
 
 
-def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weighted: bool) -> None:
+def _check(g: fr.Graph, damping: float, tolerance: float, max_iterations: int, weighted: bool) -> None:
     check_number("damping", damping, lambda x: 0 <= x < 1, "it must be at least 0 and below 1")
     check_number("tolerance", tolerance, lambda x: x >= 0, "it must not be negative")
     whole = "a whole number, at least one"
@@ -283,7 +300,7 @@ def _check(g: Graph, damping: float, tolerance: float, max_iterations: int, weig
         check_weights(g, "PageRank")
 
 
-def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
+def _teleport(g: fr.Graph, personalization: Any) -> NDArray[Any] | None:
     """The probabilities to jump to each vertex; None where they are equal."""
     if personalization is None:
         return None
@@ -293,32 +310,3 @@ def _teleport(g: Graph, personalization: Any) -> NDArray[Any] | None:
         raise GraphError("personalization holds finite numbers that are not negative, one of them positive")
     shares: NDArray[Any] = g.placement.memory.moved(given / total)
     return shares
-
-
-def _facts(g: Graph, result: PageRankResult) -> dict[str, Any]:
-    best = [(called(vertex, g.labels), rank) for vertex, rank in result.top(1)]
-    return {
-        "iterations": result.iterations,
-        "error": result.error,
-        "highest": f"{best[0][1]:.6g} at {best[0][0]}" if best else "none",
-        "slots": g.num_slots * result.iterations,
-    }
-
-
-def _plan(g: Graph) -> Plan:
-    return Plan(_fields(g.num_vertices), [PageRank], beside=g.num_vertices * g.offsets.itemsize)  # out-degrees
-
-
-register_primitive(
-    PrimitiveEntry(
-        "pagerank", pagerank, "PageRank of every vertex",
-        arguments=(
-            Argument("--damping", "probability to follow an edge (default: 0.85)"),
-            Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
-            Argument("--max-iterations", "give up after so many (default: 1000)", type=int),
-            Argument("--weighted", "divide ranks by weights of edges (default: no)", type=bool),
-        ),
-        columns=("rank",), verify="pagerank", report=_facts, bench_options={"tolerance": 1e-6},
-        memory=_plan,
-    )
-)  # fmt: skip

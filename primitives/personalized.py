@@ -1,38 +1,28 @@
-"""Personalised PageRank, from seeds, and accounts to follow by it.
+"""Personalised PageRank: how near vertices are to some seeds.
 
 A surfer who jumps back to some seeds stays near them, so ranks say how near a vertex is to the seeds, by all paths
 (Page, Brin, Motwani, Winograd 1999; Haveliwala: Topic-sensitive PageRank, 2002). It is :func:`frontier.pagerank` with
 jumps to the seeds only.
-
-``who_to_follow`` recommends accounts as Twitter did (Gupta, Goel, Lin, Sharma, Wang, Zadeh: WTF, the Who to Follow
-service at Twitter, 2013; on GPUs: Geil, Wang, Owens: WTF, GPU!, 2014). The *circle of trust* of a user are the
-accounts of highest personalised PageRank. SALSA on the graph of the circle and all whom it follows ranks these.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory.arrays import namespace_of, to_host
-from frontier.primitives._arguments import check_number
+from frontier.memory.arrays import namespace_of
 from frontier.primitives.pagerank import pagerank
-from frontier.primitives.salsa import salsa
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.primitives.who_to_follow import FollowResult as FollowResult  # which may be looked for here
+from frontier.primitives.who_to_follow import who_to_follow as who_to_follow
+from frontier.registry import Argument, primitive
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
-
-__all__ = ["FollowResult", "PersonalizedResult", "personalized_pagerank", "who_to_follow"]
+__all__ = ["PersonalizedResult", "personalized_pagerank"]
 
 
 @dataclass(frozen=True)
@@ -51,16 +41,23 @@ class PersonalizedResult:
     iterations: int
 
 
-@at_graph
+@primitive(
+    "personalized_pagerank", "PageRank with jumps to a vertex",
+    arguments=(
+        Argument("--damping", "probability to follow an edge (default: 0.85)"),
+        Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
+    ),
+    takes_source=True, columns=("rank",), report=lambda g, r: {"iterations": r.iterations},
+)  # fmt: skip
 def personalized_pagerank(
-    g: Graph,
+    g: fr.Graph,
     seeds: Any,
     *,
     damping: float = 0.85,
     tolerance: float = 1e-9,
     weighted: bool = False,
     max_iterations: int = 1000,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> PersonalizedResult:
     """PageRank with jumps to seeds only: how near each vertex is to them.
 
@@ -110,111 +107,8 @@ def _is_many(seeds: Any) -> bool:
     return isinstance(seeds, Sequence) and not isinstance(seeds, str | bytes)
 
 
-def _vertices(g: Graph, seeds: Any) -> NDArray[Any]:
+def _vertices(g: fr.Graph, seeds: Any) -> NDArray[Any]:
     found = np.array([g.vertex_id(each) for each in (seeds if _is_many(seeds) else [seeds])], np.int64)
     if not len(found):
         raise GraphError("seeds: at least one vertex is needed in each set")
     return found
-
-
-@dataclass(frozen=True)
-class FollowResult:
-    """Result of :func:`who_to_follow`.
-
-    Attributes
-    ----------
-    recommended : ndarray of int64, shape (k,)
-        Vertices, the best first.
-    score : ndarray of float64, shape (k,)
-        Their authorities.
-    circle : ndarray of int64
-        The circle of trust, the nearest first.
-    """
-
-    recommended: NDArray[Any]
-    score: NDArray[Any]
-    circle: NDArray[Any]
-
-
-@at_graph
-def who_to_follow(
-    g: Graph,
-    source: Any,
-    *,
-    count: int = 10,
-    circle: int = 500,
-    damping: float = 0.85,
-    schedule: Schedule | None = None,
-) -> FollowResult:
-    """Vertices that a vertex should have edges to.
-
-    Parameters
-    ----------
-    g : Graph
-        An edge from u to v says that u follows v.
-    source : vertex (or label)
-        For whom.
-    count : int
-        How many to recommend, at most.
-    circle : int
-        Size of the circle of trust, at most: the vertices nearest to the source, itself included.
-    damping : float in [0, 1)
-        Of the personalised PageRank.
-    schedule : Schedule, optional
-
-    Returns
-    -------
-    FollowResult
-        Without the source, and without those that it follows already.
-
-    Raises
-    ------
-    GraphError
-        If the source is no vertex, or for arguments out of range.
-
-    Notes
-    -----
-    A personalised PageRank of the graph, then SALSA on the edges of the circle.
-    """
-    whole = "a whole number, at least one"
-    for name, value in (("count", count), ("circle", circle)):
-        check_number(name, value, lambda x: x >= 1 and x == int(x), whole)
-    user = g.vertex_id(source)
-    rank = np.asarray(to_host(personalized_pagerank(g, user, damping=damping, schedule=schedule).rank))
-    order = np.argsort(-rank, kind="stable")[: int(circle)]
-    trusted = order[rank[order] > 0]
-    inside = np.zeros(g.num_vertices, bool)
-    inside[trusted] = True
-    here = g.to("cpu")
-    kept = inside[here.sources]
-    src, dst = here.sources[kept], here.targets[kept]
-    edges = fr.from_edges(src, dst, num_vertices=g.num_vertices, directed=True, duplicates="keep")
-    authority = np.asarray(to_host(salsa(edges.to(g.placement), schedule=schedule).authority)).copy()
-    authority[user] = 0
-    authority[here.targets[here.offsets[user] : here.offsets[user + 1]]] = 0
-    best = np.argsort(-authority, kind="stable")[: int(count)]
-    best = best[authority[best] > 0]
-    return FollowResult(best, authority[best], trusted)
-
-
-register_primitive(
-    PrimitiveEntry(
-        "who_to_follow", who_to_follow, "vertices that a vertex should have edges to",
-        arguments=(
-            Argument("--count", "how many to recommend (default: 10)", type=int),
-            Argument("--circle", "size of the circle of trust (default: 500)", type=int),
-        ),
-        takes_source=True,
-        report=lambda g, r: {"recommended": " ".join(map(str, r.recommended)) or "none", "circle": len(r.circle)},
-    )
-)  # fmt: skip
-register_primitive(
-    PrimitiveEntry(
-        "personalized_pagerank", personalized_pagerank, "PageRank with jumps to a vertex",
-        arguments=(
-            Argument("--damping", "probability to follow an edge (default: 0.85)"),
-            Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
-        ),
-        takes_source=True, columns=("rank",), report=lambda g, r: {"iterations": r.iterations},
-    )
-)  # fmt: skip

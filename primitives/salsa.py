@@ -10,18 +10,13 @@ graph does not take all.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.primitives._power import ARGUMENTS, converged, facts, iteration, refuse_swinging
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.primitives._power import ARGUMENTS, facts, iterations, scalars, settled
+from frontier.registry import primitive
 
 __all__ = ["SALSA", "SALSAResult", "salsa"]
 
@@ -55,8 +50,7 @@ def renew(p, v):
     change = abs(p.here[v] - p.authority[v]) + abs(p.there[v] - p.hub[v])
     p.authority[v] = p.here[v]
     p.hub[v] = p.there[v]
-    p.back[v] = p.authority[v] / max(p.entering[v], 1)
-    p.ahead[v] = p.hub[v] / max(p.leaving[v], 1)
+    turn(p, v)
     return change
 
 
@@ -74,16 +68,7 @@ class SALSA(fr.Enactor):
         fr.Reduce(is_authority, "sum", into="authorities", over="vertices"),
         fr.Reduce(is_hub, "sum", into="hubs", over="vertices"),
         fr.Compute(begin, over="vertices"),
-        fr.Loop(
-            *_HALF,
-            fr.Compute(turn),
-            *_HALF,
-            fr.Reduce(renew, "sum", into="change"),
-            over="vertices",
-            until=converged,
-            times="limit",
-            count="iterations",
-        ),
+        iterations(*_HALF, fr.Compute(turn), *_HALF, fr.Reduce(renew, "sum", into="change")),
     )
 
 
@@ -108,9 +93,13 @@ class SALSAResult:
     tolerance: float
 
 
-@at_graph
+@primitive(
+    "salsa", "hubs and authorities of every vertex, by random walks",
+    arguments=ARGUMENTS[:2], columns=("hub", "authority"),
+    report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
+)  # fmt: skip
 def salsa(
-    g: Graph, *, tolerance: float = 1e-9, max_iterations: int = 1000, schedule: Schedule | None = None
+    g: fr.Graph, *, tolerance: float = 1e-9, max_iterations: int = 1000, schedule: fr.Schedule | None = None
 ) -> SALSAResult:
     """Hub and authority values of every vertex, by random walks.
 
@@ -140,7 +129,6 @@ def salsa(
     proportional to in-degrees, and hub values to out-degrees; the share of a piece is its share of the authorities, or
     of the hubs.
     """
-    scalars = iteration(tolerance, max_iterations)
     n = g.num_vertices
     p = fr.Problem(
         g,
@@ -154,19 +142,9 @@ def salsa(
         leaving=fr.vertex("int64", g.out_degree),
         authorities=fr.scalar("int64"),
         hubs=fr.scalar("int64"),
-        **scalars,
+        **scalars(tolerance, max_iterations),
     )
     if n:
         SALSA(p, schedule).run()
     result = SALSAResult(p.hub, p.authority, int(p.iterations), float(p.change), float(tolerance))
-    refuse_swinging("SALSA", result, n)
-    return result
-
-
-register_primitive(
-    PrimitiveEntry(
-        "salsa", salsa, "hubs and authorities of every vertex, by random walks",
-        arguments=ARGUMENTS[:2], columns=("hub", "authority"),
-        report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
-    )
-)  # fmt: skip
+    return settled("SALSA", result)

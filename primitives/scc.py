@@ -18,21 +18,13 @@ the round before, because a component has one colour. So a chain of n components
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.memory.arrays import namespace_of, to_host
-from frontier.memory.placement import Placement
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.primitives._labels import sizes_of
+from frontier.registry import primitive
 
 __all__ = ["Colouring", "LargestComponent", "StrongComponentsResult", "Trimming", "strongly_connected_components"]
 
@@ -249,15 +241,15 @@ class StrongComponentsResult:
 
     def sizes(self) -> dict[int, int]:
         """Return the number of vertices of each component, by label, the largest first."""
-        with Placement.of(self.label).memory.using("the sizes of components"):
-            found = namespace_of(self.label).unique(self.label, return_counts=True)
-        labels, sizes = map(to_host, found)
-        order = np.argsort(-sizes, kind="stable")
-        return dict(zip(labels[order].tolist(), sizes[order].tolist(), strict=True))
+        return sizes_of(self.label)
 
 
-@at_graph
-def strongly_connected_components(g: Graph, *, schedule: Schedule | None = None) -> StrongComponentsResult:
+def _facts(g: fr.Graph, result: StrongComponentsResult) -> dict[str, Any]:
+    return {"components": result.count, "largest": next(iter(result.sizes().values()), 0)}
+
+
+@primitive("scc", "strongly connected components", columns=("label",), report=_facts)
+def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> StrongComponentsResult:
     """Find the strongly connected components of a directed graph.
 
     Two vertices are in the same component if each can be reached from the other.
@@ -296,14 +288,3 @@ def strongly_connected_components(g: Graph, *, schedule: Schedule | None = None)
         for part in (Trimming, LargestComponent, Colouring):  # three small programs compile sooner than one
             part(p, schedule).run()
     return StrongComponentsResult(p.label, int(p.count))
-
-
-def _facts(g: Graph, result: StrongComponentsResult) -> dict[str, Any]:
-    return {"components": result.count, "largest": next(iter(result.sizes().values()), 0)}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "scc", strongly_connected_components, "strongly connected components", columns=("label",), report=_facts
-    )
-)

@@ -3,35 +3,31 @@
 Without weights, two breadth-first searches run, from the source and, against the edges, from the target (Pohl:
 Bi-directional search, 1971). The one with the smaller frontier goes one level farther, until it reaches a vertex that
 the other has reached. Each knows all vertices within its depth, and they have not met before, so the depths add up to
-the length of a shortest path, and any vertex where they meet is on one. With weights, one search visits vertices in the
-order of their distance plus an estimate of what is left (A*; Hart, Nilsson, Raphael: A formal basis for the heuristic
-determination of minimum cost paths, 1968), and skips what cannot lead to a path shorter than the shortest known.
+the length of a shortest path, and any vertex where they meet is on one. With weights, there are two searches on graphs
+of high degree, and one on others, which visits vertices in the order of their distance plus an estimate of what is left
+(A*; Hart, Nilsson, Raphael: A formal basis for the heuristic determination of minimum cost paths, 1968), and skips what
+cannot lead to a path shorter than the shortest known. Those programs are in ``primitives/_weighted_paths.py``.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError
-from frontier.memory.arrays import to_host
-from frontier.primitives._arguments import values_of_vertices
-from frontier.primitives.bfs import path_to
-from frontier.primitives.sssp import _dtype, _may_wrap
+from frontier.errors import GraphError
+from frontier.primitives._arguments import named
+from frontier.primitives._both_ends import is_larger, is_smaller, never
+from frontier.primitives._paths import path_to
+from frontier.primitives._weighted_paths import AStar, MeetByWeight, Nearest, weighted_path
 from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
+from frontier.registry import Argument, primitive
 
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
-
-__all__ = ["AStar", "Meet", "Nearest", "ShortestPathResult", "shortest_path"]
+__all__ = ["AStar", "Meet", "MeetByWeight", "Nearest", "ShortestPathResult", "shortest_path"]
 
 FAR = np.iinfo(np.int64).max
 
@@ -66,11 +62,6 @@ def one(p, v):
     return 1
 
 
-def never(p, v):
-    """False, to move the whole frontier to the pile."""
-    return False
-
-
 def deeper(p):
     """The search from the source has gone one level farther."""
     return p.depth + p.ahead
@@ -79,16 +70,6 @@ def deeper(p):
 def deeper_back(p):
     """The search from the target has gone one level farther."""
     return p.depth_back + 1 - p.ahead
-
-
-def is_smaller(p):
-    """1 if the search from the source has the smaller frontier."""
-    return 1 if p.size <= p.size_back else 0
-
-
-def is_larger(p):
-    """1 if the search from the target has the smaller frontier."""
-    return 1 if p.size > p.size_back else 0
 
 
 def finished(p):
@@ -122,39 +103,6 @@ class Meet(fr.Enactor):
     )
 
 
-def relax(p, src, dst, weight):
-    """Relax an edge, unless no path through it can be shorter than that known to the target."""
-    new = p.distance[src] + weight
-    if new + p.left[dst] > p.distance[p.target]:
-        return False
-    return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new, src)
-
-
-def bound(p, v):
-    """A lower bound on the length of a path to the target through v."""
-    return p.distance[v] + p.left[v]
-
-
-class AStar(fr.Enactor):
-    """Process vertices in the order of this bound."""
-
-    loop = fr.Loop(fr.Advance(relax), order=fr.by(bound), over="source")
-
-
-def relax_nearer(p, src, dst, weight):
-    """The same without estimates."""
-    new = p.distance[src] + weight
-    if new >= p.distance[dst] or new > p.distance[p.target]:
-        return False
-    return new < fr.atomic_min(p.distance, dst, new, src)
-
-
-class Nearest(fr.Enactor):
-    """Process vertices in the order of their distance."""
-
-    loop = fr.Loop(fr.Advance(relax_nearer), order=fr.by("distance"), over="source")
-
-
 @dataclass(frozen=True)
 class ShortestPathResult:
     """Result of :func:`shortest_path`.
@@ -176,13 +124,13 @@ class ShortestPathResult:
 
 @at_graph
 def shortest_path(
-    g: Graph,
+    g: fr.Graph,
     source: Any,
     target: Any,
     *,
     weighted: bool = False,
     estimate: ArrayLike | None = None,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> ShortestPathResult:
     """A shortest path from one vertex to another.
 
@@ -218,13 +166,13 @@ def shortest_path(
     if estimate is not None and not weighted:
         raise GraphError("an estimate needs weighted=True")
     ids, distance, visited = (
-        _weighted(g, start, end, estimate, schedule) if weighted else _unweighted(g, start, end, schedule)
+        weighted_path(g, start, end, estimate, schedule) if weighted else _unweighted(g, start, end, schedule)
     )
     names = g.label_index
     return ShortestPathResult(ids if names is None else names.of(ids), distance, visited)
 
 
-def _unweighted(g: Graph, start: int, end: int, schedule: Schedule | None) -> tuple[list[int], float, int]:
+def _unweighted(g: fr.Graph, start: int, end: int, schedule: fr.Schedule | None) -> tuple[list[int], float, int]:
     p = fr.Problem(
         g,
         parent=fr.vertex(g.id_dtype, -1),
@@ -250,44 +198,7 @@ def _unweighted(g: Graph, start: int, end: int, schedule: Schedule | None) -> tu
     return path_to(p.parent, middle) + path_to(p.child, middle)[-2::-1], int(p.depth + p.depth_back), visited
 
 
-def _weighted(g: Graph, start: int, end: int, estimate: Any, schedule: Schedule | None) -> tuple[list[int], float, int]:
-    if g.weights is None:
-        raise GraphError("weighted=True, but the graph has no weights")
-    if g.min_weight is not None and g.min_weight < 0:
-        raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
-    if _may_wrap(g):
-        raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
-    guide = {}
-    if estimate is not None:
-        left = values_of_vertices(g, "estimate", estimate)
-        if np.isnan(left).any():
-            raise GraphError(f"estimate holds numbers, and that of vertex {int(np.isnan(left).argmax())} is NaN")
-        guide["left"] = fr.vertex("float64", left)
-    dtype = _dtype(g, None)
-    unreached = FAR if dtype.kind == "i" else math.inf
-    p = fr.Problem(
-        g,
-        distance=fr.vertex(dtype, unreached, combine="min"),
-        parent=fr.vertex("int64", -1, with_="distance"),
-        **guide,
-        source=fr.scalar("int64", start),
-        target=fr.scalar("int64", end),
-    )
-    p.distance[start], p.parent[start] = 0, start
-    (Nearest if estimate is None else AStar)(p, schedule).run()
-    visited = int((p.parent >= 0).sum())
-    if int(p.parent[end]) < 0:
-        return [], math.inf, visited
-    return path_to(p.parent, end), to_host(p.distance)[end].item(), visited
-
-
-def _on_command_line(g: Graph, source: Any, *, target: int | None = None, **options: Any) -> ShortestPathResult:
-    """The path to a vertex that is given by its id, or to the last one."""
-    last = g.num_vertices - 1 if target is None else target
-    return shortest_path(g, source, last if g.labels is None else g.labels[last], **options)
-
-
-def _facts(g: Graph, result: ShortestPathResult) -> dict[str, Any]:
+def _facts(g: fr.Graph, result: ShortestPathResult) -> dict[str, Any]:
     return {
         "distance": result.distance if result.path else "no path",
         "path": " ".join(map(str, result.path[:20])) + (" ..." if len(result.path) > 20 else ""),
@@ -295,13 +206,15 @@ def _facts(g: Graph, result: ShortestPathResult) -> dict[str, Any]:
     }
 
 
-register_primitive(
-    PrimitiveEntry(
-        "shortest_path", _on_command_line, "a shortest path between two vertices",
-        arguments=(
-            Argument("--target", "id of the vertex to reach (default: the last one)", type=int),
-            Argument("--weighted", "minimize the sum of weights (default: no)", type=bool),
-        ),
-        takes_source=True, report=_facts,
-    )
+@primitive(
+    "shortest_path", "a shortest path between two vertices",
+    arguments=(
+        Argument("--target", "id of the vertex to reach (default: the last one)", type=int),
+        Argument("--weighted", "minimize the sum of weights (default: no)", type=bool),
+    ),
+    takes_source=True, report=_facts,
 )  # fmt: skip
+def _on_command_line(g: fr.Graph, source: Any, *, target: int | None = None, **options: Any) -> ShortestPathResult:
+    """The path to a vertex that is given by its id, or to the last one."""
+    last = g.num_vertices - 1 if target is None else target
+    return shortest_path(g, source, named(g, last), **options)

@@ -10,26 +10,21 @@ from __future__ import annotations
 import sys
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError
+from frontier.errors import GraphError
+from frontier.graph.labels import LabelIndex
 from frontier.primitives import _packed
-from frontier.primitives._arguments import check_number
+from frontier.primitives._arguments import check_lengths, check_number
 from frontier.primitives._parents import Parents, PushedParents
-from frontier.primitives.bfs import path_to
+from frontier.primitives._paths import path_to
+from frontier.program.problem import Field
 from frontier.program.taking import at_graph
-from frontier.registry import Argument, Plan, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.graph.labels import LabelIndex
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, Plan, primitive
 
 __all__ = ["SSSP", "Parents", "PushedParents", "SSSPResult", "relax", "sssp", "sssp_problem"]
 
@@ -62,7 +57,7 @@ def _search(packed: bool, delta: float | None) -> type[fr.Enactor]:
 
 
 @at_graph
-def sssp_problem(g: Graph, source: int, dtype: Any = None, **fields: Field) -> fr.Problem:
+def sssp_problem(g: fr.Graph, source: int, dtype: Any = None, **fields: Field) -> fr.Problem:
     """Return the problem of a search before it begins; ``fields`` are additional fields for your own functors."""
     p = fr.Problem(g, **_fields(_dtype(g, dtype), g.id_dtype, source), **fields)
     p.distance[source] = 0
@@ -82,7 +77,7 @@ def _fields(distances: np.dtype[Any], ids: np.dtype[Any], source: int) -> dict[s
     }
 
 
-def _dtype(g: Graph, asked: Any) -> np.dtype[Any]:
+def _dtype(g: fr.Graph, asked: Any) -> np.dtype[Any]:
     """Return the dtype of distances."""
     usual = np.dtype(np.int64 if g.weights is not None and g.weights.dtype.kind in "iu" else np.float64)
     if asked is None:
@@ -131,15 +126,38 @@ class SSSPResult:
         return path_to(self.parent, vertex, self.names)
 
 
-@at_graph
+def _plan(g: fr.Graph) -> Plan:
+    return Plan(_fields(_dtype(g, None), g.id_dtype, 0), [SSSP, _parents(g, None)])
+
+
+def _facts(g: fr.Graph, result: SSSPResult) -> dict[str, Any]:
+    top = np.iinfo(np.int64).max if result.distance.dtype.kind == "i" else np.inf
+    reached = result.distance < top
+    return {
+        "source": result.source,
+        "reached": int(np.count_nonzero(reached)),
+        "farthest": result.distance[reached].max().item(),
+        "slots": int(g.out_degree[reached].sum()),
+    }
+
+
+@primitive(
+    "sssp", "shortest paths by weight, and their tree",
+    arguments=(
+        Argument("--delta", "how far the limit moves on at a time (default: from the weights)"),
+        Argument("--parents", "find the tree too (default: yes)", type=bool),
+    ),
+    columns=("distance", "parent"), verify="sssp", report=_facts, takes_source=True, needs_weights=True,
+    memory=_plan,
+)  # fmt: skip
 def sssp(
-    g: Graph,
+    g: fr.Graph,
     source: Any,
     *,
     delta: float | None = None,
     parents: bool = True,
     dtype: Any = None,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> SSSPResult:
     """Shortest paths from one vertex, by the weights of the edges.
 
@@ -179,10 +197,7 @@ def sssp(
     start = g.vertex_id(source)
     if g.weights is None:
         raise GraphError("shortest paths need weights, and the graph has none; for numbers of edges use fr.bfs")
-    if g.min_weight is not None and g.min_weight < 0:
-        raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
-    if _may_wrap(g):
-        raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
+    check_lengths(g)
     if delta is not None:
         delta = check_number("delta", delta, lambda x: x > 0, "it must be positive")
     if parents and _packed.may_pack(g, _dtype(g, dtype)):
@@ -200,7 +215,7 @@ def sssp(
     return SSSPResult(start, p.distance, p.parent if parents else None, g.label_index)
 
 
-def _with_words(g: Graph, start: int, dtype: Any) -> fr.Problem:
+def _with_words(g: fr.Graph, start: int, dtype: Any) -> fr.Problem:
     """The problem for distances and parents in one word."""
     words = {"best": fr.vertex("int64", _packed.UNREACHED, combine="min"), "top": fr.scalar("float64")}
     p = sssp_problem(g, start, dtype, **words)
@@ -208,48 +223,13 @@ def _with_words(g: Graph, start: int, dtype: Any) -> fr.Problem:
     return p
 
 
-def _find_parents(p: fr.Problem, schedule: Schedule | None) -> None:
+def _find_parents(p: fr.Problem, schedule: fr.Schedule | None) -> None:
     enactor, schedule = _parents(p.graph, schedule)
     enactor(p, schedule).run()
 
 
-def _parents(g: Graph, schedule: Schedule | None) -> tuple[type[fr.Enactor], Schedule | None]:
+def _parents(g: fr.Graph, schedule: fr.Schedule | None) -> tuple[type[fr.Enactor], fr.Schedule | None]:
     """Return the program for parents, which uses in-edges only if they need not be built first."""
     if g.symmetric:
         return Parents, schedule
     return PushedParents, (schedule or fr.Schedule()).replace(direction="push")
-
-
-def _may_wrap(g: Graph) -> bool:
-    """Whether the longest path that there might be is too long for int64."""
-    if g.weights is None or g.weights.dtype.kind not in "iu" or g.weights.dtype.itemsize < 8:
-        return False
-    return (g.max_weight or 0) * g.num_vertices >= 2**62
-
-
-def _facts(g: Graph, result: SSSPResult) -> dict[str, Any]:
-    top = np.iinfo(np.int64).max if result.distance.dtype.kind == "i" else np.inf
-    reached = result.distance < top
-    return {
-        "source": result.source,
-        "reached": int(np.count_nonzero(reached)),
-        "farthest": result.distance[reached].max().item(),
-        "slots": int(g.out_degree[reached].sum()),
-    }
-
-
-def _plan(g: Graph) -> Plan:
-    return Plan(_fields(_dtype(g, None), g.id_dtype, 0), [SSSP, _parents(g, None)])
-
-
-register_primitive(
-    PrimitiveEntry(
-        "sssp", sssp, "shortest paths by weight, and their tree",
-        arguments=(
-            Argument("--delta", "how far the limit moves on at a time (default: from the weights)"),
-            Argument("--parents", "find the tree too (default: yes)", type=bool),
-        ),
-        columns=("distance", "parent"), verify="sssp", report=_facts, takes_source=True, needs_weights=True,
-        memory=_plan,
-    )
-)  # fmt: skip

@@ -9,22 +9,16 @@ sums is computed by vector instructions, or by the lanes of a warp.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.errors import GraphError, NegativeWeightError
+from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
-from frontier.primitives.sssp import _may_wrap
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.primitives._arguments import check_lengths
+from frontier.registry import primitive
 
 __all__ = ["SSSPMany", "SSSPManyResult", "sssp_many"]
 
@@ -78,8 +72,17 @@ class SSSPManyResult:
     distance: NDArray[Any]
 
 
-@at_graph
-def sssp_many(g: Graph, sources: Any = None, *, schedule: Schedule | None = None) -> SSSPManyResult:
+def _facts(g: fr.Graph, result: SSSPManyResult) -> dict[str, Any]:
+    reached = result.distance < (np.iinfo(np.int64).max if result.distance.dtype.kind == "i" else np.inf)
+    return {
+        "sources": len(result.source),
+        "reached": int(reached.sum()),
+        "farthest": result.distance[reached].max().item() if len(result.source) else 0,
+    }
+
+
+@primitive("sssp_many", "distances by weights between all pairs", report=_facts, needs_weights=True)
+def sssp_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None = None) -> SSSPManyResult:
     """Distances by weights from many vertices, or between all pairs.
 
     Parameters
@@ -111,10 +114,7 @@ def sssp_many(g: Graph, sources: Any = None, *, schedule: Schedule | None = None
     """
     if g.weights is None:
         raise GraphError("shortest paths need weights, and the graph has none: see bfs_many")
-    if g.min_weight is not None and g.min_weight < 0:
-        raise NegativeWeightError(f"shortest paths need weights that are not negative; the least is {g.min_weight}")
-    if _may_wrap(g):
-        raise GraphError("distances by these integer weights may not fit into 64 bits: use weights of float64")
+    check_lengths(g)
     n = g.num_vertices
     given = range(n) if sources is None else [g.vertex_id(v) for v in to_host(sources)]
     source = np.array(given, np.int64)
@@ -140,19 +140,3 @@ def sssp_many(g: Graph, sources: Any = None, *, schedule: Schedule | None = None
         found = p.distance.T[: len(group)]
         distance[first : first + size] = memory.xp.where(found < far, found, distance[first : first + size])
     return SSSPManyResult(source, distance)
-
-
-def _facts(g: Graph, result: SSSPManyResult) -> dict[str, Any]:
-    reached = result.distance < (np.iinfo(np.int64).max if result.distance.dtype.kind == "i" else np.inf)
-    return {
-        "sources": len(result.source),
-        "reached": int(reached.sum()),
-        "farthest": result.distance[reached].max().item() if len(result.source) else 0,
-    }
-
-
-register_primitive(
-    PrimitiveEntry(
-        "sssp_many", sssp_many, "distances by weights between all pairs", report=_facts, needs_weights=True
-    )
-)

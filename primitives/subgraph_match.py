@@ -5,44 +5,29 @@ Matches grow by one vertex of the pattern at a time, all partial matches of a ba
 the shortest list of the vertices that must be its neighbours, if the others are its neighbours, too (the worst-case
 optimal join of Ngo, Porat, Re, Rudra: Worst-case optimal join algorithms, PODS 2012). A pattern with symmetries would
 be found several times at the same place. This is avoided by conditions on the order of ids (Grochow, Kellis: Network
-motif discovery using subgraph enumeration and symmetry-breaking, RECOMB 2007). Vertices are numbered by descending
-degree, and the conditions ask for smaller numbers, so from hubs few candidates are left.
+motif discovery using subgraph enumeration and symmetry-breaking, RECOMB 2007; ``primitives/_patterns.py`` makes them).
+Vertices are numbered by descending degree, and the conditions ask for smaller numbers, so from hubs few candidates are
+left.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise, permutations
-from typing import TYPE_CHECKING, Any, NamedTuple
+from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.memory.arrays import to_host
 from frontier.primitives._oriented import at_hand, simple
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.program.schedule import Schedule
+from frontier.primitives._patterns import PATTERNS, Stage, kinds_of, pattern_of, plan
+from frontier.registry import Argument, primitive
 
 __all__ = ["CountMatches", "ExtendMatches", "Extensions", "SubgraphMatchResult", "subgraph_match"]
-
-#: Named patterns, as lists of edges.
-PATTERNS = {
-    "triangle": [(0, 1), (1, 2), (0, 2)],
-    "4-clique": [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)],
-    "square": [(0, 1), (1, 2), (2, 3), (0, 3)],
-    "path": [(0, 1), (1, 2)],
-}
-
-#: Most vertices of a pattern.
-LARGEST = 8
 
 #: Partial matches that are extended at once.
 BATCH = 1 << 22
@@ -148,15 +133,6 @@ class ExtendMatches(fr.Enactor):
     loop = fr.Compute(extend, over="matches")
 
 
-class Stage(NamedTuple):
-    """What the next vertex of the pattern needs; sets of vertices that are matched already are bits."""
-
-    joined: int
-    above: int
-    least_degree: int
-    wanted: int
-
-
 @dataclass(frozen=True)
 class SubgraphMatchResult:
     """Result of :func:`subgraph_match`.
@@ -174,7 +150,11 @@ class SubgraphMatchResult:
     matches: NDArray[Any] | None = field(default=None, repr=False)
 
 
-@at_graph
+@primitive(
+    "subgraph_match", "number of triangles, 4-cliques, squares or paths",
+    arguments=(Argument("--pattern", "what to count (default: triangle)", type=str, choices=tuple(PATTERNS)),),
+    report=lambda g, r: {"count": r.count},
+)  # fmt: skip
 def subgraph_match(
     g: Graph,
     pattern: str | Graph = "triangle",
@@ -182,7 +162,7 @@ def subgraph_match(
     labels: Sequence[Any] | None = None,
     vertex_labels: Any = None,
     listed: bool = False,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> SubgraphMatchResult:
     """Count and list the subgraphs that look like a small pattern.
 
@@ -219,9 +199,9 @@ def subgraph_match(
     the power k of the largest degree. Partial matches are extended in batches of a few million, so that their number is
     not limited by memory; with ``listed`` the result is.
     """
-    edges, k = _pattern(pattern, labels)
-    wanted, kinds = _labels(g, k, labels, vertex_labels)
-    order, stages = _plan(edges, k, wanted)
+    edges, k = pattern_of(pattern, labels)
+    wanted, kinds = kinds_of(g, k, labels, vertex_labels)
+    order, stages = plan(edges, k, wanted)
     plain = at_hand(simple(g))
     numbered = Graph(plain.offsets, plain.targets, directed=False, placement=plain.placement).reordered("degree")
     old = numbered.vertices["original"]
@@ -232,84 +212,7 @@ def subgraph_match(
     return SubgraphMatchResult(count, old[rows][:, plain.placement.memory.moved(place)])
 
 
-# -- the pattern ------------------------------------------------------------------------------------
-
-
-def _pattern(pattern: Any, labels: Any) -> tuple[set[tuple[int, int]], int]:
-    """Return the edges of a pattern in both directions, and the number of its vertices."""
-    if isinstance(pattern, str):
-        if pattern not in PATTERNS:
-            raise GraphError(f"pattern={pattern!r}: choose from {', '.join(PATTERNS)}, or give a graph")
-        if pattern == "path" and labels is not None:
-            pattern = fr.path(len(labels))
-        else:
-            pattern = fr.from_edges(PATTERNS[pattern])
-    if not isinstance(pattern, Graph):
-        raise GraphError(f"pattern={pattern!r}: a name or a graph")
-    pattern, k = at_hand(pattern).to("cpu"), pattern.num_vertices
-    edges = set(zip(pattern.sources.tolist(), pattern.targets.tolist(), strict=True))
-    if pattern.directed or any(a == b for a, b in edges):
-        raise GraphError("patterns are undirected graphs without self-loops")
-    if not 1 <= k <= LARGEST:
-        raise GraphError(f"a pattern has 1 to {LARGEST} vertices, not {k}")
-    if fr.connected_components(pattern).count > 1:
-        raise GraphError("patterns are connected: match the components one by one")
-    return edges, k
-
-
-def _labels(g: Graph, k: int, labels: Any, vertex_labels: Any) -> tuple[list[int], NDArray[Any]]:
-    """Return a number for the label that each vertex of the pattern requires, -1 for any, and those of all vertices."""
-    kinds = np.zeros(g.num_vertices, np.int32)
-    if labels is None:
-        return [-1] * k, kinds
-    if vertex_labels is None:
-        raise GraphError("labels= goes with vertex_labels=, which says what the labels of the graph's vertices are")
-    if isinstance(vertex_labels, str):
-        if vertex_labels not in g.vertices:
-            raise GraphError(f"vertex_labels={vertex_labels!r}: there is no such vertex column")
-        vertex_labels = g.vertices[vertex_labels]
-    given = to_host(vertex_labels)
-    if given.shape != (g.num_vertices,):
-        raise GraphError(f"vertex_labels of shape {given.shape}, but there are {g.num_vertices} vertices")
-    if len(labels) != k:
-        raise GraphError(f"{len(labels)} labels for a pattern of {k} vertices")
-    numbers: dict[Any, int] = {}
-    for label in labels:
-        if label is not None and label not in numbers:
-            numbers[label] = len(numbers) + 1
-            kinds[given == label] = numbers[label]
-    return [-1 if label is None else numbers[label] for label in labels], kinds
-
-
-def _plan(edges: set[tuple[int, int]], k: int, wanted: list[int]) -> tuple[list[int], list[Stage]]:
-    """Return an order of the pattern's vertices, and what each needs when its turn comes.
-
-    Next is always the vertex with the most neighbours among those before it, then the one with the most in all.
-    """
-    lists = [{b for a, b in edges if a == v} for v in range(k)]
-    order: list[int] = []
-    for _ in range(k):
-        rest = [v for v in range(k) if v not in order]
-        order.append(max(rest, key=lambda v: (len(lists[v] & set(order)), len(lists[v]), wanted[v] >= 0)))
-    same = [
-        image
-        for image in permutations(range(k))
-        if all(wanted[image[v]] == wanted[v] for v in range(k)) and all((image[a], image[b]) in edges for a, b in edges)
-    ]
-    # Of the vertices that symmetries put in the place of v, v has the greatest number; symmetries that keep v remain.
-    above = [0] * k
-    for i, v in enumerate(order):
-        for w in {image[v] for image in same} - {v}:
-            above[w] |= 1 << i
-        same = [image for image in same if image[v] == v]
-    bits = [sum(1 << i for i, w in enumerate(order) if w in lists[v]) for v in range(k)]
-    return order, [Stage(bits[v] & (1 << i) - 1, above[v], len(lists[v]), wanted[v]) for i, v in enumerate(order)]
-
-
-# -- the search -------------------------------------------------------------------------------------
-
-
-def _search(g: Graph, stages: list[Stage], kinds: Any, listed: bool, schedule: Schedule | None) -> tuple[int, Any]:
+def _search(g: Graph, stages: list[Stage], kinds: Any, listed: bool, schedule: fr.Schedule | None) -> tuple[int, Any]:
     """Return the number of matches and, if they are listed, the matches in the order of the stages."""
     here = at_hand(g)
     memory, k = here.placement.memory, len(stages)
@@ -364,12 +267,3 @@ def _problem(g: Graph, stage: Stage, rows: Any, kinds: Any, count: Any, start: A
         total=fr.scalar("int64"),
         **{name: fr.scalar("int64", value) for name, value in stage._asdict().items()},
     )
-
-
-register_primitive(
-    PrimitiveEntry(
-        "subgraph_match", subgraph_match, "number of triangles, 4-cliques, squares or paths",
-        arguments=(Argument("--pattern", "what to count (default: triangle)", type=str, choices=tuple(PATTERNS)),),
-        report=lambda g, r: {"count": r.count},
-    )
-)  # fmt: skip

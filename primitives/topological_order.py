@@ -9,24 +9,17 @@ end, then each of them has an in-edge from another one that is left, and followi
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.labels import called
 from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._oriented import at_hand
-from frontier.program.taking import at_graph
-from frontier.registry import PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.registry import primitive
 
 __all__ = ["Kahn", "KahnDivided", "TopologicalOrderResult", "topological_order"]
 
@@ -44,18 +37,10 @@ def release(p, dst):
     return fr.atomic_add(p.entering, dst, -1) == 1
 
 
-def placed(p, v):
-    """1 for a vertex that has a level."""
-    return 1 if p.level[v] >= 0 else 0
-
-
 class Kahn(fr.Enactor):
     """Place the vertices without in-edges and remove their out-edges, pass after pass."""
 
-    loop = (
-        fr.Loop(fr.Filter(place), fr.Advance(release), over="vertices", count="depth"),
-        fr.Reduce(placed, "sum", into="count", over="vertices"),
-    )
+    loop = fr.Loop(fr.Filter(place), fr.Advance(release), over="vertices", count="depth")
 
 
 def release_any(p, dst):
@@ -89,21 +74,15 @@ class TopologicalOrderResult:
     depth: int
 
 
-def _fields(entering: Any, ids: np.dtype[Any]) -> dict[str, Field]:
-    return {
-        "entering": fr.vertex(ids, entering, combine="sum"),
-        "level": fr.vertex("int32", -1),
-        "depth": fr.scalar("int64"),
-        "count": fr.scalar("int64"),
-    }
-
-
-def _program(g: Graph) -> type[fr.Enactor]:
-    return KahnDivided if g.placement.divides else Kahn
-
-
-@at_graph
-def topological_order(g: Graph, *, schedule: Schedule | None = None) -> TopologicalOrderResult:
+@primitive(
+    "topological_order", "topological order of a directed acyclic graph",
+    columns=("order", "level"),
+    report=lambda g, r: {
+        "levels": r.depth,
+        "vertices on the widest": int(np.bincount(to_host(r.level)).max(initial=0)),
+    },
+)  # fmt: skip
+def topological_order(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> TopologicalOrderResult:
     """Order the vertices of a directed acyclic graph such that every edge leads forward.
 
     Parameters
@@ -127,11 +106,17 @@ def topological_order(g: Graph, *, schedule: Schedule | None = None) -> Topologi
     """
     if not g.directed:
         raise GraphError("a topological order needs a directed graph, but this one is undirected")
-    p = fr.Problem(g, **_fields(g.in_degree, g.id_dtype))
+    p = fr.Problem(
+        g,
+        entering=fr.vertex(g.id_dtype, g.in_degree, combine="sum"),
+        level=fr.vertex("int32", -1),
+        depth=fr.scalar("int64"),
+    )
     if g.num_vertices:
-        _program(g)(p, schedule).run()
-    if p.count < g.num_vertices:
-        vertex = _on_cycle(at_hand(g), to_host(p.level) < 0)
+        (KahnDivided if g.placement.divides else Kahn)(p, schedule).run()
+    left = p.level < 0
+    if left.any():
+        vertex = _on_cycle(at_hand(g), to_host(left))
         raise GraphError(
             f"the graph has a cycle, so there is no topological order: {called(vertex, g.labels)} lies on one; "
             "see strongly_connected_components"
@@ -148,7 +133,7 @@ def _by_level(level: Any, depth: int) -> Any:
     return level.argsort()  # stable in CuPy
 
 
-def _on_cycle(g: Graph, left: NDArray[np.bool_]) -> int:
+def _on_cycle(g: fr.Graph, left: NDArray[np.bool_]) -> int:
     """Return a vertex on a cycle, given the vertices that have no level: each has an in-edge from another one."""
     src, dst = to_host(g.sources), to_host(g.targets)
     between = left[src] & left[dst]
@@ -159,16 +144,3 @@ def _on_cycle(g: Graph, left: NDArray[np.bool_]) -> int:
         seen.add(vertex)
         vertex = int(before[vertex])
     return vertex
-
-
-def _facts(g: Graph, result: TopologicalOrderResult) -> dict[str, Any]:
-    widest = int(np.bincount(to_host(result.level)).max()) if g.num_vertices else 0
-    return {"levels": result.depth, "vertices on the widest": widest}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "topological_order", topological_order, "topological order of a directed acyclic graph",
-        columns=("order", "level"), report=_facts,
-    )
-)  # fmt: skip

@@ -8,19 +8,15 @@ unpacked: questions are answered from the bits.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives import _closure_rows
 from frontier.primitives._closure_result import ClosureResult
 from frontier.primitives._oriented import at_hand
-from frontier.primitives.bfs_many import places
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.primitives._searches import places
+from frontier.registry import Argument, primitive
 
 __all__ = ["ClosureResult", "transitive_closure"]
 
@@ -31,7 +27,12 @@ METHODS = ("auto", "condensation", "warshall", "squaring")
 CONDENSING = 25
 
 
-def chosen(n: int, m: int) -> str:
+#: Vertices up to which a GPU squares where the CPU follows Warshall: n / 64 steps one after another take longer there
+#: than a few squarings at once (on an H200, with n = 1,024: 3.6 ms against 1.5).
+SQUARED = 2048
+
+
+def chosen(n: int, m: int, massively_parallel: bool = False) -> str:
     """The method of "auto" for a graph of n vertices and m edges, by the estimated work.
 
     Warshall's method looks up 8 words for each of 64 pivots, row and word of it. Condensing takes ``CONDENSING`` times
@@ -39,17 +40,27 @@ def chosen(n: int, m: int) -> str:
     where the choice matters, that adds little: nearly all edges are skipped.
     """
     words = -(-n // 64)
-    return "warshall" if 8 * n * words * words < CONDENSING * m else "condensation"
+    if 8 * n * words * words >= CONDENSING * m:
+        return "condensation"
+    return "squaring" if massively_parallel and n <= SQUARED else "warshall"
 
 
-@at_graph
+def _facts(g: fr.Graph, result: ClosureResult) -> dict[str, Any]:
+    return {"pairs": result.pairs, "method": result.method, "components": len(result.size), "bytes": result.rows.nbytes}
+
+
+@primitive(
+    "transitive_closure", "which vertices each vertex reaches",
+    arguments=(Argument("--method", "how rows are made (default: auto)", type=str, choices=METHODS),),
+    columns=("counts",), report=_facts,
+)  # fmt: skip
 def transitive_closure(
-    g: Graph,
+    g: fr.Graph,
     *,
     sources: Any = None,
     method: str = "auto",
     reflexive: bool | None = False,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> ClosureResult:
     """Which vertices each vertex reaches.
 
@@ -61,7 +72,7 @@ def transitive_closure(
         all vertices. A vertex may occur more than once.
     method : {"auto", "condensation", "warshall", "squaring"}
         How rows are made: of components, in reverse topological order; or of vertices, by the method of Warshall with
-        64 pivots at a time, or by squaring the matrix until nothing changes. "auto" is Warshall's method where that
+        64 pivots at a time, or by squaring the matrix until nothing changes. "auto" is one of the latter where that
         takes less work than condensing the graph, as for dense graphs of some thousand vertices, and else
         condensation. With ``sources``, it is always condensation.
     reflexive : bool or None
@@ -99,7 +110,7 @@ def transitive_closure(
     xp = memory.xp
     vertices = xp.arange(n)
     if method == "auto":
-        method = "condensation" if sources is not None else chosen(n, g.num_slots)
+        method = "condensation" if sources is not None else chosen(n, g.num_slots, g.placement.massively_parallel)
     if sources is not None:
         place, which = places(g, sources)
         vertices = (place >= 0).nonzero()[0][which]
@@ -122,16 +133,3 @@ def transitive_closure(
     return ClosureResult(
         made.component, made.rows, made.size, made.cyclic, counts, pairs, itself, vertices, made.place, method
     )
-
-
-def _facts(g: Graph, result: ClosureResult) -> dict[str, Any]:
-    return {"pairs": result.pairs, "method": result.method, "components": len(result.size), "bytes": result.rows.nbytes}
-
-
-register_primitive(
-    PrimitiveEntry(
-        "transitive_closure", transitive_closure, "which vertices each vertex reaches",
-        arguments=(Argument("--method", "how rows are made (default: auto)", type=str, choices=METHODS),),
-        columns=("counts",), report=_facts,
-    )
-)  # fmt: skip

@@ -9,18 +9,13 @@ GAP benchmark suite and most systems on GPUs use, too.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._oriented import oriented, simple
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.schedule import Schedule
+from frontier.registry import Argument, primitive
 
 __all__ = ["Corners", "Triangles", "TrianglesResult", "triangles"]
 
@@ -66,8 +61,19 @@ class TrianglesResult:
     per_vertex: NDArray[Any] | None = None
 
 
-@at_graph
-def triangles(g: Graph, *, per_vertex: bool = False, schedule: Schedule | None = None) -> TrianglesResult:
+def _facts(g: fr.Graph, result: TrianglesResult) -> dict[str, Any]:
+    facts = {"triangles": result.count}
+    if result.per_vertex is not None and g.num_vertices:
+        facts["most at a vertex"] = int(result.per_vertex.max())
+    return facts
+
+
+@primitive(
+    "triangles", "number of triangles, in all and at each vertex",
+    arguments=(Argument("--per-vertex", "count them at each vertex, too", type=bool),),
+    columns=("per_vertex",), report=_facts,
+)  # fmt: skip
+def triangles(g: fr.Graph, *, per_vertex: bool = False, schedule: fr.Schedule | None = None) -> TrianglesResult:
     """Count the triangles: sets of three vertices with an edge between any two.
 
     Parameters
@@ -97,19 +103,3 @@ def triangles(g: Graph, *, per_vertex: bool = False, schedule: Schedule | None =
     p = fr.Problem(made.graph, corners=fr.vertex("int64", combine="sum"), **fields)
     Corners(p, schedule).run()
     return TrianglesResult(int(p.count), made.back(p.corners))
-
-
-def _facts(g: Graph, result: TrianglesResult) -> dict[str, Any]:
-    facts = {"triangles": result.count}
-    if result.per_vertex is not None and g.num_vertices:
-        facts["most at a vertex"] = int(result.per_vertex.max())
-    return facts
-
-
-register_primitive(
-    PrimitiveEntry(
-        "triangles", triangles, "number of triangles, in all and at each vertex",
-        arguments=(Argument("--per-vertex", "count them at each vertex, too", type=bool),),
-        columns=("per_vertex",), report=_facts,
-    )
-)  # fmt: skip

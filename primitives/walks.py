@@ -1,146 +1,69 @@
 """Random walks: along edges that are equally likely, by weights, or along times.
 
 A random walk goes from a vertex along one of its edges, again and again: each edge is equally likely (as in DeepWalk:
-Perozzi, Al-Rfou, Skiena, 2014), or likely in proportion to its weight. A temporal walk takes edges whose times do not
-decrease (Nguyen et al.: Continuous-time dynamic network embeddings, 2018); the edges of each vertex are put in the
-order of their times once, so that those which may follow are the end of a list.
+Perozzi, Al-Rfou, Skiena, 2014), or likely in proportion to its weight. Walks along edges whose times do not decrease
+are in :mod:`frontier.primitives._temporal_walks`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from typing import Any
 
 import frontier as fr
-from frontier.errors import GraphError
-from frontier.graph import build_arrays as _build_arrays
-from frontier.primitives._walks import (
-    ARGUMENTS,
-    WalksResult,
-    add_up,
-    by_weight,
-    check,
-    facts,
-    key_of,
-    reaching,
-    run,
-    uniform,
-)
-from frontier.program.taking import at_graph
-from frontier.registry import Argument, PrimitiveEntry, register_primitive
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from frontier.graph.graph import Graph
-    from frontier.program.problem import Field
-    from frontier.program.schedule import Schedule
+from frontier.primitives._temporal_walks import TemporalWalks, in_order
+from frontier.primitives._walks import ARGUMENTS, WalksResult, add_up, by_weight, check, facts, key_of, run, uniform
+from frontier.program.problem import Field
+from frontier.registry import Argument, primitive
 
 __all__ = ["TemporalWalks", "Walks", "WalksResult", "WeightedWalks", "random_walks"]
 
 
-def walk(p, i):
-    """Take walk i along edges that are equally likely."""
-    here = p.starts[i]
-    begin = i * (p.length + 1)
-    p.path[begin] = here
-    t = 0
-    while t < p.length:
-        slot = uniform(p, here, key_of(p, i), t)
-        if slot < 0:
-            break
-        here = fr.target(p, slot)
-        t += 1
-        p.path[begin + t] = here
-    p.end[i] = here
+def walking(draw):
+    """Return a functor that takes walk i along the edges that ``draw(p, v, key, t)`` gives, until there is none."""
 
+    def walk(p, i):
+        here = p.starts[i]
+        begin = i * (p.length + 1)
+        p.path[begin] = here
+        t = 0
+        while t < p.length:
+            slot = draw(p, here, key_of(p, i), t)
+            if slot < 0:
+                break
+            here = fr.target(p, slot)
+            t += 1
+            p.path[begin + t] = here
+        p.end[i] = here
 
-def weighted_walk(p, i):
-    """Take walk i along edges that are likely in proportion to their weights."""
-    here = p.starts[i]
-    begin = i * (p.length + 1)
-    p.path[begin] = here
-    t = 0
-    while t < p.length:
-        slot = by_weight(p, here, key_of(p, i), t)
-        if slot < 0:
-            break
-        here = fr.target(p, slot)
-        t += 1
-        p.path[begin + t] = here
-    p.end[i] = here
-
-
-def since(p, first, beyond, time):
-    """Return the first slot from ``first`` on, in the order of times, whose time is not before ``time``."""
-    while first < beyond:
-        middle = (first + beyond) >> 1
-        if p.time[p.order[middle]] >= time:
-            beyond = middle
-        else:
-            first = middle + 1
-    return first
-
-
-def temporal_walk(p, i):
-    """Take walk i along edges whose times do not decrease."""
-    here = p.starts[i]
-    begin = i * (p.length + 1)
-    p.path[begin] = here
-    before = -1  # the slot by which it came
-    t = 0
-    while t < p.length:
-        first = fr.neighbours(p, here).start
-        beyond = first + fr.degree(p, here)
-        may = since(p, first, beyond, p.time[before]) if before >= 0 else first
-        passed = p.upto[may - 1] if may > first else 0.0
-        left = p.upto[beyond - 1] - passed if may < beyond else 0.0
-        if left <= 0:
-            break
-        before = p.order[reaching(p, may, beyond - 1, passed + fr.random(key_of(p, i), t) * left)]
-        here = fr.target(p, before)
-        t += 1
-        p.path[begin + t] = here
-    p.end[i] = here
-
-
-def add_up_in_order(p, v):
-    """Add up the weights of v's edges in the order of their times."""
-    sum = 0.0
-    for slot in fr.neighbours(p, v):
-        sum += p.share[p.order[slot]]
-        p.upto[slot] = sum
+    return walk
 
 
 class Walks(fr.Enactor):
     """Walks along edges that are equally likely; one call of the functor takes a whole walk."""
 
-    loop = fr.Compute(walk, over="walks")
+    loop = fr.Compute(walking(uniform), over="walks")
 
 
 class WeightedWalks(fr.Enactor):
     """Walks along edges that are likely in proportion to their weights."""
 
-    loop = (fr.Compute(add_up, over="vertices"), fr.Compute(weighted_walk, over="walks"))
+    loop = (fr.Compute(add_up, over="vertices"), fr.Compute(walking(by_weight), over="walks"))
 
 
-class TemporalWalks(fr.Enactor):
-    """Walks along edges whose times do not decrease, likely in proportion to their shares."""
-
-    loop = (fr.Compute(add_up_in_order, over="vertices"), fr.Compute(temporal_walk, over="walks"))
-
-
-@at_graph
+@primitive(
+    "random_walks", "a random walk from every vertex",
+    arguments=(*ARGUMENTS, Argument("--times", "edge column of times that must not decrease", type=str)),
+    columns=("end",), report=facts,
+)  # fmt: skip
 def random_walks(
-    g: Graph,
+    g: fr.Graph,
     starts: Any = None,
     length: int = 80,
     *,
     weighted: bool = False,
     times: str | None = None,
     seed: int = 0,
-    schedule: Schedule | None = None,
+    schedule: fr.Schedule | None = None,
 ) -> WalksResult:
     """Random walks from given vertices, all at the same time.
 
@@ -182,7 +105,7 @@ def random_walks(
     more: dict[str, Field] = {}
     walks: type[fr.Enactor] = Walks
     if times is not None:
-        time, order = _in_order(g, times)
+        time, order = in_order(g, times)
         walks = TemporalWalks
         more = {
             "time": fr.edge(time.dtype, time),
@@ -194,26 +117,3 @@ def random_walks(
         walks = WeightedWalks
         more = {"upto": fr.edge("float64")}
     return run(g, walks, starts, length, seed, schedule, more)
-
-
-def _in_order(g: Graph, times: str) -> tuple[NDArray[Any], NDArray[Any]]:
-    """The time of each edge slot, and the slots of each vertex by time."""
-    if times not in g.edges:
-        raise GraphError(f"there is no edge column {times!r}: there is {', '.join(map(repr, g.edges)) or 'none'}")
-    time = g.edges[times]
-    if time.dtype.kind not in "iuf" or (time.dtype.kind == "f" and (time != time).any()):
-        raise GraphError(f"the edge column {times!r} holds times, which are numbers")
-    if time.dtype.kind == "u" or time.dtype.itemsize < 4:
-        time = time.astype(np.int64)
-    xp = g.placement.memory.xp
-    order = _build_arrays._argsort(xp, time)
-    return time, order[_build_arrays._argsort(xp, g.sources[order])]
-
-
-register_primitive(
-    PrimitiveEntry(
-        "random_walks", random_walks, "a random walk from every vertex",
-        arguments=(*ARGUMENTS, Argument("--times", "edge column of times that must not decrease", type=str)),
-        columns=("end",), report=facts,
-    )
-)  # fmt: skip

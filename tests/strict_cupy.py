@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontier.backends.cuda import launch
+from frontier.backends.cuda import launch, plain
 from frontier.backends.devices import fused, together
 from frontier.memory import detection, mixed, pinned, spread
 
@@ -131,13 +131,20 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     flags = property(lambda self: self._a.flags)
     __cuda_array_interface__ = property(lambda self: {**self._a.__array_interface__, "version": 3, "stream": None})
 
-    def get(self) -> np.ndarray:
-        return self._a.copy()
+    def get(self, out: np.ndarray | None = None) -> np.ndarray:
+        if out is None:
+            return self._a.copy()
+        assert (out.dtype, out.shape, out.flags.c_contiguous) == (self.dtype, self.shape, True)
+        out[...] = self._a
+        return out
 
     def set(self, values: np.ndarray) -> None:
         assert type(values) is np.ndarray
         assert (values.dtype, values.shape) == (self.dtype, self.shape)
         self.here[...] = values
+
+    def put(self, at: ndarray, values: ndarray) -> None:
+        self.here.put(unwrapped(at), unwrapped(values))
 
     def fill(self, value: Any) -> None:
         self.here.fill(unwrapped(value))
@@ -322,6 +329,7 @@ def simulated() -> Iterator[None]:
         patch.setattr(detection, "_ready", True)
         patch.setattr(detection, "cupy", lambda: module)
         patch.setattr(launch, "detection", there)
+        patch.setattr(plain, "detection", there)
         patch.setattr(pinned, "mapped", lambda values, index: array(values))
         patch.setattr(pinned, "buffer", lambda size: (made := np.empty(size, np.uint8), made.ctypes.data))
         patch.setattr(mixed, "mixed", lambda values, *given: array(values))
@@ -332,5 +340,6 @@ def simulated() -> Iterator[None]:
         patch.setattr(together, "at_once", lambda memories: False)  # the current device is that of all threads here
         patch.setattr(fused, "_reach", lambda memories: True)
         patch.setattr(launch, "memory_at", lambda *given: wrapped(memory_at(*given)))
-        patch.setattr(launch, "address_of", lambda array: address_of(unwrapped(array)))
+        for each in (launch, plain):
+            patch.setattr(each, "address_of", lambda array: address_of(unwrapped(array)))
         yield

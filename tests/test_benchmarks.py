@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from benchmarks import ablations, gpu_graphs, gpu_properties, graphs, published
+from benchmarks import ablations, catalogue, gpu_graphs, gpu_properties, graphs, published, run
 from benchmarks.devices import Host
 from benchmarks.protocols import PROTOCOLS
 from benchmarks.run import PRIMITIVES
@@ -70,6 +71,18 @@ def test_weights_are_the_same_both_ways() -> None:
     assert all(w[u, v] == w[v, u] for u, v in w)
     assert g.weights.dtype == np.float32
     assert w[0, 1] == ((1 * 40503) >> 7) % 64 + 1
+
+
+@pytest.mark.parametrize("command", [catalogue.main, run.parse])
+def test_help_is_for_readers(
+    command: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["benchmark", "--help"])
+    with pytest.raises(SystemExit, match="0"):
+        command()
+    shown = capsys.readouterr().out
+    assert "rmat:SCALE" in shown
+    assert "----" not in shown, "the sections of a docstring"
 
 
 def test_sources_have_edges() -> None:

@@ -88,3 +88,17 @@ def test_parts() -> None:
 def test_real_graphs(compiled: Backend, real_graph: Any, name: str) -> None:
     with workers(2):
         check(compiled(real_graph(name)))
+
+
+@pytest.mark.parametrize("seed", [1] if SIMULATED else [1, 2, 3, 4])
+def test_hubs(backend: Backend, monkeypatch: pytest.MonkeyPatch, seed: int) -> None:
+    """Part by part they get the colours that they get one by one."""
+    module = sys.modules[fr.color.__module__]
+    monkeypatch.setattr(module, "HUB", 1)
+    g = fr.rmat(5 if SIMULATED or backend.name == "python" else 8, 6, seed=seed)
+    expected = fr.color(g, seed=seed).color
+    there = backend(g)
+    if not there.placement.divides:
+        monkeypatch.setattr(module, "_tells", lambda g: True)
+        assert "part" in module._own_fields(there)
+    equal(check(there, seed=seed).color, expected)

@@ -21,8 +21,6 @@ from frontier.operators.advance.cuda import balance
 from frontier.operators.advance.heads import heads
 from frontier.program import execution
 
-#: Asked here: while a test runs, a double of CuPy stands for a GPU.
-SIMULATED = detection.simulated()
 SPLIT = pytest.param("auto", marks=pytest.mark.unsimulated("memory is of one kind there"))
 
 
@@ -31,7 +29,7 @@ def far(
     request: pytest.FixtureRequest, cuda: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[fr.Graph], fr.Graph]:
     """Move a graph to the GPU, its edges elsewhere; windows are small, so that there are several."""
-    monkeypatch.setattr(windows, "SLOTS", 64 if SIMULATED else 256)
+    monkeypatch.setattr(windows, "SLOTS", 64 if detection.simulated() else 256)
 
     def move(g: fr.Graph) -> fr.Graph:
         if request.param == "host":
@@ -44,7 +42,7 @@ def far(
 
 def star() -> fr.Graph:
     """A list for a whole block, and more than one window for it."""
-    return fr.star(40 if SIMULATED else 3000)
+    return fr.star(40 if detection.simulated() else 3000)
 
 
 #: What runs, and what of its result is compared; sums of floats with a tolerance.
@@ -69,9 +67,9 @@ SLOW = pytest.mark.unsimulated("takes a minute there")
 def test_primitives(far: Callable[[fr.Graph], fr.Graph], name: str) -> None:
     given = list(
         random_graphs(
-            1 if SIMULATED else 6,
+            1 if detection.simulated() else 6,
             seed=7,
-            max_vertices=30 if SIMULATED else 200,
+            max_vertices=30 if detection.simulated() else 200,
             parallel=True,
             weights=("int32",),
         )
@@ -122,39 +120,13 @@ def gathered(g: fr.Graph, f: fr.Frontier | None = None) -> dict[str, np.ndarray]
 @pytest.mark.parametrize("directed", [pytest.param(False, marks=SLOW), True])
 def test_gathers(far: Callable[[fr.Graph], fr.Graph], directed: bool) -> None:
     """All vertices, whose lists come in windows, and a frontier, whose lists are read where they are."""
-    scale = 4 if SIMULATED else 11
+    scale = 4 if detection.simulated() else 11
     g = fr.rmat(scale, 3, seed=3, weights=(1, 9), directed=directed)
     there = far(g)
     for some in (None, range(0, g.num_vertices, 3)):
         found, expected = (gathered(each, None if some is None else fr.Frontier(each, some)) for each in (there, g))
         for name, values in expected.items():
             equal(found[name], values)
-
-
-def most(p, v):  # type: ignore[no-untyped-def]
-    return v % 5 > 0 and p.low <= v < p.high
-
-
-@pytest.mark.parametrize("part", [(0, 1, True), (0, 0.1, False), pytest.param((0.02, 0.9, True), marks=SLOW)])
-def test_gathers_of_a_part(far: Callable[[fr.Graph], fr.Graph], part: tuple[float, float, bool]) -> None:
-    """Windows bring the lists of vertices that have most of the edges; lists of fewer are read where they are."""
-    low, high, streams = part
-    g = fr.rmat(5 if SIMULATED else 11, 3, seed=3, weights=(1, 9), directed=True)
-    n = g.num_vertices
-    program = fr.Sequence(fr.Filter(most), *PROGRAM.steps[: 2 if SIMULATED else None], over="vertices")
-    found = []
-    for each in (far(g), g.to("python")):
-        p = fr.Problem(
-            each, **{name: fr.vertex("int64", 7) for name in ("total", "most", "least", "best", "some")},
-            any=fr.vertex("bool"), low=fr.scalar("int64", int(low * n)), high=fr.scalar("int64", int(high * n)),
-        )  # fmt: skip
-        with fr.trace() as t:
-            program(p)
-        found.append({name: to_host(array).tolist() for name, array in p.arrays.items()})
-        if not found[1:]:
-            gathers = [row.balance == "stream" for row in t.rows if row.step.startswith("Gather")]
-            assert gathers == [streams] * (len(program.steps) - 1)
-    assert found[0] == found[1]
 
 
 @pytest.mark.unsimulated("hubs of thousands of edges")

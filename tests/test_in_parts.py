@@ -55,6 +55,53 @@ assert level.in_parts
 """, FRONTIER_RANKS_WHOLE="0")
 
 
+def test_rows_are_used_where_they_lie(tmp_path):
+    ran(3, tmp_path, """
+def message(p, src, weight, i):
+    return p.x[src, i] * weight
+def take(p, v):
+    for i in range(3):
+        p.x[v, i] = p.sum[v, i] % 7 + i
+def out(p, src, dst, edge):
+    p.e[edge, 1] += src % 3
+def back(p, src, dst, edge):            # at edges of other ranks
+    fr.atomic_add(p.into, (dst, 0), p.e[edge, 1])
+class Spread(fr.Enactor):
+    loop = fr.Loop(
+        fr.Gather(message, "sum", into="sum"), fr.Compute(take), fr.Advance(out, output=None),
+        fr.Advance(back, output=None, edges="in"), over="vertices", times=2,
+    )
+def problem(g):
+    x = np.arange(512 * 3).reshape(512, 3) % 5
+    p = fr.Problem(
+        g, x=fr.vertex("int64", x, shape=3), sum=fr.vertex("int64", shape=3), e=fr.edge("int8", [3, 4], shape=2),
+        into=fr.vertex("int64", shape=2),
+    )
+    Spread(p).run()
+    return p
+expected = problem(whole)
+for there in (g, fr.rmat(9, 8, seed=5, weights=(1, 9), placement=rows)):
+    with fr.trace() as seen:
+        p = problem(there)
+    found = p.sum
+    assert p.x.shape == (512, 3) and found.in_parts
+    assert repr(found) == "<512 entries of 3 values of int64, in 3 parts>"
+    assert (found.shape, found.ndim, found.size, found.nbytes, len(found)) == ((512, 3), 2, 1536, 12288, 512)
+    assert np.array_equal(found.own, expected.sum[found.first :][: len(found.own)])
+    assert (found.max(), found.sum()) == (expected.sum.max(), expected.sum.sum())
+    twice = 2 * found + found
+    assert twice.in_parts and (twice == found * 3).all() and found.in_parts
+    assert np.asarray(found).shape == (512, 3) and np.array_equal(found, expected.sum)
+    assert found[5, 2] == expected.sum[5, 2] and not found.in_parts
+    assert np.array_equal(p.x, expected.x) and np.array_equal(p.into, expected.into) and len(p.e) == g.num_slots
+    p.sum = [1, 2, 3]
+    assert p.sum.tolist() == [[1, 2, 3]] * 512
+    for most in ("1535", "1536", "0"):                            # values, not rows
+        os.environ["FRONTIER_RANKS_WHOLE"] = most
+        assert problem(there).sum.in_parts == (most != "1536")
+""", FRONTIER_RANKS_WHOLE="0")
+
+
 #: Ways to ask for the whole.
 ASKS = (
     "np.asarray(level)", "level.gather()", "level[:]", "level.copy()", "np.array(list(level))",

@@ -91,10 +91,12 @@ def test_parallel_edges_and_directions_do_not_matter(backend: Backend) -> None:
 
 def test_triangles_at_edges(backend: Backend) -> None:
     g = backend(fr.karate())
-    slots, support = map(host, _oriented.supports(g))
+    slots, own, support = map(host, _oriented.supports(g))
     graph = fr.karate().to_networkx()
     ends = zip(host(g.sources)[slots].tolist(), host(g.targets)[slots].tolist(), strict=True)
-    assert support.tolist() == [len(list(nx.common_neighbors(graph, u, v))) for u, v in ends]
+    assert support[slots].tolist() == [len(list(nx.common_neighbors(graph, u, v))) for u, v in ends]
+    assert len(slots) == graph.number_of_edges()
+    assert set(own.tolist()) == set(slots.tolist())
 
 
 @pytest.mark.parametrize("k", [1, 2.5, "many"])

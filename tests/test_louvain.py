@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import networkx as nx
@@ -160,3 +161,18 @@ def test_wrong_arguments() -> None:
             call()
     with pytest.raises(fr.NegativeWeightError):
         fr.louvain(g.with_weights(np.full(156, -1)))
+
+
+def test_tables_that_several_lanes_fill(compiled: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On every backend they give the same communities as those that one thread fills."""
+    g = fr.rmat(5, 8, seed=2, weights=(1, 9)) if detection.simulated() else fr.rmat(9, 12, seed=2, weights=(1, 9))
+    expected = to_host(fr.louvain(g).label), to_host(fr.leiden(g).label)
+    modules = [sys.modules[f"frontier.primitives.{name}"] for name in ("_communities", "_tallies", "louvain", "leiden")]
+    for module in modules:
+        monkeypatch.setattr(module, "tallies", lambda g: True, raising=False)
+        monkeypatch.setattr(module, "LARGE", 3, raising=False)
+    there = compiled(g)
+    assert "most" in modules[0].fields(there, 1.0, 0, 20)
+    equal(to_host(fr.louvain(there).label), expected[0])
+    if not detection.simulated():
+        equal(to_host(fr.leiden(there).label), expected[1])

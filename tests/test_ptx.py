@@ -338,6 +338,18 @@ def test_products_are_rounded_before_they_are_added(monkeypatch: pytest.MonkeyPa
     assert "fma." not in code
 
 
+@pytest.mark.parametrize("capability", [(8, 0), (9, 0)])
+@pytest.mark.parametrize("name", ["make_edges", "mark_neighbors", "check_levels", "check_distances"])
+def test_kernels_that_are_no_loops_compile(name: str, capability: tuple[int, int]) -> None:
+    from frontier.graph500 import on_gpus
+
+    known = (on_gpus._make, on_gpus._mark, *on_gpus._check.values())
+    code = next(each for each in known if each.name == name).ptx(capability)
+    assert f".entry {name}" in code
+    assert "fma." not in code  # a weight is rounded before it is added to a distance
+    assert len(linked(code, f"sm_{capability[0]}{capability[1]}")) > 1000
+
+
 @pytest.mark.parametrize("build", BUILDS)
 @pytest.mark.parametrize("name", ["functors", "operators", "rows", f"functors, {PACKED}"])
 def test_kernels_with_checks_compile(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import pickle
 
 import numpy as np
@@ -292,8 +293,10 @@ def test_messages_have_what_was_packed_in_few_bytes(length, data):
         ids = np.flatnonzero(which) + first
         dtype = data.draw(st.sampled_from([None, "int32", "int64", "uint64", "float64", "bool"]))
         some = data.draw(st.sampled_from([[7], [0, 3], [90, 110], [5, 300], [10**6, 10**6 + 70_000], [0, 2**31 - 1]]))
+        each = data.draw(st.sampled_from([(), (1,), (3,)]))  # or rows
+        count = len(ids) * math.prod(each)
         values = None if dtype is None else np.array(data.draw(st.lists(
-            st.sampled_from(some), min_size=len(ids), max_size=len(ids))), dtype)  # fmt: skip
+            st.sampled_from(some), min_size=count, max_size=count)), dtype).reshape(-1, *each)  # fmt: skip
         optional = bool(sections) and data.draw(st.booleans())
         sections.append(Section(first, length, ids, values, optional))
         most += 0 if values is None else values.nbytes
@@ -302,14 +305,13 @@ def test_messages_have_what_was_packed_in_few_bytes(length, data):
     message = packed(sections)
     assert len(message) <= most
     made = unpacked(message, [
-        (each.first, each.length, None if each.values is None else each.values.dtype, each.optional)
-        for each in sections
+        (each.first, each.length, each.values, each.optional) for each in sections
     ])  # fmt: skip
     for (ids, values), each in zip(made, sections, strict=True):
         assert np.array_equal(ids, each.ids)
         assert (values is None) == (each.values is None)
         if values is not None:
-            assert values.dtype == each.values.dtype
+            assert (values.dtype, values.shape) == (each.values.dtype, each.values.shape)
             assert values.tobytes() == each.values.tobytes()
 
 
@@ -328,7 +330,7 @@ def test_integers_that_lie_close_together_take_fewer_bytes(step, size, least):
     every, values = np.arange(200), least + (np.arange(200) * step).astype(np.int64)
     message = packed([Section(0, 200, every, values)])
     assert len(message) == 8 + (8 if size < 8 else 0) + 200 * size
-    ((ids, found),) = unpacked(message, [(0, 200, np.dtype("int64"), False)])
+    ((ids, found),) = unpacked(message, [(0, 200, values, False)])
     assert np.array_equal(ids, every)
     assert np.array_equal(found, values)
 

@@ -191,12 +191,6 @@ def test_checks_of_both_indices(compiled, monkeypatch, fn, said):
         fr.compute(p, fr.Frontier.all(g), fn)
 
 
-@pytest.mark.parametrize("name", ["ranks:2", "ranks:2,python"])
-def test_graphs_in_parts_refuse_them(name):
-    with pytest.raises(fr.FrontierError, match="'x': graphs in parts"):
-        fr.Problem(fr.path(5).to(name), x=fr.vertex("int32", shape=2))
-
-
 def halve(p, v, i):
     p.x[v, i] = p.x[v, i] / 2 + i
 

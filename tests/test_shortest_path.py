@@ -15,6 +15,7 @@ from strategies import random_graphs
 
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
+from frontier.primitives._weighted_paths import from_both_ends
 
 #: Parts: threads of this process, in a row and in a grid.
 PLACES = ["ranks:2", "ranks:3,python", "ranks:4,2x2"]
@@ -63,6 +64,50 @@ def test_several_workers(compiled: Backend) -> None:
             g = compiled(fr.rmat(6, 3, directed=True, weights=(1, 9), seed=4))
             for target in range(0, 64, 9):
                 check(g, 3, target, weighted)
+
+
+def dense(count: int, seed: int) -> Any:
+    """Graphs of such a degree that weighted searches begin at both ends; lengths of 0 among the edges."""
+    rng = np.random.default_rng(seed)
+    for k in range(count):
+        n = int(rng.integers(2, 60))
+        src, dst = rng.integers(0, n, (2, 10 * n))
+        weights = rng.integers(0, 9, 10 * n).astype("int32") if k % 2 else rng.exponential(5, 10 * n)
+        extra = int(rng.integers(0, 3))  # vertices that cannot be reached
+        options: dict[str, Any] = {"directed": k % 4 < 2, "duplicates": "keep" if k % 3 == 0 else "min"}
+        g = fr.from_edges(src, dst, weights, num_vertices=n + extra, **options)
+        if from_both_ends(g):
+            yield g
+
+
+def test_weighted_searches_from_both_ends(backend: Backend) -> None:
+    rng, searched = np.random.default_rng(2), 0
+    for g in dense(40 if backend.name != "python" else 12, seed=3):
+        there = backend(g)
+        for source, target in rng.integers(g.num_vertices, size=(4, 2)).tolist():
+            check(there, source, target, True)
+            searched += 1
+    assert searched > 30
+
+
+def test_several_workers_from_both_ends() -> None:
+    g = fr.rmat(9, 16, weights=(1, 64), seed=5).to("cpu")
+    assert from_both_ends(g)
+    with workers(3):
+        visited = [check(g, 3, target, True).visited for target in range(0, 512, 32)]
+    assert min(visited) < g.num_vertices / 4, "two small searches"
+
+
+def test_ends_without_edges() -> None:
+    """A target that no edge leaves: its side has edges to follow all the same."""
+    n = 24
+    src, dst = np.triu_indices(n, 1)
+    g = fr.from_edges(src, dst, np.ones(len(src)), directed=True)
+    more = fr.from_edges([*src, *dst[: n * 3]], [*dst, *src[: n * 3]], np.ones(len(src) + n * 3), directed=True)
+    for each in (g, more):
+        assert from_both_ends(each)
+        assert check(each, 0, n - 1, True).distance == 1
+    assert check(g, n - 1, 0, True).path == []
 
 
 def test_special_graphs(backend: Backend) -> None:

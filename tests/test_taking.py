@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import frontier as fr
+from frontier import registry
 from frontier.functors.functor import arguments
 
 nx = pytest.importorskip("networkx", reason="NetworkX is not installed")
@@ -59,6 +60,23 @@ def test_primitives_take_what_graphs_are_made_of(name: str) -> None:
     assert fr.verify.bfs(made, result).passed
     if name not in ("pairs", "array"):  # which have no weights
         np.testing.assert_array_equal(fr.sssp(g=made, source=0).distance, [0, 1, 2, 3])
+
+
+def test_a_primitive_of_a_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_entries", dict(registry.primitives()))
+
+    @registry.primitive("order", "number of vertices", report=lambda g, r: {"vertices": r})
+    def order(g: fr.Graph, *, more: int = 0) -> int:
+        """Count the vertices."""
+        return g.num_vertices + more
+
+    assert order.__doc__ == "Count the vertices."
+    assert order(PAIRS, more=3) == 7
+    entry = registry.primitives()["order"]
+    assert entry.function is order
+    assert (entry.summary, entry.columns, entry.takes_source) == ("number of vertices", (), False)
+    with pytest.raises(TypeError, match="colour"):
+        registry.primitive("order", "another", colour="red")(order)
 
 
 @pytest.mark.parametrize("name", GRAPHS)

@@ -156,6 +156,9 @@ def test_the_method_is_chosen_by_work() -> None:
         assert chosen(n, n * n // 2) == "warshall"
     assert chosen(1 << 16, 1 << 31) == "condensation"  # which is not even cubic
     assert chosen(0, 0) == "condensation"
+    assert chosen(1 << 10, 1 << 20, massively_parallel=True) == "squaring"
+    assert chosen(1 << 13, 1 << 26, massively_parallel=True) == "warshall"
+    assert chosen(1 << 10, 1 << 11, massively_parallel=True) == "condensation"
 
 
 def test_rows_are_stored_once_for_a_component() -> None:

@@ -55,8 +55,6 @@ class Backend(ABC):
         Whether it takes loops with an order as they are; if not, they are expanded to steps for it.
     divides : bool
         See :attr:`frontier.Placement.divides`.
-    has_rows : bool
-        Whether problems may have fields with several values a vertex or edge.
     """
 
     name: str
@@ -66,7 +64,6 @@ class Backend(ABC):
     keeps_pairs: bool = False
     takes_order: bool = False
     divides: bool = False
-    has_rows: bool = True
 
     @abstractmethod
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Execution:

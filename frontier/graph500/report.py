@@ -8,7 +8,7 @@ from typing import Any
 
 from frontier.graph500.statistics import Rates, Summary, rates, summary
 
-__all__ = ["Outcome", "Search"]
+__all__ = ["Held", "Outcome", "Search"]
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,26 @@ class Search:
 
 
 @dataclass(frozen=True)
+class Held:
+    """What a run has taken of the memory of GPUs.
+
+    Attributes
+    ----------
+    list_lies : {"device", "host"}
+        Where the list of edges lay while the graph was built.
+    bytes_a_vertex, bytes_an_edge : float
+        Of the graph, on all GPUs together: for each vertex, and for each edge of the list.
+    peak : list of int
+        For each GPU, the most bytes that were in use after any step, with what CuPy keeps to use again.
+    """
+
+    list_lies: str
+    bytes_a_vertex: float
+    bytes_an_edge: float
+    peak: list[int]
+
+
+@dataclass(frozen=True)
 class Outcome:
     """All that a run of the benchmark has measured; times are in seconds."""
 
@@ -38,6 +58,8 @@ class Outcome:
     construction: float
     searches: dict[str, list[Search]] = field(default_factory=dict)  # by kernel: "bfs" and "sssp"
     processes: int = 1
+    gpus: int = 0
+    held: Held | None = None
 
     def lines(self) -> Iterator[str]:
         """The lines of the output, in the format of version 3 of the reference code."""
@@ -70,7 +92,12 @@ class Outcome:
 
     def as_json(self) -> dict[str, Any]:
         """Everything: what was asked for, every search, and the statistics."""
-        return {**asdict(self), "statistics": {name: asdict(each) for name, each in self.statistics().items()}}
+        found = self.statistics()
+        made = {**asdict(self), "statistics": {name: asdict(each) for name, each in found.items()}}
+        if self.gpus:
+            speeds = {name.removesuffix("_TEPS"): each for name, each in found.items() if isinstance(each, Rates)}
+            made["GTEPS_a_GPU"] = {name: each.harmonic_mean / 1e9 / self.gpus for name, each in speeds.items()}
+        return made
 
 
 def _lines(found: Summary | Rates, what: str, kernel: str = "", digits: int = 6) -> Iterator[str]:

@@ -3,6 +3,9 @@
 Timed are the kernels, each search by itself: from the call until its arrays are complete, where they lie. A search
 from the first root goes before, untimed, as in the reference code; it loads compiled code and makes buffers. What is
 compiled while a clock runs is not counted.
+
+What goes through the list of edges is a :class:`frontier.graph500.work.Work`: here on the host and, in parts, on ranks;
+in :mod:`frontier.graph500.on_gpus` on GPUs.
 """
 
 from __future__ import annotations
@@ -21,14 +24,19 @@ from frontier.graph500.generator import MOST, generate
 from frontier.graph500.others import Others
 from frontier.graph500.report import Outcome, Search
 from frontier.graph500.roots import draw_roots, with_neighbor
-from frontier.graph500.validation import Tree, bfs_tree, check_edges, check_joined, sssp_tree
+from frontier.graph500.validation import bfs_tree, check_edges, check_joined, sssp_tree
+from frontier.graph500.work import Work
 from frontier.memory.arrays import to_host
+from frontier.memory.host import HOST
 from frontier.memory.placement import Placement
 from frontier.native import notice
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
+    from frontier.graph.topology import Array
     from frontier.graph500.edges import EdgeList
+    from frontier.graph500.validation import Evidence, Tree
+    from frontier.memory.base import Memory
 
 __all__ = ["benchmark", "construct"]
 
@@ -82,22 +90,61 @@ def benchmark(
     """
     scale, edgefactor = whole("scale", scale, 1, MOST), whole("edgefactor", edgefactor, 1)
     roots, place = whole("roots", roots, 1), Placement.parse(backend)
-    others, total = Others.of(place), edgefactor << scale
+    others, work = Others.of(place), _work_at(place)(scale, edgefactor, seed, place)
+    work.prepare()
     clock = Clock()
-    lo, hi = (total * share // others.size for share in (others.rank, others.rank + 1))
-    edges = generate(scale, edgefactor, seed=seed, lo=lo, hi=hi)
+    work.generate()
     generation = others.slowest(clock.seconds)
-    say(f"generated {total:,} edges in {generation:.3f} s")
+    say(f"generated {edgefactor << scale:,} edges in {generation:.3f} s")
     clock = Clock()
-    graph = construct(edges, place)
+    graph = _known(work.construct())
     construction = others.slowest(clock.seconds)
     say(f"constructed the graph on {place} in {construction:.3f} s: {graph.num_edges:,} different edges")
-    keys = draw_roots(others.any(with_neighbor(edges, graph.num_vertices)), roots, seed).tolist()
+    keys = draw_roots(work.connected(graph.num_vertices), roots, seed).tolist()
     if not keys:
         raise GraphError("no vertex has a neighbour: there is nothing to search")
-    searches = {kernel: _search(kernel, edges, graph, keys, say, others) for kernel in KERNELS}
-    together = place.backend.processes()
-    return Outcome(scale, edgefactor, seed, str(place), generation, construction, searches, together)
+    searches = {kernel: _search(kernel, work, graph, keys, say, others) for kernel in KERNELS}
+    together, held = place.backend.processes(), work.held(graph)
+    gpus = 0 if held is None else len(held.peak)
+    return Outcome(scale, edgefactor, seed, str(place), generation, construction, searches, together, gpus, held)
+
+
+def _work_at(place: Placement) -> type[Work]:
+    """What goes through the list of edges: where GPUs of this process build the graph, they do."""
+    if place.memory is HOST or place.edges is not None:
+        return OnHost
+    from frontier.graph500.on_gpus import OnGpus
+
+    return OnGpus
+
+
+class OnHost(Work):
+    """What is done with a list of edges in the memory of the host, of which each process has its part."""
+
+    memory = HOST
+
+    def __init__(self, scale: int, edgefactor: int, seed: int, place: Placement) -> None:
+        self._place, self._others = place, Others.of(place)
+        self._make = partial(generate, scale, edgefactor, seed=seed)
+        self._total = edgefactor << scale
+
+    def generate(self) -> None:
+        """Make the part of the list."""
+        rank, size = self._others.rank, self._others.size
+        lo, hi = (self._total * share // size for share in (rank, rank + 1))
+        self._edges = self._make(lo=lo, hi=hi)
+
+    def construct(self) -> Graph:
+        """Kernel 1."""
+        return construct(self._edges, self._place)
+
+    def connected(self, num_vertices: int) -> Array:
+        """Whether each vertex has an edge to another vertex."""
+        return self._others.any(with_neighbor(self._edges, num_vertices))
+
+    def evidence(self, tree: Tree) -> Evidence:
+        """Check the rules on edges."""
+        return self._others.evidence(partial(check_edges, self._edges, tree))
 
 
 def construct(edges: EdgeList, place: Placement) -> Graph:
@@ -116,9 +163,14 @@ def construct(edges: EdgeList, place: Placement) -> Graph:
         src, dst = (memory.moved(end.astype(ids, copy=False)) for end in (edges.src, edges.dst))
         weight = memory.moved(edges.weight)
         graph = from_edges(src, dst, weight, num_vertices=n, **options).to(place)
+    return _known(graph)
+
+
+def _known(graph: Graph) -> Graph:
+    """The graph, once searches know of it what they want to know."""
     for fact in FACTS:
         getattr(graph, fact)
-    place.memory.synchronize()
+    graph.placement.memory.synchronize()
     return graph
 
 
@@ -132,12 +184,17 @@ def _sssp(graph: Graph, root: int) -> Any:
     return fr.sssp(graph, root, dtype="float32")
 
 
-def _bfs_tree(root: int, result: Any) -> Tree:
-    return bfs_tree(root, to_host(result.parent))
+def _bfs_tree(root: int, result: Any, memory: Memory) -> Tree:
+    return bfs_tree(root, _there(result.parent, memory))
 
 
-def _sssp_tree(root: int, result: Any) -> Tree:
-    return sssp_tree(root, to_host(result.parent), to_host(result.distance))
+def _sssp_tree(root: int, result: Any, memory: Memory) -> Tree:
+    return sssp_tree(root, _there(result.parent, memory), _there(result.distance, memory))
+
+
+def _there(values: Any, memory: Memory) -> Any:
+    """A result in the memory in which it is checked."""
+    return to_host(values) if memory is HOST else memory.moved(values)
 
 
 #: The kernels that search, and what checks the rules on vertices for each.
@@ -148,7 +205,7 @@ KERNELS: dict[str, tuple[Callable[..., Any], Callable[..., Tree]]] = {
 
 
 def _search(
-    kernel: str, edges: EdgeList, graph: Graph, roots: list[int], say: Callable[[str], None], others: Others
+    kernel: str, work: Work, graph: Graph, roots: list[int], say: Callable[[str], None], others: Others
 ) -> list[Search]:
     """Search from all roots, and validate each result before the next search."""
     search, tree_of = KERNELS[kernel]
@@ -162,9 +219,12 @@ def _search(
         graph.placement.memory.synchronize()
         seconds = others.slowest(clock.seconds)
         clock = Clock()
-        tree = tree_of(root, result)
-        count = check_joined(tree, others.evidence(partial(check_edges, edges, tree)))
+        with work.memory.using("validation"):
+            tree = tree_of(root, result, work.memory)
+            count = check_joined(tree, work.evidence(tree))
         made.append(Search(root, seconds, count, others.slowest(clock.seconds)))
+        work.note()
+        del result, tree
         say(
             f"{kernel} {number} of {len(roots)}: root {root}, {seconds:.6f} s, {made[-1].teps:.4g} TEPS; "
             f"validated in {made[-1].validation_seconds:.3f} s"

@@ -28,8 +28,12 @@ from frontier.errors import VerificationError
 from frontier.generators.random_numbers import on_threads
 from frontier.graph.topology import Array
 from frontier.graph500.edges import EdgeList
+from frontier.memory.arrays import is_device, namespace_of
 
-__all__ = ["Evidence", "Tree", "bfs_tree", "check_edges", "check_joined", "sssp_tree", "validate_bfs", "validate_sssp"]
+__all__ = [
+    "Evidence", "Tree", "bfs_tree", "check_edges", "check_joined", "check_length", "fail_edge", "sssp_tree",
+    "validate_bfs", "validate_sssp",
+]  # fmt: skip
 
 #: The level of a vertex outside the tree; by two less than that of the root, so that an edge between them is too long.
 OUTSIDE = -2
@@ -47,10 +51,11 @@ class Tree:
     kernel : str
         ``"bfs"`` or ``"sssp"``, for messages.
     root : int
-    parent : ndarray of int64, shape (n,)
+    parent : ndarray of integers, shape (n,)
+        On the host, or on the GPU where the result is; so are all others.
     level : ndarray of int32, shape (n,)
         Number of steps to the root; OUTSIDE for other vertices.
-    distance : ndarray of float64, shape (n,), or None
+    distance : ndarray of floats, shape (n,), or None
         For SSSP; inf outside the tree.
     """
 
@@ -117,58 +122,62 @@ def bfs_tree(root: int, parent: Any) -> Tree:
 def sssp_tree(root: int, parent: Any, distance: Any) -> Tree:
     """Check the rules on vertices for an SSSP."""
     tree = _tree("sssp", root, parent)
-    distance = np.asarray(distance)
+    distance = _array(distance)
     if distance.shape != tree.parent.shape or distance.dtype.kind != "f":
         tree.fail(f"distances are {distance.dtype} of shape {distance.shape}, not floats of shape {tree.parent.shape}")
     inside = tree.level != OUTSIDE
     # not "distance < 0": NaN is wrong too
-    _check(tree, np.where(inside, ~((distance >= 0) & (distance < np.inf)), distance != np.inf), "distance", distance)
+    wrong = namespace_of(distance).where(inside, ~((distance >= 0) & (distance < np.inf)), distance != np.inf)
+    _check(tree, wrong, "distance", distance)
     if distance[root] != 0:
-        tree.fail(f"distance[{root}] is {distance[root]}, but it is the root")
-    return Tree("sssp", root, tree.parent, tree.level, distance.astype(np.float64))
+        tree.fail(f"distance[{root}] is {distance[root].item()}, but it is the root")
+    # a GPU computes with as many bits, and leaves them where they are
+    return Tree("sssp", root, tree.parent, tree.level, distance if is_device(distance) else distance.astype(np.float64))
 
 
 def _tree(kernel: str, root: int, parent: Any) -> Tree:
-    parent = np.asarray(parent)
+    parent = _array(parent)
     if parent.ndim != 1 or parent.dtype.kind != "i":
         _fail(kernel, root, f"parents are {parent.dtype} of shape {parent.shape}, not a list of signed integers")
-    n = len(parent)
-    tree = Tree(kernel, root, parent.astype(np.int64), np.full(n, OUTSIDE, np.int32))
+    n, tree = len(parent), Tree(kernel, root, parent, parent[:0])  # whose levels are not known yet
     if not 0 <= root < n:
         tree.fail(f"there is no such vertex: there are {n}")
+    outside = parent < 0
     _check(tree, (parent < -1) | (parent >= n), "parent", parent)
     if parent[root] != root:
-        tree.fail(f"parent[{root}] is {parent[root]}, but the root is its own parent")
-    inside = np.flatnonzero(parent >= 0)
-    _check(tree, (parent >= 0) & (parent[parent] < 0), "parent", parent, ", which is outside the tree")
-    tree.level[inside] = _steps(tree, inside)
-    return tree
+        tree.fail(f"parent[{root}] is {parent[root].item()}, but the root is its own parent")
+    _check(tree, (parent[parent] < 0) & ~outside, "parent", parent, ", which is outside the tree")
+    return Tree(kernel, root, parent, _steps(tree, outside))
 
 
-def _steps(tree: Tree, inside: Array) -> Array:
+def _steps(tree: Tree, outside: Array) -> Array:
     """Number of steps to the root from each vertex of the tree; steps are doubled until all are there."""
-    place = np.full(len(tree.parent), -1, np.int64)
-    place[inside] = np.arange(len(inside))
-    hop, root = place[tree.parent[inside]], place[tree.root]
-    steps = np.ones(len(inside), np.int32)
+    hop, root = tree.parent.copy(), tree.root
+    hop[outside] = root
+    steps: Array = namespace_of(hop).ones(len(hop), np.int32)
+    steps[outside] = 0
     steps[root] = 0
-    for _ in range(len(inside).bit_length()):
-        if (hop == root).all():
+    for _ in range(len(hop).bit_length() + 1):
+        astray: Array = hop != root
+        if not astray.any():
+            steps[outside] = OUTSIDE
             return steps
         steps += steps[hop]
         hop = hop[hop]
-    at = int(np.argmax(hop != root))
-    if hop[at] == root:
-        return steps
-    v = int(inside[at])
-    tree.fail(f"the parents of vertex {v} do not lead to the root: parent[{v}] is {tree.parent[v]}")
+    v = int(astray.argmax())
+    tree.fail(f"the parents of vertex {v} do not lead to the root: parent[{v}] is {tree.parent[v].item()}")
+
+
+def _array(values: Any) -> Array:
+    """An array where it is: on a GPU, or on the host."""
+    made: Array = values if is_device(values) else np.asarray(values)
+    return made
 
 
 def check_edges(edges: EdgeList, tree: Tree, lo: int = 0, hi: int | None = None) -> Evidence:
     """Check the rules on edges for a range of them."""
     hi = len(edges) if hi is None else hi
-    if edges.num_vertices > len(tree.parent):
-        tree.fail(f"there are {len(tree.parent)} parents, but {edges.num_vertices} vertices")
+    check_length(tree, edges.num_vertices)
     check = _check_levels if tree.distance is None else _check_distances
     joined, counts = np.zeros(len(tree.parent), np.bool_), []
 
@@ -182,10 +191,16 @@ def check_edges(edges: EdgeList, tree: Tree, lo: int = 0, hi: int | None = None)
     return Evidence(joined, sum(counts))
 
 
+def check_length(tree: Tree, num_vertices: int) -> None:
+    """Check that every vertex has a parent, or none."""
+    if num_vertices > len(tree.parent):
+        tree.fail(f"there are {len(tree.parent)} parents, but {num_vertices} vertices")
+
+
 def _check_levels(edges: EdgeList, tree: Tree, block: slice, src: Array, dst: Array, joined: Array) -> None:
     far = np.abs(tree.level[src] - tree.level[dst]) > 1
     if far.any():
-        _fail_edge(edges, tree, block.start + int(far.argmax()))
+        fail_edge(edges, tree, block.start + int(far.argmax()))
     joined[dst[tree.parent[dst] == src]] = True
     joined[src[tree.parent[src] == dst]] = True
 
@@ -196,7 +211,7 @@ def _check_distances(edges: EdgeList, tree: Tree, block: slice, src: Array, dst:
     through, back = here + weight, there + weight  # to dst through src, and to src through dst
     far = (there > through * (1 + TOLERANCE)) | (here > back * (1 + TOLERANCE))
     if far.any():
-        _fail_edge(edges, tree, block.start + int(far.argmax()))
+        fail_edge(edges, tree, block.start + int(far.argmax()))
     joined[dst[(tree.parent[dst] == src) & (there >= through * (1 - TOLERANCE))]] = True
     joined[src[(tree.parent[src] == dst) & (here >= back * (1 - TOLERANCE))]] = True
 
@@ -209,29 +224,28 @@ def check_joined(tree: Tree, evidence: Evidence) -> int:
         p = int(tree.parent[v])
         if tree.distance is None:
             tree.fail(f"parent[{v}] is {p}, but there is no edge between them")
-        tree.fail(
-            f"parent[{v}] is {p}, but there is no edge between them of weight {tree.distance[v]} - {tree.distance[p]}"
-        )
+        far = f"{float(tree.distance[v])} - {float(tree.distance[p])}"
+        tree.fail(f"parent[{v}] is {p}, but there is no edge between them of weight {far}")
     return evidence.edges
 
 
 def _check(tree: Tree, wrong: Array, name: str, values: Array, why: str = "") -> None:
     if wrong.any():
         v = int(wrong.argmax())
-        parent = "" if name == "parent" else f", and parent[{v}] is {tree.parent[v]}"
-        tree.fail(f"{name}[{v}] is {values[v]}{parent}{why}")
+        parent = "" if name == "parent" else f", and parent[{v}] is {tree.parent[v].item()}"
+        tree.fail(f"{name}[{v}] is {values[v].item()}{parent}{why}")
 
 
-def _fail_edge(edges: EdgeList, tree: Tree, at: int) -> NoReturn:
+def fail_edge(edges: EdgeList, tree: Tree, at: int) -> NoReturn:
+    """An edge breaks a rule."""
     ends = int(edges.src[at]), int(edges.dst[at])
     name = f"edge {edges.first + at}, {ends[0]} - {ends[1]},"
-    inside = [tree.level[v] != OUTSIDE for v in ends]
-    if inside[0] != inside[1]:
+    levels = [int(tree.level[v]) for v in ends]
+    if (levels[0] == OUTSIDE) != (levels[1] == OUTSIDE):
         tree.fail(f"{name} joins a vertex of the tree with one outside")
     if tree.distance is None:
-        tree.fail(f"{name} joins vertices of levels {tree.level[ends[0]]} and {tree.level[ends[1]]}")
-    u, v = ends
-    far = f"{tree.distance[u]} and {tree.distance[v]}"
+        tree.fail(f"{name} joins vertices of levels {levels[0]} and {levels[1]}")
+    far = " and ".join(str(float(tree.distance[v])) for v in ends)
     tree.fail(f"{name} of weight {edges.weight[at]} joins vertices at distances {far}")
 
 

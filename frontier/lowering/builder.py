@@ -291,6 +291,14 @@ class Builder(ControlFlow):
             f"copy {what}",
         )
 
+    def borrow(self, current: FrontierState, kind: str, pile: str) -> None:
+        """Make a frontier what a pile holds, where that lies: for a step that leaves the pile as it is."""
+        self.set(current.queue, self.state[f"pile:{pile}"])
+        self.set(current.count, self.state[f"held:{pile}"])
+        self.set(current.edges, 0)
+        self.set(current.form, form(QUEUE))
+        self.set(current.kind, int(kind == "edge"))
+
     def _plain(self, current: FrontierState, queue: Expr, kind: str, count: Value) -> list[Node]:
         return [
             *self._turned(current, queue, kind),

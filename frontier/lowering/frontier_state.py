@@ -76,8 +76,6 @@ class FrontierState:
         Kinds of elements that it may hold here: usually one.
     dense : bool
         Whether a pull in its scope may leave it as a bitmap.
-    fixed : bool
-        Whether it is everything wherever it is used.
     few : bool
         Whether it only ever holds one vertex, and needs no queues as long as the graph has vertices.
     record : str
@@ -97,7 +95,6 @@ class FrontierState:
     bits: Var
     kinds: frozenset[str] = frozenset()
     dense: bool = False
-    fixed: bool = False
     few: bool = False
     record: str = ""
     places: dict[tuple[bool, int], int] = field(default_factory=dict)

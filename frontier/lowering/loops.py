@@ -61,6 +61,7 @@ class Program(Builder):
     given: FrontierState
     result: FrontierState
     made: FrontierState  # of the scope lowered last
+    whole: Step
     into: dict[Functor, str]
 
     def __init__(self, layout: Layout, schedule: ResolvedSchedule) -> None:
@@ -90,6 +91,7 @@ def lower(
     program = make(layout, chosen)
     functors = [fn for part in walk(step) for fn, _ in part.functors()]
     program.topology = sorted({name for fn in functors for name in effects(fn).topology})
+    program.whole = step
     program.into = dict(pair for part in walk(step) for pair in part.into_fields())
     _begin_loop(program)
     program.given = program.new_frontier()
@@ -185,19 +187,6 @@ def _dense(steps: tuple[Step, ...], schedule: ResolvedSchedule) -> bool:
     return False
 
 
-def _keeps(steps: tuple[Step, ...]) -> bool:
-    """Whether some steps leave their frontier as it is."""
-    return all(
-        step.own or step.passes_through or (bool(step.inner()) and not _feeds(step) and _keeps(step.inner()))
-        for step in steps
-    )
-
-
-def _feeds(step: Step) -> bool:
-    """Whether a loop takes its frontiers from elsewhere."""
-    return isinstance(step, Loop) and (step.take is not None or step.replay is not None)
-
-
 def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
     """A frontier of its own, holding what ``over`` names (nothing for loops fed by a pile or a record)."""
     current = b.new_frontier()
@@ -210,11 +199,13 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
     elif over in ("vertices", "edges"):
         kind = "vertex" if over == "vertices" else "edge"
         current.kinds = frozenset({kind})
-        current.fixed = _keeps(step.inner() or (step,))
         b.everything_in(current, kind)
     elif over in _piles(b):
         kind = b.pile(str(over))
         current.kinds = frozenset({kind})
+        if isinstance(step, Operator) and step is not b.whole and over not in step.fills():
+            b.borrow(current, kind, str(over))
+            return current
         b.copy(current, kind, b.state[f"pile:{over}"], b.state[f"held:{over}"], what=f"what {display_name(over)} holds")
     else:
         current.few = step.once_each  # what begins with one vertex does not grow

@@ -34,7 +34,6 @@ class Computing(Protocol):
     keeps_pairs: bool
     takes_order: bool
     divides: bool
-    has_rows: bool
 
     def start(self, step: Any, p: Any, f: Any, schedule: Any) -> Any:
         """Begin to run a step."""

@@ -333,15 +333,13 @@ class Problem:
 
     def _make_wide(self, name: str, made: Field, length: int) -> None:
         """A field of several values: a contiguous array of two dimensions."""
-        backend = self.graph.placement.backend
-        if not backend.has_rows:
-            raise FrontierError(
-                f"field {name!r}: graphs in parts, as on {backend.name!r}, have no fields of several values (shape=); "
-                "use the whole graph on one machine, as g.to('cpu')"
-            )
         assert made.dtype is not None
         if not made.plain:
             _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges", made.width)
+        divided = self.graph._topology.divided
+        if divided is not None and made.kind == "edge":
+            self.arrays[name] = divided.full(made.init, made.dtype, made.width)
+            return
         flat = self.graph.placement.memory.full(length * made.width, 0, made.dtype)
         self.arrays[name] = array = flat.reshape(length, made.width)
         array[...] = matching(made.init, array)

@@ -14,12 +14,7 @@ if TYPE_CHECKING:
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
-__all__ = ["LARGE", "ascending", "make_bitmap", "needs_edges", "pulled", "pulling", "pushing", "walked"]
-
-
-#: Where edges lie in the host's memory, a frontier with more than one of so many vertices is put in order, so that its
-#: lists are read nearly as they lie.
-LARGE = 16
+__all__ = ["make_bitmap", "needs_edges", "pulled", "pulling", "pushing", "walked"]
 
 
 def needs_edges(step: Advance, b: Builder) -> bool:
@@ -40,13 +35,6 @@ def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> 
         b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap")
         marks = b.divided("set_bits", bits, b.queue(current, "vertex"), current.count)
         b.phase(marks, title="mark the frontier in the bitmap")
-
-
-def ascending(b: Builder, current: FrontierState, edges: str) -> None:
-    """Make a frontier a list in the order of ids; then the sum of its degrees is known, unless all lists are short."""
-    with b.when(b.other_than(current, BITS)):
-        make_bitmap(b, current, "uint32")
-    b._queue_of_bits(current, edges)
 
 
 def pulled(b: Builder, target: FrontierState) -> list[Node]:

@@ -4,8 +4,6 @@ A quarter of the blocks, the *copiers*, copies the next window to a buffer in th
 lines of the cache. The link is busy all the time, and reads nothing twice. Meanwhile the other blocks process the
 window before, from its buffer. (Windows and a ring of buffers as in GFlow; there the host sends them, here the running
 kernel takes them, so nothing returns to the host between passes.)
-
-A pass over some vertices, in the order of ids, brings the windows in which there are any.
 """
 
 from __future__ import annotations
@@ -15,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.windows import COLUMNS, FIRST, FROM, RING, START, STOP, TO
-from frontier.lowering.ir import Assign, Call, Choice, Const, Expr, Item, Node, Value, both, equal, no
+from frontier.backends.windows import COLUMNS, FIRST, FROM, LAST, RING, START, STOP, TO
+from frontier.lowering.ir import Call, Choice, Expr, Item, Value, both, no
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
-    from frontier.lowering.frontier_state import FrontierState
 
 __all__ = ["Stream", "apart", "copies"]
 
@@ -29,9 +26,8 @@ __all__ = ["Stream", "apart", "copies"]
 #: while these wait for others.)
 ONE_IN = 4
 
-#: Windows are brought if the wanted lists are more than one of so many bytes that all have. (A gather in place reads a
-#: list by one lane, a few ids at a time, so that each line of the cache may come more than once.)
-WANTED = 2
+#: Bytes of a line of the cache.
+LINE = 128
 
 
 def copying(ahead: bool) -> Callable[..., Any]:
@@ -72,7 +68,6 @@ class Stream:
     Parameters
     ----------
     b : CudaProgram
-    current : FrontierState
     edges : {"out", "in"}
     renumbered, weighted : bool
         Whether the slots of in-edges, and the weights, go along; weights of renumbered edges are read where they are.
@@ -83,22 +78,13 @@ class Stream:
         How many windows there are.
     at : Var
         The window that is processed; from 0 on.
-    whole : Var
-        Whether the frontier has all vertices of the windows; otherwise it is a list in the order of ids.
     """
 
-    def __init__(
-        self, b: CudaProgram, current: FrontierState, edges: str, renumbered: bool, weighted: bool
-    ) -> None:
-        self._b, self._current, self._edges = b, current, edges
+    def __init__(self, b: CudaProgram, edges: str, renumbered: bool, weighted: bool) -> None:
+        self._b, self._edges = b, edges
         self._table = b.array(f"windows_{edges}", f"windows {edges}", "int64")
         self.number = b.input(f"windows_number_{edges}", f"windows_number {edges}", "windows")
-        self.at, self.whole = b.variable("window", "window"), b.variable("whole", "all vertices")
-        # Where the elements of the window that is processed begin, those of the next one, and those of that after it.
-        self._places = [b.variable(name, meaning) for name, meaning in (
-            ("window_first", "first element"), ("window_last", "element after the last"),
-            ("window_next", "element after the last of the next window"),
-        )]  # fmt: skip
+        self.at = b.variable("window", "window")
         ids, offsets = b.layout.ids, b.layout.offsets
         ends = "targets" if edges == "out" else "in_sources"
         if b.layout.frames is None:
@@ -119,47 +105,14 @@ class Stream:
         """An entry of the table of windows."""
         return Item(self._table, window * COLUMNS + column)
 
-    def wants_most(self) -> Expr:
-        """Whether the lists of a frontier in order have so much of all that windows bring them in less time.
-
-        Where degrees are not added up, lists are of about the same length.
-        """
-        count, column = (self._current.count, FIRST) if self._b.low_degree else (self._current.edges, START)
-        return count * WANTED > self.row(self.number, column) - self.row(Const(0), column)
-
-    def _place(self, window: Expr) -> Expr:
-        """Where the elements of a window begin; after the last one, where all end."""
-        first = self.row(Call("min", window, self.number), FIRST)
-        if self._current.fixed:
-            return first
-        queue = self._b.queue(self._current, "vertex")
-        return Choice(equal(self.whole, 1), first, Call("count_below", queue, self._current.count, first))
-
-    def begin(self) -> None:
-        """Begin with the first window."""
-        b = self._b
-        b.set(self.at, 0)
-        b.set(self.whole, Choice(b.all_of_its_own(self._current), 1, 0))
-        for number, var in enumerate(self._places):
-            b.set(var, self._place(Const(number)))
-
-    def onward(self) -> list[Node]:
-        """Nodes that go on to the next window."""
-        first, last, after = self._places
-        return [
-            Assign(first, last), Assign(last, after), Assign(self.at, self.at + 1),
-            Assign(after, self._place(self.at + 2)),
-        ]  # fmt: skip
-
     def vertices(self) -> dict[str, Value]:
         """Parameters for the vertices of the window that is processed: none after the last one, and for copiers."""
-        first, last, _ = self._places
         going = both(self.at < self.number, no(copies()))
         return {
-            "everything": True if self._current.fixed else equal(self.whole, 1),
-            "queue": self._b.queue(self._current, "vertex"),
-            "start": Choice(going, first, 0),
-            "total": Choice(going, last, 0),
+            "everything": True,
+            "queue": pointer(self._b.layout.ids, 0),  # there is none
+            "start": Choice(going, self.row(self.at, FIRST), 0),
+            "total": Choice(going, self.row(self.at, LAST), 0),
         }
 
     def lists(self, behind: int = 0) -> Call:
@@ -190,20 +143,18 @@ class Stream:
             return Call(f"packed_{frames}_at", self._frames, address)
         return pointer(dtype, address)
 
-    def copies(self, alone: bool = False) -> list[Call]:
-        """Calls that copy the next window, if it has elements; or ``alone``, by all blocks, the one of this number."""
-        return [self._copy(name, alone) for name in self._columns]
+    def copies(self, window: Expr, alone: bool = False) -> list[Call]:
+        """Calls that copy a window, if there is one of this number; by all blocks if ``alone``."""
+        return [self._copy(name, window, alone) for name in self._columns]
 
-    def _copy(self, name: str, alone: bool) -> Call:
+    def _copy(self, name: str, window: Expr, alone: bool) -> Call:
         dtype, key, role = self._columns[name]
-        size, window = np.dtype(dtype).itemsize, self.at if alone else self.at + 1
+        size = np.dtype(dtype).itemsize
         begin, end = (FROM, TO) if name == "ends" else (START, STOP)
         first = self.row(window, begin) * size
         words = self.row(window, end) * size - first + 7
         address = self._b.input(key, role)
-        first_element, last, after = self._places
-        wanted = first_element < last if alone else both(last < after, copies())
-        mine = both(window < self.number, wanted)
+        mine = window < self.number if alone else both(window < self.number, copies())
         given: dict[str, Value] = {
             "source": pointer("int64", address),
             "address": address,

@@ -8,6 +8,8 @@ blocks), ``appends`` (to the next frontier), ``queues`` (scans, copies, bitmaps)
 stage lists in shared memory) and ``steps`` (for single operators). ``runtime_words`` are sizes that they share with the
 host, ``names`` what else a kernel sees. ``guards`` calls functors that may raise.
 
+``plain`` compiles and launches kernels that are no loops of programs.
+
 ``from_disk`` is a run with edges on a disk, a kernel for each step and window; ``disk_windows`` says what these are.
 
 ``intrinsics`` and ``atomics`` are what numba-cuda lacks, ``numba_compat`` is what is changed in it. ``machine`` chooses

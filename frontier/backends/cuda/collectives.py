@@ -56,7 +56,6 @@ __all__ = [
     "block_prefix",
     "class_places",
     "copies",
-    "count_below",
     "count_marks",
     "culled",
     "empty_history",
@@ -90,19 +89,6 @@ def copying_blocks(one_in):
 def copies(one_in):
     """Whether this block is one of those that copy."""
     return block_index() < copying_blocks(one_in)
-
-
-@device
-def count_below(queue, count, bound):
-    """How many of ascending ids are below a bound."""
-    low, high = i64(0), i64(count)
-    while low < high:
-        middle = (low + high) >> i64(1)
-        if i64(queue[middle]) < bound:
-            low = middle + i64(1)
-        else:
-            high = middle
-    return low
 
 
 @device

@@ -28,12 +28,12 @@ from frontier.native import notice
 from frontier.native.cache import cache_folder, keep, kept, made_module, once
 from frontier.native.uninterrupted import apart
 
-__all__ = ["ENTRY", "binary", "is_made", "key_of", "module_of", "ptx_of"]
+__all__ = ["ENTRY", "binary", "compiling", "is_made", "key_of", "module_of", "ptx_of"]
 
 #: Name of every kernel.
 ENTRY = "frontier_loop"
 
-_lock, _compiler = threading.RLock(), threading.RLock()
+_lock, compiling = threading.RLock(), threading.RLock()
 _binaries: dict[str, bytes] = {}
 
 
@@ -134,7 +134,7 @@ def module_of(program: CudaProgram, functors: dict[str, Any]) -> ModuleType:
 
 def ptx_of(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> str:
     """The kernel's PTX; needs no GPU."""
-    with _compiler:  # of which another may be at work still, for a run that was interrupted
+    with compiling:  # of which another may be at work still, for a run that was interrupted
         return _ptx_of(program, capability, bounds)
 
 

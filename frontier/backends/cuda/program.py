@@ -15,7 +15,7 @@ import numpy as np
 
 from frontier.backends.cuda.printers import LeaderPrinter, ThreadPrinter
 from frontier.backends.cuda.runtime_words import FREE, NOTHING, PREFIX, START, scratch
-from frontier.lowering.frontier_state import ALL, IN, OUT, FrontierState, form
+from frontier.lowering.frontier_state import IN, OUT, FrontierState, form
 from frontier.lowering.ir import Call, Expr, Node, Phase, Var, equal, expression
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
@@ -177,10 +177,6 @@ class CudaProgram(Program):
     def all_of_its_own(self, current: FrontierState) -> Expr:
         """Whether a frontier has all vertices; on several GPUs, all those that this one owns."""
         return self.everything(current)
-
-    def some_of_all(self, current: FrontierState) -> Expr:
-        """Whether a frontier is a list or a bitmap of some vertices; several GPUs say the same."""
-        return self.other_than(current, ALL)
 
     def touched(self, name: str) -> tuple[Expr, Expr]:
         """On several GPUs: bytes that say which elements of a field a step has touched, and which blocks of them."""

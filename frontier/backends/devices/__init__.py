@@ -64,7 +64,6 @@ class DevicesBackend(Backend):
     massively_parallel = True
     reads_edges_from: tuple[str, ...] = ("host", "disk")
     keeps_pairs = True
-    has_rows = False
 
     def __init__(self, devices: tuple[int, ...] = (), chooses: bool = False) -> None:
         self.devices, self.chooses = devices, chooses

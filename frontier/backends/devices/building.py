@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.memory.placement import Placement
 
-__all__ = ["build", "whole"]
+__all__ = ["build", "share_of", "turns", "whole"]
 
 #: Edges that a GPU makes in one go, and edges of the rows that it sorts in one go.
 PIECE, BLOCK = 1 << 24, 1 << 27
@@ -70,7 +70,7 @@ def build(
     shares: Shares, place: Placement, memories: Sequence[Memory], *, directed: bool, duplicates: str, self_loops: str,
     labels: Any = None, vertices: Any = None,
 ) -> Graph:  # fmt: skip
-    """Build a graph whose edges are spread over several GPUs."""
+    """Build a graph whose edges are spread over several GPUs; or on one, if there is one memory only."""
     work = _Pieces(shares, memories, not directed and not shares.both_ways, self_loops)
     degree = work.survey()
     first = place.memory
@@ -92,14 +92,24 @@ def build(
     return graph
 
 
+def turns(count: int, parts: int) -> list[tuple[int, int]]:
+    """Cut the numbers of edges into ranges, each of which all parts make together."""
+    number = -(-count // (PIECE * parts))
+    return list(itertools.pairwise([count * turn // number for turn in range(number + 1)] if number else [0]))
+
+
+def share_of(turn: tuple[int, int], part: int, parts: int) -> tuple[int, int]:
+    """What a part makes of such a range."""
+    lo, hi = turn
+    return lo + (hi - lo) * part // parts, lo + (hi - lo) * (part + 1) // parts
+
+
 class _Pieces:
     """The edges in the order of their numbers, each piece made by all GPUs together."""
 
     def __init__(self, shares: Shares, memories: Sequence[Memory], both: bool, self_loops: str) -> None:
         self._shares, self.memories, self._both, self.self_loops = shares, tuple(memories), both, self_loops
-        turns = -(-shares.count // (PIECE * len(memories)))
-        cuts = [shares.count * turn // turns for turn in range(turns + 1)] if turns else [0]
-        self._turns = list(itertools.pairwise(cuts))
+        self._turns = turns(shares.count, len(memories))
         self.num_vertices = shares.num_vertices
         self.dtypes: dict[str, np.dtype[Any]] = {}
 
@@ -109,9 +119,8 @@ class _Pieces:
 
     def _made(self, part: int, lo: int, hi: int) -> Piece:
         """Make a part's share of a piece, on its GPU."""
-        parts, memory = len(self.memories), self.memories[part]
-        begin, end = (lo + (hi - lo) * share // parts for share in (part, part + 1))
-        shares = self._shares
+        memory, shares = self.memories[part], self._shares
+        begin, end = share_of((lo, hi), part, len(self.memories))
         if shares.make_on is not None:
             return shares.checked(shares.make_on(memory, begin, end), self.self_loops)
         piece = shares.checked(shares.make(begin, end), self.self_loops)
@@ -171,6 +180,8 @@ class _Pieces:
             arrays += [made.values[name].astype(dtype, copy=False) for name, dtype in self.dtypes.items()]
             if self._both:
                 arrays = _both_ways(xp, *arrays)
+            if len(starts) == 2:
+                return [arrays]  # all are its own
             owned = [xp.flatnonzero((arrays[0] >= a) & (arrays[0] < b)) for a, b in itertools.pairwise(starts.tolist())]
             return [[array[at] for array in arrays] for at in owned]
 
@@ -218,7 +229,7 @@ class _Rows:
             src, *values = (memory.moved(array) for array in piece)
             at = _places(memory.xp, self._cursor, src - self.first)
             for array, value in zip(self.arrays, values, strict=True):
-                array[at] = value
+                array.put(at, value)  # CuPy's array[at] = value takes fewer than 2**31 elements
         self.told = ()
 
     def sort(self, duplicates: str) -> None:
@@ -283,6 +294,7 @@ def _assembled(
     bounds = np.zeros(len(rows) + 1, np.int64)
     np.cumsum([len(each.arrays[0]) for each in rows], out=bounds[1:])
     how, first, n = Spread(work.memories, starts, bounds), place.memory, int(starts[-1])
+    alone = len(rows) == 1
     slots = offset_dtype(int(bounds[-1]))
     with first.using("the rows of a graph"):
         offsets = first.xp.zeros(n + 1, slots)
@@ -293,6 +305,10 @@ def _assembled(
         first.synchronize()
     made = []
     for dtype in (id_dtype(n), *work.dtypes.values()):
+        if alone:
+            with first.using("the rows of a graph"):
+                made.append(rows[0].arrays.pop(0).copy())  # without the room for what was dropped
+            continue
         array = how.empty(dtype)
 
         def put(part: int, array: Any = array) -> None:
@@ -307,7 +323,8 @@ def _assembled(
             offsets, made[0], values.pop("", None), directed=directed, labels=labels, vertices=columns, edges=values,
             placement=place,
         )  # fmt: skip
-    how.share_out(graph._topology, place)
+    if not alone:
+        how.share_out(graph._topology, place)
     graph._topology.derived["num_loops"] = sum(each.loops for each in rows)
     return graph
 

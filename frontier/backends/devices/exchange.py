@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from frontier.backends.devices.replicas import Replica
     from frontier.backends.ranks.exchange import Written
 
-__all__ = ["Outcome", "given_bytes", "merge", "own_values", "united"]
+__all__ = ["Outcome", "flat", "given_bytes", "merge", "own_values", "united"]
 
 #: Elements of a field, in ascending order or as a range, and their values.
 Change = tuple[Any, Any]
@@ -49,6 +49,11 @@ class Outcome:
     owned: dict[str, Change] = field(default_factory=dict)
 
 
+def flat(array: Any) -> Any:
+    """A field of which changes are merged: of one that has several values each, every value is an element here."""
+    return array.reshape(-1) if array.ndim > 1 else array
+
+
 def own_values(replica: Replica, array: Any, kind: str, f: Frontier) -> Change:
     """The values of a field that only owners write: those of a frontier's own vertices, or of all that is owned."""
     if kind == "vertex" == f.kind and not f.is_all:
@@ -70,7 +75,7 @@ def merge(replica: Replica, fields: Iterable[Written], told: list[Outcome]) -> N
     leaders = {each.with_ for each in fields}
     for each in sorted((each for each in fields if each.name in told[0].changed), key=lambda each: bool(each.with_)):
         parts = [tuple(map(moved, outcome.changed[each.name])) for outcome in told]
-        array = arrays[each.name]
+        array = flat(arrays[each.name])
         if each.with_ in chosen:
             _follow(array, parts, chosen[each.with_])
             continue

@@ -11,12 +11,14 @@ import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from frontier import tracing
 from frontier.backends.cuda.execution import CudaExecution
 from frontier.backends.devices import together
 from frontier.backends.devices.compaction import changed, marked
 from frontier.backends.devices.direction import Direction
-from frontier.backends.devices.exchange import Outcome, given_bytes, merge, own_values, united
+from frontier.backends.devices.exchange import Outcome, flat, given_bytes, merge, own_values, united
 from frontier.backends.devices.owners import kept_by_owners
 from frontier.backends.devices.replicas import Replica, replicas_of
 from frontier.backends.python.hosted import Hosted, alone
@@ -298,7 +300,9 @@ class _Part:
                 array = p.arrays[each.name]
                 ids = p.graph.id_dtype if plan.kinds[each.name] == "vertex" else p.graph.offsets.dtype
                 if each.name in plan.merged:
-                    made.changed[each.name] = changed(replica.memory, array, self._before.pop(each.name), ids)
+                    ids = ids if array.ndim == 1 else np.dtype(np.int64)
+                    before = flat(self._before.pop(each.name))
+                    made.changed[each.name] = changed(replica.memory, flat(array), before, ids)
                 else:
                     made.owned[each.name] = own_values(replica, array, plan.kinds[each.name], self._f)
             made.scalars = {name: p.scalars[name].copy() for name, _ in plan.step.partial()}

@@ -34,7 +34,7 @@ def kept_by_owners(program: Step, p: Problem, schedule: ResolvedSchedule) -> fro
     kept -= {name for pair in p._pairs for name in pair[:2]}
     for step in walk(program):
         given = schedule if step.schedule is None else step.schedule.over(schedule)
-        own = {step.near} if step.divides and not step.may_pull(given) else set()
+        own = {step.near} if step.divides and not (step.counted or step.may_pull(given)) else set()
         for fn, _ in step.functors():
             touched = effects(fn)
             if not (touched.exact and touched.writes_known):

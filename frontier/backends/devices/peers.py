@@ -30,7 +30,6 @@ from frontier.lowering.ir import (
     Var,
     both,
     cast,
-    differ,
     equal,
 )
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
@@ -189,10 +188,6 @@ class Peers(CudaProgram):
         first, end = self.own_range("vertex")
         return equal(current.count, end - first)
 
-    def some_of_all(self, current: FrontierState) -> Expr:
-        """Whether a list or a bitmap has not all vertices of all GPUs."""
-        return differ(self.size(current), self.capacity("vertex"))
-
     def single(self, current: FrontierState, vertex: Expr) -> None:
         """Make a frontier one vertex, which its owner has."""
         super().single(current, vertex)
@@ -276,6 +271,11 @@ class Peers(CudaProgram):
         """Make a frontier a copy of what a pile holds."""
         super().copy(current, kind, queue, count, after, what)
         pile = next(key for key, var in self.state.items() if var is queue).removeprefix("pile:")
+        self._set_sizes(current, self.held_in(pile), 0)
+
+    def borrow(self, current: FrontierState, kind: str, pile: str) -> None:
+        """Make a frontier what a pile holds, where that lies."""
+        super().borrow(current, kind, pile)
         self._set_sizes(current, self.held_in(pile), 0)
 
     def take(self, name: str, current: FrontierState) -> None:

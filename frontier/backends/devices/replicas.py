@@ -116,7 +116,7 @@ def _problem(p: Problem, g: Graph, first: bool, shared: frozenset[str]) -> Probl
         memory = g.placement.memory
         index, xp = int(getattr(memory, "index", 0)), memory.xp
         arrays = {
-            name: spread.seen_by(array, index) if name in shared else xp.empty(len(array), array.dtype)
+            name: spread.seen_by(array, index) if name in shared else xp.empty(array.shape, array.dtype)
             for name, array in p.arrays.items()
         }
         vars(made).update(arrays=arrays, scalars={name: value.copy() for name, value in p.scalars.items()})

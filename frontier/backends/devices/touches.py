@@ -53,6 +53,8 @@ class Touches:
     def __init__(self, program: Step, p: Problem, schedule: ResolvedSchedule) -> None:
         if checking():
             raise OneKernelError("FRONTIER_CHECK")
+        if any(field.width for field in p.fields.values()):
+            raise OneKernelError("fields of several values")
         self._vertex = {name for name, field in p.fields.items() if field.kind == "vertex"}
         self._combine: dict[Step, dict[str, str]] = {}
         self._leaders: dict[tuple[Step, str], str] = {}

@@ -59,7 +59,6 @@ class RanksBackend(Backend):
 
     keeps_pairs = True
     divides = True
-    has_rows = False
 
     def __init__(self, parts: int = 0, inner: str = "", shape: str = "") -> None:
         self.parts, self.inner, self.shape = parts, inner, shape

@@ -331,7 +331,7 @@ class Exchange:
         messages = [b"" if rank == self._rank else packed(sections(rank)) for rank in range(self._parts)]
         notes, came = self.rounds.deal(note, messages)
         own = sections(self._rank)
-        like = [(each.first, each.length, None if each.values is None else each.values.dtype, False) for each in own]
+        like = [(each.first, each.length, each.values, False) for each in own]
         told = [unpacked(message, like, self._memory) for message in came]
         told[self._rank] = [(each.ids, each.values) for each in own]
         return notes, told

@@ -153,6 +153,8 @@ def changes(p: Problem, before: dict[str, Before], stay: Container[str] = ()) ->
             bits = f"u{array.dtype.itemsize}"
             contiguous = namespace_of(new).ascontiguousarray  # one of two fields that lie side by side is not
             differ = contiguous(new).view(bits) != contiguous(old).view(bits)
+        if differ.ndim > 1:  # of several values, one at least
+            differ = differ.any(axis=1)
         changed = namespace_of(array).flatnonzero(differ)
         at = changed if ids is None else ids[changed]
         found[name] = at, new[changed]

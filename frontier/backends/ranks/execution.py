@@ -356,4 +356,4 @@ def _way(step: Step, schedule: ResolvedSchedule, inner: Placement, rows: int) ->
 
 def _checksum(*arrays: Any) -> tuple[Any, ...]:
     there = [np.ascontiguousarray(array) for array in arrays if array is not None]
-    return tuple((len(array), str(array.dtype), zlib.crc32(array.data)) for array in there)
+    return tuple((array.shape, str(array.dtype), zlib.crc32(array.data)) for array in there)

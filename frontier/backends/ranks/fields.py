@@ -76,7 +76,8 @@ class FieldInParts(NDArrayOperatorsMixin):
 
     def __repr__(self) -> str:
         if self.in_parts:
-            return f"<{len(self):,} entries of {self.dtype}, in {self._comm.size} parts>"
+            each = f"{self.shape[1]} values of {self.dtype}" if self.ndim > 1 else str(self.dtype)
+            return f"<{len(self):,} entries of {each}, in {self._comm.size} parts>"
         return repr(self._array)
 
     def __str__(self) -> str:
@@ -150,7 +151,7 @@ class FieldInParts(NDArrayOperatorsMixin):
     def _elementwise(self, ufunc: Any, inputs: tuple[Any, ...], into: Any = None) -> Any:
         """What becomes of each element, in parts: as a new array, or in place of one of the inputs; None: it cannot."""
         given = [each for each in inputs if isinstance(each, FieldInParts)]
-        alike = all(len(each) == len(self) and np.array_equal(each._bounds(), self._bounds()) for each in given)
+        alike = all(each.shape == self.shape and np.array_equal(each._bounds(), self._bounds()) for each in given)
         others = [each for each in inputs if not isinstance(each, FieldInParts) and np.ndim(each)]
         known = all(isinstance(each, np.ndarray) and each.shape == self.shape for each in others)
         in_place = into is None or (any(into is each for each in given) and into.in_parts)
@@ -160,7 +161,7 @@ class FieldInParts(NDArrayOperatorsMixin):
         parts = [_array_of(each)[own] if np.ndim(each) else each for each in inputs]
         if into is None:
             found = ufunc(*parts)
-            made = np.empty(len(self), found.dtype)
+            made = np.empty(self.shape, found.dtype)
             made[own] = found
             into = FieldInParts(f"{ufunc.__name__} of {self._label}", made, self._comm, self._bounds)
         else:
@@ -178,7 +179,7 @@ class FieldInParts(NDArrayOperatorsMixin):
 
     def _complete(self, root: int | None) -> None:
         """Tell all ranks, or one, what they do not know."""
-        comm, dtype, bounds = self._comm, self.dtype, self._bounds()
+        comm, bounds = self._comm, self._bounds()
         ranges = [(int(first), int(end - first)) for first, end in itertools.pairwise(bounds)]
         first, length = ranges[comm.rank]
         ids = np.flatnonzero(np.unpackbits(self._untold, count=length)) + first  # type: ignore[arg-type]
@@ -197,7 +198,7 @@ class FieldInParts(NDArrayOperatorsMixin):
                 comm.sent += len(message) * (comm.rank != root)
             for rank, each in enumerate(came):
                 if rank != comm.rank:
-                    ((at, values),) = unpacked(each, [(*ranges[rank], dtype, False)])
+                    ((at, values),) = unpacked(each, [(*ranges[rank], self._array, False)])
                     self._array[at] = values
         if root is None:
             self.known()

@@ -33,6 +33,8 @@ def partial(p: Problem, name: str, reduction: Any, mine: Frontier) -> Change:
     array, ids = p.arrays[name], mine.ids
     values = array[ids]
     some = values != np.asarray(reduction.identity(array.dtype)).astype(array.dtype)[()]
+    if some.ndim > 1:
+        some = some.any(axis=1)
     ids, values = ids[some], values[some]
     order = namespace_of(ids).argsort(ids)
     return ids[order].astype(np.int64), values[order]
@@ -43,7 +45,7 @@ def fold(array: NDArray[Any], reduction: Any, own: NDArray[Any], told: Iterable[
     wide = np.float64 if reduction.real(array.dtype) else np.int64
     combine = _COMBINED[reduction.runtime]
     xp = namespace_of(array)
-    total = xp.full(len(own), reduction.identity(array.dtype), wide)
+    total = xp.full((len(own), *array.shape[1:]), reduction.identity(array.dtype), wide)
     with np.errstate(all="ignore"):
         for ids, values in told:
             at = xp.searchsorted(own, ids)

@@ -2,15 +2,16 @@
 
 A message is a sequence of sections, each about elements of a range that sender and receiver know: a list of ids, which
 count from the begin of the range, a bitmap of it, or nothing if it is the whole range or the elements of the section
-before. Values follow one after another, or once if all are equal; integers that lie close together as how much they
-exceed the least, in fewer bytes. A section that seldom has elements may be *optional*: without any it takes no bytes,
-for the section before says whether it follows.
+before. Values, or rows of them, follow one after another, or one value if all are equal; integers that lie close
+together as how much they exceed the least, in fewer bytes. A section that seldom has elements may be *optional*:
+without any it takes no bytes, for the section before says whether it follows.
 
 Ids and values may lie on a GPU. They are packed there, so that only the bytes of a message go to the host and back.
 """
 
 from __future__ import annotations
 
+import math
 import struct
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -107,6 +108,7 @@ def _id_dtype(length: int) -> np.dtype[Any]:
 
 def _valued(values: NDArray[Any]) -> tuple[int, bytes]:
     xp = namespace_of(values)
+    values = values.reshape(-1)  # of rows, one after another
     bits = xp.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")  # by which NaNs are equal, 0 and -0 are not
     if len(bits) > 1 and bits[0] == bits[-1] and (bits == bits[0]).all():
         return _ONE, _bytes(values[:1])
@@ -131,29 +133,33 @@ def unpacked(
     Parameters
     ----------
     data : bytes-like
-    like : sequence of (first, length, dtype or None, optional)
-        The sections that it has.
+    like : sequence of (first, length, array or None, optional)
+        The sections that it has, with arrays whose elements are as their values.
     memory : Memory
         Where ids and values shall lie.
 
     Returns
     -------
     list of (ids, values)
-        Ids as int64, in ascending order; values are None where there is no dtype.
+        Ids as int64, in ascending order; values are None where there is no array.
     """
     xp = memory.xp
     nothing = xp.empty(0, np.int64)
+
+    def none_of(array: Any) -> Any:
+        return xp.empty((0, *array.shape[1:]), array.dtype)
+
     if not len(data):
-        return [(nothing, None if dtype is None else xp.empty(0, dtype)) for _, _, dtype, _ in like]
+        return [(nothing, None if array is None else none_of(array)) for _, _, array, _ in like]
 
     def read(dtype: Any, count: int, at: int) -> Any:
         return memory.moved(np.frombuffer(data, dtype, count, at))
 
     found: list[tuple[NDArray[Any], Any]] = []
     before, at, more = nothing, 0, 0
-    for first, length, dtype, optional in like:
+    for first, length, array, optional in like:
         if optional and not more:
-            found.append((nothing, None if dtype is None else xp.empty(0, dtype)))
+            found.append((nothing, None if array is None else none_of(array)))
             continue
         form, how, high, low = _HEAD.unpack_from(data, at)
         count, how, more = high << 32 | low, how & ~_MORE, how & _MORE
@@ -174,19 +180,26 @@ def unpacked(
         if form != _NONE:
             before = ids
         values = None
-        if how > _ONE:
-            least = np.frombuffer(data, dtype, 1, at)
-            at += least.nbytes
-            size = -(-count // 2) if how == _HALVES else count
-            given = read(_NARROW[max(how, _BYTES)], size, at)
-            at += given.nbytes
-            if how == _HALVES:
-                given = xp.ravel(xp.stack((given >> 4, given & 15), 1))[:count]
-            values = given.astype(dtype) + least[0]
-        elif dtype is not None:
-            values = read(dtype, 1 if how == _ONE else count, at)
-            at += values.nbytes
-            if how == _ONE:
-                values = xp.repeat(values, count)
+        if array is not None:
+            row = array.shape[1:]
+            values, at = _read_values(data, how, array.dtype, count * math.prod(row), at, memory)
+            values = values.reshape(count, *row)
         found.append((ids, values))
     return found
+
+
+def _read_values(data: Any, how: int, dtype: np.dtype[Any], count: int, at: int, memory: Memory) -> tuple[Any, int]:
+    """So many values of a message from a place on, and the place behind them."""
+    xp = memory.xp
+    if how > _ONE:
+        least = np.frombuffer(data, dtype, 1, at)
+        at += least.nbytes
+        narrow, size = _NARROW[max(how, _BYTES)], -(-count // 2) if how == _HALVES else count
+        given = memory.moved(np.frombuffer(data, narrow, size, at))
+        at += given.nbytes
+        if how == _HALVES:
+            given = xp.ravel(xp.stack((given >> 4, given & 15), 1))[:count]
+        return given.astype(dtype) + least[0], at
+    values = memory.moved(np.frombuffer(data, dtype, 1 if how == _ONE else count, at))
+    at += values.nbytes
+    return xp.repeat(values, count) if how == _ONE else values, at

@@ -193,7 +193,7 @@ class Mirrors:
         for each in groups:
             like += [(*self._range(self._bounds[f.kind], rank), None, False) for f in portions.get(each, ())]
             of_names = names.get(each, ())
-            like += [(*self._range(self.bounds_of(name), rank), self._p.arrays[name].dtype, False) for name in of_names]
+            like += [(*self._range(self.bounds_of(name), rank), self._p.arrays[name], False) for name in of_names]
         sections = iter(unpacked(message, like, self._memory))
         for each in groups:
             for parts in found.get(each, ()):

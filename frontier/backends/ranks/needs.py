@@ -44,7 +44,7 @@ class Needs:
 
 def names_of(step: Step) -> set[str]:
     """What its functors take of edges."""
-    return {name for fn, place in step.functors() if place == "edge" for name in arguments(fn, place)}
+    return {name for fn, place in step.functors() if place in ("edge", "edge value") for name in arguments(fn, place)}
 
 
 def needs(step: Step, p: Problem) -> Needs:

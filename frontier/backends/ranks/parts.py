@@ -178,16 +178,21 @@ class Divided:
             vertices=top.vertices, edges=columns,
         )  # fmt: skip
 
-    def full(self, init: Any, dtype: Any) -> Array:
-        """An array with an entry for each edge slot, of which those of the ranks in this process are written."""
-        made: Array = reserved(self.graph.num_slots, dtype)
+    def full(self, init: Any, dtype: Any, width: int = 0) -> Array:
+        """An array with an entry for each edge slot, of which those of the ranks in this process are written.
+
+        With ``width``, an entry is a row of so many values.
+        """
+        made: Array = reserved(self.graph.num_slots * (width or 1), dtype)
+        if width:
+            made = made.reshape(-1, width)
         for index in range(len(self.parts)):
             slots = self.slots(index)
             own = slice(slots.start, slots.stop)
             if isinstance(init, InParts):
                 made[own] = init._part(index)
             else:
-                made[own] = init if np.ndim(init) == 0 else init[own]
+                made[own] = init if np.ndim(init) < made.ndim else init[own]
         return made
 
     def _in_degree(self) -> Array:

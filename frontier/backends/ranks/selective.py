@@ -179,7 +179,7 @@ class Selective(Mirrors):
         for name, form in forms:
             array, own = self._p.arrays[name], self._range(self.bounds_of(name), rank)
             for at, where in enumerate(self._lists(rank, form)):
-                like.append((*(own if where is None else (0, len(where))), array.dtype, at > 0))
+                like.append((*(own if where is None else (0, len(where))), array, at > 0))
                 into.append((array, where))
         sections = unpacked(message, like, self._memory)
         for parts, (ids, _) in zip(found, sections, strict=False):

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Shown", "longest_whole"]
 
-#: Elements, where FRONTIER_RANKS_WHOLE says nothing.
+#: Values, where FRONTIER_RANKS_WHOLE says nothing.
 WHOLE = 1 << 22
 
 
@@ -95,7 +95,7 @@ class Shown:
         most = self.longest
         return [
             name for name, array in p.arrays.items()
-            if len(array) <= most or (id(array) in self._made and self._made[id(array)].stays_whole)
+            if array.size <= most or (id(array) in self._made and self._made[id(array)].stays_whole)
         ]  # fmt: skip
 
     def __reduce__(self) -> tuple[Any, ...]:

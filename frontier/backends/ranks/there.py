@@ -58,7 +58,7 @@ class There:
             self.problem = copy.copy(p)  # with the same scalars, which lie on the host everywhere
             vars(self.problem).update(
                 graph=self._graph(p.graph), piles={}, workspace={},
-                arrays={name: self._memory.xp.zeros(len(array), array.dtype) for name, array in p.arrays.items()},
+                arrays={name: self._memory.xp.zeros(array.shape, array.dtype) for name, array in p.arrays.items()},
             )  # fmt: skip
             self.problem._lay_pairs()
             self._memory.synchronize()  # parts that are threads go on in streams of their own, if they have any

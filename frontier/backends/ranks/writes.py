@@ -26,6 +26,12 @@ __all__ = ["check_writes", "written"]
 #: Atomic -> the combine of a field that is changed by no other means.
 _IMPLIED = {"add": "sum", "min": "min", "max": "max", "or": "or", "cas": "claim"}
 
+_HELP = "declare the field with combine=, which says how their changes are merged"
+_HELP_ROWS = (
+    "of a field of several values, changes are merged where a step makes them by one kind of atomic alone (add, min, "
+    "max or or); everything else is written at the vertex or edge on which the step runs"
+)
+
 
 def check_writes(step: Step, p: Problem) -> None:
     """Raise FunctorError if a step changes elements of several parts, and nothing says how changes are merged."""
@@ -63,12 +69,16 @@ def written(step: Step, p: Problem, in_blocks: bool = False) -> list[Written]:
                         f"{location(fn)} uses what atomic_add(p.{field}, ...) returns: other parts add there too, and "
                         "the sum is known when the step has ended: let the next step read it"
                     )
-                alike = touched.stored.get(field) == {"alike"}
-                combine = "" if alone else _combine(p, field, operations, alike)
+                rows = p.fields[field].width > 0
+                if rows:
+                    combine = "" if alone else _combine_rows(step, field, operations)
+                else:
+                    alike = touched.stored.get(field) == {"alike"}
+                    combine = "" if alone else _combine(p, field, operations, alike)
                 if combine is None:
                     raise FunctorError(
                         f"{location(fn)} writes p.{field} at {_worded(indices)}, which other parts may write too: "
-                        "declare the field with combine=, which says how their changes are merged"
+                        f"{_HELP_ROWS if rows else _HELP}"
                     )
                 if field not in found or combine or not indices <= found[field].indices:
                     before = found[field].indices if field in found else frozenset()
@@ -93,6 +103,12 @@ def _combine(p: Problem, name: str, operations: set[str], alike: bool) -> str | 
     if not operations:
         return "claim" if alike else None
     return _IMPLIED.get(min(operations)) if len(operations) == 1 else None
+
+
+def _combine_rows(step: Step, name: str, operations: set[str]) -> str | None:
+    """The same for a field of several values: parts tell whole rows, and do not say which values have changed."""
+    stored = any(name in effects(fn).stored for fn, _ in step.functors())
+    return _IMPLIED.get(min(operations)) if operations in ({"add"}, {"min"}, {"max"}, {"or"}) and not stored else None
 
 
 def _worded(indices: set[str]) -> str:

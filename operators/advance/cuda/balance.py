@@ -14,7 +14,7 @@ from frontier.lowering.frontier_state import ALL, BITS
 from frontier.lowering.ir import both
 from frontier.operators.advance.cuda import block, degree_classes, merge_path, thread, twc
 from frontier.operators.advance.cuda.edges import deduplication
-from frontier.operators.advance.edges import LARGE, ascending
+from frontier.operators.advance.edges import make_bitmap
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -26,8 +26,8 @@ __all__ = ["push"]
 #: A frontier of at most so many vertices, with so many edges each on average, is small.
 SMALL, EDGES = 65536, 16
 
-#: Where edges lie in the host's memory: a large frontier of more vertices is put in order.
-MANY = 4096
+#: Where edges lie in the host's memory: a frontier of more vertices, and more than one of so many, is put in order.
+MANY, ONE_IN = 4096, 16
 
 #: Balances that need no scan of the frontier's degrees.
 UNSCANNED = {"thread": thread, "block": block, "twc": twc, "degree_classes": degree_classes}
@@ -48,7 +48,7 @@ def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierS
     next_scan : {"out", "in", ""}
         Of which degrees the next step wants the prefix sum beside the ids of the new queue.
     """
-    if b.build.streams:
+    if b.build.streams and not b.shares:  # where GPUs share a push, its frontier comes from a bitmap, as a rule
         _ascending(step, b, source)
     balance = b.schedule.balance
     if balance == "auto" and b.low_degree:
@@ -78,6 +78,8 @@ def _ascending(step: Advance, b: CudaProgram, source: FrontierState) -> None:
     """
     if source.few or source.record:
         return
-    count, n = b.size(source), b.capacity("vertex")
-    with b.when(both(b.other_than(source, BITS), b.some_of_all(source), count > MANY, count > n // LARGE)):
-        ascending(b, source, step.edges)
+    n = b.capacity("vertex")
+    large = both(b.other_than(source, BITS, ALL), source.count > MANY, source.count > n // ONE_IN)
+    with b.when(large):
+        make_bitmap(b, source, "uint32")
+        b._queue_of_bits(source, step.edges)

@@ -1,0 +1,20 @@
+"""Whose turn it is in a search from both ends: that of the side which has less to do."""
+
+from __future__ import annotations
+
+__all__ = ["is_larger", "is_smaller", "never"]
+
+
+def is_smaller(p):
+    """1 if the search from the source goes on."""
+    return 1 if p.size <= p.size_back else 0
+
+
+def is_larger(p):
+    """1 if the search from the target goes on."""
+    return 1 if p.size > p.size_back else 0
+
+
+def never(p, v):
+    """False, to move the whole frontier to the pile."""
+    return False
