@@ -22,11 +22,14 @@ from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.disk import File
 
+#: Asked here: while a test runs, a double of CuPy stands for a GPU.
+SIMULATED = detection.simulated()
+
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows are small, so that there are several; what is not read of one is no vertex."""
-    monkeypatch.setattr(windows, "SLOTS", 16 if detection.simulated() else 256)
+    monkeypatch.setattr(windows, "SLOTS", 16 if SIMULATED else 256)
     monkeypatch.setattr(windows, "ALIGNED", 8)
     for name, value in (("ALIGNED", 8), ("PAGE", 32), ("GAP", 0), ("PIECE", 64), ("TOGETHER", 2)):
         monkeypatch.setattr(reading, name, value)
@@ -47,7 +50,7 @@ def there(cuda: Backend) -> Callable[[fr.Graph], fr.Graph]:
 
 
 def graphs(**options: Any) -> list[fr.Graph]:
-    few, most = (1, 9) if detection.simulated() else (6, 200)
+    few, most = (1, 9) if SIMULATED else (6, 200)
     return [*random_graphs(few, seed=7, min_vertices=most - 4, max_vertices=most, parallel=True, **options)]
 
 
@@ -57,7 +60,7 @@ FAST = ("bfs",)
 
 @pytest.mark.parametrize("name", [name if name in FAST else pytest.param(name, marks=SLOW) for name in RESULTS])
 def test_primitives(there: Callable[[fr.Graph], fr.Graph], name: str) -> None:
-    hub = () if detection.simulated() else (star().with_weights(np.ones(star().num_slots, np.int32)),)
+    hub = () if SIMULATED else (star().with_weights(np.ones(star().num_slots, np.int32)),)
     for g in (*graphs(weights=("int32",)), *hub):
         found, expected = (to_host(RESULTS[name](each)) for each in (there(g), g))
         if expected.dtype.kind == "f":
@@ -69,14 +72,14 @@ def test_primitives(there: Callable[[fr.Graph], fr.Graph], name: str) -> None:
 def test_gathers(there: Callable[[fr.Graph], fr.Graph]) -> None:
     names = ("total", "most", "least", "best", "some")
     for g in graphs(weights=("int32",), directed=True):
-        for f in (range(0, g.num_vertices, 3), None)[detection.simulated() :]:
+        for f in (range(0, g.num_vertices, 3), None)[SIMULATED :]:
             found = []
             for each in (there(g), g):
                 p = fr.Problem(each, **{name: fr.vertex("int64") for name in names}, any=fr.vertex("bool"))
                 if f is None:
                     PROGRAM(p)
                 else:
-                    for step in PROGRAM.steps[: 2 if detection.simulated() else None]:
+                    for step in PROGRAM.steps[: 2 if SIMULATED else None]:
                         step(p, fr.Frontier(each, f))
                 found.append({name: to_host(getattr(p, name)) for name in (*names, "any")})
             for name, values in found[0].items():
@@ -193,10 +196,10 @@ def number(p, src):  # type: ignore[no-untyped-def]
 
 
 def test_compressed(there: Callable[[fr.Graph], fr.Graph]) -> None:
-    for g in (*graphs(directed=True), star())[detection.simulated() :]:
+    for g in (*graphs(directed=True), star())[SIMULATED :]:
         far = there(g.compressed())
         assert far.placement.residence["edges"] == "disk"
-        if not detection.simulated():
+        if not SIMULATED:
             equal(to_host(fr.bfs(far, 0).level), fr.bfs(g, 0).level)
         equal(to_host(far.targets), g.targets)
         p = fr.Problem(far, total=fr.vertex("int64"))
