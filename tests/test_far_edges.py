@@ -21,6 +21,8 @@ from frontier.operators.advance.cuda import balance
 from frontier.operators.advance.heads import heads
 from frontier.program import execution
 
+#: Asked here: while a test runs, a double of CuPy stands for a GPU.
+SIMULATED = detection.simulated()
 SPLIT = pytest.param("auto", marks=pytest.mark.unsimulated("memory is of one kind there"))
 
 
@@ -29,7 +31,7 @@ def far(
     request: pytest.FixtureRequest, cuda: Backend, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[fr.Graph], fr.Graph]:
     """Move a graph to the GPU, its edges elsewhere; windows are small, so that there are several."""
-    monkeypatch.setattr(windows, "SLOTS", 64 if detection.simulated() else 256)
+    monkeypatch.setattr(windows, "SLOTS", 64 if SIMULATED else 256)
 
     def move(g: fr.Graph) -> fr.Graph:
         if request.param == "host":
@@ -42,7 +44,7 @@ def far(
 
 def star() -> fr.Graph:
     """A list for a whole block, and more than one window for it."""
-    return fr.star(40 if detection.simulated() else 3000)
+    return fr.star(40 if SIMULATED else 3000)
 
 
 #: What runs, and what of its result is compared; sums of floats with a tolerance.
@@ -67,9 +69,9 @@ SLOW = pytest.mark.unsimulated("takes a minute there")
 def test_primitives(far: Callable[[fr.Graph], fr.Graph], name: str) -> None:
     given = list(
         random_graphs(
-            1 if detection.simulated() else 6,
+            1 if SIMULATED else 6,
             seed=7,
-            max_vertices=30 if detection.simulated() else 200,
+            max_vertices=30 if SIMULATED else 200,
             parallel=True,
             weights=("int32",),
         )
@@ -120,7 +122,7 @@ def gathered(g: fr.Graph, f: fr.Frontier | None = None) -> dict[str, np.ndarray]
 @pytest.mark.parametrize("directed", [pytest.param(False, marks=SLOW), True])
 def test_gathers(far: Callable[[fr.Graph], fr.Graph], directed: bool) -> None:
     """All vertices, whose lists come in windows, and a frontier, whose lists are read where they are."""
-    scale = 4 if detection.simulated() else 11
+    scale = 4 if SIMULATED else 11
     g = fr.rmat(scale, 3, seed=3, weights=(1, 9), directed=directed)
     there = far(g)
     for some in (None, range(0, g.num_vertices, 3)):

@@ -22,11 +22,14 @@ from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.disk import File
 
+#: Asked here: while a test runs, a double of CuPy stands for a GPU.
+SIMULATED = detection.simulated()
+
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows are small, so that there are several; what is not read of one is no vertex."""
-    monkeypatch.setattr(windows, "SLOTS", 16 if detection.simulated() else 256)
+    monkeypatch.setattr(windows, "SLOTS", 16 if SIMULATED else 256)
     monkeypatch.setattr(windows, "ALIGNED", 8)
     for name, value in (("ALIGNED", 8), ("PAGE", 32), ("GAP", 0), ("PIECE", 64), ("TOGETHER", 2)):
         monkeypatch.setattr(reading, name, value)
@@ -47,7 +50,7 @@ def there(cuda: Backend) -> Callable[[fr.Graph], fr.Graph]:
 
 
 def graphs(**options: Any) -> list[fr.Graph]:
-    few, most = (1, 9) if detection.simulated() else (6, 200)
+    few, most = (1, 9) if SIMULATED else (6, 200)
     return [*random_graphs(few, seed=7, min_vertices=most - 4, max_vertices=most, parallel=True, **options)]
 
 
@@ -57,7 +60,7 @@ FAST = ("bfs",)
 
 @pytest.mark.parametrize("name", [name if name in FAST else pytest.param(name, marks=SLOW) for name in RESULTS])
 def test_primitives(there: Callable[[fr.Graph], fr.Graph], name: str) -> None:
-    hub = () if detection.simulated() else (star().with_weights(np.ones(star().num_slots, np.int32)),)
+    hub = () if SIMULATED else (star().with_weights(np.ones(star().num_slots, np.int32)),)
     for g in (*graphs(weights=("int32",)), *hub):
         found, expected = (to_host(RESULTS[name](each)) for each in (there(g), g))
         if expected.dtype.kind == "f":
@@ -69,14 +72,14 @@ def test_primitives(there: Callable[[fr.Graph], fr.Graph], name: str) -> None:
 def test_gathers(there: Callable[[fr.Graph], fr.Graph]) -> None:
     names = ("total", "most", "least", "best", "some")
     for g in graphs(weights=("int32",), directed=True):
-        for f in (range(0, g.num_vertices, 3), None)[detection.simulated() :]:
+        for f in (range(0, g.num_vertices, 3), None)[SIMULATED :]:
             found = []
             for each in (there(g), g):
                 p = fr.Problem(each, **{name: fr.vertex("int64") for name in names}, any=fr.vertex("bool"))
                 if f is None:
                     PROGRAM(p)
                 else:
-                    for step in PROGRAM.steps[: 2 if detection.simulated() else None]:
+                    for step in PROGRAM.steps[: 2 if SIMULATED else None]:
                         step(p, fr.Frontier(each, f))
                 found.append({name: to_host(getattr(p, name)) for name in (*names, "any")})
             for name, values in found[0].items():
@@ -87,6 +90,63 @@ def add(p, src, dst, edge, weight):  # type: ignore[no-untyped-def]
     fr.atomic_add(p.total, dst, src + weight)
     p.seen[edge] += 1
     return (src + dst) % 3 == 0
+
+
+def counted(p, edge, dst):  # type: ignore[no-untyped-def]
+    fr.atomic_add(p.total, dst, p.sum)
+    return 1 + edge % 2
+
+
+def around(p, src, dst):  # type: ignore[no-untyped-def]
+    found = 0
+    for s in fr.neighbours(p, src):
+        found += fr.source(p, s) * fr.target(p, s)
+    return found + dst
+
+
+def lower(p, src, dst):  # type: ignore[no-untyped-def]
+    return src < dst
+
+
+def odd(p, src, edge):  # type: ignore[no-untyped-def]
+    return (src + edge) % 2 == 1
+
+
+def test_steps_along_in_edges_and_over_edges(there: Callable[[fr.Graph], fr.Graph]) -> None:
+    """A functor may look for edges while a step walks along in-edges; a frontier of edges stays one."""
+    for g in graphs(directed=True):
+        found = []
+        for each in (there(g), g):
+            p = fr.Problem(each, total=fr.vertex("int64"), seen=fr.vertex("int64"))
+            fr.Gather(around, "sum", into="total", over="vertices")(p)
+            some = fr.advance(p, fr.Frontier(each, range(0, g.num_vertices, 2)), lower, output="edge")
+            same = fr.advance(p, some, visit, output=None)
+            left = fr.filter(p, same, odd)
+            ids = [sorted(to_host(f.ids).tolist()) for f in (some, same, left)]
+            found.append([to_host(p.total).tolist(), to_host(p.seen).tolist(), same.kind, *ids])
+        assert found[0] == found[1]
+
+
+def visit(p, src, dst):  # type: ignore[no-untyped-def]
+    fr.atomic_add(p.seen, dst, src + 1)
+
+
+def slot(p, edge, dst):  # type: ignore[no-untyped-def]
+    return edge + dst
+
+
+def test_sums_over_all_windows(there: Callable[[fr.Graph], fr.Graph]) -> None:
+    """A functor reads the scalar to which its values are reduced, as it was; prefix sums go on in the next window."""
+    g = fr.rmat(5, 3, seed=3) if SIMULATED else fr.rmat(9, 4, seed=3)
+    found = []
+    for each in (there(g), g):
+        p = fr.Problem(
+            each, total=fr.vertex("int64"), sum=fr.scalar("int64", 5), until=fr.edge("int64"), all=fr.scalar("int64")
+        )
+        fr.Reduce(counted, "sum", into="sum", over="edges")(p)
+        fr.Scan(slot, into="until", total="all", over="edges")(p)
+        found.append([to_host(p.total).tolist(), int(p.sum), to_host(p.until).tolist(), int(p.all)])
+    assert found[0] == found[1]
 
 
 def before(p, src, dst, weight):  # type: ignore[no-untyped-def]
@@ -136,10 +196,10 @@ def number(p, src):  # type: ignore[no-untyped-def]
 
 
 def test_compressed(there: Callable[[fr.Graph], fr.Graph]) -> None:
-    for g in (*graphs(directed=True), star())[detection.simulated() :]:
+    for g in (*graphs(directed=True), star())[SIMULATED :]:
         far = there(g.compressed())
         assert far.placement.residence["edges"] == "disk"
-        if not detection.simulated():
+        if not SIMULATED:
             equal(to_host(fr.bfs(far, 0).level), fr.bfs(g, 0).level)
         equal(to_host(far.targets), g.targets)
         p = fr.Problem(far, total=fr.vertex("int64"))
@@ -152,7 +212,7 @@ def test_lists_anywhere(there: Callable[[fr.Graph], fr.Graph], monkeypatch: pyte
     g = fr.rmat(5, 4, seed=2)
     equal(to_host(fr.triangles(there(g), per_vertex=True).per_vertex), fr.triangles(g, per_vertex=True).per_vertex)
     monkeypatch.setattr(disk_windows.limits, "free", lambda: (7, " under a limit"))
-    with pytest.raises(fr.FrontierMemoryError, match=r"looks for edges anywhere.*7 are free under a limit"):
+    with pytest.raises(fr.FrontierMemoryError, match=r"needs all edges at once.*7 are free under a limit"):
         fr.triangles(there(fr.rmat(5, 4, seed=3)))
 
 

@@ -165,7 +165,7 @@ def whole(g: Graph, role: str, array: NDArray[Any], step: Step) -> int:
     def make() -> tuple[Ring, int]:
         free, where = limits.free()
         if array.nbytes > free:
-            what = f"{step!r} looks for edges anywhere, so all {role} must be in the host's memory"
+            what = f"{step!r} needs all edges at once, so all {role} must be in the host's memory"
             raise lacking(FrontierMemoryError, array.nbytes, free, what, HELP, where)
         ring = Ring(pinned.buffer)
         addresses = ring.begin(0, [Part(role, array, 0, len(array))])

@@ -6,8 +6,8 @@ slots keep their numbers. So steps need no kernels of their own for this. All wi
 begins, so while one is processed, the next ones are read: the whole window, or the pages of the wanted lists, whichever
 takes less time. The GPU reads a window where it lies in the host's memory, as its link is much faster than a disk.
 
-Steps push: a search then reads each list once. Steps that look for edges anywhere, as Intersect does, have all edges
-brought to the host's memory, and say so if these do not fit.
+Steps push: a search then reads each list once. Steps that look for edges anywhere, as Intersect does, and prefix sums
+over edges have all edges brought to the host's memory, and say so if these do not fit.
 """
 
 from __future__ import annotations
@@ -100,10 +100,11 @@ class _Walk(Hosted):
         captures_of(inner)
         if not isinstance(f, Frontier):
             return self._run(inner, None, self._everything(step, inner, None))
-        if step.reads_lists or _looks_around(step):
+        if _wants_all(step):
             return self._run(inner, f, self._everything(step, inner, f.kind))
         if step.far and f.kind == "edge":
-            f = self._far_ends(step, f)
+            made = self._by_windows(step, inner, self._far_ends(step, f))
+            return f if step.passes_through else made
         if step.far or (f.kind == "edge" and _takes_edges(step)):
             return self._by_windows(step, inner, f)
         return self._run(inner, f, {})
@@ -127,7 +128,7 @@ class _Walk(Hosted):
         roles = set(code.program.inputs.values())
         if step.far == "dst" or kind == "edge":
             roles -= set(BY_IN_SLOT)
-        elif step.far == "src":
+        elif step.far == "src" and not _looks_around(step):
             roles -= {"targets", "targets words", "sources"}
         return {role: array_of(self.problem.graph, role) for role in EDGES if role in roles}
 
@@ -135,7 +136,7 @@ class _Walk(Hosted):
 
     def _everything(self, step: Any, inner: Any, kind: str | None) -> dict[str, int]:
         """Addresses of all edges in the host's memory, for a step that may look for any of them."""
-        if not _looks_around(step) and not step.reads_lists:
+        if not _wants_all(step):
             return {}
         wanted = self._wanted(step, inner, kind)
         return {role: whole(self.problem.graph, role, array, step) for role, array in wanted.items()}
@@ -152,6 +153,7 @@ class _Walk(Hosted):
             fixed = {"weights": whole(p.graph, "weights", wanted.pop("weights"), step)}
         parts = spans(p.graph, step, f)
         scalars: list[list[Any]] = [[] for _ in step.partial()]
+        given = {name: p.scalars[name][0] for name, _ in step.partial()}
         found: list[Any] = []
         with ring_of(p.graph) as ring:
             before = ring.read
@@ -162,6 +164,8 @@ class _Walk(Hosted):
                         ahead.append(ring.begin(len(ahead), parts[len(ahead)].columns(wanted)))
                     ring.wait(number)
                     mine = Frontier._of(p.graph, f.kind, ids=part.ids)
+                    for name, value in given.items():  # which functors may read: all windows see the same
+                        p.scalars[name][0] = value
                     made = self._run(inner, mine, {**fixed, **ahead[number]})
                     if not step.passes_through:
                         found.append(made.ids)
@@ -189,6 +193,11 @@ class _Walk(Hosted):
         if len(found) > 1 and kind == "vertex" and getattr(step, "unique", "claimed") != "claimed":
             ids = xp.unique(ids)
         return Frontier._of(self.problem.graph, kind, ids=ids)
+
+
+def _wants_all(step: Step) -> bool:
+    """Whether it looks for edges anywhere, or adds up over them: a sum of one window goes on in the next."""
+    return step.reads_lists or step.accumulates or _looks_around(step)
 
 
 def _looks_around(step: Step) -> bool:
