@@ -73,14 +73,15 @@ def decide(p, v):
 
 def decide_apart(p, v):
     """The same on a graph in parts, in which v finds out itself that a neighbour has joined."""
-    p.seen[v] = unclear(p, v)
-    if p.seen[v] == fr.degree(p, v):
-        p.rank[v] = IN
-        return False
-    if p.rank[fr.target(p, fr.neighbours(p, v).start + p.seen[v])] == IN:
-        p.rank[v] = OUT
-        return False
-    return True
+    for e in fr.neighbours(p, v):
+        u = fr.target(p, e)
+        if before(p, u, v):
+            if p.rank[u] != IN:
+                return True
+            p.rank[v] = OUT
+            return False
+    p.rank[v] = IN
+    return False
 
 
 def chosen(p, v):

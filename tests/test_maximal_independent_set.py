@@ -68,3 +68,8 @@ def test_parts() -> None:
 def test_real_graphs(compiled: Backend, real_graph: Any, name: str) -> None:
     with workers(2):
         check(compiled(real_graph(name)))
+
+
+def test_graphs_made_in_parts() -> None:
+    expected = fr.maximal_independent_set(fr.rmat(7, 8, seed=5)).mask
+    equal(np.asarray(fr.maximal_independent_set(fr.rmat(7, 8, seed=5, placement="ranks:3")).mask), expected)
