@@ -1,7 +1,7 @@
 """A shortest path between two vertices.
 
-Without weights, two breadth-first searches run, from the source and, against the edges, from the target (Pohl: Bi-
-directional search, 1971). The one whose frontier has fewer edges goes one level farther, until it reaches a vertex that
+Without weights, two breadth-first searches run, from the source and, against the edges, from the target (Pohl:
+Bi-directional search, 1971). The one with fewer edges to follow goes one level farther, until it reaches a vertex that
 the other has reached. Each knows all vertices within its depth, and they have not met before, so the depths add up to
 the length of a shortest path, and any vertex where they meet is on one. With weights, there are two searches on graphs
 of high degree, and one on others, which visits vertices in the order of their distance plus an estimate of what is left
