@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-__all__ = ["is_larger", "is_smaller", "never"]
+import frontier as fr
+
+__all__ = ["is_larger", "is_smaller", "never", "work"]
+
+
+def work(p, v):
+    """What it takes to process v."""
+    return 1 + fr.degree(p, v)
 
 
 def is_smaller(p):

@@ -125,7 +125,9 @@ def supports(g: Graph, schedule: Schedule | None = None) -> EdgeSupports:
     slots = here.edges[SLOT]
     count = here.placement.memory.full(g.num_slots, 0, np.int32)
     count[slots] = matching(p.support, slots)
-    slots = here.placement.memory.xp.sort(slots)
+    chosen = here.placement.memory.full(g.num_slots, False, np.bool_)
+    chosen[slots] = True
+    slots = here.placement.memory.xp.flatnonzero(chosen).astype(slots.dtype)  # in order, sooner than by sorting
     return EdgeSupports(slots, canonical(g, slots), count)
 
 

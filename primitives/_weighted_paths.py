@@ -21,7 +21,7 @@ from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.operators.order.loops import first_delta
 from frontier.primitives._arguments import check_lengths, values_of_vertices
-from frontier.primitives._both_ends import is_larger, is_smaller, never
+from frontier.primitives._both_ends import is_larger, is_smaller, never, work
 from frontier.primitives._paths import path_to
 from frontier.primitives.sssp import _dtype
 
@@ -111,11 +111,6 @@ def near(p, v):
 def near_back(p, v):
     """The same on the side of the target."""
     return p.left[v] <= p.reach_back * 1.0625 + p.width
-
-
-def work(p, v):
-    """What it takes to process v."""
-    return 1 + fr.degree(p, v)
 
 
 def length(p, v):

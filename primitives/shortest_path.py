@@ -1,7 +1,7 @@
 """A shortest path between two vertices.
 
 Without weights, two breadth-first searches run, from the source and, against the edges, from the target (Pohl:
-Bi-directional search, 1971). The one with the smaller frontier goes one level farther, until it reaches a vertex that
+Bi-directional search, 1971). The one with fewer edges to follow goes one level farther, until it reaches a vertex that
 the other has reached. Each knows all vertices within its depth, and they have not met before, so the depths add up to
 the length of a shortest path, and any vertex where they meet is on one. With weights, there are two searches on graphs
 of high degree, and one on others, which visits vertices in the order of their distance plus an estimate of what is left
@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives._arguments import named
-from frontier.primitives._both_ends import is_larger, is_smaller, never
+from frontier.primitives._both_ends import is_larger, is_smaller, never, work
 from frontier.primitives._paths import path_to
 from frontier.primitives._weighted_paths import AStar, MeetByWeight, Nearest, weighted_path
 from frontier.program.taking import at_graph
@@ -57,9 +57,14 @@ def meeting(p, v):
     return v if p.parent[v] >= 0 and p.child[v] >= 0 else FAR
 
 
-def one(p, v):
-    """1 for each vertex, to count the frontier."""
-    return 1
+def new(p, v):
+    """1 for a vertex that the other search has not reached."""
+    return 0 if p.parent[v] >= 0 and p.child[v] >= 0 else 1
+
+
+def more(p):
+    """How many vertices the searches have reached."""
+    return p.visited + p.found
 
 
 def deeper(p):
@@ -78,14 +83,15 @@ def finished(p):
 
 
 class Meet(fr.Enactor):
-    """Advance one search at a time, the one with the smaller frontier."""
+    """Advance one search at a time, the one that has less to do."""
 
     loop = fr.Loop(
         fr.Loop(
             fr.Take("front"),
             fr.Advance(visit, where=fresh, unique="claimed"),
             fr.Reduce(meeting, "min", into="middle"),
-            fr.Reduce(one, "sum", into="size"),
+            fr.Reduce(work, "sum", into="size"),
+            fr.Reduce(new, "sum", into="found"),
             fr.Split(never, rest="front"),
             times="ahead",
         ),
@@ -93,11 +99,12 @@ class Meet(fr.Enactor):
             fr.Take("front_back"),
             fr.Advance(visit_back, where=fresh_back, unique="claimed", edges="in"),
             fr.Reduce(meeting, "min", into="middle"),
-            fr.Reduce(one, "sum", into="size_back"),
+            fr.Reduce(work, "sum", into="size_back"),
+            fr.Reduce(new, "sum", into="found"),
             fr.Split(never, rest="front_back"),
             times="back",
         ),
-        fr.Set(depth=deeper, depth_back=deeper_back, ahead=is_smaller, back=is_larger),
+        fr.Set(depth=deeper, depth_back=deeper_back, visited=more, ahead=is_smaller, back=is_larger),
         times="limit",
         until=finished,
     )
@@ -173,26 +180,28 @@ def shortest_path(
 
 
 def _unweighted(g: fr.Graph, start: int, end: int, schedule: fr.Schedule | None) -> tuple[list[int], float, int]:
+    size, size_back = (1 + int(g.out_degree[v]) for v in (start, end))
     p = fr.Problem(
         g,
         parent=fr.vertex(g.id_dtype, -1),
         child=fr.vertex(g.id_dtype, -1),
         front=fr.pile(),
         front_back=fr.pile(),
-        size=fr.scalar("int64", 1),
-        size_back=fr.scalar("int64", 1),
+        size=fr.scalar("int64", size),
+        size_back=fr.scalar("int64", size_back),
         depth=fr.scalar("int64"),
         depth_back=fr.scalar("int64"),
-        ahead=fr.scalar("int64", 1),
-        back=fr.scalar("int64", 0),
+        found=fr.scalar("int64"),
+        visited=fr.scalar("int64", 1 + (start != end)),
+        ahead=fr.scalar("int64", int(size <= size_back)),
+        back=fr.scalar("int64", int(size > size_back)),
         middle=fr.scalar("int64", FAR if start != end else start),
         limit=fr.scalar("int64", 2 * g.num_vertices if start != end else 0),
     )
     p.parent[start], p.child[end] = start, end
     p.front, p.front_back = fr.Frontier(g, [start]), fr.Frontier(g, [end])
     Meet(p, schedule).run(fr.Frontier(g))
-    visited = int(g.placement.memory.xp.count_nonzero((p.parent & p.child) != -1))  # by one search or both
-    middle = int(p.middle)
+    middle, visited = int(p.middle), int(p.visited)
     if middle == FAR:
         return [], math.inf, visited
     return path_to(p.parent, middle) + path_to(p.child, middle)[-2::-1], int(p.depth + p.depth_back), visited

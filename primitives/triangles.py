@@ -81,8 +81,8 @@ def triangles(g: fr.Graph, *, per_vertex: bool = False, schedule: fr.Schedule | 
     g : Graph
         The direction of edges does not matter, parallel edges count as one, and self-loops not at all.
     per_vertex : bool
-        Whether to count them at each vertex as well. This takes two to three times as long, because each triangle is
-        added to three counters.
+        Whether to count them at each vertex as well. On a GPU this takes two to three times as long, because each
+        triangle is added to three counters.
     schedule : Schedule, optional
 
     Returns

@@ -62,6 +62,19 @@ def test_a_list_or_a_range_will_do():
     assert ids(fr.Frontier(g, [])) == ("vertex", [])
 
 
+@pytest.mark.parametrize("size", [3, 20, 5000])
+@pytest.mark.parametrize("kind", ["vertex", "edge"])
+def test_many_ids_and_few(backend, size, kind):
+    """They are put in order by sorting or by a mask, or are in order."""
+    g = backend(fr.path(1000))
+    some = np.random.default_rng(size).integers(0, 1000, size)
+    expected = sorted({*some.tolist()})
+    for given_ids in (some, some.astype(np.uint16), np.array(expected)):
+        f = fr.Frontier(g, given_ids, kind)
+        assert ids(f) == (kind, expected)
+        assert len(f) == len(expected)
+
+
 def test_text():
     g = fr.path(9)
     assert repr(fr.Frontier(g, [4])) == "Frontier(1 vertex: 4)"

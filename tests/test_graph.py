@@ -51,6 +51,11 @@ def test_out_weight(backend: Backend) -> None:
     equal(g.with_weights([0.5, 1.0, 2.0]).out_weight, [1.5, 0.0, 2.0, 0.0])
     equal(g.reordered([2, 0, 1, 3]).out_weight, [4.0, 3.0, 0.0, 0.0])
     assert g.with_weights(None).out_weight is None
+    for dtype in ("int8", "uint8", "int32", "uint64", "float32"):
+        equal(g.with_weights(np.array([100, 100, 27], dtype)).out_weight, [200.0, 0.0, 27.0, 0.0])
+    equal(g.with_weights(np.array([2**62, 2**62, -1])).out_weight, [2.0**63, 0.0, -1.0, 0.0])
+    equal(g.with_weights(np.array([2**63, 2**62, 1], np.uint64)).out_weight, [2.0**63 + 2.0**62, 0.0, 1.0, 0.0])
+    assert fr.path(1).with_weights(np.empty(0, np.int64)).out_weight.tolist() == [0.0]
 
 
 def test_in_degree_does_not_build_in_edges() -> None:

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from strategies import frontiers, graphs
 
 import frontier as fr
+from frontier.backends.field_copies import words_of
 
 counts = st.sampled_from(WORKERS)
 
@@ -206,3 +207,83 @@ def test_it_refuses(backend):
     q = problem(backend(fr.complete(3)))
     with pytest.raises(fr.FunctorError):
         fr.intersect(q, fr.Frontier.all(q.graph, "edge"), nothing, "sum", into="total")
+
+
+def adding(g):
+    return fr.Problem(
+        g,
+        low=fr.vertex("int32", 7),
+        high=fr.edge("uint64"),
+        bits=fr.edge("uint32"),
+        real=fr.vertex("float64"),
+        seen=fr.vertex("int64"),
+        last=fr.vertex("int64"),
+        total=fr.scalar("int64"),
+    )
+
+
+def add(p, u, v, w, uv, uw, vw):
+    """Fields that are only added to, one that is read, and one of which the old value is used."""
+    fr.atomic_add(p.low, w, -3)
+    fr.atomic_add(p.low, u, p.seen[v] + 1)
+    fr.atomic_add(p.high, uv, 2**40)
+    fr.atomic_add(p.high, vw, 1)
+    fr.atomic_add(p.bits, uw, 2**16)
+    fr.atomic_add(p.real, v, 0.5)
+    fr.atomic_add(p.seen, w, 0)
+    return fr.atomic_add(p.last, v, 0)
+
+
+def raises(p, u, v, w, uv):
+    fr.atomic_add(p.low, w, 1)
+    fr.atomic_add(p.high, uv, 1)
+    for i in range(0, 3, min(w % 5, 1)):
+        fr.atomic_add(p.last, w, i)
+
+
+ADD = fr.Intersect(add, "sum", into="total", over="edges")
+
+
+@pytest.mark.parametrize("edges", [None, 40, 2])
+@pytest.mark.parametrize("count", WORKERS)
+def test_workers_add_to_copies_of_their_own(count, edges):
+    """What a phase only adds to has a copy for each worker, unless its frontier is small."""
+    here = fr.rmat(6, 6, seed=3)
+    ids = np.random.default_rng(1).permutation(here.num_slots)[:edges]
+    p, q = adding(here.to("python")), adding(here)
+    with workers(count):
+        for _ in range(2):
+            fr.intersect(p, fr.Frontier(p.graph, ids, "edge"), add, "sum", into="total")
+            fr.intersect(q, fr.Frontier(here, ids, "edge"), add, "sum", into="total")
+            assert state(p) == state(q)
+
+
+def test_which_fields_have_copies(monkeypatch):
+    p = adding(fr.karate())
+    assert ADD.explain(p).count("add up the threads' copies") == len(("low", "high", "bits"))
+    for name in ("low", "high", "bits"):
+        assert f"writes p.{name}[" in ADD.explain(p).partition("add up")[2]
+    monkeypatch.setenv("FRONTIER_CHECK", "1")
+    assert "copies" not in fr.Intersect(add, "sum", into="total", over="edges").explain(p)
+
+
+@pytest.mark.parametrize("count", WORKERS)
+def test_what_a_failed_run_has_left_in_copies_does_no_harm(count):
+    here = fr.rmat(6, 6, seed=3)
+    every = fr.Frontier.all(here, "edge")
+    p, q, expected = adding(here), adding(here), adding(here.to("python"))
+    with workers(count):
+        with pytest.raises(fr.FunctorError):
+            fr.intersect(p, every, raises)
+        ADD(q)
+    ADD(expected)
+    assert state(q) == state(expected)
+
+
+def test_copies_are_limited():
+    """They are not made where there would be many more entries than edges, as on graphs of many vertices."""
+    g = fr.rmat(6, 6, seed=3)
+    assert words_of("copies vertex 8", g, 3) == 2 * g.num_vertices
+    assert words_of("copies edge 4", g, 2) == (g.num_slots + 1) // 2
+    assert words_of("copies vertex 8", g, 1) == 0
+    assert words_of("copies edge 4", g, 6) == 0

@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import types
 
-__all__ = ["Flags", "Half", "Locked", "Narrow", "Packed", "Rows", "Watched", "Wrapped", "pointer_type"]
+__all__ = ["Flags", "Half", "Locked", "Narrow", "Packed", "Rows", "Summed", "Watched", "Wrapped", "pointer_type"]
 
 
 class Flags(types.Type):
@@ -56,6 +56,14 @@ class Packed(types.Type):
         self.kinds = (types.CPointer(getattr(types, frames)), types.CPointer(types.uint32))
 
 
+class Summed(types.Type):
+    """A field to which a phase only adds: a pointer, and whether only one worker changes what is there."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(name=f"summed({inner})")
+        self.inner, self.dtype = inner, inner.dtype
+
+
 class Rows(types.Type):
     """Pointer to a field of several values, which are indexed in pairs: ``p.h[v, i]``."""
 
@@ -100,6 +108,8 @@ def pointer_type(dtype: str) -> Any:
         return Half(*(getattr(types, name) for name in dtype.split("_")[1:]))
     if dtype.startswith("locked_"):
         return Locked(*dtype.split("_")[1:])
+    if dtype.startswith("summed_"):
+        return Summed(pointer_type(dtype.removeprefix("summed_")))
     if dtype.startswith("packed_"):
         return Packed(dtype.removeprefix("packed_"))
     number = getattr(types, dtype.removeprefix("wide_"))

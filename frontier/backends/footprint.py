@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontier.backends import tables
+from frontier.backends import field_copies, tables
 from frontier.backends.base import Backend
 from frontier.backends.workspace import roles, wanted
 from frontier.graph.copies import outline
@@ -124,6 +124,8 @@ def _arrays(program: Program, g: Graph) -> Iterator[Array]:
         array = wanted(role, g)
         if role.startswith("tables "):  # for in-lists as for out-lists, because these would have to be made
             yield name, "marks", threads.num_threads() * 2 * tables.of_thread(g, "out")
+        if role.startswith("copies "):
+            yield name, "marks", field_copies.words_of(role, g, threads.num_threads())
         if array is not None:
             # Each thread has places of its own; for a small graph there is one thread, so this is the most.
             yield name, array[0], array[1] * (threads.num_threads() if role == "places" else 1)

@@ -15,7 +15,7 @@ from numba import types
 from numba.core.errors import TypingError
 
 from frontier.backends import least
-from frontier.backends.elements import Locked, Rows, Wrapped
+from frontier.backends.elements import Locked, Rows, Summed, Wrapped
 from frontier.functors import adjacency, atomics, numbers
 from frontier.functors.numbers import refused_float
 
@@ -85,7 +85,7 @@ def register(
         ``overload(function)`` decorates an implementation for the target.
     operations : namespace
         ``fetch_add, fetch_min, fetch_max, fetch_or, exchange`` (pointer, index, value) and ``compare_exchange``
-        (pointer, index, expected, value), each giving the old value.
+        (pointer, index, expected, value), each giving the old value. ``add_summed`` where there are such fields.
     jit : callable
         Makes a function callable from compiled code of the target.
     intrinsic : callable
@@ -110,9 +110,10 @@ def _atomics(overload: Any, operations: SimpleNamespace, pairs: Any) -> None:
                 raise TypingError(refusal)
             if isinstance(field, Locked):
                 return _of_locked(field, name, pairs)
+            act = operations.add_summed if isinstance(field, Summed) else operation
             if _narrow(field):  # as a read gives it
-                return lambda field, index, value: np.int64(operation(field, index, value))
-            return lambda field, index, value: operation(field, index, value)
+                return lambda field, index, value: np.int64(act(field, index, value))
+            return lambda field, index, value: act(field, index, value)
 
         overload(getattr(atomics, f"atomic_{name}"))(implement)
 

@@ -161,6 +161,8 @@ class LoopExecution:
             return self._local(name, role)
         if role.startswith("table"):
             return self._of_tables(role)
+        if role.startswith("copies "):
+            return self._of_copies(name, role)
         if role.startswith("number "):
             return int(role.split()[1])
         if role.startswith("row "):
@@ -182,6 +184,10 @@ class LoopExecution:
 
     def _of_tables(self, role: str) -> int:
         """What a role asks for of the tables that workers have; see :mod:`frontier.backends.tables`."""
+        raise NotImplementedError
+
+    def _of_copies(self, name: str, role: str) -> int:
+        """Address of the copies of a field that workers add to; 0 if they are to add to the field itself."""
         raise NotImplementedError
 
     def _of_windows(self, role: str) -> int:

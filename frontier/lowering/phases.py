@@ -6,7 +6,7 @@ The function of a phase is a kernel (:mod:`frontier.lowering.kernels`); its argu
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from frontier.functors.adjacency import hidden
@@ -53,6 +53,8 @@ class Phases(Variables):
     functions : list of Kernel
     checks : bool
         Whether functors check every access to a field.
+    summed : set of str
+        Fields of which workers have copies in some phase, as :class:`frontier.operators.shared.cpu_copies.Copies`.
     topology : list of str
         Arrays of the graph that functors ask for, which get them as hidden fields of the problem.
     """
@@ -65,6 +67,7 @@ class Phases(Variables):
         self.combines: dict[Functor, set[str]] = {}
         self.functions: list[Kernel] = []
         self.topology: list[str] = []
+        self.summed: set[str] = set()
         self.checks = checking()
         self.needs_in = False  # in-lists from the start
         self.needs_in_edges = False  # the permutation too
@@ -128,11 +131,11 @@ class Phases(Variables):
         self.functor(fn)
         return list(self.functors).index(fn)
 
-    def problem(self) -> Expr:
-        """The problem as functors see it."""
+    def problem(self, instead: Mapping[str, Expr] | None = None) -> Expr:
+        """The problem as functors see it, with something else for some of its fields."""
         numbers = {name: number for number, name in enumerate(self.checked_fields())}
         values = [
-            Call(f"checked_{numbers[name]}", value, length) if length is not None else value
+            Call(f"checked_{numbers[name]}", value, length) if length is not None else (instead or {}).get(name, value)
             for name, value, length in self._fields()
         ]
         return Call("P", *values) if values else Call("P", 0)
@@ -180,6 +183,7 @@ class Phases(Variables):
         several = dict(self.layout.widths)
         needed = (name for name in fields if self.layout.pair(name) is not None or name in several)
         found = sorted({self.layout.seen(name) for name in needed})
+        found += sorted({f"summed_{self.layout.seen(name)}" for name in self.summed})
         return [*found, *([f"packed_{self.layout.frames}"] if self.layout.frames else [])]
 
     def _length(self, name: str, kind: str) -> Expr | None:
@@ -210,8 +214,9 @@ class Phases(Variables):
         return FunctorName(self.functor(fn))
 
     def kernel(
-        self, stem: str, factory: Callable[..., Any], given: dict[str, Value], **constants: Constant
-    ) -> Call:
+        self, stem: str, factory: Callable[..., Any], given: dict[str, Value],
+        instead: Mapping[str, Expr] | None = None, /, **constants: Constant,
+    ) -> Call:  # fmt: skip
         """Add the function of a phase that a factory makes for some constants: the call of it.
 
         The function is ``phase(p, C, slot, w, W, ...)``: the problem as functors see it, the counters and the offset of
@@ -227,6 +232,8 @@ class Phases(Variables):
         given : dict
             Name of a parameter of its own -> the expression that it is called with. Those that are not named are 0: the
             constants leave out what would use them.
+        instead : dict, optional
+            Name of a field -> what functors see of it in this phase.
         **constants
             What the factory is called with: numbers, strings, and functions as :class:`Made` or :meth:`calling` say.
         """
@@ -234,7 +241,8 @@ class Phases(Variables):
         assert set(given) <= set(names), (factory, sorted(set(given) - set(names)))
         made = Kernel(self.name(stem), Made(factory, constants))
         self.functions.append(made)
-        return Call(made.name, self.problem(), WORDS, SLOT, WORKER, WORKERS, *(given.get(name, 0) for name in names))
+        own = (given.get(name, 0) for name in names)
+        return Call(made.name, self.problem(instead), WORDS, SLOT, WORKER, WORKERS, *own)
 
     def width_over(self, over: int | str | None) -> int:
         """Values that each vertex has in the field of that name; 0 if ``over=`` is a count."""

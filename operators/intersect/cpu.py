@@ -18,6 +18,7 @@ from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS
 from frontier.operators.elementwise.cpu import reduce_by
+from frontier.operators.shared.cpu_copies import Copies
 from frontier.operators.shared.phases import combining, frontier
 
 if TYPE_CHECKING:
@@ -142,9 +143,14 @@ def lower(step: Intersect, b: Builder, current: FrontierState) -> None:
         if constants["real"]:
             given["F"] = FLOATS
     value = b.calling(step.fn, "common", ends, VALUE if reduces else "")
-    made = b.kernel(f"intersect_{step.fn.__name__}", intersecting, given, value=value, **constants)
+    copies = Copies(b, step.fn, current.count)
+    copies.clear()
+    made = b.kernel(
+        f"intersect_{step.fn.__name__}", intersecting, given, copies.fields(), value=value, **constants
+    )  # fmt: skip
     title = "intersect: find the common neighbours of both ends"
     if step.reduction is not None and step.into is not None:
         reduce_by(b, made, step.reduction, step.into, title, step.fn)
     else:
         b.phase(made, (), title, [step.fn])
+    copies.add_up()

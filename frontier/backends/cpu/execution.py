@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from frontier.backends import tables, workspace
+from frontier.backends import field_copies, tables, workspace
 from frontier.backends.codes import ABORTED, LEFT
 from frontier.backends.cpu import runtime_words as sizes
 from frontier.backends.cpu.code import compiled, is_known
@@ -102,6 +102,10 @@ class CpuExecution(LoopExecution):
     def _local(self, name: str, role: str) -> int:
         each = self._p.graph.num_vertices if role == "places" else sizes.LOCAL
         return self._workspace.address(name, role, self._table.workers * each)
+
+    def _of_copies(self, name: str, role: str) -> int:
+        length = field_copies.words_of(role, self._p.graph, self._table.workers)
+        return self._workspace.address(name, "words", length) if length else 0
 
     def _of_tables(self, role: str) -> int:
         what, edges = role.split()

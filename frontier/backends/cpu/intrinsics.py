@@ -15,10 +15,11 @@ from numba.extending import intrinsic, models, register_model
 
 from frontier.backends import packed, pairs
 from frontier.backends.cpu.runtime_words import DTYPES
-from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, pointer_type
+from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, Summed, pointer_type
 
 __all__ = [
     "POINTERS",
+    "add_summed",
     "clock",
     "compare_exchange",
     "exchange",
@@ -68,6 +69,27 @@ class _LockedModel(models.StructModel):
         super().__init__(manager, fe_type, list(zip(("key", "other", "locks"), fe_type.kinds, strict=True)))
 
 
+@register_model(Summed)
+class _SummedModel(models.StructModel):
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, [("pointer", fe_type.inner), ("alone", types.int64)])
+
+
+def _summed(_: Any, kind: Any) -> Any:
+    """From an address, and whether only one worker changes what is there, to a field that is only added to."""
+
+    @intrinsic
+    def make(typingctx: Any, address: Any, alone: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            made = ir.Constant(context.get_value_type(kind), ir.Undefined)
+            place = builder.inttoptr(args[0], context.get_value_type(kind.inner))
+            return builder.insert_value(builder.insert_value(made, place, 0), args[1], 1)
+
+        return kind(types.int64, types.int64), generate
+
+    return make
+
+
 def _pointer_to(made: Any) -> Any:
     @intrinsic
     def pointer(typingctx: Any, address: Any) -> Any:
@@ -86,7 +108,7 @@ class _Pointers(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         kind = pointer_type(name)
-        own: dict[type, Any] = {Locked: pairs.locked, Packed: packed.assembled}
+        own: dict[type, Any] = {Locked: pairs.locked, Packed: packed.assembled, Summed: _summed}
         make = own.get(type(kind))
         self[name] = made = _pointer_to(kind) if make is None else make(intrinsic, kind)
         return made
@@ -127,6 +149,31 @@ fetch_min = _read_modify_write("fetch_min", ("min", "umin"), "fmin")
 fetch_max = _read_modify_write("fetch_max", ("max", "umax"), "fmax")
 fetch_or = _read_modify_write("fetch_or", ("or", "or"), None)
 exchange = _read_modify_write("exchange", ("xchg", "xchg"), "xchg")
+
+
+@intrinsic
+def add_summed(typingctx: Any, field: Any, index: Any, value: Any) -> Any:
+    """The same as ``fetch_add``, without an atomic where no other worker changes what is there."""
+    if not isinstance(field, Summed):
+        return None
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        pointer, alone = (builder.extract_value(args[0], i) for i in range(2))
+        place = builder.gep(pointer, [args[1]])
+        with builder.if_else(builder.icmp_signed("!=", alone, ir.Constant(alone.type, 0))) as (yes, no):
+            with yes:
+                old = builder.load(place)
+                builder.store(builder.add(old, args[2]), place)
+                from_yes = builder.block
+            with no:
+                found = builder.atomic_rmw("add", place, args[2], "monotonic")
+                from_no = builder.block
+        result = builder.phi(old.type)
+        result.add_incoming(old, from_yes)
+        result.add_incoming(found, from_no)
+        return result
+
+    return field.dtype(field, types.intp, field.dtype), generate
 
 
 @intrinsic

@@ -285,6 +285,28 @@ def combined_float(F, slot, W, op, result):
     return result
 
 
+# ---- copies of fields --------------------------------------------------------------------------------------
+
+
+@gives()
+def clear_copy(w, W, copies, length):
+    """Begin with 0 in a worker's copy of a field; worker 0 has the field itself."""
+    first = (w - 1) * length
+    if w > 0:
+        for i in range(first, first + length):
+            copies[i] = 0
+
+
+@gives()
+def add_copies(w, W, field, copies, length):
+    """Add all copies to the field."""
+    first, last = share(length, w, W)
+    for other in range(W - 1):
+        begin = other * length
+        for i in range(first, last):
+            field[i] += copies[begin + i]
+
+
 # ---- queues and bitmaps --------------------------------------------------------------------------------
 
 
