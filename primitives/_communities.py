@@ -16,7 +16,7 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number, check_weights
-from frontier.primitives._tables import FREE, find, refuse_parts
+from frontier.primitives._tables import FREE, find
 from frontier.primitives._tallies import fields_of_tallies
 
 if TYPE_CHECKING:
@@ -160,7 +160,6 @@ def check(g: Graph, who: str, resolution: float, seed: int) -> None:
     """Raise GraphError for a graph or arguments with which communities cannot be found."""
     check_number("resolution", resolution, lambda x: 0 <= x < np.inf, "it must be finite and not negative")
     check_number("seed", seed, lambda x: abs(x) < 2**62 and x == int(x), "a whole number of 62 bits")
-    refuse_parts(g, who)
     if not g.symmetric:
         raise GraphError(f"{who} needs an undirected graph: fr.from_edges(..., directed=False) makes one")
     check_weights(g, who)

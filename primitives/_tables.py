@@ -8,15 +8,11 @@ all are different (Knuth: The art of computer programming, volume 3, 1998, secti
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import frontier as fr
-from frontier.errors import GraphError
+from frontier.graph.graph import Graph
+from frontier.program.schedule import Schedule
 
-if TYPE_CHECKING:
-    from frontier.graph.graph import Graph
-
-__all__ = ["FREE", "clear", "find", "refuse_parts"]
+__all__ = ["FREE", "clear", "find", "in_one_piece"]
 
 #: What a slot holds that no value has taken.
 FREE = -1
@@ -45,7 +41,14 @@ def find(p, first, size, value):
             slot = first
 
 
-def refuse_parts(g: Graph, who: str) -> None:
-    """Raise GraphError for a graph in parts: no part may claim slots that depend on what it finds there."""
-    if g.placement.divides:
-        raise GraphError(f"{who} does not run on the ranks backend: use g.to('cpu') or g.to('cuda')")
+def in_one_piece(g: Graph, schedule: Schedule | None) -> tuple[Graph, Schedule | None]:
+    """Return a graph in parts as a whole, as no part may claim slots that depend on what it finds there.
+
+    Each process runs the program, or the first of several GPUs does. Processes must find the same, so they run it with
+    one thread each.
+    """
+    if not g.placement.divides:
+        return g, schedule
+    if g.placement.massively_parallel and "cuda" in g.placement.name:
+        return g.to(f"cuda{g.placement.memory.part}"), schedule
+    return g.to("cpu"), (schedule or Schedule()).replace(deterministic=True)

@@ -29,7 +29,7 @@ from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number
 from frontier.primitives._communities import classes, due, moves, wake
 from frontier.primitives._oriented import at_hand
-from frontier.primitives._tables import clear, find, refuse_parts
+from frontier.primitives._tables import clear, find, in_one_piece
 from frontier.program.problem import Field
 from frontier.registry import Argument, Plan, primitive
 
@@ -297,19 +297,19 @@ def label_propagation(
     Raises
     ------
     GraphError
-        If an argument is invalid; on the ranks backend for ``method="asynchronous"``, and for a directed graph that was
-        made in parts.
+        If an argument is invalid.
 
     Notes
     -----
-    O(n + m) expected work in each round. A directed graph is copied with edges in both directions.
+    O(n + m) expected work in each round. A directed graph is copied with edges in both directions, for which each
+    process needs all of a graph in parts, as also for ``method="asynchronous"``.
     """
     if method not in METHODS:
         raise GraphError(f"method={method!r}: choose from {', '.join(METHODS)}")
     check_number("seed", seed, lambda x: abs(x) < 2**62 and x == int(x), "a whole number of 62 bits")
     check_number("max_iterations", max_iterations, lambda x: 0 <= x < 2**62 and x == int(x), "a whole number from 0")
     if method == "asynchronous":
-        refuse_parts(g, "label_propagation(method='asynchronous')")
+        g, schedule = in_one_piece(g, schedule)
     h = both_ways(g)
     program, rounds, changes = _ROUNDS[method]
     more = _classes(h, seed) if program is Asynchronous else {}
@@ -325,7 +325,7 @@ def both_ways(g: fr.Graph) -> fr.Graph:
     """Return a directed graph with the reverse of every edge added; an undirected graph as it is."""
     if g.symmetric:
         return g
-    here = g if g.placement.edges is None else at_hand(g)  # of a graph in parts this is refused
+    here = at_hand(g)
     xp = here.placement.memory.xp
     src = xp.concatenate([here.sources, here.targets])
     dst = xp.concatenate([here.targets, here.sources])

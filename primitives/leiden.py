@@ -36,7 +36,7 @@ from frontier.primitives._communities import (
     tally,
     weighted,
 )
-from frontier.primitives._tables import FREE
+from frontier.primitives._tables import FREE, in_one_piece
 from frontier.primitives._tallies import LARGE, large, tallied
 from frontier.primitives.louvain import TOLERANCE, local_moving
 from frontier.program.problem import Field
@@ -183,17 +183,18 @@ def leiden(
     Raises
     ------
     GraphError
-        If the graph is directed or on the ranks backend, weights are not finite, or an argument is invalid.
+        If the graph is directed, weights are not finite, or an argument is invalid.
     NegativeWeightError
         If a weight is negative.
 
     Notes
     -----
     O(n + m) expected work for each round of moves; usually there are some dozens. Without weights, or with integers,
-    results depend on the seed only, on one kind of backend. Sums of floats are rounded differently in every parallel
-    run, so that decisions may differ.
+    results depend on the seed only. Sums of floats are rounded differently in every parallel run, so that decisions may
+    differ. Of a graph in parts, each process, or the first of several GPUs, needs all edges.
     """
     check(g, "leiden", resolution, seed)
+    g, schedule = in_one_piece(g, schedule)
     check_number("iterations", iterations, lambda x: 0 < x < 2**31 and x == int(x), "a whole number from 1")
     h, levels = weighted(g), 0
     label = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype)

@@ -39,7 +39,7 @@ from frontier.primitives._communities import (
     wake,
     weighted,
 )
-from frontier.primitives._tables import FREE
+from frontier.primitives._tables import FREE, in_one_piece
 from frontier.primitives._tallies import LARGE, large, tallied
 from frontier.program.step import Step
 from frontier.registry import Argument, primitive
@@ -192,17 +192,18 @@ def louvain(
     Raises
     ------
     GraphError
-        If the graph is directed or on the ranks backend, weights are not finite, or an argument is invalid.
+        If the graph is directed, weights are not finite, or an argument is invalid.
     NegativeWeightError
         If a weight is negative.
 
     Notes
     -----
     O(n + m) expected work for each round of moves; usually there are some dozens. Without weights, or with integers,
-    results depend on the seed only, on one kind of backend. Sums of floats are rounded differently in every parallel
-    run, so that decisions may differ.
+    results depend on the seed only. Sums of floats are rounded differently in every parallel run, so that decisions may
+    differ. Of a graph in parts, each process, or the first of several GPUs, needs all edges.
     """
     check(g, "louvain", resolution, seed)
+    g, schedule = in_one_piece(g, schedule)
     h, levels = weighted(g), 0
     label, communities = h.placement.memory.xp.arange(g.num_vertices, dtype=g.id_dtype), h
     for among in SETTLED:

@@ -168,12 +168,13 @@ def test_ranks(where: str, method: str) -> None:
 
 
 @pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
-def test_what_ranks_refuse() -> None:
-    with pytest.raises(fr.GraphError, match=r"label_propagation\(method='asynchronous'\) does not run on the ranks"):
-        fr.label_propagation(fr.karate().to("ranks:2"), method="asynchronous")
-    g = fr.rmat(5, 4, seed=1, directed=True, placement="ranks:2")
-    with pytest.raises(fr.GraphError, match=r'this graph is in parts.*g.to\("cpu"\)'):
-        fr.label_propagation(g)
+def test_graphs_that_are_made_whole() -> None:
+    g = fr.rmat(5, 4, seed=1, directed=True)
+    there = fr.rmat(5, 4, seed=1, directed=True, placement="ranks:2")
+    equal(np.asarray(fr.label_propagation(there).label), fr.label_propagation(g).label)
+    for each in (g.to("ranks:2"), there):
+        found = fr.label_propagation(each, method="asynchronous", seed=3).label
+        equal(np.asarray(found), fr.label_propagation(g, method="asynchronous", seed=3).label)
 
 
 def test_wrong_arguments() -> None:

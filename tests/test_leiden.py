@@ -123,9 +123,15 @@ def test_special_graphs(backend: Backend) -> None:
 
 
 @pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
-def test_parts_are_refused() -> None:
-    with pytest.raises(fr.GraphError, match="leiden does not run on the ranks backend"):
-        fr.leiden(fr.karate().to("ranks:2"))
+def test_graphs_in_parts() -> None:
+    for weights in (None, (1, 9)):
+        g = fr.rmat(7, 8, seed=5, weights=weights)
+        expected = fr.leiden(g).label
+        equal(np.asarray(fr.leiden(g.to("ranks:3")).label), expected)
+        equal(np.asarray(fr.leiden(fr.rmat(7, 8, seed=5, weights=weights, placement="ranks:2")).label), expected)
+    real = g.with_weights(g.weights / 7)
+    first, second = (np.asarray(fr.leiden(real.to("ranks:2")).label) for _ in range(2))
+    equal(first, second)
 
 
 def test_wrong_arguments() -> None:
