@@ -21,7 +21,10 @@ from frontier.memory.arrays import is_device, matching
 if TYPE_CHECKING:
     from frontier.program.schedule import Schedule
 
-__all__ = ["SLOT", "Oriented", "at_hand", "canonical", "oriented", "simple", "slots_in", "supports", "with_slots"]
+__all__ = [
+    "SLOT", "Oriented", "at_hand", "canonical", "on_every_rank", "oriented", "simple", "slots_in", "supports",
+    "with_slots",
+]  # fmt: skip
 
 #: The edge column with the slots of the graph that was oriented.
 SLOT = "slot"
@@ -158,3 +161,8 @@ def with_slots(g: Graph, slots: Any) -> Graph:
         placement=here.placement,
     )
     return made.to(g.placement)
+
+
+def on_every_rank(g: Graph) -> Graph:
+    """Return a graph that was made in parts with all edges on every rank, for programs that look them up anywhere."""
+    return g if g._topology.divided is None else g.to("cpu").to(g.placement)

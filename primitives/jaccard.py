@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.memory.arrays import matching
-from frontier.primitives._oriented import at_hand, simple, slots_in, supports
+from frontier.primitives._oriented import at_hand, on_every_rank, simple, slots_in, supports
 from frontier.registry import primitive
 
 __all__ = ["Jaccard", "JaccardResult", "jaccard"]
@@ -81,8 +81,9 @@ def jaccard(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> JaccardResul
 
     Notes
     -----
-    O(m sqrt(m)) work.
+    O(m sqrt(m)) work. On ranks, each needs all edges.
     """
+    g = on_every_rank(g)
     plain = simple(g)
     _, own, support = supports(plain, schedule)
     here = at_hand(plain)

@@ -13,6 +13,7 @@ from typing import Any
 
 import frontier as fr
 from frontier.primitives._arguments import check_number
+from frontier.primitives._oriented import on_every_rank
 from frontier.primitives._walks import ARGUMENTS, WalksResult, add_up, by_weight, check, facts, key_of, run, uniform
 from frontier.registry import Argument, primitive
 
@@ -163,6 +164,7 @@ def node2vec_walks(
     work.
     """
     check(g, length, seed, weighted)
+    g = on_every_rank(g)
     for name, value in (("p", p), ("q", q)):
         check_number(name, value, lambda x: 1e-6 <= x <= 1e6, "a number from 1e-6 to 1e6")
     more = {

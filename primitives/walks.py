@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 import frontier as fr
+from frontier.primitives._oriented import on_every_rank
 from frontier.primitives._temporal_walks import TemporalWalks, in_order
 from frontier.primitives._walks import ARGUMENTS, WalksResult, add_up, by_weight, check, facts, key_of, run, uniform
 from frontier.program.problem import Field
@@ -102,6 +103,7 @@ def random_walks(
     first.
     """
     check(g, length, seed, weighted)
+    g = on_every_rank(g)
     more: dict[str, Field] = {}
     walks: type[fr.Enactor] = Walks
     if times is not None:
