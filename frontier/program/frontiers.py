@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.errors import FrontierError, GraphError
-from frontier.memory.arrays import is_device, to_host
+from frontier.memory.arrays import is_device, namespace_of, to_host
 from frontier.memory.host import HOST
 
 if TYPE_CHECKING:
@@ -105,9 +105,11 @@ class Frontier:
             return array
         if array.size * DENSE < self.capacity:
             return np.unique(array)
-        mask = np.zeros_like(array, np.bool_, shape=self.capacity)
+        xp = namespace_of(array)
+        mask = xp.zeros(self.capacity, np.bool_)
         mask[array] = True
-        return mask.nonzero()[0]
+        ids: NDArray[Any] = xp.flatnonzero(mask)
+        return ids
 
     @classmethod
     def all(cls, graph: Graph, kind: str = "vertex") -> Frontier:

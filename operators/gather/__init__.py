@@ -70,6 +70,7 @@ class Gather(Operator):
     passes_through = True
     divides = True
     by_rows = True
+    streams_lists = True
 
     def __init__(
         self,

@@ -230,7 +230,7 @@ class _Plan:
         # From a disk it would read windows of others' lists. A gather in place must not touch what others own.
         mine = far == "disk" or getattr(step, "inplace", False)
         self.by_rows = step.by_rows and not mine and not counts and not any(each.topology for each in touched)
-        self.streams = far == "host" and step.name == "gather" and not any(each.topology for each in touched)
+        self.streams = far == "host" and step.streams_lists and not any(each.topology for each in touched)
         # Along in-edges it is the owner of the target who writes at an edge, and not that of the edge, of the source.
         self.merged = {each.name for each in self.fields if each.combine or self.kinds[each.name] == "edge"}
         self.ways = {way: alone(step, way) for way in ("push", "pull")}
