@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import frontier as fr
 
-__all__ = ["is_larger", "is_smaller", "never", "work"]
+__all__ = ["is_larger", "is_smaller", "work"]
 
 
 def work(p, v):
@@ -20,8 +20,3 @@ def is_smaller(p):
 def is_larger(p):
     """1 if the search from the target goes on."""
     return 1 if p.size > p.size_back else 0
-
-
-def never(p, v):
-    """False, to move the whole frontier to the pile."""
-    return False

@@ -16,6 +16,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.primitives._greedy import CLASS, FULL, WINDOW, highest, least, least_free, note
+from frontier.primitives._piles import aside
 from frontier.primitives._ranked import before
 
 __all__ = ["hubs"]
@@ -34,11 +35,6 @@ def next_bound(p):
 def of_part(p, v):
     """V is of the part whose turn it is."""
     return p.first <= p.rank[v] < p.bound
-
-
-def aside(p, v):
-    """Every vertex goes to the pile."""
-    return False
 
 
 def guess(p, v):
@@ -91,7 +87,7 @@ def settled(p):
 
 
 def most_so_far(p):
-    """The number of colours of all classes so far."""
+    """The number of colours of all parts so far."""
     return max(p.count, p.most)
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 __all__ = [
     "WEIGH",
     "CommunitiesResult",
-    "aside",
     "check",
     "class_of",
     "classes",
@@ -62,11 +61,6 @@ def due(p, v):
         return False
     p.awake[v] = 0
     return True
-
-
-def aside(p, v):
-    """Every vertex goes to the pile."""
-    return False
 
 
 def weigh(p, src, dst, weight):

@@ -49,6 +49,6 @@ def in_one_piece(g: Graph, schedule: Schedule | None) -> tuple[Graph, Schedule |
     """
     if not g.placement.divides:
         return g, schedule
-    if hasattr(g.placement.backend, "memories"):  # of several GPUs
+    if g.placement.massively_parallel:
         return g.to(f"cuda{g.placement.memory.part}"), schedule
     return g.to("cpu"), (schedule or Schedule()).replace(deterministic=True)

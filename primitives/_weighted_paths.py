@@ -21,8 +21,9 @@ from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.operators.order.loops import first_delta
 from frontier.primitives._arguments import check_lengths, values_of_vertices
-from frontier.primitives._both_ends import is_larger, is_smaller, never, work
+from frontier.primitives._both_ends import is_larger, is_smaller, work
 from frontier.primitives._paths import path_to
+from frontier.primitives._piles import aside
 from frontier.primitives.sssp import _dtype
 
 __all__ = ["AStar", "MeetByWeight", "Nearest", "weighted_path"]
@@ -141,7 +142,7 @@ class MeetByWeight(fr.Enactor):
             fr.Advance(relax_ahead),
             fr.Reduce(length, "min", into="found"),
             fr.Set(best=lesser),
-            fr.Split(never, rest="front"),
+            fr.Split(aside, rest="front"),
             times="ahead",
         ),
         fr.Loop(
@@ -153,7 +154,7 @@ class MeetByWeight(fr.Enactor):
             fr.Advance(relax_back, edges="in"),
             fr.Reduce(length, "min", into="found"),
             fr.Set(best=lesser),
-            fr.Split(never, rest="front_back"),
+            fr.Split(aside, rest="front_back"),
             times="back",
         ),
         fr.Set(ahead=is_smaller, back=is_larger),

@@ -25,7 +25,6 @@ from frontier.primitives._arguments import check_number
 from frontier.primitives._communities import (
     WEIGH,
     CommunitiesResult,
-    aside,
     check,
     class_of,
     facts,
@@ -36,6 +35,7 @@ from frontier.primitives._communities import (
     tally,
     weighted,
 )
+from frontier.primitives._piles import aside
 from frontier.primitives._tables import FREE, in_one_piece
 from frontier.primitives._tallies import LARGE, large, tallied
 from frontier.primitives.louvain import TOLERANCE, local_moving

@@ -26,7 +26,6 @@ from frontier.graph.subgraphs import groups
 from frontier.primitives._communities import (
     WEIGH,
     CommunitiesResult,
-    aside,
     check,
     class_of,
     due,
@@ -39,6 +38,7 @@ from frontier.primitives._communities import (
     wake,
     weighted,
 )
+from frontier.primitives._piles import aside
 from frontier.primitives._tables import FREE, in_one_piece
 from frontier.primitives._tallies import LARGE, large, tallied
 from frontier.program.step import Step

@@ -154,14 +154,15 @@ def maximal_independent_set(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule
     """
     check_seed(seed)
     plain = simple(g) if g.directed else g
+    apart = plain.placement.divides
     p = fr.Problem(
         plain,
+        **({} if apart else {"seen": fr.vertex(plain.offsets.dtype)}),
         rank=fr.vertex("int8"),
-        seen=fr.vertex(plain.offsets.dtype),
         seed=fr.scalar("int64", seed),
         rounds=fr.scalar("int64"),
         count=fr.scalar("int64"),
     )
     if g.num_vertices:
-        (IndependentSetApart if plain.placement.divides else IndependentSet)(p, schedule).run()
+        (IndependentSetApart if apart else IndependentSet)(p, schedule).run()
     return IndependentSetResult(p.rank == IN, int(p.count))

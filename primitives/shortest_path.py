@@ -21,8 +21,9 @@ from numpy.typing import ArrayLike
 import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives._arguments import named
-from frontier.primitives._both_ends import is_larger, is_smaller, never, work
+from frontier.primitives._both_ends import is_larger, is_smaller, work
 from frontier.primitives._paths import path_to
+from frontier.primitives._piles import aside
 from frontier.primitives._weighted_paths import AStar, MeetByWeight, Nearest, weighted_path
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, primitive
@@ -92,7 +93,7 @@ class Meet(fr.Enactor):
             fr.Reduce(meeting, "min", into="middle"),
             fr.Reduce(work, "sum", into="size"),
             fr.Reduce(new, "sum", into="found"),
-            fr.Split(never, rest="front"),
+            fr.Split(aside, rest="front"),
             times="ahead",
         ),
         fr.Loop(
@@ -101,7 +102,7 @@ class Meet(fr.Enactor):
             fr.Reduce(meeting, "min", into="middle"),
             fr.Reduce(work, "sum", into="size_back"),
             fr.Reduce(new, "sum", into="found"),
-            fr.Split(never, rest="front_back"),
+            fr.Split(aside, rest="front_back"),
             times="back",
         ),
         fr.Set(depth=deeper, depth_back=deeper_back, visited=more, ahead=is_smaller, back=is_larger),
