@@ -141,7 +141,7 @@ def queue_of(b: CudaProgram, current: FrontierState, kind: str, next_scan: str, 
 
     ``next_scan`` is the scan that the next step wants; a queue of edges gets none.
     """
-    next_scan = next_scan if kind == "vertex" else ""
+    next_scan = b.written(next_scan) if kind == "vertex" else ""
     queue, scan = b.target(current, kind)
     made = Call(
         "Queue",

@@ -75,7 +75,7 @@ def append(C, slot, big, out, out_scan, mode, offsets, capacity, ok, item, stric
             degree = i64(offsets[item + 1]) - first
     edges = degree
     if mode == PREFIX:
-        edges = i64(inclusive_scan(degree, lane)) if not big else inclusive_scan64(degree, lane)
+        edges = i64(inclusive_scan(degree, lane))
     at = i64(0)
     before = i64(0)
     if lane == i32(31):
@@ -259,7 +259,7 @@ def flush(C, slot, big, out, out_scan, mode, offsets, capacity, buffer, strict):
             item = i64(buffer[k])
             if mode == PREFIX:
                 degree = i64(offsets[item + 1]) - i64(offsets[item])
-        upto = i64(inclusive_scan(degree, lane)) if not big else inclusive_scan64(degree, lane)
+        upto = i64(inclusive_scan(degree, lane))
         if lane == i32(31):
             sums[t >> i32(5)] = upto
         sync()

@@ -130,6 +130,14 @@ class CudaProgram(Program):
         """What makes the text of the kernel."""
         return (LeaderPrinter if self.decides else ThreadPrinter)(self)
 
+    def written(self, next_scan: str) -> str:
+        """Which scan an append writes beside the ids if the next step wants ``next_scan``.
+
+        None in a big build: what an append reserves there are two words, so a place in the queue and the edges before
+        it would not go together. Where the scan is needed, phases of their own make it.
+        """
+        return "" if self.big else next_scan
+
     def mode(self, next_scan: str) -> Var:
         """What an append writes beside the ids."""
         return _MODES[self.mode_number(next_scan)]
@@ -191,12 +199,13 @@ class CudaProgram(Program):
 
     def _queue_of_bits(self, current: FrontierState, next_scan: str) -> None:
         queue, scan = self.target(current, "vertex")
+        written = self.written(next_scan)
         call = Call(
             "queue_of_bits", WORDS, SLOT, self.big, WORKER, WORKERS, pointer("uint32", current.bits),
             self.capacity("vertex"), pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
-            self.mode(next_scan), self.lists(next_scan)[0],
+            self.mode(written), self.lists(next_scan)[0],
         )  # fmt: skip
-        self.phase(call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap")
+        self.phase(call, self.produced(current, "vertex", written), "list the vertices of the bitmap")
 
     def single(self, current: FrontierState, vertex: Expr) -> None:
         """Make a frontier one vertex, with its scan. All blocks write the same, so no barrier of the grid is needed."""

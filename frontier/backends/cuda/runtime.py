@@ -32,7 +32,6 @@ from frontier.backends.cuda.machine import (
     block_index,
     block_size,
     clock,
-    compare_exchange,
     device,
     fetch_add,
     fetch_or,
@@ -41,7 +40,6 @@ from frontier.backends.cuda.machine import (
     num_blocks,
     release_add,
     shuffle,
-    store_release,
     sync,
     sync_warp,
     thread_index,
@@ -57,7 +55,6 @@ from frontier.backends.cuda.runtime_words import (  # noqa: F401 - for kernels
     FIRST,
     FREE,
     HALF,
-    LOCK,
     MAX,
     MIN,
     MORE,
@@ -206,18 +203,14 @@ def grid_barrier_packed(C, slot, whole, arrived, holds):
 
 @device
 def reserve(C, slot, big, count, edges):
-    """Reserve room for elements with so many edges; returns their place, and the edges before it. One lane calls it."""
+    """Reserve room for elements with so many edges; returns their place, and the edges before it. One lane calls it.
+
+    In big builds, where both numbers do not fit into the word of one atomic, appends count no edges.
+    """
     if not big:
         old = fetch_add(C, slot + COUNT, i64(count) | (i64(edges) << 32))
         return old & 0xFFFFFFFF, old >> 32
-    while compare_exchange(C, slot + LOCK, 0, 1) != 0:
-        pass
-    at = load_acquire(C, slot + COUNT)
-    before = load_acquire(C, slot + EDGES)
-    C[slot + COUNT] = at + count
-    C[slot + EDGES] = before + edges
-    store_release(C, slot + LOCK, 0)
-    return at, before
+    return fetch_add(C, slot + COUNT, i64(count)), i64(0)
 
 
 @device

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 __all__ = [
     "ARRIVALS", "ATTENTION", "COUNT", "CURSOR", "EDGES", "ERROR", "EXAMINED", "FIRST", "FREE", "HALF", "HISTORY",
-    "LOCK", "MAX", "MIN", "MORE", "MOST", "NOTHING", "OR", "PILE_COUNT", "PREFIX", "SLOT", "START", "STOP", "SUM",
-    "TILE", "VARIABLES", "WARPS", "WORDS", "scratch", "size",
+    "MAX", "MIN", "MORE", "MOST", "NOTHING", "OR", "PILE_COUNT", "PREFIX", "SLOT", "START", "STOP", "SUM", "TILE",
+    "VARIABLES", "WARPS", "WORDS", "scratch", "size",
 ]  # fmt: skip
 
 #: Words of the counters before the slots, and of a slot.
 FIRST, SLOT = 16, 16
 
 #: Words of a slot, and of its copy K in a block's scratch memory.
-COUNT, EDGES, LOCK, STOP, ERROR, EXAMINED, PILE_COUNT, CURSOR = range(8)
+COUNT, EDGES, STOP, ERROR, EXAMINED, PILE_COUNT, CURSOR = range(7)
 
 #: Offsets in a block's scratch memory, in bytes: two arrays of a value per warp, then a few words. K is at 0.
 WARPS, MORE, WORDS = 128, 384, 640

@@ -230,12 +230,13 @@ class Peers(CudaProgram):
 
     def _queue_of_bits(self, current: FrontierState, next_scan: str) -> None:
         queue, scan = self.target(current, "vertex")
+        written = self.written(next_scan)
         call = Call(
             "queue_of_own", WORDS, SLOT, self.big, WORKER, WORKERS, pointer("uint32", current.bits),
             *self.own_range("vertex"), pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
-            self.mode(next_scan), self.lists(next_scan)[0],
+            self.mode(written), self.lists(next_scan)[0],
         )  # fmt: skip
-        self.phase(call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap")
+        self.phase(call, self.produced(current, "vertex", written), "list the vertices of the bitmap")
 
     def shared_bitmap(self, current: FrontierState, word: str) -> None:
         """Make a frontier a bitmap that has the elements of all GPUs."""

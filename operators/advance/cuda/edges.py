@@ -285,7 +285,7 @@ def finish(
     b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
     if kept == "mark":
         large = both(b.other_than(source, QUEUE), source.edges > (n >> 2))
-        scan_marks(b, target, next_scan, large if next_scan and not b.big else None)
+        scan_marks(b, target, next_scan, large if b.written(next_scan) else None)
     elif kept == "cull":
         # The queue has overflowed: rebuild it from the stamps, which hold the same set without duplicates.
         with b.when(either(target.count > n, target.edges > b.capacity("edge"), target.edges < 0)):
