@@ -231,6 +231,7 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "pagerank": fr.pagerank,
     "betweenness": lambda g: fr.betweenness(g, [0]),
     "betweenness, batched": fr.betweenness,
+    "core numbers": fr.core_numbers,
 } | {name: lambda g, name=name: search(g, direction="push", balance=name) for name in BALANCES}
 
 
@@ -261,7 +262,7 @@ RUNS |= {f"{name} {FAR}": RUNS[name] for name in ("bfs", "pagerank", "words", "o
 
 #: Programs that several GPUs share, each of which brings the lists of its own vertices.
 SHARED = "on two GPUs"
-RUNS |= {f"{name} {FAR} {SHARED}": RUNS[name] for name in ("bfs", "pagerank")}
+RUNS |= {f"{name} {FAR} {SHARED}": RUNS[name] for name in ("bfs", "pagerank", "core numbers")}
 
 #: Programs that read compressed lists.
 PACKED = "with compressed lists"

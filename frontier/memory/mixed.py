@@ -137,7 +137,7 @@ class _Block:
     def __init__(self, size: int, share: float, devices: Sequence[int], cuts: Sequence[int]) -> None:
         from cuda.bindings import driver
 
-        self._driver, self.size = driver, size
+        self._driver, self.size, self._reader = driver, size, devices[0]
         owners = owners_of(size, share, devices, cuts)
         self.resident = [owner is not None for owner in owners]
         different = list(dict.fromkeys(devices))
@@ -152,22 +152,24 @@ class _Block:
 
     def fill(self, data: np.ndarray) -> None:
         """Copy bytes to the pieces."""
-        for i, resident in enumerate(self.resident):
-            part = data[i * PIECE : (i + 1) * PIECE]
-            at = self.address + i * PIECE
-            if resident:
-                done(self._driver.cuMemcpyHtoD(at, part.ctypes.data, part.nbytes), _WHAT)
-            else:
-                ctypes.memmove(at, part.ctypes.data, part.nbytes)
+        with gpu(self._reader).using():
+            for i, resident in enumerate(self.resident):
+                part = data[i * PIECE : (i + 1) * PIECE]
+                at = self.address + i * PIECE
+                if resident:
+                    done(self._driver.cuMemcpyHtoD(at, part.ctypes.data, part.nbytes), _WHAT)
+                else:
+                    ctypes.memmove(at, part.ctypes.data, part.nbytes)
 
     def array(self, values: Any) -> np.ndarray:
         """Return a copy on the host of an array in this range."""
         data = np.empty(self.size, np.uint8)
-        for i, resident in enumerate(self.resident):
-            part = data[i * PIECE : (i + 1) * PIECE]
-            at = self.address + i * PIECE
-            if resident:
-                done(self._driver.cuMemcpyDtoH(part.ctypes.data, at, part.nbytes), _WHAT)
-            else:
-                ctypes.memmove(part.ctypes.data, at, part.nbytes)
+        with gpu(self._reader).using():  # the pieces are mapped for the GPUs of this range only
+            for i, resident in enumerate(self.resident):
+                part = data[i * PIECE : (i + 1) * PIECE]
+                at = self.address + i * PIECE
+                if resident:
+                    done(self._driver.cuMemcpyDtoH(part.ctypes.data, at, part.nbytes), _WHAT)
+                else:
+                    ctypes.memmove(part.ctypes.data, at, part.nbytes)
         return np.ndarray(values.shape, values.dtype, data, values.data.ptr - self.address, values.strides)

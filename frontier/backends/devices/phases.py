@@ -140,13 +140,16 @@ def telling() -> Callable[..., Any]:
 # ---- what owners make of it ------------------------------------------------------------------------------
 
 
-def combining(at: Callee, combine: str, flag: bool) -> Callable[..., Any]:
+def combining(at: Callee, combine: str, dtype: str) -> Callable[..., Any]:
     """Return a function that makes one value of an element of what GPUs have made of it, in their order.
 
     ``who`` has the bits of the GPUs that have touched it.
     """
-    sums, least, greatest = combine == "sum" and not flag, combine == "min", combine == "max"
-    union, common = combine == "or" or (combine == "sum" and flag), combine == "and"
+    flag = dtype == "bool"
+    if combine == "sum" and not flag:
+        return adding(at, dtype)
+    least, greatest = combine == "min", combine == "max"
+    union, common = combine in ("or", "sum"), combine == "and"
 
     def bring(mine, fields, who, bases, rank, parts, blocks, v):
         value = mine[v]
@@ -154,10 +157,7 @@ def combining(at: Callee, combine: str, flag: bool) -> Callable[..., Any]:
         for r in range(parts):
             if (who >> np.int64(r)) & 1 != 0:
                 theirs = at(fields[r])[v]
-                if sums:
-                    if r != rank:
-                        value += theirs - at(bases[r])[v]
-                elif not found:
+                if not found:
                     value = theirs
                 elif least:
                     value = min(value, theirs)
@@ -169,6 +169,21 @@ def combining(at: Callee, combine: str, flag: bool) -> Callable[..., Any]:
                     value = value & theirs
                 found = True  # of claims, the first one counts
         return value
+
+    return bring
+
+
+def adding(at: Callee, dtype: str) -> Callable[..., Any]:
+    """Return what :func:`combining` does for sums: to a GPU's own value, what each other has added to its copy."""
+    # Sums of short integers are long ones, and a variable has one type.
+    wide = np.int64 if np.dtype(dtype).kind in "iu" else np.dtype(dtype).type
+
+    def bring(mine, fields, who, bases, rank, parts, blocks, v):
+        total = wide(mine[v])
+        for r in range(parts):
+            if r != rank and (who >> np.int64(r)) & 1 != 0:
+                total += wide(at(fields[r])[v]) - wide(at(bases[r])[v])
+        return total
 
     return bring
 

@@ -128,8 +128,7 @@ class PeersProgram(Peers):
 
     def _combining(self, name: str, combine: str) -> tuple[Made, Value]:
         """Return what makes one value of those of all GPUs, and the old values that it needs for that."""
-        flag = self.layout.dtype(name) == "bool"
-        bring = Made(combining, {"at": self._at(name), "combine": combine, "flag": flag})
+        bring = Made(combining, {"at": self._at(name), "combine": combine, "dtype": str(self.layout.dtype(name))})
         return bring, self._base(name)[1] if name in self.touches.summed else 0
 
     def _find(self, step: Any, current: FrontierState) -> Call:
