@@ -68,7 +68,7 @@ def run(
     if sources is None:
         place = np.arange(n)
     elif not hasattr(sources, "__iter__"):
-        check_number("sources", sources, lambda x: 1 <= x == int(x), "a whole number, at least one, or vertices")
+        check_number("sources", sources, lambda x: 1 <= x <= n and x == int(x), f"a number from 1 to {n}, or vertices")
         place = np.full(n, -1)
         chosen = np.random.default_rng(whole("seed", seed, 0)).permutation(n)[: int(sources)]
         place[np.sort(chosen)] = np.arange(len(chosen))

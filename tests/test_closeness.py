@@ -75,7 +75,7 @@ def test_parts() -> None:
         close(np.asarray(function(g.to("ranks:2")).centrality), function(g).centrality, rtol=1e-12)
 
 
-@pytest.mark.parametrize("sources", [0, -1, 2.5, [], [9]])
+@pytest.mark.parametrize("sources", [0, -1, 2.5, 4, [], [9]])
 def test_refused(sources: Any) -> None:
     with pytest.raises(GraphError):
         fr.closeness(fr.path(3), sources=sources)

@@ -354,3 +354,25 @@ def test_gather_into_rows_is_checked(backend):
     for op in ("argmin", "mode"):
         with pytest.raises(fr.FrontierError, match=f"'{op}' cannot give"):
             fr.gather(p, everything, of_one, op, into="x")
+
+
+def test_i_beyond_a_field_is_refused(backend):
+    """Where i goes up to the values of another field; what is computed from i is the functor's own affair."""
+    p = fr.Problem(placed(backend), x=fr.vertex("int64", 1, shape=2), y=fr.vertex("int64", shape=5))
+
+    def beyond(p, src, i):
+        return p.x[src, i]
+
+    def within(p, src, i):
+        return p.x[src, i % 2]
+
+    def written(p, v, i):
+        p.x[v, i] = 1
+
+    everything = fr.Frontier.all(p.graph)
+    with pytest.raises(fr.FunctorError, match=r"p\.x\[\.\.\.\] has 2 values each, and i goes up to 4"):
+        fr.gather(p, everything, beyond, "sum", into="y")
+    with pytest.raises(fr.FunctorError, match=r"p\.x\[\.\.\.\] has 2 values each, and i goes up to 4"):
+        fr.Compute(written, over="y")(p)
+    fr.gather(p, everything, within, "sum", into="y")
+    assert (to_host(p.y) == np.asarray(to_host(p.graph.in_degree))[:, None]).all()

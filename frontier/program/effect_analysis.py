@@ -155,7 +155,8 @@ class Reader:
         row = self.row(index)
         if isinstance(made, tuple) and made[0] == "field":
             line = self.line - self.fn.__code__.co_firstlineno
-            used = f"{1 if row is None else 2} {line} {self.fn.__name__}"  # a name may have blanks
+            indices = "1" if row is None else f"2{self.value(index)}"
+            used = f"{indices} {line} {self.fn.__name__}"  # a name may have blanks
             self.made.dimensions.setdefault(made[1], set()).add(used)
         if row is not None:
             index = row
@@ -170,8 +171,16 @@ class Reader:
             self.made.exact = False
             self.made.writes_known = self.made.writes_known and not write
 
+    def value(self, index: Any) -> str:
+        """``"i"`` if the second of two indices is the argument of that name; else nothing."""
+        return "i" if self.index(self.pair(index)[1]) == "i" else ""
+
     def row(self, index: Any) -> Any:
         """The first of two indices, ``v`` in ``p.h[v, i]``; else None."""
+        return self.pair(index)[0]
+
+    def pair(self, index: Any) -> tuple[Any, Any]:
+        """Both of two indices; else None twice."""
         from numba.core import ir
 
         found = self.definitions.get(getattr(index, "name", None), ())
@@ -179,7 +188,7 @@ class Reader:
         parts: Any = made.value if isinstance(made, (ir.Const, ir.Global, ir.FreeVar)) else made  # of two constants
         if isinstance(made, ir.Expr) and made.op == "build_tuple":
             parts = made.items
-        return parts[0] if isinstance(parts, (tuple, list)) and len(parts) == 2 else None
+        return tuple(parts) if isinstance(parts, (tuple, list)) and len(parts) == 2 else (None, None)
 
     def several(self, index: Any) -> bool:
         """Whether an index is a slice or a tuple."""

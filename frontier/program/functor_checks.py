@@ -18,7 +18,7 @@ from frontier.program.pairs import why_none
 if TYPE_CHECKING:
     from frontier.program.problem import Field, Problem
 
-__all__ = ["check_functor", "check_plain"]
+__all__ = ["check_functor", "check_plain", "check_width"]
 
 
 def check_functor(fn: Callable[..., Any], p: Problem) -> Effects | None:
@@ -76,17 +76,29 @@ def check_plain(fn: Callable[..., Any], p: Problem) -> tuple[list[Callable[..., 
 def _check_indices(name: str, field: Field, used: str, parts: list[Callable[..., Any]]) -> None:
     """Refuse two indices of a field with one value a vertex or edge, and one of a field with several.
 
-    ``used`` is the number of indices, the number of lines from where the function begins, and its name.
+    ``used`` is the number of indices (then ``i`` if the second is the functor's argument ``i``), the number of lines
+    from where the function begins, and its name.
     """
-    many, line, function = used.split(" ", 2)
-    wrong = ""
+    many = used[0]
     if many == "1" and field.width:
-        wrong = f"with one index: it has {field.width} values each, p.{name}[v, i]"
+        _refuse(name, used, parts, f"with one index: it has {field.width} values each, p.{name}[v, i]")
     if many == "2" and not field.width and field.kind != "scalar":
-        wrong = f"with several indices: it has one value each, p.{name}[v]"
-    if wrong:
-        part = next((part for part in parts if part.__name__ == function), parts[0])
-        raise FunctorError(f"{location(part, part.__code__.co_firstlineno + int(line))}: p.{name}[...] {wrong}")
+        _refuse(name, used, parts, f"with several indices: it has one value each, p.{name}[v]")
+
+
+def check_width(fn: Callable[..., Any], found: Effects, p: Problem, width: int) -> None:
+    """Raise FunctorError if the argument ``i``, which goes up to ``width``, is an index of fewer values."""
+    for name, uses in sorted(found.dimensions.items()):
+        field = p.fields[name]
+        for used in sorted(uses):
+            if used.startswith("2i ") and 0 < field.width < width:
+                _refuse(name, used, [fn, *helpers(fn)], f"has {field.width} values each, and i goes up to {width - 1}")
+
+
+def _refuse(name: str, used: str, parts: list[Callable[..., Any]], wrong: str) -> None:
+    _, line, function = used.split(" ", 2)
+    part = next((part for part in parts if part.__name__ == function), parts[0])
+    raise FunctorError(f"{location(part, part.__code__.co_firstlineno + int(line))}: p.{name}[...] {wrong}")
 
 
 def _check_carried(place: str, name: str, operations: set[str], p: Problem) -> None:

@@ -195,15 +195,17 @@ class Step:
         if isinstance(self.over, str):
             start_of(p, self.over, self.counted)
         from frontier.functors.rules import check_value
-        from frontier.program.functor_checks import check_functor, check_plain
+        from frontier.program.functor_checks import check_functor, check_plain, check_width
         from frontier.program.races import warn_of_races
 
+        width = p.fields[self.over].width if isinstance(self.over, str) and self.over in p.fields else 0
         for fn in self.combining():
             check_plain(fn, p)
             check_value(fn, type(self).__name__)
         for fn, place in self.functors():
             found = check_functor(fn, p)
             if found is not None:
+                check_width(fn, found, p, width)
                 warn_of_races(self, fn, place, found, p)
         for fn, who in self.valued():
             check_value(fn, who)

@@ -127,12 +127,13 @@ class Gather(Operator):
         self._check_rows(p.fields[self.into].width)
         check_alone(p, self.into, f"Gather(into={self.into!r})")
         check_into(self.op, self.reduction, self.into, p.arrays[self.into].dtype, "Gather")
-        from frontier.program.functor_checks import check_functor
+        from frontier.program.functor_checks import check_functor, check_width
 
         for fn, _ in self.functors():
             found = check_functor(fn, p)
             if found is None:
                 continue
+            check_width(fn, found, p, p.fields[self.into].width)
             if self.into in found.reads and not self.inplace:
                 raise FunctorError(
                     f"{location(fn)} reads field {self.into!r}, which this Gather writes: results would depend "
