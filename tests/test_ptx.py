@@ -236,6 +236,16 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
 
 
 
+def count(p, src, dst):
+    fr.atomic_add(p.sum, dst, 1)
+
+
+def summing(dtype: str) -> Callable[[fr.Graph], Any]:
+    """Additions at the far ends of edges, which owners bring together."""
+    step = fr.Advance(count, over="vertices")
+    return lambda g: execution.run(step, fr.Problem(g, sum=fr.vertex(dtype, combine="sum")))
+
+
 def failing(kind: str) -> Callable[[fr.Graph], Any]:
     """Some steps with functors that raise."""
     names = ("reduce value", "set value") if kind == "nothing" else ("where", "split", "gather value", "until")
@@ -263,6 +273,7 @@ RUNS |= {f"{name} {FAR}": RUNS[name] for name in ("bfs", "pagerank", "words", "o
 #: Programs that several GPUs share, each of which brings the lists of its own vertices.
 SHARED = "on two GPUs"
 RUNS |= {f"{name} {FAR} {SHARED}": RUNS[name] for name in ("bfs", "pagerank", "core numbers")}
+RUNS |= {f"sums of {dtype} {SHARED}": summing(dtype) for dtype in ("int32", "uint64", "float32")}
 
 #: Programs that read compressed lists.
 PACKED = "with compressed lists"
