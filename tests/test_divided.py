@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from test_fuzz_programs import _fuzz
 from test_ranks import Near, Paths, mpirun, processes
 
@@ -16,7 +20,7 @@ from frontier.graph500.run import benchmark, construct
 from frontier.graph500.validation import bfs_tree, check_edges, check_joined
 from frontier.memory import detection
 from frontier.memory.placement import Placement
-from frontier.memory.reserved import reserved
+from frontier.memory.reserved import reserved, written
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
 
@@ -131,6 +135,33 @@ def test_memory_is_taken_by_what_is_written():
     far[1 << 39] = 7
     assert far[1 << 39] == 7
     assert far[5] == 0
+
+
+@given(st.lists(st.tuples(st.integers(0, 10**6), st.integers(0, 4000)), max_size=6), st.sampled_from(["u1", "i8"]))
+def test_the_parts_of_an_array_that_are_written_are_known(ranges, dtype):
+    array, bits = reserved(10**6, dtype), np.zeros(10**6, bool)
+    for first, length in ranges:
+        array[first : first + length] = 1
+        bits[first : first + length] = True
+    found = written(array[1000:])
+    covered = np.zeros(10**6 - 1000, bool)
+    for part in found:
+        assert not covered[part].any()
+        covered[part] = True
+    assert (covered | ~bits[1000:]).all()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux says which pages take memory")
+def test_what_is_not_written_is_left_out():
+    array = reserved(10**9, np.int32)
+    assert written(array) == []
+    array[5_000_000:6_000_000] = 1
+    ((first, end, _),) = [(each.start, each.stop, each.step) for each in written(array)]
+    assert 4_900_000 < first <= 5_000_000
+    assert 6_000_000 <= end < 6_600_000
+    assert written(array[::2]) == [slice(0, 5 * 10**8)]  # of which pages are not looked at
+    assert written(np.zeros(5)) == [slice(0, 5)]
+    assert written(array[:0]) == [slice(0, 0)]
 
 
 # ---- running --------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from contextlib import nullcontext
 
@@ -13,7 +14,7 @@ from mpi import mpirun, processes
 
 import frontier as fr
 from frontier.backends.ranks import choosing
-from frontier.memory import detection
+from frontier.memory import detection, sparse
 from frontier.memory.gpu import GpuMemory
 from frontier.memory.placement import backend_named
 from frontier.program.execution import start
@@ -181,6 +182,28 @@ def test_edges_of_other_ranks_are_brought(there):
     assert found[0] == found[1]
 
 
+@gpu
+@pytest.mark.unsimulated("memory is not mapped there")
+def test_a_gpu_has_memory_for_its_own_edges_only(monkeypatch):
+    index = detection.usable(None)
+    array = sparse.zeros(1 << 28, "i4", [slice(5, 9), slice(1 << 27, (1 << 27) + 3)], index)  # 1 GiB
+    cupy = detection.cupy()
+    assert not array[5:9].any()
+    array[5:9] = cupy.arange(4, dtype="i4")
+    array[1 << 27] = 7
+    sparse.grow(array, [slice(0, 100), slice((1 << 28) - 9, 1 << 28)])
+    assert array[5:9].tolist() == [0, 1, 2, 3]
+    assert int(array[1 << 27]) == 7
+    assert not array[-9:].any()
+    array.sum()  # there is something to be read everywhere
+    block = sparse._blocks[int(array.data.mem.ptr)]
+    assert (int(block._has.sum()), len(block._has)) == (3, (1 << 30) // sparse.PIECE)
+    monkeypatch.setattr(sparse, "LEAST", 1)
+    for directed in (False, True):
+        whole = fr.rmat(12, 8, seed=3, weights=(1, 9), directed=directed)
+        primitives_agree(whole, fr.rmat(12, 8, seed=3, weights=(1, 9), directed=directed, placement="ranks:3,cuda"))
+
+
 # ---- errors ----------------------------------------------------------------------------------------------------
 
 
@@ -312,3 +335,76 @@ def test_one_rank_without_room_ends_all(tmp_path):
     """)  # fmt: skip
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stdout.count("the fields of a rank: no room (rank 1 of 2)") == 2
+
+
+# ---- NCCL ------------------------------------------------------------------------------------------------------
+
+TWO = """
+import os, signal, time
+import numpy as np, frontier as fr
+from frontier.backends.ranks import carriers
+from frontier.backends.ranks.communicators import world
+from frontier.memory import detection
+if len(detection.every()) < 2:
+    print("one GPU", flush=True)
+    raise SystemExit
+whole = fr.rmat(13, 8, seed=5, weights=(1, 9))
+there = fr.rmat(13, 8, seed=5, weights=(1, 9), placement="ranks,cuda")
+carrier = carriers.nccl(world(), world().local)
+"""
+
+
+def on_two(folder, program, **more):
+    """Processes with a GPU each."""
+    made = mpirun(2, folder, TWO + program, **more)
+    if "one GPU" in made.stdout:
+        pytest.skip("there is one GPU")
+    return made
+
+
+@gpu
+@processes
+@pytest.mark.unsimulated("there is no NCCL")
+@pytest.mark.parametrize("by", ["1", "0"])
+@pytest.mark.parametrize("grid", ["", ",2d"])
+def test_messages_go_from_gpu_to_gpu(tmp_path, by, grid):
+    made = on_two(tmp_path, f"""
+assert (carrier is None) == (not {by})
+for g in (whole.to("ranks{grid},cuda"), there):
+    found = fr.bfs(g, 3)
+    fr.verify.bfs(whole, fr.bfs(whole, 3)).raise_if_failed()
+    assert np.array_equal(found.level, fr.bfs(whole, 3).level)
+    assert np.array_equal(fr.sssp(g, 3).distance, fr.sssp(whole, 3).distance)
+    assert np.array_equal(fr.connected_components(g).label, fr.connected_components(whole).label)
+    np.testing.assert_allclose(fr.pagerank(g).rank, fr.pagerank(whole).rank, rtol=1e-6)
+    assert fr.triangles(g).count == fr.triangles(whole).count
+print("right", flush=True)
+""", FRONTIER_RANKS_NCCL=by, FRONTIER_RANKS_WHOLE="0")  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 2
+
+
+LOST = {
+    "is killed": ("os.kill(os.getpid(), signal.SIGKILL)", ""),
+    "hangs": ("time.sleep(1000)", "has not come|have not come"),
+    "fails": ("raise carrier._nccl.NcclError(3)", "rank 1 of 2 cannot go on, since NCCL fails"),
+}
+
+
+@gpu
+@processes
+@pytest.mark.unsimulated("there is no NCCL")
+@pytest.mark.parametrize("how", LOST)
+def test_a_rank_that_is_lost_in_nccl_ends_all(tmp_path, how):
+    what, said = LOST[how]
+    begun = time.perf_counter()
+    made = on_two(tmp_path, f"""
+def lost():
+    {what}
+if world().rank == 1:
+    carrier._nccl = type("Lost", (), dict(vars(carrier._nccl), groupStart=staticmethod(lost)))
+fr.pagerank(there)
+""", FRONTIER_RANKS_TIMEOUT="5")  # fmt: skip
+    assert made.returncode != 0
+    assert re.search(said, made.stdout + made.stderr)
+    assert time.perf_counter() - begun < 100

@@ -10,7 +10,7 @@ import pytest
 import strict_cupy
 
 from frontier.errors import GraphError
-from frontier.memory import spread
+from frontier.memory import sparse, spread
 
 PIECE = 1 << 21
 
@@ -27,6 +27,7 @@ class Driver(types.ModuleType):
     def __init__(self):
         super().__init__("driver")
         self.pieces, self.readers, self.reserved, self.held, self.failing = {}, {}, [], 0, {}
+        self.zeroed = []
 
     def _result(self, name, *values):
         return (self.failing.get(name, 0), *values)
@@ -59,6 +60,12 @@ class Driver(types.ModuleType):
 
     def cuMemUnmap(self, at, size):
         assert self.pieces.pop(at - (1 << 40))[0] == size
+        return (0,)
+
+    def cuMemsetD8(self, at, value, size):
+        assert value == 0
+        self.zeroed.append((at - (1 << 40), size))
+        return (0,)
 
     def cuMemAddressFree(self, at, size):
         self.reserved.remove(size)
@@ -114,3 +121,23 @@ def test_what_the_driver_does_not_give(driver, name, error, kind):
         spread._Block(3 * PIECE, [0, PIECE, 3 * PIECE], [0, 1])
     gc.collect()
     assert (driver.pieces, driver.reserved, driver.held) == ({}, [], 0)
+
+
+def test_parts_of_an_array_get_memory_when_they_are_needed(driver):
+    piece = sparse.PIECE
+    block = sparse._Block(5 * piece - 100, 0)
+    assert set(driver.pieces) == {at * piece for at in range(5)}  # behind all of which lies the same, to be read
+    assert (driver.zeroed, driver.held) == ([], 0)
+    block.have([slice(piece // 4 - 1, piece // 4 + 1), slice(9, 9)], 4)
+    assert driver.zeroed == [(0, piece), (piece, piece)]
+    block.have([slice(0, 7), slice(5 * piece // 4 - 30, 5 * piece // 4 - 25)], 4)
+    assert driver.zeroed[2:] == [(4 * piece, piece)]
+    assert set(driver.pieces) == {at * piece for at in range(5)}
+    driver.failing["cuMemCreate"] = 2
+    with pytest.raises(MemoryError):
+        block.have([slice(0, 5 * piece // 4 - 25)], 4)
+    assert block._has.tolist() == [True, True, False, False, True]
+    assert driver.held == 0
+    del block
+    gc.collect()
+    assert (driver.pieces, driver.reserved) == ({}, [])

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from frontier.backends.ranks.carriers import nccl_missing, wanted
 from frontier.memory import detection, nvidia, peers
 from frontier.memory.detection import named
 
@@ -51,6 +52,18 @@ def ranks() -> Iterator[Line]:
     who = f"up to {len(able)} processes" if len(able) > 1 else "one process"
     more = "with more, or by 'ranks,cpu', on processors; 'ranks,cuda' shares GPUs"
     yield "ranks", "on cuda", f"{who} of mpirun or torchrun on this host, each on a GPU of its own; {more}"
+    yield nccl()
+
+
+def nccl() -> Line:
+    """A line about what carries long messages between GPUs of ranks."""
+    problem = nccl_missing()
+    if problem:
+        return "nccl", "missing", f"{problem}; messages between GPUs of ranks go through the host"
+    number = importlib.import_module("cupy.cuda.nccl").get_version()
+    version = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
+    off = "" if wanted() else "; FRONTIER_RANKS_NCCL=0 sets it off"
+    return "nccl", version, f"carries messages between GPUs of ranks{off}"
 
 
 def mpi() -> Iterator[Line]:

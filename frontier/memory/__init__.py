@@ -5,7 +5,7 @@
 ``pinned`` memory of the host, which a GPU reads itself, or ``mixed`` of both, or files on a ``disk``. An array may also
 be ``spread`` over several GPUs; this and ``mixed`` use ``mapping``, ranges of addresses with memory of several places.
 ``arrays`` has functions on arrays in any memory; ``reserved`` makes arrays of which only the part that is written takes
-memory.
+memory, and ``sparse`` arrays of a GPU of which only some parts do.
 ``detection`` says which GPUs can be used, ``lost`` which can no longer be; ``nvidia`` queries their driver, and
 ``peers`` which of them reach each other. ``limits`` says how much host memory is left, and ``shortage`` has the
 errors for data that does not fit.

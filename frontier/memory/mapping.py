@@ -38,23 +38,38 @@ class Addresses:
 
     def map(self, at: int, size: int, where: Any, readers: Sequence[Any]) -> None:
         """Map memory of one location to bytes from ``at`` on, for processors at some locations to read and write."""
-        driver, what = self._driver, self._what
-        properties = driver.CUmemAllocationProp()
-        properties.type = driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
-        properties.location = where
-        handle = done(driver.cuMemCreate(size, properties, 0), what)
+        handle = self.created(size, where)
         try:
-            done(driver.cuMemMap(self.start + at, size, 0, handle, 0), what)
+            self.place(at, size, handle)
             self._mapped.append((self.start + at, size))
         finally:
-            done(driver.cuMemRelease(handle), what)  # a mapped piece stays until it is unmapped
+            self.released(handle)
+        self.allow(at, size, readers)
+
+    def created(self, size: int, where: Any) -> Any:
+        """Return memory of one location, which is mapped nowhere."""
+        properties = self._driver.CUmemAllocationProp()
+        properties.type = self._driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
+        properties.location = where
+        return done(self._driver.cuMemCreate(size, properties, 0), self._what)
+
+    def place(self, at: int, size: int, memory: Any) -> None:
+        """Map memory to bytes from ``at`` on."""
+        done(self._driver.cuMemMap(self.start + at, size, 0, memory, 0), self._what)
+
+    def released(self, memory: Any) -> None:
+        """Keep memory only as long as it is mapped."""
+        done(self._driver.cuMemRelease(memory), self._what)
+
+    def allow(self, at: int, size: int, readers: Sequence[Any]) -> None:
+        """Let processors at some locations read and write what is mapped to bytes from ``at`` on."""
         found = []
         for reader in readers:
-            access = driver.CUmemAccessDesc()
+            access = self._driver.CUmemAccessDesc()
             access.location = reader
-            access.flags = driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
+            access.flags = self._driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
             found.append(access)
-        done(driver.cuMemSetAccess(self.start + at, size, found, len(found)), what)
+        done(self._driver.cuMemSetAccess(self.start + at, size, found, len(found)), self._what)
 
 
 def device_location(driver: Any, index: int) -> Any:

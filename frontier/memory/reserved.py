@@ -13,10 +13,13 @@ from frontier.errors import FrontierMemoryError
 from frontier.memory import limits
 from frontier.memory.shortage import HINT, lacking
 
-__all__ = ["reserved"]
+__all__ = ["reserved", "written"]
 
 #: Python 3.13 knows it by name.
 _NORESERVE = getattr(mmap, "MAP_NORESERVE", 0x4000 if sys.platform == "linux" else 0)
+
+#: What Linux says of a page of memory; and the bytes of a gap below which two written parts are taken for one.
+_ENTRY, _GAP = np.dtype(np.uint64), 1 << 20
 
 
 def reserved(length: int, dtype: Any) -> Any:
@@ -41,3 +44,49 @@ def reserved(length: int, dtype: Any) -> Any:
         free, where = limits.free()
         raise lacking(FrontierMemoryError, size, free, "an array of a graph in parts", HINT, where) from None
     return np.frombuffer(pages, made, length)
+
+
+def written(array: Any) -> list[slice]:
+    """Return slices of the first axis outside which an array has nothing but zeros, as far as the system knows.
+
+    Of an array that :func:`reserved` has returned, or of a view of one, these are the pages that take memory; of any
+    other array it is all of it.
+    """
+    width = array.nbytes // len(array) if len(array) else 0
+    pages = _pages(array) if width else None
+    if pages is None:
+        return [slice(0, len(array))]
+    at = _address(array)
+    cuts = np.flatnonzero(np.diff(np.concatenate([[False], pages, [False]])))
+    found: list[slice] = []
+    for begin, end in cuts.reshape(-1, 2):
+        first = max(0, (int(begin) * mmap.PAGESIZE - at % mmap.PAGESIZE) // width)
+        last = min(len(array), -(-(int(end) * mmap.PAGESIZE - at % mmap.PAGESIZE) // width))
+        if found and (first - found[-1].stop) * width < _GAP:
+            first = found.pop().start
+        found.append(slice(first, last))
+    return found
+
+
+def _address(array: Any) -> int:
+    return int(array.__array_interface__["data"][0])
+
+
+def _pages(array: Any) -> Any:
+    """For each page of an array whether it takes memory; None if it is no part of a reserved one, or not known."""
+    base = array
+    while isinstance(base, np.ndarray):
+        base = base.base
+    if isinstance(base, memoryview):
+        base = base.obj
+    if not isinstance(base, mmap.mmap) or not array.flags.c_contiguous:
+        return None
+    at = _address(array)
+    first, end = at // mmap.PAGESIZE, -(-(at + array.nbytes) // mmap.PAGESIZE)
+    try:
+        with open("/proc/self/pagemap", "rb") as file:
+            file.seek(first * _ENTRY.itemsize)
+            entries = np.frombuffer(file.read((end - first) * _ENTRY.itemsize), _ENTRY)
+    except OSError:  # there is none, or it is closed to us
+        return None
+    return None if len(entries) < end - first else entries >> np.uint64(62) > 0  # in memory, or swapped out

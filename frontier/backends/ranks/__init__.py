@@ -1,16 +1,16 @@
 """The ranks backend: one program on several processes, or on several parts of one, which share the work of each step.
 
-``communicators`` is how parts talk (MPI, or threads for tests; ``torchrun`` PyTorch's Gloo), ``rounds`` is what they
-say each time, ``messages`` in which form. ``execution`` walks through a program, ``plans`` is what is known of its
-steps, ``dividing`` runs a step on one part and exchanges what it did. ``writes`` says which fields a step writes and
-what merges them, ``ends`` where it touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what
-only owners know, ``readers`` which parts read what, and ``selective`` tells these alone; ``portion`` is a part's share
-of a frontier. ``choosing`` finds the backend and the device that run a part, and ``there`` holds its problem in the
-memory of that. ``group`` runs several parts in one process; with several processes, programs see ``fields`` as arrays
-in parts, and ``shown`` knows which of them ranks have as a whole. Of graphs in parts, ``needs`` says what a step looks
-at of other ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans.
-Where parts lie in a ``grid``, steps along edges run ``in_blocks``; ``folding`` brings together what parts of a list
-were reduced to.
+``communicators`` is how parts talk (MPI, or threads for tests; ``torchrun`` PyTorch's Gloo), ``carriers`` moves arrays
+from GPU to GPU (NCCL), ``rounds`` is what they say each time, ``messages`` in which form. ``execution`` walks through a
+program, ``plans`` is what is known of its steps, ``dividing`` runs a step on one part and exchanges what it did.
+``writes`` says which fields a step writes and what merges them, ``ends`` where it touches them, ``exchange`` finds
+changes and merges them, ``mirrors`` knows what only owners know, ``readers`` which parts read what, and ``selective``
+tells these alone; ``portion`` is a part's share of a frontier. ``choosing`` finds the backend and the device that run
+a part, and ``there`` holds its problem in the memory of that. ``group`` runs several parts in one process; with
+several processes, programs see ``fields`` as arrays in parts, and ``shown`` knows which of them ranks have as a whole.
+Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and
+``borrowing`` keeps it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run
+``in_blocks``; ``folding`` brings together what parts of a list were reduced to.
 
 Every part holds all fields of vertices, and the whole graph unless that has been made in ``parts``; what is divided is
 the work. ``g.to("ranks")`` uses the processes that mpirun or torchrun has started, ``g.to("ranks:3")`` three parts of

@@ -12,6 +12,7 @@ import numpy as np
 
 from frontier.backends.python.view import stored
 from frontier.backends.ranks.grid import ALL
+from frontier.backends.ranks.messages import Message
 from frontier.backends.ranks.rounds import Note, common
 from frontier.errors import FunctorError
 from frontier.program.frontiers import Frontier
@@ -59,7 +60,7 @@ def accumulated(
     except Exception as error:  # whatever it is, all ranks raise it
         note.error = error
     own = there.scalars[SUM]
-    _, told = exchange.rounds.share(note, own.tobytes())
+    _, told = exchange.rounds.share(note, Message(own.tobytes()))
     sums = [np.frombuffer(each, own.dtype)[0] for each in told]
     rank = exchange.rounds.comm.rank
     with np.errstate(all="ignore"):

@@ -29,7 +29,10 @@ from frontier.errors import FrontierError
 from frontier.native import threads
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
+
+    from frontier.backends.ranks.carriers import Carrier
+    from frontier.memory.base import Memory
 
 __all__ = ["Communicator", "Ended", "Member", "Mpi", "Processes", "Threads", "by_torchrun", "cut", "world"]
 
@@ -38,6 +41,9 @@ PIECE = 1 << 18
 
 #: Seconds for rank 0 to speak first; and for mpirun to pass on what is said, which it drops once a process has aborted.
 PAUSE, HEARD = 0.5, 0.1
+
+#: Seconds after which a process that looks again and again whether something is over sleeps between; and how long.
+SOON, NAP = 0.001, 50e-6
 
 
 class Ended(FrontierError):
@@ -101,6 +107,13 @@ class Communicator(ABC):
         """Within it the part waits for others for a purpose, which is told if they do not come."""
         yield
 
+    @abstractmethod
+    def carrier(self, memory: Memory) -> Carrier | None:
+        """Return what moves arrays of a GPU's memory between parts; None: they go through the host, as messages.
+
+        All parts call this together.
+        """
+
 
 class Member(Communicator):
     """A part that is a thread of this process; see :class:`Threads`."""
@@ -137,6 +150,14 @@ class Member(Communicator):
     def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
         """Give all parts the same message."""
         return list(self._group.meet(self.rank, given))
+
+    def meet(self, given: Any) -> list[Any]:
+        """Return what every part gives, the very objects."""
+        return self._group.meet(self.rank, given)
+
+    def carrier(self, memory: Memory) -> Any:
+        """Return what hands arrays from part to part."""
+        return importlib.import_module("frontier.backends.ranks.carriers").Handed(self, memory)
 
     def leave(self) -> None:
         """Let no other part wait for this one."""
@@ -182,7 +203,15 @@ class Threads:
 
 
 class Processes(Communicator):
-    """A part that is a process."""
+    """A part that is a process.
+
+    Attributes
+    ----------
+    waiting : context manager
+        Within it the process waits for others.
+    """
+
+    waiting: Any = nullcontext()
 
     def leave(self) -> None:
         """Nothing: a process that cannot go on ends, and with it the others."""
@@ -202,6 +231,21 @@ class Processes(Communicator):
         text = "".join(traceback.format_exception(kind, error, trace))
         self.end(f"rank {self.rank} of {self.size}:\n{text}")
 
+    def carrier(self, memory: Memory) -> Carrier | None:
+        """Return NCCL where every process has a GPU of its own."""
+        index = getattr(memory, "index", None)
+        return None if index is None else importlib.import_module("frontier.backends.ranks.carriers").nccl(self, index)
+
+    def until(self, over: Callable[[], bool]) -> None:
+        """Wait for what other processes take part in by other means."""
+        begun, limit = time.monotonic(), None if isinstance(self.waiting, Watch) else patience()
+        with self.waiting:
+            while not over():
+                waited = time.monotonic() - begun
+                if waited > SOON:
+                    time.sleep(NAP)
+                if limit is not None and waited > limit:
+                    self.end(f"frontier: {missing_ranks(set(), self.size)}")
 
     def says(self, error: object, what: str) -> bool:
         """Whether this process has to say what ends it: of that which ends all, rank 0 does."""
@@ -215,8 +259,6 @@ class Mpi(Processes):
         self._mpi = mpi
         self._comm = mpi.COMM_WORLD
         self.rank, self.size = self._comm.rank, self._comm.size
-        #: Within it the process waits for others.
-        self.waiting: Any = nullcontext()
         if self.size > 1:
             sys.excepthook = self.ended
             limit = patience()

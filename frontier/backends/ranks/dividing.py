@@ -24,7 +24,7 @@ import numpy as np
 from frontier.backends.ranks.exchange import changes, distinct, merge, places, stays, values_of
 from frontier.backends.ranks.folding import fold, partial
 from frontier.backends.ranks.grid import ALL, AT_ENDS
-from frontier.backends.ranks.messages import Section, packed, unpacked
+from frontier.backends.ranks.messages import NOTHING, Section, packed, unpacked
 from frontier.backends.ranks.mirrors import Mirrors
 from frontier.backends.ranks.plans import Plans
 from frontier.backends.ranks.portion import Portion, ascending
@@ -87,8 +87,8 @@ class Exchange:
         self._program, self._there, self._turning = program, there, turning
         self._p = p = there.problem
         self._rank, self._parts = comm.rank, comm.size
-        self.rounds = Rounds(comm)
         self._memory = p.graph.placement.memory
+        self.rounds = Rounds(comm, self._memory)
         self.mirrors = (Mirrors if grid else Selective)(there, self.rounds, starts, grid)
         self.plans = Plans(program, p, turning, grid is not None)
         #: Steps whose frontiers others have asked for, and the audience: they tell these at once from then on.
@@ -328,7 +328,7 @@ class Exchange:
                 made.append(Section(edge[rank], edge[rank + 1] - edge[rank], ids[part], _cut(values, part)))
             return made
 
-        messages = [b"" if rank == self._rank else packed(sections(rank)) for rank in range(self._parts)]
+        messages = [NOTHING if rank == self._rank else packed(sections(rank)) for rank in range(self._parts)]
         notes, came = self.rounds.deal(note, messages)
         own = sections(self._rank)
         like = [(each.first, each.length, each.values, False) for each in own]

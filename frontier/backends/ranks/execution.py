@@ -25,6 +25,7 @@ from frontier.backends.ranks.ends import touched
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.grid import Grid
 from frontier.backends.ranks.in_blocks import block_of, in_block
+from frontier.backends.ranks.messages import NOTHING
 from frontier.backends.ranks.own_part import headed, in_parts, own_part, part_for, push_only
 from frontier.backends.ranks.portion import Portion
 from frontier.backends.ranks.pulling import may_pull, problem_to_pull, pulls
@@ -310,7 +311,7 @@ class Part(Interpretation):
         walk, rounds = self._walk, self._walk.exchange.rounds
         rounds.pressed = pending
         if rounds.number == self._rounds and walk.passes != self._passes and not self.done:
-            rounds.share(Note(), b"")  # the pass has exchanged nothing
+            rounds.share(Note(), NOTHING)  # the pass has exchanged nothing
         self._rounds, self._passes = rounds.number, walk.passes
         if rounds.stop:
             rounds.stop = pending.pressed = False

@@ -185,7 +185,7 @@ class FieldInParts(NDArrayOperatorsMixin):
         ids = np.flatnonzero(np.unpackbits(self._untold, count=length)) + first  # type: ignore[arg-type]
         whose = "" if root is None else f" on rank {root}"
         with _counted(comm, len(ids)):
-            message = packed([Section(first, length, ids, self._array[ids])])
+            message = packed([Section(first, length, ids, self._array[ids])]).whole()
             lengths = met(comm, f"asks for all of {self._label}{whose}", len(message))
             if root is None:
                 came = comm.shared(message, lengths)

@@ -6,13 +6,15 @@ before. Values, or rows of them, follow one after another, or one value if all a
 together as how much they exceed the least, in fewer bytes. A section that seldom has elements may be *optional*:
 without any it takes no bytes, for the section before says whether it follows.
 
-Ids and values may lie on a GPU. They are packed there, so that only the bytes of a message go to the host and back.
+First come the heads of all sections, a few bytes that the host reads, then their ids and values. These may lie on a
+GPU: they are packed there, and go from GPU to GPU, or to the host and back if nothing else carries them.
 """
 
 from __future__ import annotations
 
 import math
 import struct
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
     from frontier.memory.base import Memory
 
-__all__ = ["Section", "packed", "unpacked"]
+__all__ = ["NOTHING", "Message", "Section", "packed", "unpacked"]
 
 #: Form of the ids, form of the values, number of elements (its upper bits first).
 _HEAD = struct.Struct("<BBHI")
@@ -58,9 +60,43 @@ class Section(NamedTuple):
     optional: bool = False
 
 
-def packed(sections: Iterable[Section]) -> bytes:
-    """The bytes of a message; none if no section has an element."""
-    parts: list[bytes] = []
+@dataclass(frozen=True)
+class Message:
+    """What one part tells another.
+
+    Attributes
+    ----------
+    head : bytes
+        The heads of its sections.
+    parts : list of arrays of uint8
+        Their ids and values, in the memory where they lie.
+    """
+
+    head: bytes = b""
+    parts: list[Any] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        """Bytes of all of it."""
+        return len(self.head) + sum(map(len, self.parts))
+
+    def body(self) -> Any:
+        """Return ids and values as one array, where they lie."""
+        return namespace_of(self.parts[0]).concatenate(self.parts) if self.parts else np.empty(0, np.uint8)
+
+    def whole(self) -> bytes:
+        """Return all of it, on the host."""
+        if not self.parts or isinstance(self.parts[0], np.ndarray):
+            return b"".join([self.head, *self.parts])
+        return self.head + memoryview(to_host(self.body()))
+
+
+NOTHING = Message()
+
+
+def packed(sections: Iterable[Section]) -> Message:
+    """Return a message; nothing if no section has an element."""
+    heads: list[bytes] = []
+    parts: list[Any] = []
     before: NDArray[Any] | None = None
     some = False
     for first, length, ids, values, optional in sections:
@@ -68,10 +104,10 @@ def packed(sections: Iterable[Section]) -> bytes:
         if optional:
             if not count:
                 continue
-            form, how, *number = _HEAD.unpack(parts[-3])
-            parts[-3] = _HEAD.pack(form, how | _MORE, *number)
+            form, how, *number = _HEAD.unpack_from(heads[-1])
+            heads[-1] = _HEAD.pack(form, how | _MORE, *number) + heads[-1][_HEAD.size :]
         some = some or count > 0
-        form, where = _NONE, b""
+        form, how, least = _NONE, _BARE, b""
         if count:
             if before is not None and len(before) == count and (before is ids or np.array_equal(before, ids)):
                 form = _SAME
@@ -79,50 +115,94 @@ def packed(sections: Iterable[Section]) -> bytes:
                 form = _ALL
             else:
                 form, where = _listed(ids, first, length)
+                parts.append(where)
             before = ids
-        how, what = _BARE, b""
         if values is not None and count:
-            how, what = _valued(values)
-        parts += [_HEAD.pack(form, how, count >> 32, count & 0xFFFFFFFF), where, what]
-    return b"".join(parts) if some else b""
+            how, least, what = _valued(values)
+            parts.append(what)
+        heads.append(_HEAD.pack(form, how, count >> 32, count & 0xFFFFFFFF) + least)
+    return Message(b"".join(heads), parts) if some else NOTHING
 
 
-def _listed(ids: NDArray[Any], first: int, length: int) -> tuple[int, bytes]:
+def _listed(ids: NDArray[Any], first: int, length: int) -> tuple[int, Any]:
     narrow = _id_dtype(length)
     if len(ids) * narrow.itemsize <= -(-length // 8):
         return _LIST, _bytes((ids - first).astype(narrow))
     xp = namespace_of(ids)
     bits = xp.zeros(length, bool)
     bits[ids - first] = True
-    return _BITS, _bytes(xp.packbits(bits))
+    return _BITS, xp.packbits(bits)
 
 
-def _bytes(array: NDArray[Any]) -> bytes:
-    made: bytes = to_host(array).tobytes()
-    return made
+def _bytes(array: NDArray[Any]) -> Any:
+    return namespace_of(array).ascontiguousarray(array).view(np.uint8)
 
 
 def _id_dtype(length: int) -> np.dtype[Any]:
     return np.dtype(np.uint16 if length <= 1 << 16 else np.uint32 if length <= 1 << 32 else np.uint64)
 
 
-def _valued(values: NDArray[Any]) -> tuple[int, bytes]:
+def _valued(values: NDArray[Any]) -> tuple[int, bytes, Any]:
+    """The form of values, the least of them if others count from it, and the bytes."""
     xp = namespace_of(values)
     values = values.reshape(-1)  # of rows, one after another
     bits = xp.ascontiguousarray(values).view(f"u{values.dtype.itemsize}")  # by which NaNs are equal, 0 and -0 are not
     if len(bits) > 1 and bits[0] == bits[-1] and (bits == bits[0]).all():
-        return _ONE, _bytes(values[:1])
+        return _ONE, b"", _bytes(values[:1])
     if values.dtype.kind in "iu" and values.itemsize > 1 and len(values) > FEW:
         least = values.dtype.type(values.min().item())
         span = int(values.max()) - int(least)
         if span < 16:
             small = (values - least).astype(np.uint8)
             small = xp.concatenate([small, xp.zeros(1, np.uint8)]) if len(small) % 2 else small
-            return _HALVES, least.tobytes() + _bytes(small[::2] << 4 | small[1::2])
+            return _HALVES, least.tobytes(), small[::2] << 4 | small[1::2]
         for form, narrow in _NARROW.items():
             if narrow.itemsize < values.itemsize and span < 1 << 8 * narrow.itemsize:
-                return form, least.tobytes() + _bytes((values - least).astype(narrow))
-    return _EACH, _bytes(values)
+                return form, least.tobytes(), _bytes((values - least).astype(narrow))
+    return _EACH, b"", _bytes(values)
+
+
+@dataclass(frozen=True)
+class _Head:
+    """What the head of a section says; its count is 0 for one that is not there."""
+
+    form: int = _NONE
+    how: int = _BARE
+    count: int = 0
+    least: Any = None
+
+
+def _heads(data: Any, like: Sequence[tuple[int, int, Any, bool]]) -> tuple[list[_Head], int]:
+    """The heads of a message, and where they end."""
+    found, at, more = [], 0, 0
+    for _, _, array, optional in like:
+        if optional and not more:
+            found.append(_Head())
+            continue
+        form, how, high, low = _HEAD.unpack_from(data, at)
+        how, more = how & ~_MORE, how & _MORE
+        at += _HEAD.size
+        least = None
+        if how > _ONE:
+            least = np.frombuffer(data, array.dtype, 1, at)[0]
+            at += array.dtype.itemsize
+        found.append(_Head(form, how, high << 32 | low, least))
+    return found, at
+
+
+class _Body:
+    """Ids and values of a message, read one after another."""
+
+    def __init__(self, data: Any, at: int, memory: Memory) -> None:
+        self._data, self._at, self._memory = data, at, memory
+
+    def read(self, dtype: np.dtype[Any], count: int) -> Any:
+        """Return the next elements in the memory."""
+        at, self._at = self._at, self._at + count * dtype.itemsize
+        if isinstance(self._data, bytes | bytearray | memoryview):
+            return self._memory.moved(np.frombuffer(self._data, dtype, count, at))
+        part = self._data[at : self._at]
+        return (part if at % dtype.itemsize == 0 else part.copy()).view(dtype)
 
 
 def unpacked(
@@ -132,7 +212,8 @@ def unpacked(
 
     Parameters
     ----------
-    data : bytes-like
+    data : bytes-like, or a pair
+        All of it on the host; or the heads there, and an array of uint8 in the memory with ids and values.
     like : sequence of (first, length, array or None, optional)
         The sections that it has, with arrays whose elements are as their values.
     memory : Memory
@@ -144,62 +225,48 @@ def unpacked(
         Ids as int64, in ascending order; values are None where there is no array.
     """
     xp = memory.xp
-    nothing = xp.empty(0, np.int64)
-
-    def none_of(array: Any) -> Any:
-        return xp.empty((0, *array.shape[1:]), array.dtype)
-
-    if not len(data):
-        return [(nothing, None if array is None else none_of(array)) for _, _, array, _ in like]
-
-    def read(dtype: Any, count: int, at: int) -> Any:
-        return memory.moved(np.frombuffer(data, dtype, count, at))
-
+    head, body = data if isinstance(data, tuple) else (data, None)
+    if len(head):
+        heads, end = _heads(head, like)
+        source = _Body(head, end, memory) if body is None else _Body(body, 0, memory)
+    else:
+        heads, source = [_Head()] * len(like), _Body(b"", 0, memory)
     found: list[tuple[NDArray[Any], Any]] = []
-    before, at, more = nothing, 0, 0
-    for first, length, array, optional in like:
-        if optional and not more:
-            found.append((nothing, None if array is None else none_of(array)))
-            continue
-        form, how, high, low = _HEAD.unpack_from(data, at)
-        count, how, more = high << 32 | low, how & ~_MORE, how & _MORE
-        at += _HEAD.size
+    before = nothing = xp.empty(0, np.int64)
+    for each, (first, length, array, _) in zip(heads, like, strict=True):
         ids = nothing
-        if form == _LIST:
-            narrow = _id_dtype(length)
-            ids = read(narrow, count, at).astype(np.int64) + first
-            at += count * narrow.itemsize
-        elif form == _BITS:
-            size = -(-length // 8)
-            ids = xp.flatnonzero(xp.unpackbits(read(np.uint8, size, at))[:length]) + first
-            at += size
-        elif form == _ALL:
-            ids = xp.arange(first, first + length)
-        elif form == _SAME:
+        if each.form == _SAME:
             ids = before
-        if form != _NONE:
-            before = ids
+        elif each.form != _NONE:
+            before = ids = _read_ids(source, each, first, length, memory)
         values = None
         if array is not None:
             row = array.shape[1:]
-            values, at = _read_values(data, how, array.dtype, count * math.prod(row), at, memory)
-            values = values.reshape(count, *row)
+            values = _read_values(source, each, array.dtype, each.count * math.prod(row), memory)
+            values = values.reshape(each.count, *row)
         found.append((ids, values))
     return found
 
 
-def _read_values(data: Any, how: int, dtype: np.dtype[Any], count: int, at: int, memory: Memory) -> tuple[Any, int]:
-    """So many values of a message from a place on, and the place behind them."""
+def _read_ids(source: _Body, head: _Head, first: int, length: int, memory: Memory) -> Any:
     xp = memory.xp
-    if how > _ONE:
-        least = np.frombuffer(data, dtype, 1, at)
-        at += least.nbytes
-        narrow, size = _NARROW[max(how, _BYTES)], -(-count // 2) if how == _HALVES else count
-        given = memory.moved(np.frombuffer(data, narrow, size, at))
-        at += given.nbytes
-        if how == _HALVES:
+    if head.form == _ALL:
+        return xp.arange(first, first + length)
+    if head.form == _LIST:
+        return source.read(_id_dtype(length), head.count).astype(np.int64) + first
+    bits = source.read(np.dtype(np.uint8), -(-length // 8))
+    return xp.flatnonzero(xp.unpackbits(bits)[:length]) + first
+
+
+def _read_values(source: _Body, head: _Head, dtype: np.dtype[Any], count: int, memory: Memory) -> Any:
+    xp = memory.xp
+    if not count or head.how == _BARE:
+        return xp.empty(0, dtype)
+    if head.how > _ONE:
+        narrow = _NARROW[max(head.how, _BYTES)]
+        given = source.read(narrow, -(-count // 2) if head.how == _HALVES else count)
+        if head.how == _HALVES:
             given = xp.ravel(xp.stack((given >> 4, given & 15), 1))[:count]
-        return given.astype(dtype) + least[0], at
-    values = memory.moved(np.frombuffer(data, dtype, 1 if how == _ONE else count, at))
-    at += values.nbytes
-    return xp.repeat(values, count) if how == _ONE else values, at
+        return given.astype(dtype) + head.least
+    values = source.read(dtype, 1 if head.how == _ONE else count)
+    return xp.repeat(values, count) if head.how == _ONE else values

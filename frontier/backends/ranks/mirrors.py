@@ -13,7 +13,7 @@ import numpy as np
 
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.grid import ALL, COLUMN, ROW
-from frontier.backends.ranks.messages import Section, packed, unpacked
+from frontier.backends.ranks.messages import NOTHING, Section, packed, unpacked
 from frontier.backends.ranks.portion import Portion, ascending
 from frontier.backends.ranks.rounds import Note
 from frontier.memory.arrays import to_host
@@ -156,12 +156,13 @@ class Mirrors:
         """
         about = [ALL] * self.parts if self._grid is None else self._grid.audiences
         given = {
-            audience: b"" if note.error else packed(self._message(audience, names, portions)) for audience in set(about)
+            audience: NOTHING if note.error else packed(self._message(audience, names, portions))
+            for audience in set(about)
         }
         if self._grid is None:
             notes, came = self._rounds.share(note, given[ALL])
         else:
-            messages = [b"" if rank == self._rank else given[audience] for rank, audience in enumerate(about)]
+            messages = [NOTHING if rank == self._rank else given[audience] for rank, audience in enumerate(about)]
             notes, came = self._rounds.deal(note, messages)
         found: dict[str, list[list[Any]]] = {audience: [[] for _ in some] for audience, some in portions.items()}
         for rank, message in enumerate(came):

@@ -1,8 +1,9 @@
 """Rounds: what parts tell each other after a step, errors first.
 
 In a round every part gives each other a *note* of fixed length, and a message if it has one. Short messages travel with
-the note. If any part has a longer one, a second collective moves those. Notes say whether a part has failed, and at
-which step it is, before anybody waits for something that will not come.
+the note. If any part has a longer one, a second collective moves those, from GPU to GPU if something carries arrays
+there; then their heads travel with the note. Notes say whether a part has failed, and at which step it is, before
+anybody waits for something that will not come.
 """
 
 from __future__ import annotations
@@ -16,22 +17,32 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.errors import FrontierError
+from frontier.memory.arrays import to_host
+from frontier.memory.host import HOST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from frontier.backends.interrupts import deferred
+    from frontier.backends.ranks.carriers import Carrier
     from frontier.backends.ranks.communicators import Communicator
+    from frontier.backends.ranks.messages import Message
+    from frontier.memory.base import Memory
 
 __all__ = ["Note", "Rounds", "common", "met"]
 
-#: A note: the number of the round, whether the part has failed or has noted Ctrl-C, lengths of its longest message and
-#: of the one to the reader, how much it has changed; then counts (of a frontier and eight piles) and scalars.
+#: A note: the number of the round, whether the part has failed or has noted Ctrl-C, lengths of its longest message, of
+#: the one to the reader and of the heads of that, how much it has changed; then counts (of a frontier and eight piles)
+#: and scalars.
 _COUNTS, _SCALARS = 9, 2
-_HEAD = struct.Struct(f"<6q{_COUNTS}q{_SCALARS}Q")
+_HEAD = struct.Struct(f"<7q{_COUNTS}q{_SCALARS}Q")
 
 #: Bytes of a note with what travels along, and of the note alone.
 BLOCK, HEAD = 512, _HEAD.size
+
+#: Bytes of messages, or of their heads, that travel along.
+ROOM = BLOCK - HEAD
+
+#: Heads that are longer go before ids and values, which then begin at a multiple of so many bytes.
+_ALIGNED = 8
 
 
 @dataclass
@@ -71,6 +82,12 @@ class Note:
 class Rounds:
     """The rounds of one part's run.
 
+    Parameters
+    ----------
+    comm : Communicator
+    memory : Memory
+        Where ids and values of messages lie.
+
     Attributes
     ----------
     waited : float
@@ -85,39 +102,37 @@ class Rounds:
         Of this part alone, between two steps: the next round tells all.
     """
 
-    def __init__(self, comm: Communicator) -> None:
-        self.comm = comm
+    def __init__(self, comm: Communicator, memory: Memory = HOST) -> None:
+        self.comm, self._memory = comm, memory
         self.waited = 0.0
         self.number = 0
         self.pressed: deferred | None = None
         self.stop = False
         self.error: Exception | None = None
 
-    def deal(self, note: Note, messages: list[bytes]) -> tuple[list[Note], list[Any]]:
+    def deal(self, note: Note, messages: list[Message]) -> tuple[list[Note], list[Any]]:
         """Give every part a message of its own; what all have noted, and given this part, in the order of ranks."""
-        return self._round(note, messages, lambda lengths: self.comm.dealt(messages, lengths))
+        return self._round(note, messages, False)
 
-    def share(self, note: Note, message: bytes) -> tuple[list[Note], list[Any]]:
+    def share(self, note: Note, message: Message) -> tuple[list[Note], list[Any]]:
         """Give every part the same message."""
-        return self._round(note, [message] * self.comm.size, lambda lengths: self.comm.shared(message, lengths))
+        return self._round(note, [message] * self.comm.size, True)
 
-    def _round(
-        self, note: Note, messages: list[bytes], move: Callable[[list[int]], list[Any]]
-    ) -> tuple[list[Note], list[Any]]:
+    def _round(self, note: Note, messages: list[Message], alike: bool) -> tuple[list[Note], list[Any]]:
         comm, size = self.comm, self.comm.size
         if self.error is not None:
             note.error, self.error = self.error, None
         lengths = [len(each) for each in messages]
         stops = self.pressed is not None and self.pressed.pressed
         longest, words = max(lengths), note.words()
-        blocks, inside = bytearray(size * BLOCK), 0 < longest <= BLOCK - HEAD
-        for rank, length in enumerate(lengths):
-            at = rank * BLOCK
+        blocks = bytearray(size * BLOCK)
+        for rank, (each, length) in enumerate(zip(messages, lengths, strict=True)):
+            at, head = rank * BLOCK, len(each.head)
             _HEAD.pack_into(
-                blocks, at, self.number, note.error is not None, stops, longest, length, note.changed, *words
+                blocks, at, self.number, note.error is not None, stops, longest, length, head, note.changed, *words
             )
-            if inside:
-                blocks[at + HEAD : at + HEAD + length] = messages[rank]
+            along = each.whole() if longest <= ROOM else each.head if head <= ROOM else b""
+            blocks[at + HEAD : at + HEAD + len(along)] = along
         begun = time.perf_counter()
         came = comm.blocks(blocks, BLOCK)
         told = [_HEAD.unpack_from(came, rank * BLOCK) for rank in range(size)]
@@ -129,12 +144,42 @@ class Rounds:
         self.number += 1
         comm.sent += sum(lengths) - lengths[comm.rank]
         lengths = [each[4] for each in told]
-        if max(each[3] for each in told) > BLOCK - HEAD:
-            found = move(lengths)
-        else:
-            found = [came[at * BLOCK + HEAD : at * BLOCK + HEAD + length] for at, length in enumerate(lengths)]
+        found: list[Any] = [came[at * BLOCK + HEAD : at * BLOCK + HEAD + length] for at, length in enumerate(lengths)]
+        if max(each[3] for each in told) > ROOM:
+            found = self._moved(messages, lengths, [each[5] for each in told], came, alike)
         self.waited += time.perf_counter() - begun
-        return [Note.read(each[5], each[6:], note) for each in told], found
+        return [Note.read(each[6], each[7:], note) for each in told], found
+
+    def _moved(
+        self, messages: list[Message], lengths: list[int], heads: list[int], came: Any, alike: bool
+    ) -> list[Any]:  # fmt: skip
+        """Long messages of all parts; ``came`` are their notes."""
+        comm, carrier = self.comm, self._carrier()
+        if carrier is None:
+            if alike:
+                return comm.shared(messages[0].whole(), lengths)
+            return comm.dealt([each.whole() for each in messages], lengths)
+        lengths = [length - head + _before(head) for length, head in zip(lengths, heads, strict=True)]
+        if alike:
+            bodies = carrier.shared(self._body(messages[0]), lengths)
+        else:
+            bodies = carrier.dealt([self._body(each) for each in messages], lengths)
+        found: list[Any] = []
+        for rank, (head, body) in enumerate(zip(heads, bodies, strict=True)):
+            at, before = rank * BLOCK + HEAD, _before(head)
+            said = came[at : at + head] if not before else to_host(body[:before])[:head].tobytes()
+            found.append((said, body[before:]))
+        return found
+
+    def _body(self, message: Message) -> Any:
+        """What a carrier moves of a message: ids and values, and before them heads for which the note has no room."""
+        before, memory = _before(len(message.head)), self._memory
+        first = np.frombuffer(message.head.ljust(before, b"\0")[:before], np.uint8)
+        parts = [memory.moved(first)] if before else []
+        return memory.xp.concatenate([*parts, *message.parts]) if parts or message.parts else memory.moved(first)
+
+    def _carrier(self) -> Carrier | None:
+        return None if self._memory is HOST else self.comm.carrier(self._memory)
 
     def _raise(self, error: Exception | None) -> None:
         """Raise the error of the first part that has one, on all."""
@@ -142,6 +187,11 @@ class Rounds:
             if each is not None:
                 each.add_note(f"(rank {rank} of {self.comm.size})")
                 raise common(each)
+
+
+def _before(head: int) -> int:
+    """Bytes that heads take before ids and values; none if they travel with the note."""
+    return -(-head // _ALIGNED) * _ALIGNED if head > ROOM else 0
 
 
 def _sendable(error: Exception) -> Exception:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.ranks.grid import ALL
-from frontier.backends.ranks.messages import Section, packed, unpacked
+from frontier.backends.ranks.messages import NOTHING, Section, packed, unpacked
 from frontier.backends.ranks.mirrors import Mirrors
 from frontier.backends.ranks.portion import ascending
 from frontier.backends.ranks.rounds import Note
@@ -82,7 +82,7 @@ class Selective(Mirrors):
         changed = {name: self._changed(name) for name, _ in forms}
         note.changed = sum(len(often) for _, often in changed.values())
         alike = not note.changed and all(form != _REST for _, form in forms)  # all are told the same
-        messages = [b""] * self.parts
+        messages = [NOTHING] * self.parts
         for rank in range(self.parts if note.error is None else 0):
             if rank and alike:
                 messages[rank] = messages[0]

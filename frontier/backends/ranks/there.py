@@ -16,12 +16,14 @@ from frontier.backends.python.view import View
 from frontier.backends.ranks.exchange import stays
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Topology
+from frontier.memory import sparse
 from frontier.memory.arrays import to_host
 from frontier.memory.host import HOST
+from frontier.memory.reserved import written
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
@@ -54,11 +56,11 @@ class There:
         if self._memory is HOST:
             return
         with self.using():
-            self._memory.check_room(sum(array.nbytes for array in p.arrays.values()), "the fields of a rank")
+            self._memory.check_room(sum(map(self._size, p.arrays)), "the fields of a rank")
             self.problem = copy.copy(p)  # with the same scalars, which lie on the host everywhere
             vars(self.problem).update(
                 graph=self._graph(p.graph), piles={}, workspace={},
-                arrays={name: self._memory.xp.zeros(array.shape, array.dtype) for name, array in p.arrays.items()},
+                arrays={name: self._like(array, [self._own(name)]) for name, array in p.arrays.items()},
             )  # fmt: skip
             self.problem._lay_pairs()
             self._memory.synchronize()  # parts that are threads go on in streams of their own, if they have any
@@ -111,25 +113,39 @@ class There:
     def _copied(self, g: Graph, known: dict[Any, tuple[Any, Any]]) -> Graph:
         top = g._topology
 
-        def moved(array: Any, own: slice = slice(None)) -> Any:
+        def moved(array: Any) -> Any:
             key = _key(array)
             with _copying:  # no other part may take an array that is not filled yet
                 if key not in known:
-                    self._memory.check_room(array.nbytes, "the arrays of the graph")
-                    made = self._memory.xp.zeros(len(array), array.dtype)
-                    made[own] = self._memory.moved(array[own])
+                    some = written(array)
+                    width = array.nbytes // max(len(array), 1)
+                    self._memory.check_room(sum(each.stop - each.start for each in some) * width, "a rank's edges")
+                    made = self._like(array, some)
+                    for each in some:
+                        made[each] = self._memory.moved(array[each])
                     self._memory.synchronize()  # whichever stream reads it next
                     known[key] = array, made
             return known[key][1]
 
-        own = slice(None) if top.divided is None else top.divided.slots_of(self.host.graph)
-        weights = None if top.weights is None else moved(top.weights, own)
-        made = Topology(moved(top.offsets), moved(top.targets, own), weights, top.directed, None, {}, {})
+        weights = None if top.weights is None else moved(top.weights)
+        made = Topology(moved(top.offsets), moved(top.targets), weights, top.directed, None, {}, {})
         made.divided = top.divided
+        if top.divided is not None:
+            made.recipes["sources"] = lambda: moved(g.sources)
         made.derived.update({name: top.derived[name] for name in NUMBERS if name in top.derived})
         made.recipes["in_lists"] = lambda: tuple(map(moved, g._in_lists()))
         made.recipes["in_edges"] = lambda: moved(g.in_edges)
         return Graph._wrap(made, self._placement)
+
+    def _like(self, array: Any, parts: Sequence[slice]) -> Any:
+        """An array of zeros there, with memory for some parts."""
+        if array.ndim > 1 or (len(parts) == 1 and len(array[parts[0]]) == len(array)):
+            return self._memory.xp.zeros(array.shape, array.dtype)
+        return sparse.zeros(len(array), array.dtype, parts, self._memory.index)  # type: ignore[attr-defined]
+
+    def _size(self, name: str) -> int:
+        size: int = self.host.arrays[name][self._own(name)].nbytes
+        return size
 
     def view(self, view: View, names: Collection[str]) -> View:
         """What a functor sees that the host calls once, and which looks at some fields."""
@@ -150,7 +166,10 @@ class There:
         if q is p:
             return
         for name in p.arrays if names is None else names:
-            own = slice(None) if whole else self._own(name)
+            if whole:
+                self._bring_written(p.arrays[name], q.arrays[name])
+                continue
+            own = self._own(name)
             q.arrays[name][own] = self._memory.moved(p.arrays[name][own])
 
     def bring_back(self, names: Iterable[str] | None = None) -> None:
@@ -189,8 +208,14 @@ class There:
             g, known = self.host.graph, self._known()
             for array in (getattr(g, name) for name in ghosts.names):
                 if _key(array) in known:
-                    known[_key(array)][1][...] = self._memory.moved(array)
+                    self._bring_written(array, known[_key(array)][1])
             derived[key] = ghosts.times
+
+    def _bring_written(self, array: Any, there: Any) -> None:
+        some = written(array)
+        sparse.grow(there, some)
+        for each in some:
+            there[each] = self._memory.moved(array[each])
 
     def _own(self, name: str) -> slice:
         """The entries of a field that this part has."""

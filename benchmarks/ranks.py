@@ -1,0 +1,85 @@
+"""Ranks with a GPU each, under mpirun: messages by NCCL, through the host, and one GPU alone, in one run.
+
+``mpirun -n 2 python -m benchmarks.ranks rmat:22`` makes the graph in parts and as a whole with the same seed, and
+compares results with those of one GPU, exactly or within rounding.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+import frontier as fr
+from frontier.backends.ranks import carriers
+from frontier.backends.ranks.communicators import Processes, world
+from frontier.memory import detection
+
+__all__ = ["main"]
+
+#: Name, call, the field that is compared, and how much it may differ.
+PROGRAMS: list[tuple[str, Callable[[fr.Graph], Any], str, float]] = [
+    ("bfs", lambda g: fr.bfs(g, _source(g)), "level", 0),
+    ("sssp", lambda g: fr.sssp(g, _source(g)), "distance", 0),
+    ("pagerank, 10 passes", lambda g: fr.pagerank(g, tolerance=0, max_iterations=10), "rank", 1e-4),
+    ("components", fr.connected_components, "label", 0),
+]
+
+
+def main() -> None:
+    """Print a table on rank 0."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("graph", nargs="?", default="rmat:22", help="rmat:SCALE")
+    parser.add_argument("--times", type=int, default=3)
+    given = parser.parse_args()
+    scale, comm = int(given.graph.partition(":")[2]), world()
+    os.environ["FRONTIER_RANKS_WHOLE"] = "0"
+    begun = time.perf_counter()
+    parts = fr.rmat(scale, 16, seed=5, weights=(1, 64), placement="ranks,cuda")
+    made = time.perf_counter() - begun
+    one = fr.rmat(scale, 16, seed=5, weights=(1, 64)).to(f"cuda:{comm.local}")
+    if comm.rank == 0:
+        print(f"{detection.device_name(comm.local)}, {comm.size} ranks, {given.graph}, {one.num_slots:,} edge slots")
+        print(f"made in parts in {made:.1f} s; milliseconds, the best of {given.times}")
+        print(f"{'':20} {'NCCL':>9} {'host':>9} {'1 GPU':>9}  bytes sent  result")
+    for name, call, field, near in PROGRAMS:
+        by, host = (_measured(comm, on, call, parts, field, given.times) for on in (True, False))
+        alone = _measured(comm, True, call, one, field, given.times)
+        right = all(_alike(found[1], alone[1], near) for found in (by, host))
+        if comm.rank == 0:
+            times = " ".join(f"{found[0] * 1e3:9.2f}" for found in (by, host, alone))
+            print(f"{name:20} {times}  {by[2]:10,}  {'right' if right else 'WRONG'}", flush=True)
+
+
+def _source(g: fr.Graph) -> int:
+    return int(np.argmax(np.asarray(g.out_degree.get() if hasattr(g.out_degree, "get") else g.out_degree)))
+
+
+def _measured(
+    comm: Processes, by_nccl: bool, call: Callable[[fr.Graph], Any], g: fr.Graph, field: str, times: int
+) -> tuple[float, Any, int]:
+    """Seconds of the slowest rank, the result as a whole, and the bytes that all ranks have sent."""
+    carriers.nccl.cache_clear()
+    os.environ["FRONTIER_RANKS_NCCL"] = str(int(by_nccl))
+    found = call(g)
+    seconds, sent = [], comm.sent
+    for _ in range(times):
+        comm.gather(None)
+        begun = time.perf_counter()
+        found = call(g)
+        seconds.append(max(comm.gather(time.perf_counter() - begun)))
+    sent = sum(comm.gather(comm.sent - sent)) // times
+    whole = getattr(found, field)
+    return min(seconds), np.asarray(whole.get() if hasattr(whole, "get") else whole), sent
+
+
+def _alike(found: Any, expected: Any, near: float) -> bool:
+    return bool(np.allclose(found, expected, rtol=near, atol=0) if near else np.array_equal(found, expected))
+
+
+if __name__ == "__main__":
+    main()
