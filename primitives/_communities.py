@@ -43,11 +43,10 @@ __all__ = [
     "weighted",
 ]
 
-#: Number of classes of vertices; those of one class move at the same time. On smaller graphs, where every move matters
-#: more, there may be up to ``MOST_CLASSES``, as many as make passes over ``PASSED`` vertices in a round.
-CLASSES = 16
-MOST_CLASSES = 64
-PASSED = 1 << 16
+#: Number of classes of vertices; those of one class move at the same time. With 16, or up to 64 on small graphs, a
+#: round has as many passes more, and modularities are the same within what seeds change: on fifteen graphs from karate
+#: to road-NY and R-MAT 14, means of 3 to 40 seeds were from 1 % lower (uniform random) to 1.3 % higher with 8.
+CLASSES = 8
 
 
 def class_of(p, v):
@@ -168,7 +167,7 @@ def weighted(g: Graph) -> Graph:
 
 def classes(n: int) -> int:
     """Return the number of classes of n vertices."""
-    return max(min(CLASSES, n), min(MOST_CLASSES, n, PASSED // max(n, 1)))
+    return min(CLASSES, n)
 
 
 def tallies(g: Graph) -> bool:

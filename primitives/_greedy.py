@@ -11,16 +11,17 @@ __all__ = ["CLASS", "FULL", "WINDOW", "earlier", "highest", "least", "least_free
 WINDOW = 62
 FULL = 2**WINDOW - 1
 
-#: Ranks of vertices whose degrees have as many bits.
-CLASS = 2**26
+#: Ranks of vertices whose degrees have as many bits. Ids decide where ranks are equal; on ten graphs with up to 125
+#: colours this needed as many colours as 2**26 ranks, which are no numbers of a byte.
+CLASS = 2**4
 
 
 def rank(p, v):
-    """Rank vertices by the number of bits of their degree, from the highest on, and at random among these."""
+    """Rank vertices by the number of bits of their degree, from the highest on, and these at random in 16 portions."""
     size = 0
     while fr.degree(p, v) >> size and size < 30:
         size += 1
-    p.rank[v] = (30 - size) * CLASS + draw(p, v) // 2**5
+    p.rank[v] = (30 - size) * CLASS + draw(p, v) // 2**27
 
 
 def earlier(p, src, dst):

@@ -11,7 +11,8 @@ the number of neighbours that this one waits for. So an edge is walked once. A r
 vertex may get, and these are no more than its edges and one.
 
 The neighbours of a graph's hubs are hubs, and thousands of these would wait for one another in a chain. On a GPU they
-are therefore coloured part by part, see :mod:`primitives._coloring_hubs`, before the others.
+are therefore coloured part by part, see :mod:`primitives._coloring_hubs`, before the others. Where no vertex has many
+edges, :mod:`primitives._coloring_low` takes less time.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ import frontier as fr
 from frontier.primitives._arguments import check_seed
 from frontier.primitives._coloring_gathered import ColoringGathered
 from frontier.primitives._coloring_hubs import hubs
+from frontier.primitives._coloring_low import ColoringOfLowDegrees, lowest_degrees
 from frontier.primitives._greedy import WINDOW, highest, least, note, rank
 from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before
@@ -107,10 +109,12 @@ def _tells(g: fr.Graph) -> bool:
     return g.placement.massively_parallel and not g.placement.divides
 
 
-def _own_fields(g: fr.Graph) -> dict[str, Any]:
+def _own_fields(g: fr.Graph, low: bool = False) -> dict[str, Any]:
     """Fields that only some of the programs have."""
     if not _tells(g):
         return {"around": fr.vertex("int64"), "base": fr.vertex("int64"), "ready": fr.pile()}
+    if low:
+        return {"state": fr.vertex("int8"), "seen": fr.vertex("int8"), "taken": fr.vertex("int64")}
     xp, n, bits = g.placement.memory.xp, g.num_vertices, int(g.max_degree).bit_length()
     row = g.offsets // WINDOW + xp.arange(n + 1, dtype=g.offsets.dtype)
     words = xp.zeros(g.num_slots // WINDOW + n + 1, np.int64)
@@ -121,6 +125,12 @@ def _own_fields(g: fr.Graph) -> dict[str, Any]:
         made |= {name: fr.scalar("int64") for name in ("turn", "first", "most", "changed")}
         made |= {"parts": fr.scalar("int64", 3 * classes), "bits": fr.scalar("int64", bits)}
     return made
+
+
+def _program(p: fr.Problem) -> type[fr.Enactor]:
+    if "state" in p.fields:
+        return ColoringOfLowDegrees
+    return Coloring if "part" in p.fields else ColoringWithoutHubs if "row" in p.fields else ColoringGathered
 
 
 @primitive(
@@ -151,17 +161,24 @@ def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) ->
     """
     check_seed(seed)
     plain = simple(g) if g.directed else g
-    p = fr.Problem(
-        plain,
+    for low in (True, False) if _tells(plain) and lowest_degrees(plain) else (False,):
+        p = _problem(plain, seed, low)
+        if g.num_vertices:
+            _program(p)(p, schedule).run()
+        if not low or p.count <= WINDOW:
+            break
+    return ColorResult(p.color, int(p.count))
+
+
+def _problem(g: fr.Graph, seed: int, low: bool) -> fr.Problem:
+    fields = _own_fields(g, low)
+    if "state" not in fields:
+        fields |= {"rank": fr.vertex("int32"), "waits": fr.vertex(g.offsets.dtype, combine="sum")}
+    return fr.Problem(
+        g,
         color=fr.vertex(g.id_dtype, -1),
-        rank=fr.vertex("int32"),
-        waits=fr.vertex(plain.offsets.dtype, combine="sum"),
         seed=fr.scalar("int64", seed),
         rounds=fr.scalar("int64"),
         count=fr.scalar("int64"),
-        **_own_fields(plain),
+        **fields,
     )
-    if g.num_vertices:
-        program = Coloring if "part" in p.fields else ColoringWithoutHubs if "row" in p.fields else ColoringGathered
-        program(p, schedule).run()
-    return ColorResult(p.color, int(p.count))

@@ -7,12 +7,19 @@ for strongly connected components and related problems, IPDPS 2014):
 2. Forward-backward (Fleischer, Hendrickson, Pinar: On identifying strongly connected components in parallel, 2000): a
    pivot of high degree probably lies in the largest component, which consists of the vertices that the pivot reaches
    and that reach it.
-3. Colouring (Orzan: On distributed verification and verified distribution, 2004): every vertex takes the least colour
-   of those that reach it, its own included. A vertex that keeps its own colour is a root; its component consists of the
-   vertices of its colour that reach it. This repeats with what is left.
+3. Colouring (Orzan: On distributed verification and verified distribution, 2004): every vertex takes the highest
+   colour of those that reach it, its own included. A vertex that keeps its own colour is a root; its component
+   consists of the vertices of its colour that reach it. This repeats with what is left.
 
-Here colours are random and differ between vertices, and they spread only between vertices that had the same colour in
-the round before, because a component has one colour. So a chain of n components takes O(log n) rounds, not n.
+Trimming and the searches stop after a few passes: a graph that is deep is left to colouring, which needs the logarithm
+of its depth. There a vertex has the highest colour that it knows to reach it, so whatever reaches the vertex with that
+colour reaches it, too: colours come from there at the same time, over distances that double (pointer jumping, as in
+Alabandi, Sands, Biros, Burtscher: A GPU algorithm for detecting strongly connected components, SC 2023). The same way
+back finds those that reach the root, as they learn of no higher colour than the root's.
+
+In the first round a colour is the id of the vertex, so where edges lead to higher ids one pass finds that there is no
+cycle. Later colours are random, and spread only between vertices that had the same colours in the round before, forth
+and back, because those of a component do. So a chain of n components takes O(log n) rounds, not n.
 """
 
 from __future__ import annotations
@@ -26,6 +33,10 @@ import frontier as fr
 from frontier.primitives._labels import sizes_of
 from frontier.registry import primitive
 
+#: Passes of trimming in each direction, and of a search, after which a GPU takes a graph to be deep; in a graph of more
+#: edges, a pass over all of which takes longer, it trims once more for so many edges.
+TRIMS, LEVELS, EDGES = 16, 40, 1 << 19
+
 __all__ = ["Colouring", "LargestComponent", "StrongComponentsResult", "Trimming", "strongly_connected_components"]
 
 
@@ -37,6 +48,11 @@ def entering(p, src, dst):
 def leaving(p, src, dst):
     """1 for an edge to another vertex that is left."""
     return 1 if src != dst and p.label[dst] == -1 else 0
+
+
+def trimmed_enough(p):
+    """The rest is deep, or is not to be trimmed."""
+    return p.passes >= p.trims
 
 
 def sink_or_source(p, v):
@@ -101,6 +117,21 @@ def forward(p, dst):
     return fr.atomic_cas(p.reached, dst, 0, 1) == 0
 
 
+def deep(p):
+    """The component of the pivot is not found within the passes of a search."""
+    return p.passes >= p.levels
+
+
+def again(p):
+    """Count anew, but for a search that has not come to its end."""
+    return p.levels if p.passes >= p.levels else 0
+
+
+def still_wanted(p, v):
+    """V is the pivot, and all that it reaches are known."""
+    return p.label[v] == -1 and p.passes < p.levels
+
+
 def behind(p, src):
     """The pivot reaches the source, which is not known to reach the pivot."""
     return p.reached[src] == 1
@@ -113,45 +144,50 @@ def backward(p, src):
 
 def settle(p, v):
     """Label the component of the pivot; the vertices without a label are the rest."""
-    if p.reached[v] == 2:
+    if p.reached[v] == 2 and p.passes < p.levels:
         p.label[v] = p.pivot
     return p.label[v] != -1
 
 
 def key(p, v):
-    """Return a random number that no other vertex has."""
-    return fr.hash(v) % 2**31 * p.n + v
+    """Return a number that no other vertex has: its id, and from the second round on random bits above."""
+    return v if p.rounds == 1 else (fr.hash(v) & p.high) | v
 
 
 def paint(p, v):
-    """Give v its own colour, and remember the last one."""
-    p.part[v] = p.colour[v]
+    """Give v its own colour, and remember the last one, and that of the highest that v reached."""
+    p.part[v] = p.colour[v] ^ p.back[v]
     p.colour[v] = key(p, v)
+    p.back[v] = p.colour[v]
 
 
 def spread(p, src, dst):
-    """Pass a lower colour on to a vertex that had the same colour in the round before."""
-    new = p.colour[src]
-    if p.label[dst] != -1 or p.part[src] != p.part[dst] or new >= p.colour[dst]:
+    """Pass a higher colour on to a vertex that had the same colours in the round before."""
+    if p.label[dst] != -1 or p.part[src] != p.part[dst]:
         return False
-    return new < fr.atomic_min(p.colour, dst, new)
+    new = p.colour[src]
+    new = max(new, p.colour[new & p.ids])  # which reaches the vertex of that colour, and so the source
+    return new > p.colour[dst] and new > fr.atomic_max(p.colour, dst, new)
 
 
-def root(p, v):
-    """Label v with itself if it has kept its own colour."""
-    if p.colour[v] == key(p, v):
-        p.label[v] = v
-        return True
-    return False
-
-
-def gather_in(p, src, dst):
-    """Label a vertex of the same colour that reaches the root."""
-    return p.colour[src] == p.colour[dst] and fr.atomic_cas(p.label, src, -1, p.label[dst]) == -1
+def spread_back(p, src, dst):
+    """Tell a vertex of the same colour of a higher one that dst reaches."""
+    if p.colour[src] != p.colour[dst]:
+        return False
+    new = p.back[dst]
+    new = max(new, p.back[new & p.ids])
+    return new > p.back[src] and new > fr.atomic_max(p.back, src, new)
 
 
 def labelled(p, v):
     """V has a label; the others are the rest."""
+    return p.label[v] != -1
+
+
+def settled(p, v):
+    """Label a vertex that the root of its colour reaches, and that reaches the root; the others are the rest."""
+    if p.back[v] == p.colour[v]:
+        p.label[v] = p.colour[v] & p.ids
     return p.label[v] != -1
 
 
@@ -173,14 +209,18 @@ class Trimming(fr.Enactor):
         fr.Gather(entering, "sum", into="degree", over="vertices"),
         fr.Sequence(
             fr.Filter(sink_or_source),
-            fr.Loop(fr.Advance(release), fr.Filter(sink_or_source)),
+            fr.Loop(fr.Advance(release), fr.Filter(sink_or_source), count="passes", until=trimmed_enough),
             over="vertices",
         ),
+        fr.Set(passes=0),
         fr.Sequence(
             fr.Filter(left),
             fr.Gather(leaving, "sum", into="degree", edges="out"),
             fr.Filter(sink_or_source),
-            fr.Loop(fr.Advance(release_back, edges="in", where=left_behind), fr.Filter(sink_or_source)),
+            fr.Loop(
+                fr.Advance(release_back, edges="in", where=left_behind), fr.Filter(sink_or_source),
+                count="passes", until=trimmed_enough,
+            ),
             over="vertices",
         ),
     )
@@ -191,12 +231,19 @@ class LargestComponent(fr.Enactor):
 
     loop = (
         fr.Sequence(fr.Filter(left), fr.Reduce(ballot, "max", into="top"), over="vertices"),
-        fr.Set(pivot=elected),
+        fr.Set(pivot=elected, passes=0),
         fr.Sequence(
-            fr.Filter(begin), fr.Loop(fr.Advance(forward, where=ahead, unique="claimed")), over="pivot"
+            fr.Filter(begin),
+            fr.Loop(fr.Advance(forward, where=ahead, unique="claimed"), count="passes", until=deep),
+            over="pivot",
         ),
+        fr.Set(passes=again),
         fr.Sequence(
-            fr.Filter(left), fr.Loop(fr.Advance(backward, where=behind, edges="in", unique="claimed")), over="pivot"
+            fr.Filter(still_wanted),
+            fr.Loop(
+                fr.Advance(backward, where=behind, edges="in", unique="claimed"), count="passes", until=deep
+            ),
+            over="pivot",
         ),
         fr.Sequence(fr.Split(settle, rest="rest"), over="vertices"),
     )  # fmt: skip
@@ -210,12 +257,9 @@ class Colouring(fr.Enactor):
             fr.Compute(paint),
             fr.Split(labelled, rest="rest"),  # all of them: the pile keeps what the searches below begin with
             fr.Loop(fr.Advance(spread), over="rest"),
-            fr.Sequence(
-                fr.Filter(root), fr.Loop(fr.Advance(gather_in, where=left_behind, edges="in", unique="claimed")),
-                over="rest",
-            ),
+            fr.Loop(fr.Advance(spread_back, edges="in"), over="rest"),
             fr.Take("rest"),
-            fr.Split(labelled, rest="rest"),
+            fr.Split(settled, rest="rest"),
             take="rest",
             count="rounds",
         ),
@@ -266,22 +310,30 @@ def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None =
 
     Notes
     -----
-    O(n + m) work for trimming and for the largest component, O((n + m) log n) expected for the vertices that remain.
+    O(n + m) work for trimming and for the largest component, O((n + m) log² n) expected for the vertices that remain.
     """
     n = g.num_vertices
+    gpu = g.placement.massively_parallel
+    ids = (1 << n.bit_length()) - 1
     p = fr.Problem(
         g,
         label=fr.vertex(g.id_dtype, -1, combine="claim"),
         degree=fr.vertex("int64", combine="sum"),
         reached=fr.vertex("int32", combine="max"),
-        colour=fr.vertex("int64", combine="min"),
+        colour=fr.vertex("int64", combine="max"),
+        back=fr.vertex("int64", combine="max"),
         part=fr.vertex("int64"),
         least=fr.vertex(g.id_dtype, n, combine="min"),
         top=fr.scalar("int64"),
         pivot=fr.scalar("int64"),
+        passes=fr.scalar("int64"),
+        trims=fr.scalar("int64", TRIMS + g.num_slots // EDGES if gpu else n + 1),
+        levels=fr.scalar("int64", LEVELS if gpu else n + 1),
         rounds=fr.scalar("int64"),
         count=fr.scalar("int64"),
         n=fr.scalar("int64", n),
+        ids=fr.scalar("int64", ids),
+        high=fr.scalar("int64", 2**63 - 1 - ids),
         rest=fr.pile(),
     )
     if n:

@@ -50,7 +50,7 @@ def classes(n: int, done: int, method: str) -> list[list[int]]:
     """The vertices that choose at the same time, in this order; seed 0."""
     if method == "synchronous":
         return [list(range(n))]
-    count = 2 if method == "alternating" else min(n, 64)
+    count = 2 if method == "alternating" else min(n, 8)
     key = 0 if method == "alternating" else fr.hash(done + 1)
     return [[v for v in range(n) if fr.hash(key + v) % count == k] for k in range(count)]
 
