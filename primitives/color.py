@@ -109,16 +109,17 @@ def _tells(g: fr.Graph) -> bool:
     return g.placement.massively_parallel and not g.placement.divides
 
 
-def _own_fields(g: fr.Graph, low: bool = False) -> dict[str, Any]:
+def _own_fields(g: fr.Graph) -> dict[str, Any]:
     """Fields that only some of the programs have."""
-    if not _tells(g):
-        return {"around": fr.vertex("int64"), "base": fr.vertex("int64"), "ready": fr.pile()}
-    if low:
+    if _tells(g) and lowest_degrees(g):
         return {"state": fr.vertex("int8"), "seen": fr.vertex("int8"), "taken": fr.vertex("int64")}
+    waiting = {"rank": fr.vertex("int32"), "waits": fr.vertex(g.offsets.dtype, combine="sum")}
+    if not _tells(g):
+        return waiting | {"around": fr.vertex("int64"), "base": fr.vertex("int64"), "ready": fr.pile()}
     xp, n, bits = g.placement.memory.xp, g.num_vertices, int(g.max_degree).bit_length()
     row = g.offsets // WINDOW + xp.arange(n + 1, dtype=g.offsets.dtype)
     words = xp.zeros(g.num_slots // WINDOW + n + 1, np.int64)
-    made = {"row": fr.array(row), "taken": fr.array(words), "bound": fr.scalar("int64")}
+    made = waiting | {"row": fr.array(row), "taken": fr.array(words), "bound": fr.scalar("int64")}
     classes = bits - max(HUB, 2 * g.num_slots // max(n, 1)).bit_length()
     if classes > 0:
         made |= {"part": fr.pile(), "used": fr.array(words), "end": fr.vertex(row.dtype)}
@@ -161,24 +162,14 @@ def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) ->
     """
     check_seed(seed)
     plain = simple(g) if g.directed else g
-    for low in (True, False) if _tells(plain) and lowest_degrees(plain) else (False,):
-        p = _problem(plain, seed, low)
-        if g.num_vertices:
-            _program(p)(p, schedule).run()
-        if not low or p.count <= WINDOW:
-            break
-    return ColorResult(p.color, int(p.count))
-
-
-def _problem(g: fr.Graph, seed: int, low: bool) -> fr.Problem:
-    fields = _own_fields(g, low)
-    if "state" not in fields:
-        fields |= {"rank": fr.vertex("int32"), "waits": fr.vertex(g.offsets.dtype, combine="sum")}
-    return fr.Problem(
-        g,
+    p = fr.Problem(
+        plain,
         color=fr.vertex(g.id_dtype, -1),
         seed=fr.scalar("int64", seed),
         rounds=fr.scalar("int64"),
         count=fr.scalar("int64"),
-        **fields,
+        **_own_fields(plain),
     )
+    if g.num_vertices:
+        _program(p)(p, schedule).run()
+    return ColorResult(p.color, int(p.count))

@@ -46,8 +46,8 @@ def entering(p, src, dst):
 
 
 def leaving(p, src, dst):
-    """1 for an edge to another vertex that is left."""
-    return 1 if src != dst and p.label[dst] == -1 else 0
+    """1 for an edge to another vertex; it is left, for vertices that were removed had no in-edges from the rest."""
+    return 1 if src != dst else 0
 
 
 def trimmed_enough(p):
@@ -162,8 +162,8 @@ def paint(p, v):
 
 
 def spread(p, src, dst):
-    """Pass a higher colour on to a vertex that had the same colours in the round before."""
-    if p.label[dst] != -1 or p.part[src] != p.part[dst]:
+    """Pass a higher colour on to a vertex that had the same colours in the round before, so has no label."""
+    if p.part[src] != p.part[dst]:
         return False
     new = p.colour[src]
     new = max(new, p.colour[new & p.ids])  # which reaches the vertex of that colour, and so the source
@@ -192,8 +192,9 @@ def settled(p, v):
 
 
 def lowest(p, v):
-    """Find the least id with the label of v."""
-    fr.atomic_min(p.least, p.label[v], v)
+    """Find the least id with the label of v, as which many do not come into question."""
+    if v < p.least[p.label[v]]:
+        fr.atomic_min(p.least, p.label[v], v)
 
 
 def rename(p, v):
@@ -322,7 +323,7 @@ def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None =
         reached=fr.vertex("int32", combine="max"),
         colour=fr.vertex("int64", combine="max"),
         back=fr.vertex("int64", combine="max"),
-        part=fr.vertex("int64"),
+        part=fr.vertex("int64", -1),
         least=fr.vertex(g.id_dtype, n, combine="min"),
         top=fr.scalar("int64"),
         pivot=fr.scalar("int64"),

@@ -180,9 +180,9 @@ def _sums(xp: Any, weights: Array, heads: Array) -> Array:
     if float(abs(wide.astype(np.float64)).sum()) < 2**62:  # integers wrap round, so differences of sums are exact
         ends = xp.flatnonzero(heads[1:])
         upto = xp.cumsum(wide)
-        totals = xp.concatenate((upto[ends], upto[-1:]))
-        totals[1:] -= totals[:-1].copy()
-        return totals
+        apart: Array = xp.concatenate((upto[ends], upto[-1:]))
+        apart[1:] -= apart[:-1].copy()
+        return apart
     about = _add_up(xp, wide.astype(np.float64), heads)
     totals = _add_up(xp, wide, heads)
     if (abs(about - totals) > 1e18).any():  # they wrapped round

@@ -162,37 +162,51 @@ def append_chunk(C, slot, big, out, out_scan, mode, offsets, queue, everything, 
     if not any_lane(accepted != u32(0)):
         return
     lane = i32(thread_index() & i32(31))
-    count = popcount(accepted)
-    degrees = i64(0)
+    edges = i64(0)
     if mode == PREFIX:
         left = accepted
         while left != u32(0):
             x = element_at(queue, everything, first + 32 * find_first(left) + lane)
             left = u32(left & u32(left - u32(1)))
-            degrees += i64(offsets[x + 1]) - i64(offsets[x])
-    upto = inclusive_scan(count, lane)
-    edges = degrees
-    if mode == PREFIX:
-        edges = inclusive_scan64(degrees, lane)
+            edges += i64(offsets[x + 1]) - i64(offsets[x])
+        edges = inclusive_scan64(edges, lane)
+    upto = inclusive_scan(popcount(accepted), lane)
     at = i64(0)
     before = i64(0)
     if lane == i32(31):
         at, before = reserve(C, slot, big, upto, edges)
-    at = i64(shuffle(at, 31)) + upto - count
-    before = i64(shuffle(before, 31)) + edges - degrees
-    left = accepted
-    while left != u32(0):
-        x = element_at(queue, everything, first + 32 * find_first(left) + lane)
-        left = u32(left & u32(left - u32(1)))
-        out[at] = x
-        if mode != NOTHING:
-            start = i64(offsets[x])
-            if mode == START:
-                out_scan[at] = start
-            else:
-                out_scan[at] = before
-                before += i64(offsets[x + 1]) - start
-        at += 1
+    at = i64(shuffle(at, 31))
+    before = i64(shuffle(before, 31))
+    more = i32(shuffle(i32(upto), 31))
+    u = i32(0)
+    while more > i32(0):  # row by row, so that elements which lie side by side stay so: the next step reads them faster
+        ok = u32(u32(accepted >> u32(u)) & u32(1)) != u32(0)
+        votes = ballot(ok)
+        if votes != u32(0):
+            x = i64(0)
+            start = i64(0)
+            degree = i64(0)
+            if ok:
+                x = i64(element_at(queue, everything, first + 32 * u + lane))
+                if mode != NOTHING:
+                    start = i64(offsets[x])
+                if mode == PREFIX:
+                    degree = i64(offsets[x + 1]) - start
+            through = degree
+            if mode == PREFIX:
+                through = inclusive_scan64(degree, lane)
+            if ok:
+                place = at + popcount(u32(votes & below(lane)))
+                out[place] = x
+                if mode == START:
+                    out_scan[place] = start
+                elif mode == PREFIX:
+                    out_scan[place] = before + through - degree
+            if mode == PREFIX:
+                before += i64(shuffle(through, 31))
+            at += popcount(votes)
+            more = i32(more - popcount(votes))
+        u = i32(u + i32(1))
 
 
 @device
@@ -201,17 +215,21 @@ def append_pile(C, slot, pile, held, queue, everything, first, aside):
     if not any_lane(aside != u32(0)):
         return
     lane = i32(thread_index() & i32(31))
-    count = popcount(aside)
-    upto = inclusive_scan(count, lane)
+    upto = inclusive_scan(popcount(aside), lane)
     at = i64(0)
     if lane == i32(31):
         at = fetch_add(C, slot + PILE_COUNT, i64(upto))
-    at = held + i64(shuffle(at, 31)) + upto - count
-    left = aside
-    while left != u32(0):
-        pile[at] = element_at(queue, everything, first + 32 * find_first(left) + lane)
-        left = u32(left & u32(left - u32(1)))
-        at += 1
+    at = held + i64(shuffle(at, 31))
+    more = i32(shuffle(i32(upto), 31))
+    u = i32(0)
+    while more > i32(0):
+        ok = u32(u32(aside >> u32(u)) & u32(1)) != u32(0)
+        votes = ballot(ok)
+        if ok:
+            pile[at + popcount(u32(votes & below(lane)))] = element_at(queue, everything, first + 32 * u + lane)
+        at += popcount(votes)
+        more = i32(more - popcount(votes))
+        u = i32(u + i32(1))
 
 
 # ---- appends by blocks ---------------------------------------------------------------------------------
