@@ -12,6 +12,7 @@ from compare import agree, at, host, ids, workers
 import frontier as fr
 from frontier.graph import topology
 from frontier.lowering.kernels import digest
+from frontier.memory import detection
 from frontier.operators.intersect import cuda_table
 from frontier.program.execution import run
 
@@ -329,3 +330,23 @@ def test_traced_samples_count_their_edges(cuda):
     with workers(1), fr.trace() as trace:
         fr.advance(p, fr.Frontier.all(g), always, part=fr.sample(2), output=None)
     assert sum(row.edges for row in trace.rows) == 2 * 56
+
+
+# ---- filters ---------------------------------------------------------------------------------------------
+
+
+def no_third(p, v):
+    return v % 3 != 0
+
+
+@pytest.mark.gpu
+def test_elements_that_are_kept_stay_side_by_side():
+    """A warp appends up to 1,024 elements in ascending order, so the next step reads memory in order."""
+    n = 5000 if detection.simulated() else 2**22  # more than there are threads
+    p = fr.Problem(fr.path(n).to("cuda"), rest=fr.pile())
+    kept = fr.Filter(no_third, over="vertices")(p)
+    fr.Split(no_third, rest="rest", over="vertices")(p)
+    for f, expected in ((kept, n - -(-n // 3)), (p.rest, -(-n // 3))):
+        found = host(f.ids if f._ids is None else f._ids)
+        assert len(found) == expected
+        assert np.median(np.abs(np.diff(found))) <= 3  # not 32
