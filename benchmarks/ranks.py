@@ -18,6 +18,7 @@ import frontier as fr
 from frontier.backends.ranks import carriers
 from frontier.backends.ranks.communicators import Processes, world
 from frontier.memory import detection
+from frontier.memory.arrays import to_host
 
 __all__ = ["main"]
 
@@ -56,7 +57,7 @@ def main() -> None:
 
 
 def _source(g: fr.Graph) -> int:
-    return int(np.argmax(np.asarray(g.out_degree.get() if hasattr(g.out_degree, "get") else g.out_degree)))
+    return int(np.argmax(to_host(g.out_degree)))
 
 
 def _measured(
@@ -73,8 +74,7 @@ def _measured(
         found = call(g)
         seconds.append(max(comm.gather(time.perf_counter() - begun)))
     sent = sum(comm.gather(comm.sent - sent)) // times
-    whole = getattr(found, field)
-    return min(seconds), np.asarray(whole.get() if hasattr(whole, "get") else whole), sent
+    return min(seconds), to_host(getattr(found, field)), sent
 
 
 def _alike(found: Any, expected: Any, near: float) -> bool:

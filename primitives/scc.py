@@ -33,11 +33,11 @@ import frontier as fr
 from frontier.primitives._labels import sizes_of
 from frontier.registry import primitive
 
+__all__ = ["Colouring", "LargestComponent", "StrongComponentsResult", "Trimming", "strongly_connected_components"]
+
 #: Passes of trimming in each direction, and of a search, after which a GPU takes a graph to be deep; in a graph of more
 #: edges, a pass over all of which takes longer, it trims once more for so many edges.
 TRIMS, LEVELS, EDGES = 16, 40, 1 << 19
-
-__all__ = ["Colouring", "LargestComponent", "StrongComponentsResult", "Trimming", "strongly_connected_components"]
 
 
 def entering(p, src, dst):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -19,6 +20,7 @@ from frontier.graph500.others import Others
 from frontier.graph500.run import benchmark, construct
 from frontier.graph500.validation import bfs_tree, check_edges, check_joined
 from frontier.memory import detection
+from frontier.memory import reserved as reserving
 from frontier.memory.placement import Placement
 from frontier.memory.reserved import reserved, written
 
@@ -149,6 +151,14 @@ def test_the_parts_of_an_array_that_are_written_are_known(ranges, dtype):
         assert not covered[part].any()
         covered[part] = True
     assert (covered | ~bits[1000:]).all()
+
+
+def test_an_array_is_whole_where_the_system_does_not_tell(monkeypatch):
+    """As in containers in which the file is there, and says nothing."""
+    array = reserved(10**6, np.int64)
+    for told in (lambda array: np.zeros(1, bool), Mock(side_effect=PermissionError), Mock(side_effect=EOFError)):
+        monkeypatch.setattr(reserving, "_take_memory", told)
+        assert written(array) == [slice(0, 10**6)]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux says which pages take memory")

@@ -81,12 +81,21 @@ def _pages(array: Any) -> Any:
         base = base.obj
     if not isinstance(base, mmap.mmap) or not array.flags.c_contiguous:
         return None
+    try:
+        if not _take_memory(np.ones(1)).all():  # which it does, so nothing is told of pages here
+            return None
+        return _take_memory(array)
+    except (OSError, EOFError):  # there is no such file, or it is closed to us
+        return None
+
+
+def _take_memory(array: Any) -> Any:
+    """For each page of an array whether it is in memory or swapped out, as Linux says."""
     at = _address(array)
     first, end = at // mmap.PAGESIZE, -(-(at + array.nbytes) // mmap.PAGESIZE)
-    try:
-        with open("/proc/self/pagemap", "rb") as file:
-            file.seek(first * _ENTRY.itemsize)
-            entries = np.frombuffer(file.read((end - first) * _ENTRY.itemsize), _ENTRY)
-    except OSError:  # there is none, or it is closed to us
-        return None
-    return None if len(entries) < end - first else entries >> np.uint64(62) > 0  # in memory, or swapped out
+    with open("/proc/self/pagemap", "rb") as file:
+        file.seek(first * _ENTRY.itemsize)
+        entries = np.frombuffer(file.read((end - first) * _ENTRY.itemsize), _ENTRY)
+    if len(entries) < end - first:
+        raise EOFError
+    return entries >> np.uint64(62) > 0

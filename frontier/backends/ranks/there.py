@@ -144,7 +144,9 @@ class There:
         return sparse.zeros(len(array), array.dtype, parts, self._memory.index)  # type: ignore[attr-defined]
 
     def _size(self, name: str) -> int:
-        size: int = self.host.arrays[name][self._own(name)].nbytes
+        """Bytes that a field takes there: of rows, all of them."""
+        array = self.host.arrays[name]
+        size: int = (array if array.ndim > 1 else array[self._own(name)]).nbytes
         return size
 
     def view(self, view: View, names: Collection[str]) -> View:
