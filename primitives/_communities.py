@@ -16,6 +16,7 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number, check_weights
+from frontier.primitives._oriented import repeated
 from frontier.primitives._tables import FREE, find
 from frontier.primitives._tallies import fields_of_tallies
 
@@ -159,7 +160,9 @@ def check(g: Graph, who: str, resolution: float, seed: int) -> None:
 
 
 def weighted(g: Graph) -> Graph:
-    """Return the graph without columns, and with weights of 1 if there are none."""
+    """Return the graph without columns, with weights of 1 if there are none, and parallel edges as one."""
+    if bool(repeated(g).any()):
+        g = g.contracted(g.placement.memory.xp.arange(g.num_vertices))
     ones = g.placement.memory.full(g.num_slots, 1, np.int64)
     weights = ones if g.weights is None else g.weights
     return fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import Schedule
 
 __all__ = [
-    "SLOT", "Oriented", "at_hand", "canonical", "on_every_rank", "oriented", "simple", "slots_in", "supports",
+    "SLOT", "Oriented", "at_hand", "canonical", "on_every_rank", "oriented", "repeated", "simple", "slots_in", "supports",
     "with_slots",
 ]  # fmt: skip
 
@@ -139,10 +139,15 @@ def at_hand(g: Graph) -> Graph:
     return g.to("cpu") if g.placement.divides or g.placement.edges is not None else g
 
 
+def repeated(g: Graph) -> Any:
+    """Mark all but the first of parallel edges, for all slots but the first."""
+    return (g.sources[1:] == g.sources[:-1]) & (g.targets[1:] == g.targets[:-1])
+
+
 def _superfluous(g: Graph) -> Any:
     """Mark self-loops, and all but the first of parallel edges."""
     found = g.sources == g.targets
-    found[1:] |= (g.sources[1:] == g.sources[:-1]) & (g.targets[1:] == g.targets[:-1])
+    found[1:] |= repeated(g)
     return found
 
 

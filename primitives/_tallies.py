@@ -4,9 +4,10 @@ In :mod:`primitives._communities` one call goes through all edges of a vertex; i
 Here a call is an edge. It adds its weight, by an atomic, to the sum of its community in the vertex's table. Then each
 slot of the table is valued, a gather finds the best value, and another the least label that has it.
 
-A table has as many slots as the vertex has edges, and in the first round every neighbour is a community of its own.
-Collisions go to a slot at a distance that depends on the value (double hashing), so that filling all d slots takes
-about log d probes a value, where the next free slot would be up to sqrt(d) away.
+A table has as many slots as the vertex has edges, and in the first round every neighbour is a community of its own. In
+a table that is full to the last slot, the last value tries half of all slots, one after another. So a neighbour that
+is alone in its community, and therefore the only one that adds to its sum, is not entered: its edge is marked, and
+valued as it is. Collisions go to a slot at a distance that depends on the value (double hashing).
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ def empty(p, edge):
     """Empty a slot of the table."""
     p.key[edge] = FREE
     p.sum[edge] = 0
+    p.alone[edge] = 0
 
 
 def claimed(p, first, size, value):
@@ -64,35 +66,47 @@ def claimed(p, first, size, value):
 
 
 def add(p, src, dst, edge, weight):
-    """Add the weight of an edge to the sum of its community."""
+    """Add the weight of an edge to the sum of its community, or mark an edge to a neighbour that is alone."""
     label = p.label[dst]
-    if label != p.label[src]:
+    if label == p.label[src]:
+        if src != dst:
+            fr.atomic_add(p.within, src, weight)
+    elif p.size[label] == 1:
+        p.alone[edge] = 1
+    else:
         slots = fr.neighbours(p, src)
         fr.atomic_add(p.sum, claimed(p, slots.start, slots.stop - slots.start, label), weight)
-    elif src != dst:
-        fr.atomic_add(p.within, src, weight)
 
 
-def tallied(value: Callable[..., Any]) -> tuple[Step, ...]:
+def tallied(value: Callable[..., Any], enough: Callable[..., Any]) -> tuple[Step, ...]:
     """Return steps that set ``most`` and ``best``, the best value of a community and the least label that has it.
 
-    ``value(p, v, slot)`` says what the community in a slot of v's table is worth.
+    ``value(p, v, label, sum)`` says what a community is worth to which v has edges of so much weight. Of a vertex for
+    which the best one is not ``enough(p, v)``, it is not asked which community that is.
     """
 
-    def worth(p, src, edge):
-        return value(p, src, edge) if p.key[edge] != FREE else -np.inf
+    def worth(p, src, dst, edge, weight):
+        most = value(p, src, p.key[edge], p.sum[edge]) if p.key[edge] != FREE else -np.inf
+        return max(most, value(p, src, p.label[dst], weight)) if p.alone[edge] else most
 
-    def candidate(p, src, edge):
-        return p.key[edge] if p.key[edge] != FREE and value(p, src, edge) == p.most[src] else NOBODY
+    def candidate(p, src, dst, edge, weight):
+        label = p.key[edge] if p.key[edge] != FREE else NOBODY
+        if label != NOBODY and value(p, src, label, p.sum[edge]) != p.most[src]:
+            label = NOBODY
+        if p.alone[edge] and p.label[dst] < label and value(p, src, p.label[dst], weight) == p.most[src]:
+            label = p.label[dst]
+        return label
 
     return (
         fr.Advance(empty, output=None),
         fr.Advance(add, output=None),
         fr.Gather(worth, "max", into="most", edges="out"),
+        fr.Filter(enough),
         fr.Gather(candidate, "min", into="best", edges="out"),
     )
 
 
 def fields_of_tallies(sums: str) -> dict[str, Any]:
     """Return the fields for it, where sums have this dtype."""
-    return {"within": fr.vertex(sums), "most": fr.vertex("float64"), "best": fr.vertex("int64"), "due": fr.pile()}
+    found = {"within": fr.vertex(sums), "most": fr.vertex("float64"), "best": fr.vertex("int64")}
+    return {"alone": fr.edge("int8"), "due": fr.pile(), **found}

@@ -12,7 +12,7 @@ vertex may get, and these are no more than its edges and one.
 
 The neighbours of a graph's hubs are hubs, and thousands of these would wait for one another in a chain. On a GPU they
 are therefore coloured part by part, see :mod:`primitives._coloring_hubs`, before the others. Where no vertex has many
-edges, :mod:`primitives._coloring_low` takes less time.
+edges, :mod:`primitives._coloring_packed` and, for the fewest, :mod:`primitives._coloring_low` take less time.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from frontier.primitives._arguments import check_seed
 from frontier.primitives._coloring_gathered import ColoringGathered
 from frontier.primitives._coloring_hubs import hubs
 from frontier.primitives._coloring_low import ColoringOfLowDegrees, lowest_degrees
+from frontier.primitives._coloring_packed import COLORS, ColoringPacked, low_degrees
 from frontier.primitives._greedy import WINDOW, highest, least, note, rank
 from frontier.primitives._oriented import simple
 from frontier.primitives._ranked import before
@@ -109,29 +110,57 @@ def _tells(g: fr.Graph) -> bool:
     return g.placement.massively_parallel and not g.placement.divides
 
 
-def _own_fields(g: fr.Graph) -> dict[str, Any]:
-    """Fields that only some of the programs have."""
-    if _tells(g) and lowest_degrees(g):
-        return {"state": fr.vertex("int8"), "seen": fr.vertex("int8"), "taken": fr.vertex("int64")}
-    waiting = {"rank": fr.vertex("int32"), "waits": fr.vertex(g.offsets.dtype, combine="sum")}
+def _program(g: fr.Graph) -> type[fr.Enactor]:
+    """Return the fastest program for a graph; ColoringPacked may need more colours than it has."""
     if not _tells(g):
+        return ColoringGathered
+    if lowest_degrees(g):
+        return ColoringOfLowDegrees
+    if low_degrees(g):
+        return ColoringPacked
+    return Coloring if _classes(g) > 0 else ColoringWithoutHubs
+
+
+def _classes(g: fr.Graph) -> int:
+    """Return the number of classes of hubs, whose degrees have as many bits."""
+    return int(g.max_degree).bit_length() - max(HUB, 2 * g.num_slots // max(g.num_vertices, 1)).bit_length()
+
+
+def _fields(g: fr.Graph, program: type[fr.Enactor]) -> dict[str, Any]:
+    """Fields that only some of the programs have."""
+    if program is ColoringOfLowDegrees:
+        return {"state": fr.vertex("int8"), "seen": fr.vertex("int8"), "taken": fr.vertex("int64")}
+    ranks = {"rank": fr.vertex("int16")}
+    if program is ColoringPacked:
+        return ranks | {"state": fr.vertex("int32", combine="sum")}
+    waiting = ranks | {"waits": fr.vertex(g.offsets.dtype, combine="sum")}
+    if program is ColoringGathered:
         return waiting | {"around": fr.vertex("int64"), "base": fr.vertex("int64"), "ready": fr.pile()}
-    xp, n, bits = g.placement.memory.xp, g.num_vertices, int(g.max_degree).bit_length()
+    xp, n = g.placement.memory.xp, g.num_vertices
     row = g.offsets // WINDOW + xp.arange(n + 1, dtype=g.offsets.dtype)
     words = xp.zeros(g.num_slots // WINDOW + n + 1, np.int64)
     made = waiting | {"row": fr.array(row), "taken": fr.array(words), "bound": fr.scalar("int64")}
-    classes = bits - max(HUB, 2 * g.num_slots // max(n, 1)).bit_length()
-    if classes > 0:
+    if program is Coloring:
         made |= {"part": fr.pile(), "used": fr.array(words), "end": fr.vertex(row.dtype)}
         made |= {name: fr.scalar("int64") for name in ("turn", "first", "most", "changed")}
-        made |= {"parts": fr.scalar("int64", 3 * classes), "bits": fr.scalar("int64", bits)}
+        made |= {"parts": fr.scalar("int64", 3 * _classes(g))}
+        made |= {"bits": fr.scalar("int64", int(g.max_degree).bit_length())}
     return made
 
 
-def _program(p: fr.Problem) -> type[fr.Enactor]:
-    if "state" in p.fields:
-        return ColoringOfLowDegrees
-    return Coloring if "part" in p.fields else ColoringWithoutHubs if "row" in p.fields else ColoringGathered
+def _colored(g: fr.Graph, program: type[fr.Enactor], seed: int, schedule: fr.Schedule | None) -> ColorResult:
+    """Return what one of the programs finds."""
+    p = fr.Problem(
+        g,
+        color=fr.vertex(g.id_dtype, -1),
+        seed=fr.scalar("int64", seed),
+        rounds=fr.scalar("int64"),
+        count=fr.scalar("int64"),
+        **_fields(g, program),
+    )
+    if g.num_vertices:
+        program(p, schedule).run()
+    return ColorResult(p.color, int(p.count))
 
 
 @primitive(
@@ -162,14 +191,8 @@ def color(g: fr.Graph, *, seed: int = 0, schedule: fr.Schedule | None = None) ->
     """
     check_seed(seed)
     plain = simple(g) if g.directed else g
-    p = fr.Problem(
-        plain,
-        color=fr.vertex(g.id_dtype, -1),
-        seed=fr.scalar("int64", seed),
-        rounds=fr.scalar("int64"),
-        count=fr.scalar("int64"),
-        **_own_fields(plain),
-    )
-    if g.num_vertices:
-        _program(p)(p, schedule).run()
-    return ColorResult(p.color, int(p.count))
+    program = _program(plain)
+    found = _colored(plain, program, seed, schedule)
+    if program is ColoringPacked and found.count > COLORS:
+        found = _colored(plain, ColoringWithoutHubs, seed, schedule)
+    return found

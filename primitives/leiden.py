@@ -71,13 +71,12 @@ def may_join(p, v):
     return class_of(p, v) == p.turn - 1 and p.label[v] == v and p.size[v] == 1 and linked(p, v)
 
 
-def worth(p, v, slot):
-    """What modularity gains if v joins the refined community in a slot of its table; -inf if it may not."""
-    label = p.key[slot]
+def worth(p, v, label, sum):
+    """What modularity gains if v joins a refined community to which it has edges of so much weight; -inf if it may not."""
     if p.part[label] != p.part[v] or not linked(p, label):
         return -np.inf
     share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
-    return p.sum[slot] - share * p.total[label]
+    return sum - share * p.total[label]
 
 
 def choose(p, v):
@@ -88,12 +87,17 @@ def choose(p, v):
     for slot in fr.neighbours(p, v):
         if p.key[slot] == FREE:
             continue
-        label, gain = p.key[slot], worth(p, v, slot)
+        label, gain = p.key[slot], worth(p, v, p.key[slot], p.sum[slot])
         if gain > most or (gain == most and label < best and best != v):
             best = label
             most = gain
     p.next[v] = best
     return best != v
+
+
+def tempting(p, v):
+    """Whether modularity gains if a hub joins another community."""
+    return p.most[v] > 0
 
 
 def choose_tallied(p, v):
@@ -144,7 +148,7 @@ class RefinementTallied(fr.Enactor):
 
     loop = _refining(
         fr.Sequence(fr.Filter(may_join), fr.Split(aside, rest="due"), over="vertices"),
-        fr.Sequence(fr.Filter(large), *tallied(worth), over="due"),
+        fr.Sequence(fr.Filter(large), *tallied(worth, tempting), over="due"),
         fr.Sequence(fr.Filter(choose_tallied), *_JOIN, over="due"),
         fr.Take("due"),
     )

@@ -68,11 +68,6 @@ def worth_of(p, v, label, sum):
     return sum - share * p.total[label]
 
 
-def worth(p, v, slot):
-    """The same for the community in a slot of v's table."""
-    return worth_of(p, v, p.key[slot], p.sum[slot])
-
-
 def stay(p, v, within):
     """What modularity gains if v returns to its own community, to which it has edges of so much weight."""
     share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0
@@ -110,6 +105,12 @@ def decide(p, v):
             most = gain
     p.next[v] = best
     return best != own
+
+
+def tempting(p, v):
+    """Whether another community is worth as much to a hub as its own, or more, or it may begin one."""
+    most = stay(p, v, p.within[v])
+    return p.most[v] >= most or (most < 0 and p.size[v] == 0)
 
 
 def decide_tallied(p, v):
@@ -154,7 +155,7 @@ class LocalMovingTallied(fr.Enactor):
 
     loop = _moving(
         fr.Sequence(fr.Filter(due), fr.Split(aside, rest="due"), over="vertices"),
-        fr.Sequence(fr.Filter(large), *tallied(worth), over="due"),
+        fr.Sequence(fr.Filter(large), *tallied(worth_of, tempting), over="due"),
         fr.Sequence(fr.Filter(decide_tallied), *_MOVE, over="due"),
         fr.Take("due"),
     )

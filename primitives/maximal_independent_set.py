@@ -66,7 +66,7 @@ def decide(p, v):
         return True
     p.rank[v] = IN
     for e in fr.neighbours(p, v):
-        if fr.target(p, e) != v:
+        if fr.target(p, e) != v and p.rank[fr.target(p, e)] != OUT:
             p.rank[fr.target(p, e)] = OUT
     return False
 

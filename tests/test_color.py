@@ -66,19 +66,18 @@ def test_more_colours_than_bits(backend: Backend) -> None:
         assert check(backend(fr.complete(n))).count == n
 
 
-@pytest.mark.parametrize(("tells", "low"), [(True, True), (True, False), (False, False)])
-def test_all_programs(backend: Backend, monkeypatch: pytest.MonkeyPatch, tells: bool, low: bool) -> None:
+@pytest.mark.parametrize("name", ["ColoringOfLowDegrees", "ColoringPacked", "ColoringWithoutHubs", "ColoringGathered"])
+def test_all_programs(backend: Backend, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     """For few edges at a vertex, with vertices that tell their colours, and with gathers: all give the same colours."""
     given = list(random_graphs(5, seed=85, max_vertices=30, weights=None, parallel=True))
     expected = [fr.color(g).color for g in given]
-    if tells and backend(given[0]).placement.divides:
+    if name != "ColoringGathered" and backend(given[0]).placement.divides:
         pytest.skip("parts of a graph cannot set bits of each other's vertices")
     module = sys.modules[fr.color.__module__]
-    monkeypatch.setattr(module, "_tells", lambda g: tells)
-    monkeypatch.setattr(module, "lowest_degrees", lambda g: low)
+    monkeypatch.setattr(module, "_program", lambda g: getattr(module, name))
     for g, colors in zip(given, expected, strict=True):
         equal(check(backend(g)).color, colors)
-    for n in (62,) if low else (62, 63, 64):
+    for n in {"ColoringOfLowDegrees": (62,), "ColoringPacked": (24, 25, 127)}.get(name, (62, 63, 64)):
         assert check(backend(fr.complete(n))).count == n
 
 
@@ -103,7 +102,6 @@ def test_hubs(backend: Backend, monkeypatch: pytest.MonkeyPatch, seed: int) -> N
     expected = fr.color(g, seed=seed).color
     there = backend(g)
     if not there.placement.divides:
-        monkeypatch.setattr(module, "_tells", lambda g: True)
-        monkeypatch.setattr(module, "lowest_degrees", lambda g: False)
-        assert "part" in module._own_fields(there)
+        monkeypatch.setattr(module, "_program", lambda g: module.Coloring)
+        assert module._classes(there) > 0
     equal(check(there, seed=seed).color, expected)

@@ -156,7 +156,7 @@ def by_lists(
     """One lane per list. If some are ``longer``, the warp processes these, and puts the longest aside for blocks.
 
     Warps take pieces of the frontier: from element ``start`` on, assigned statically; or, if ``dealt``, from element 0
-    on, assigned dynamically.
+    on, assigned dynamically. Of few vertices a warp takes less than 32, so that all warps share their long lists.
     """
     paired = pairs is not None
     reduced = in_warp(op, join)
@@ -209,6 +209,8 @@ def by_lists(
             warps = W >> 5
             many = total > W << MANY
             shift = np.int64(PIECE) if many else np.int64(5)
+            while shift > 0 and total >> (shift - 1) <= warps:
+                shift -= 1  # one piece for each warp, if there are enough
             piece = (w - lane) >> 5
             while piece << shift < total:
                 first = piece << shift

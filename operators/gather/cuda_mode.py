@@ -265,6 +265,8 @@ def by_warps(vote: Callee, tally: Callee, store: Callee, longer: bool, dealt: bo
             warps = W >> 5
             many = total > W << MANY
             shift = np.int64(PIECE) if many else np.int64(5)
+            while shift > 0 and total >> (shift - 1) <= warps:
+                shift -= 1  # one piece for each warp, if there are enough
             piece = (w - lane) >> 5
             while piece << shift < total:
                 first = piece << shift
