@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from frontier.program.schedule import Schedule
 
 __all__ = [
-    "SLOT", "Oriented", "at_hand", "canonical", "on_every_rank", "oriented", "repeated", "simple", "slots_in", "supports",
-    "with_slots",
+    "SLOT", "Oriented", "at_hand", "canonical", "on_every_rank", "oriented", "repeated", "simple", "slots_in",
+    "supports", "with_slots",
 ]  # fmt: skip
 
 #: The edge column with the slots of the graph that was oriented.

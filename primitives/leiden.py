@@ -72,7 +72,7 @@ def may_join(p, v):
 
 
 def worth(p, v, label, sum):
-    """What modularity gains if v joins a refined community to which it has edges of so much weight; -inf if it may not."""
+    """What modularity gains if v joins a refined community to which it has so much weight; -inf if it may not."""
     if p.part[label] != p.part[v] or not linked(p, label):
         return -np.inf
     share = p.resolution * p.weight[v] / p.all if p.all > 0 else 0.0

@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._labels import sizes_of
+from frontier.program.step import Step
 from frontier.registry import primitive
 
 __all__ = ["Colouring", "LargestComponent", "StrongComponentsResult", "Trimming", "strongly_connected_components"]
@@ -64,18 +65,18 @@ def sink_or_source(p, v):
 
 
 def release(p, src, dst):
-    """Remove an edge from a source that is removed."""
-    if src == dst:
+    """Remove an edge from a source that is removed; true for the last one of dst, which is labelled with itself."""
+    if src == dst or fr.atomic_add(p.degree, dst, -1) != 1:
         return False
-    fr.atomic_add(p.degree, dst, -1)
+    p.label[dst] = dst
     return True
 
 
 def release_back(p, src, dst):
-    """Remove an edge to a sink that is removed."""
-    if src == dst:
+    """Remove an edge to a sink that is removed; true for the last one of src, which is labelled with itself."""
+    if src == dst or fr.atomic_add(p.degree, src, -1) != 1:
         return False
-    fr.atomic_add(p.degree, src, -1)
+    p.label[src] = src
     return True
 
 
@@ -87,6 +88,22 @@ def left(p, v):
 def left_behind(p, src):
     """The source has no component yet."""
     return p.label[src] == -1
+
+
+def remove(p, src, dst):
+    """Remove an edge from a source, on a graph in parts, where nobody knows yet whether it is the last one of dst."""
+    if src == dst:
+        return False
+    fr.atomic_add(p.degree, dst, -1)
+    return True
+
+
+def remove_back(p, src, dst):
+    """The same for an edge to a sink."""
+    if src == dst:
+        return False
+    fr.atomic_add(p.degree, src, -1)
+    return True
 
 
 def ballot(p, v):
@@ -161,6 +178,21 @@ def paint(p, v):
     p.back[v] = p.colour[v]
 
 
+def gives(p, src, dst):
+    """Whether an edge passes the colour of src on, at first."""
+    return p.part[src] == p.part[dst] and p.colour[src] > p.colour[dst]
+
+
+def gives_back(p, src, dst):
+    """Whether an edge passes what dst reaches back, at first."""
+    return p.colour[src] == p.colour[dst] and p.back[dst] > p.back[src]
+
+
+def giving(p, v):
+    """Whether v has such an edge."""
+    return p.gives[v]
+
+
 def spread(p, src, dst):
     """Pass a higher colour on to a vertex that had the same colours in the round before, so has no label."""
     if p.part[src] != p.part[dst]:
@@ -203,14 +235,13 @@ def rename(p, v):
     return 1 if p.label[v] == v else 0
 
 
-class Trimming(fr.Enactor):
-    """Trim sources, then sinks: without its sinks no graph has a new source."""
-
-    loop = (
+def _trimming(sources: tuple[Step, ...], sinks: tuple[Step, ...]) -> tuple[Step, ...]:
+    """Return the program that trims sources, then sinks: without its sinks no graph has a new source."""
+    return (
         fr.Gather(entering, "sum", into="degree", over="vertices"),
         fr.Sequence(
             fr.Filter(sink_or_source),
-            fr.Loop(fr.Advance(release), fr.Filter(sink_or_source), count="passes", until=trimmed_enough),
+            fr.Loop(*sources, count="passes", until=trimmed_enough),
             over="vertices",
         ),
         fr.Set(passes=0),
@@ -218,12 +249,27 @@ class Trimming(fr.Enactor):
             fr.Filter(left),
             fr.Gather(leaving, "sum", into="degree", edges="out"),
             fr.Filter(sink_or_source),
-            fr.Loop(
-                fr.Advance(release_back, edges="in", where=left_behind), fr.Filter(sink_or_source),
-                count="passes", until=trimmed_enough,
-            ),
+            fr.Loop(*sinks, count="passes", until=trimmed_enough),
             over="vertices",
         ),
+    )
+
+
+class Trimming(fr.Enactor):
+    """Remove vertices without in-edges, or without out-edges, from those that are left."""
+
+    loop = _trimming(
+        (fr.Advance(release, unique="claimed"),),
+        (fr.Advance(release_back, edges="in", where=left_behind, unique="claimed"),),
+    )
+
+
+class TrimmingApart(fr.Enactor):
+    """The same on a graph in parts, which count the edges that are left together after each pass."""
+
+    loop = _trimming(
+        (fr.Advance(remove), fr.Filter(sink_or_source)),
+        (fr.Advance(remove_back, edges="in", where=left_behind), fr.Filter(sink_or_source)),
     )
 
 
@@ -257,8 +303,16 @@ class Colouring(fr.Enactor):
         fr.Loop(
             fr.Compute(paint),
             fr.Split(labelled, rest="rest"),  # all of them: the pile keeps what the searches below begin with
-            fr.Loop(fr.Advance(spread), over="rest"),
-            fr.Loop(fr.Advance(spread_back, edges="in"), over="rest"),
+            fr.Sequence(
+                fr.Gather(gives, "or", into="gives", edges="out"), fr.Filter(giving),
+                fr.Loop(fr.Advance(spread)),
+                over="rest",
+            ),
+            fr.Sequence(
+                fr.Gather(gives_back, "or", into="gives"), fr.Filter(giving),
+                fr.Loop(fr.Advance(spread_back, edges="in")),
+                over="rest",
+            ),
             fr.Take("rest"),
             fr.Split(settled, rest="rest"),
             take="rest",
@@ -319,7 +373,8 @@ def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None =
     p = fr.Problem(
         g,
         label=fr.vertex(g.id_dtype, -1, combine="claim"),
-        degree=fr.vertex("int64", combine="sum"),
+        degree=fr.vertex(g.offsets.dtype, combine="sum"),
+        gives=fr.vertex("bool"),
         reached=fr.vertex("int32", combine="max"),
         colour=fr.vertex("int64", combine="max"),
         back=fr.vertex("int64", combine="max"),
@@ -338,6 +393,7 @@ def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None =
         rest=fr.pile(),
     )
     if n:
-        for part in (Trimming, LargestComponent, Colouring):  # three small programs compile sooner than one
+        trimming = TrimmingApart if g.placement.divides else Trimming
+        for part in (trimming, LargestComponent, Colouring):  # three small programs compile sooner than one
             part(p, schedule).run()
     return StrongComponentsResult(p.label, int(p.count))
