@@ -160,10 +160,9 @@ def backward(p, src):
 
 
 def settle(p, v):
-    """Label the component of the pivot; the vertices without a label are the rest."""
+    """Label the component of the pivot."""
     if p.reached[v] == 2 and p.passes < p.levels:
         p.label[v] = p.pivot
-    return p.label[v] != -1
 
 
 def key(p, v):
@@ -211,16 +210,17 @@ def spread_back(p, src, dst):
     return new > p.back[src] and new > fr.atomic_max(p.back, src, new)
 
 
-def labelled(p, v):
-    """V has a label; the others are the rest."""
-    return p.label[v] != -1
+def unsettled(p, v):
+    """Label a vertex that the root of its colour reaches, and that reaches the root; 1 for the others, the rest."""
+    if p.back[v] != p.colour[v]:
+        return 1
+    p.label[v] = p.colour[v] & p.ids
+    return 0
 
 
-def settled(p, v):
-    """Label a vertex that the root of its colour reaches, and that reaches the root; the others are the rest."""
-    if p.back[v] == p.colour[v]:
-        p.label[v] = p.colour[v] & p.ids
-    return p.label[v] != -1
+def all_settled(p):
+    """Every vertex has a label."""
+    return p.rest == 0
 
 
 def lowest(p, v):
@@ -274,7 +274,7 @@ class TrimmingApart(fr.Enactor):
 
 
 class LargestComponent(fr.Enactor):
-    """Find the component of a vertex of high degree; the others without a label are the rest."""
+    """Find the component of a vertex of high degree."""
 
     loop = (
         fr.Sequence(fr.Filter(left), fr.Reduce(ballot, "max", into="top"), over="vertices"),
@@ -292,7 +292,7 @@ class LargestComponent(fr.Enactor):
             ),
             over="pivot",
         ),
-        fr.Sequence(fr.Split(settle, rest="rest"), over="vertices"),
+        fr.Compute(settle, over="vertices"),
     )  # fmt: skip
 
 
@@ -301,21 +301,18 @@ class Colouring(fr.Enactor):
 
     loop = (
         fr.Loop(
-            fr.Compute(paint),
-            fr.Split(labelled, rest="rest"),  # all of them: the pile keeps what the searches below begin with
             fr.Sequence(
-                fr.Gather(gives, "or", into="gives", edges="out"), fr.Filter(giving),
-                fr.Loop(fr.Advance(spread)),
-                over="rest",
+                fr.Filter(left), fr.Compute(paint), fr.Gather(gives, "or", into="gives", edges="out"),
+                fr.Filter(giving), fr.Loop(fr.Advance(spread)),
+                over="vertices",
             ),
             fr.Sequence(
-                fr.Gather(gives_back, "or", into="gives"), fr.Filter(giving),
-                fr.Loop(fr.Advance(spread_back, edges="in")),
-                over="rest",
+                fr.Filter(left), fr.Gather(gives_back, "or", into="gives"),
+                fr.Filter(giving), fr.Loop(fr.Advance(spread_back, edges="in")),
+                over="vertices",
             ),
-            fr.Take("rest"),
-            fr.Split(settled, rest="rest"),
-            take="rest",
+            fr.Sequence(fr.Filter(left), fr.Reduce(unsettled, "sum", into="rest"), over="vertices"),
+            until=all_settled,
             count="rounds",
         ),
         fr.Compute(lowest, over="vertices"),
@@ -390,7 +387,7 @@ def strongly_connected_components(g: fr.Graph, *, schedule: fr.Schedule | None =
         n=fr.scalar("int64", n),
         ids=fr.scalar("int64", ids),
         high=fr.scalar("int64", 2**63 - 1 - ids),
-        rest=fr.pile(),
+        rest=fr.scalar("int64"),
     )
     if n:
         trimming = TrimmingApart if g.placement.divides else Trimming
