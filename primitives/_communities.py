@@ -215,10 +215,10 @@ def modularity(h: Graph, resolution: float) -> float:
         return 0.0
     assert h.weights is not None
     assert h.out_weight is not None
-    loops = h.sources == h.targets
+    loops = h.placement.memory.xp.flatnonzero(h.sources == h.targets)
     inside = h.weights[loops].astype(np.float64)
     weight = h.out_weight.copy()
-    h.placement.memory.xp.add.at(weight, h.sources[loops], inside)
+    weight[h.sources[loops]] += inside  # there is one loop of a vertex at most
     total = float(weight.sum())
     if total == 0:
         return 0.0

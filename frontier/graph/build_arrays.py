@@ -15,7 +15,9 @@ import numpy as np
 from frontier.errors import GraphError
 from frontier.graph.topology import Array, id_dtype, offset_dtype
 
-__all__ = ["Rows", "bytes_for", "count", "counts", "narrowed", "sorted_rows", "spread", "transposed", "widened"]
+__all__ = [
+    "Rows", "bytes_for", "contracted", "count", "counts", "narrowed", "sorted_rows", "spread", "transposed", "widened",
+]  # fmt: skip
 
 _STRETCH = 1 << 28  # slots worked on at a time: CuPy's prefix sum needs a copy, its scatter counts in 32 bits
 
@@ -68,6 +70,40 @@ def sorted_rows(
         order, carried = order[places], None if carried is None else carried[places]
         del places
     return Rows(*_rows(xp, keys, bits, num_vertices, num_sources), carried, order)
+
+
+def contracted(
+    xp: Any,
+    sources: Array,
+    targets: Array,
+    weights: Array,
+    group: Array,
+    count: int,
+    *,
+    once: bool,
+    loops: bool,
+) -> Rows:
+    """Rows of the graph between groups of vertices, with the sums of integer weights.
+
+    ``once``: slots hold both directions of each edge, of which a self-loop of a group takes one. ``loops``: whether
+    there are any.
+    """
+    bits = max(1, (count - 1).bit_length())
+    src, dst = group[sources], group[targets]
+    kept = src != dst
+    if loops and once:
+        kept |= sources <= targets
+    elif loops:
+        kept[...] = True
+    slots = xp.flatnonzero(kept)
+    keys = _keys(src[slots], dst[slots], bits)
+    del src, dst, kept
+    order = _argsort(xp, keys)
+    keys, slots = keys[order], slots[order]
+    del order
+    heads = _heads(xp, keys)
+    totals = _sums(xp, weights[slots], heads) if len(keys) else weights[:0]
+    return Rows(*_rows(xp, keys[heads], bits, count, count), totals)
 
 
 def _keys(src: Array, dst: Array, bits: int) -> Array:

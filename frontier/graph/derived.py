@@ -55,7 +55,7 @@ def out_weight(graph: Graph) -> Array:
     assert graph.weights is not None
     if _lies_apart(graph):
         return _from_host(graph, "out_weight", "fields")
-    return _maker(graph).out_weight(graph.sources, graph.weights, graph.num_vertices)
+    return _maker(graph).out_weight(graph.offsets, lambda: graph.sources, graph.weights)
 
 
 def num_loops(graph: Graph) -> int:

@@ -67,8 +67,8 @@ class RowMaker(ABC):
         """Count how often each vertex is a target."""
 
     @abstractmethod
-    def out_weight(self, sources: Array, weights: Array, num_vertices: int) -> Array:
-        """Sum the weights of each vertex's edge slots, as float64."""
+    def out_weight(self, offsets: Array, sources: Callable[[], Array], weights: Array) -> Array:
+        """Sum the weights of each vertex's edge slots, as float64; ``sources`` returns those of all slots."""
 
     def between(self, top: Topology, sources: Callable[[], Array], weights: Array, group: Array, count: int) -> Edges:
         """Return the edges between groups of vertices, undirected ones once: sources, targets and weights.
@@ -81,6 +81,12 @@ class RowMaker(ABC):
             ends, weights = (ends[0][once], ends[1][once]), weights[once]
         return build_sort.take(group, ends[0]), build_sort.take(group, ends[1]), weights
 
+    def contracted(
+        self, top: Topology, sources: Callable[[], Array], weights: Array, group: Array, count: int, loops: bool
+    ) -> Rows | None:
+        """Return the rows of the graph between groups of vertices, weights added up; None: build it as any other."""
+        return None
+
     @abstractmethod
     def num_loops(self, top: Topology) -> int:
         """Count self-loops without keeping the sources."""
@@ -89,6 +95,9 @@ class RowMaker(ABC):
 #: Fewer edge slots than this are not worth being added up before they are sorted. Not a matter of what is compiled
 #: already: sums of floats are rounded in another order.
 FEW = 1 << 14
+
+#: Weights that are summed at once on a GPU, which takes 8 bytes for each.
+MOST = 1 << 28
 
 #: Slots whose sources are made at a time where self-loops are counted.
 CHUNK = 1 << 22
@@ -119,13 +128,13 @@ class _HostRows(RowMaker):
     def in_degree(self, top: Topology) -> Array:
         return np.bincount(top.targets, minlength=len(top.offsets) - 1).astype(top.offsets.dtype)
 
-    def out_weight(self, sources: Array, weights: Array, num_vertices: int) -> Array:
+    def out_weight(self, offsets: Array, sources: Callable[[], Array], weights: Array) -> Array:
         if weights.dtype.kind not in "iu" or not len(weights) or _may_wrap(weights):
-            return np.bincount(sources, weights=weights, minlength=num_vertices)
-        begins = np.concatenate(([0], np.flatnonzero(sources[1:] != sources[:-1]) + 1))
-        found = np.zeros(num_vertices)  # integers have one sum in any order, which this finds ten times as fast
+            return np.bincount(sources(), weights=weights, minlength=len(offsets) - 1)
+        full = np.flatnonzero(offsets[1:] != offsets[:-1])
+        found = np.zeros(len(offsets) - 1)  # integers have one sum in any order, which this finds ten times as fast
         dtype = weights.dtype if weights.dtype.itemsize == 8 else np.int64
-        found[sources[begins]] = np.add.reduceat(weights, begins, dtype=dtype)
+        found[full] = np.add.reduceat(weights, offsets[full], dtype=dtype)
         return found
 
     def between(self, top: Topology, sources: Callable[[], Array], weights: Array, group: Array, count: int) -> Edges:
@@ -169,11 +178,27 @@ class _ArrayRows(RowMaker):
     def in_degree(self, top: Topology) -> Array:
         return _build_arrays.counts(self._memory.xp, top.targets, len(top.offsets) - 1, top.offsets.dtype)
 
-    def out_weight(self, sources: Array, weights: Array, num_vertices: int) -> Array:
-        xp = self._memory.xp
-        found: Array = xp.zeros(num_vertices)
-        xp.add.at(found, sources, weights)
+    def out_weight(self, offsets: Array, sources: Callable[[], Array], weights: Array) -> Array:
+        xp, n = self._memory.xp, len(offsets) - 1
+        found: Array = xp.zeros(n)
+        if weights.dtype.kind not in "iu" or not 0 < len(weights) <= MOST or _may_wrap(weights):
+            xp.add.at(found, sources(), weights)
+            return found
+        upto = xp.zeros(len(weights) + 1, np.int64)  # no atomics, of which those on a hub would wait for one another
+        xp.cumsum(weights, out=upto[1:])
+        found[...] = upto[offsets[1:]] - upto[offsets[:-1]]
         return found
+
+    def contracted(
+        self, top: Topology, sources: Callable[[], Array], weights: Array, group: Array, count: int, loops: bool
+    ) -> Rows | None:
+        # Both directions of an edge are summed, which is the same for integers only.
+        if weights.dtype.kind == "f" or count > 1 << 31:
+            return None
+        self.check_room(top.num_slots, f"a graph between groups, from {top.num_slots:,} edge slots", carry=True)
+        return _build_arrays.contracted(
+            self._memory.xp, sources(), top.targets, weights, group, count, once=not top.directed, loops=loops
+        )
 
     def num_loops(self, top: Topology) -> int:
         return int((top.targets == self.sources(top.offsets, top.id_dtype)).sum())

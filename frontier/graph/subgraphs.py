@@ -107,6 +107,14 @@ def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> G
         if choice not in choices:
             raise GraphError(f"{name} must be one of {', '.join(choices)}, not {choice!r}")
     values, group = groups(graph, labels)
+    about = {"label": values, "size": counts(memory.xp, group, len(values), np.int64)}
+    if duplicates == "sum" and graph.placement.edges is None:
+        rows = row_maker(memory).contracted(
+            top, lambda: graph.sources, _wide(graph), group, len(values), self_loops == "keep"
+        )
+        if rows is not None:
+            made = Topology(rows.offsets, rows.targets, rows.weights, top.directed, None, about, {})
+            return graph._wrap(made, graph.placement)
     src, dst, weights, columns = (_summed if duplicates == "sum" else _carried)(graph, group, len(values))
     made = from_edges(
         src,
@@ -116,7 +124,7 @@ def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> G
         directed=top.directed,
         duplicates=duplicates,
         self_loops=self_loops,
-        vertices={"label": values, "size": counts(memory.xp, group, len(values), np.int64)},
+        vertices=about,
         edges=columns,
     )
     return made.to(graph.placement)
@@ -128,10 +136,19 @@ Between = tuple[Array, Array, Array | None, dict[str, Array]]
 
 def _summed(graph: Graph, group: Array, count: int) -> Between:
     """Edges with weights to be added up, some of which may have been already."""
-    top, memory = graph._topology, graph.placement.memory
-    weights = memory.xp.ones(top.num_slots, np.int64) if top.weights is None else top.weights
-    weights = weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64, copy=False)
-    return *row_maker(memory).between(top, lambda: graph.sources, weights, group, count), {}
+    made = row_maker(graph.placement.memory).between(
+        graph._topology, lambda: graph.sources, _wide(graph), group, count
+    )
+    return *made, {}
+
+
+def _wide(graph: Graph) -> Array:
+    """The weights as int64 or float64; 1 for each edge if there are none."""
+    weights = graph._topology.weights
+    if weights is None:
+        made: Array = graph.placement.memory.xp.ones(graph.num_slots, np.int64)
+        return made
+    return weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64, copy=False)
 
 
 def _carried(graph: Graph, group: Array, count: int) -> Between:
