@@ -38,7 +38,7 @@ __all__ = ["Colouring", "LargestComponent", "StrongComponentsResult", "Trimming"
 
 #: Passes of trimming in each direction, and of a search, after which a GPU takes a graph to be deep; in a graph of more
 #: edges, a pass over all of which takes longer, it trims once more for so many edges.
-TRIMS, LEVELS, EDGES = 16, 40, 1 << 19
+TRIMS, LEVELS, EDGES = 12, 24, 1 << 22
 
 
 def entering(p, src, dst):
