@@ -6,6 +6,7 @@ away, so it is found once. The list of a hub is short, because few vertices have
 sqrt(2m) entries (Chiba, Nishizeki: Arboricity and subgraph listing algorithms, SIAM Journal on Computing 14, 1985;
 Latapy: Main-memory triangle computations for very large (sparse (power-law)) graphs, Theoretical Computer Science 407,
 2008). Since most entries of lists are hubs, which have small numbers, lists are also close together in what they hold.
+Where all lists are short, vertices keep their ids as numbers, and lists their order.
 """
 
 from __future__ import annotations
@@ -61,6 +62,8 @@ def oriented(g: Graph, *, slots: bool = False) -> Oriented:
     here = at_hand(g)
     xp, n = here.placement.memory.xp, g.num_vertices
     numbers = xp.arange(n, dtype=here.id_dtype)
+    if g.traits.short_lists:
+        return Oriented(_by_ids(here, slots).to(g.placement), numbers)
     rank = xp.empty(n, here.id_dtype)
     rank[xp.argsort(numbers - here.out_degree.astype(np.int64) * n)] = numbers
     src, dst = rank[here.sources], rank[here.targets]
@@ -69,6 +72,17 @@ def oriented(g: Graph, *, slots: bool = False) -> Oriented:
         src[kept], dst[kept], num_vertices=n, directed=True, duplicates="keep", edges={SLOT: kept} if slots else None
     )
     return Oriented(made.to(g.placement), rank)
+
+
+def _by_ids(g: Graph, slots: bool) -> Graph:
+    """Keep of each edge the direction to the smaller id."""
+    xp, m = g.placement.memory.xp, g.num_slots
+    mask = g.sources > g.targets
+    upto = xp.zeros(m + 1, g.offsets.dtype)
+    xp.cumsum(mask, dtype=upto.dtype, out=upto[1:])
+    kept = xp.flatnonzero(mask)
+    columns = {SLOT: kept} if slots else None
+    return fr.Graph(upto[g.offsets], g.targets[kept], directed=True, edges=columns, placement=g.placement)
 
 
 def slots_in(made: Graph, g: Graph) -> Any:
