@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from frontier.errors import GraphError
 from frontier.graph.topology import Array
 from frontier.io._source import Bar
 from frontier.memory.disk import mapped
@@ -18,6 +18,12 @@ __all__ = ["NOTE", "Unfinished"]
 
 #: The file that says how far it has come.
 NOTE = "state.json"
+
+#: The note while it is written.
+NEW = "state.new"
+
+#: What a note has, whatever else.
+NOTED = {"options": dict, "stage": int, "done": int, "sizes": dict}
 
 
 class Unfinished:
@@ -28,6 +34,7 @@ class Unfinished:
     path : str
     options : dict
         What was asked for; if something else was asked for before, what is there is deleted.
+        But a folder that is not of a conversion is refused.
     bar : function of what is done and in how many steps
         Returns a progress bar.
 
@@ -42,19 +49,42 @@ class Unfinished:
         self.memory = int(options["memory"])
         self.state: dict[str, Any] = {"options": options, "stage": 0, "done": 0, "sizes": {}}
         self._new: dict[str, int] = {}
+        self._check()
+        os.makedirs(path, exist_ok=True)
+        state = self._noted()
+        if state is None or state["options"] != options:
+            self._begin()
+            return
+        self.state = state
+        for name, size in state["sizes"].items():
+            if os.path.exists(self.at(name)):  # parts that were used are deleted
+                os.truncate(self.at(name), size)
+
+    def _check(self) -> None:
+        """Refuse a folder or a file that is not of a conversion, and so not to be deleted."""
+        if not os.path.lexists(self.path) or self._noted() is not None:
+            return
+        if not os.path.isdir(self.path) or set(os.listdir(self.path)) - {NEW}:
+            what = "there is something else than an unfinished conversion, which is not deleted"
+            raise GraphError(f"{self.path}: {what}; delete or move it to convert")
+
+    def _noted(self) -> dict[str, Any] | None:
+        """Return what an earlier call has noted; None if there is no note, or none that a conversion writes."""
         try:
             with open(self.at(NOTE), encoding="utf-8") as file:
                 state = json.load(file)
-        except (OSError, ValueError):
-            state = None
-        if state is not None and state["options"] == options:
-            self.state = state
-            for file, size in state["sizes"].items():
-                if os.path.exists(self.at(file)):  # parts that were used are deleted
-                    os.truncate(self.at(file), size)
-        else:
-            shutil.rmtree(path, ignore_errors=True)
-            os.mkdir(path)
+        except (FileNotFoundError, NotADirectoryError, ValueError):
+            return None
+        if not isinstance(state, dict) or not all(isinstance(state.get(key), kind) for key, kind in NOTED.items()):
+            return None
+        return state
+
+    def _begin(self) -> None:
+        """Begin with an empty folder, and a note that says whose it is."""
+        for file in os.listdir(self.path):
+            if file != NOTE:
+                os.unlink(self.at(file))
+        self.note(0, 0)
 
     def at(self, file: str) -> str:
         """Return the path of a file."""
@@ -88,9 +118,9 @@ class Unfinished:
             self.state["sizes"][file] = self.state["sizes"].get(file, 0) + size
         self._new = {}
         self.state.update(stage=stage, done=done)
-        with open(self.at("state.new"), "w", encoding="utf-8") as out:
+        with open(self.at(NEW), "w", encoding="utf-8") as out:
             json.dump(self.state, out)
-        os.replace(self.at("state.new"), self.at(NOTE))
+        os.replace(self.at(NEW), self.at(NOTE))
 
     def drop(self, begin: str) -> None:
         """Delete files that are no longer needed, by how their names begin."""

@@ -26,7 +26,7 @@ from frontier.io._joined import joined
 from frontier.io._source import Bar, Source, opened, worth_showing
 from frontier.io._unfinished import NOTE, Unfinished
 from frontier.io.formats import FORMATS, Options, format_of
-from frontier.io.stored import HEAD, Folder, arrays_noted, replace_folder
+from frontier.io.stored import HEAD, SUFFIX, Folder, arrays_noted, check_replaceable, is_stored, replace_folder
 from frontier.memory.limits import parsed
 
 __all__ = ["convert"]
@@ -67,7 +67,8 @@ def convert(
     Raises
     ------
     GraphError
-        If the file cannot be read in pieces, its content is invalid, or the folder cannot be written.
+        If the file cannot be read in pieces, its content is invalid, or the folder cannot be written; if there is
+        something else than a Frontier graph in its place, or than an unfinished conversion at ``NAME.frontier.part``.
 
     Notes
     -----
@@ -86,6 +87,9 @@ def convert(
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     names, target = [os.fspath(each) for each in given], os.fspath(out).rstrip("/")
+    if not is_stored(target):
+        raise GraphError(f"{target}: a Frontier graph is a folder whose name ends in {SUFFIX}")
+    check_replaceable(target)
     if not names:
         raise GraphError("there is no file to convert")
     if duplicates not in DUPLICATES:
@@ -231,5 +235,6 @@ def _finish(work: Unfinished, target: str) -> None:
         if file not in kept:
             os.unlink(work.at(file))
     target = os.path.realpath(target)
+    check_replaceable(target)  # it may have come meanwhile
     replace_folder(work.path, target)
     os.unlink(os.path.join(target, NOTE))  # last, so that nothing is lost up to here

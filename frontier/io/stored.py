@@ -33,7 +33,9 @@ from frontier.memory.disk import DISK, mapped
 from frontier.memory.host import HOST
 from frontier.memory.placement import backend_named, placed
 
-__all__ = ["HEAD", "SUFFIX", "Folder", "arrays_noted", "is_stored", "opened", "replace_folder", "write"]
+__all__ = [
+    "HEAD", "SUFFIX", "Folder", "arrays_noted", "check_replaceable", "is_stored", "opened", "replace_folder", "write",
+]  # fmt: skip
 
 SUFFIX = ".frontier"
 HEAD, VERSION = "graph.json", 1
@@ -103,8 +105,7 @@ def _checksums(path: str, seen: Callable[[int], None] = lambda count: None) -> l
 def replacing_folder(name: str) -> Iterator[str]:
     """Make a folder that takes the place of ``name`` at the end of a block without an error."""
     name = os.path.realpath(name)
-    if os.path.exists(name) and not os.path.exists(os.path.join(name, HEAD)):
-        raise GraphError(f"{name}: there is something else than a Frontier graph, which is not replaced")
+    check_replaceable(name)
     beside = f"{name}.{secrets.token_hex(4)}.tmp"
     os.mkdir(beside)
     try:
@@ -113,6 +114,12 @@ def replacing_folder(name: str) -> Iterator[str]:
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
         raise
+
+
+def check_replaceable(name: str) -> None:
+    """Refuse to replace what is no Frontier graph."""
+    if os.path.exists(name) and not os.path.exists(os.path.join(name, HEAD)):
+        raise GraphError(f"{name}: there is something else than a Frontier graph, which is not replaced")
 
 
 def replace_folder(made: str, name: str) -> None:

@@ -1,0 +1,84 @@
+"""The folder of an unfinished conversion: whose it is, who works in it, and what of it is gone on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from test_disk import alike
+
+import frontier as fr
+from frontier.cli import main
+
+
+@pytest.fixture
+def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    Path("g.el").write_text("0 1\n1 2\n")
+    return "g.el"
+
+
+# ---- whose folders -----------------------------------------------------------------------------------------
+
+
+def test_what_is_no_graph_is_not_replaced(source: str) -> None:
+    folder, file = Path("mine.frontier"), Path("file.frontier")
+    folder.mkdir()
+    (folder / "precious.txt").write_text("mine")
+    file.write_text("mine, too")
+    for target in (folder, file):
+        with pytest.raises(fr.GraphError, match="something else than a Frontier graph, which is not replaced"):
+            fr.convert(source, target)
+        assert main(["convert", source, str(target), "--memory", "1MiB"]) == 2
+    assert (folder / "precious.txt").read_text() == "mine"
+    assert file.read_text() == "mine, too"
+    assert sorted(each.name for each in Path().iterdir()) == ["file.frontier", "g.el", "mine.frontier"]
+
+
+def test_what_comes_meanwhile_is_not_replaced(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from frontier.io import external
+
+    describe = external._describe
+
+    def late(*given: object) -> None:
+        describe(*given)  # type: ignore[arg-type]
+        Path("g.frontier").write_text("mine")
+
+    monkeypatch.setattr(external, "_describe", late)
+    with pytest.raises(fr.GraphError, match="which is not replaced"):
+        fr.convert(source, "g.frontier")
+    assert Path("g.frontier").read_text() == "mine"
+
+
+@pytest.mark.parametrize("target", ["plain", "g.npz", "g.frontier.old", ""])
+def test_the_name_says_what_it_is(source: str, target: str) -> None:
+    with pytest.raises(fr.GraphError, match=r"a folder whose name ends in \.frontier"):
+        fr.convert(source, target)
+    assert [each.name for each in Path().iterdir()] == ["g.el"]
+
+
+@pytest.mark.parametrize("note", [None, "[]", "{}", "null", '"x"', '{"options": 1}', "{", '{"options": {}}'])
+def test_a_folder_of_somebody_else(source: str, note: str | None) -> None:
+    """A note that no conversion writes is no note."""
+    part = Path("g.frontier.part")
+    part.mkdir()
+    (part / "precious.txt").write_text("mine")
+    if note is not None:
+        (part / "state.json").write_text(note)
+    with pytest.raises(fr.GraphError, match=r"g\.frontier\.part: .* unfinished conversion, which is not deleted"):
+        fr.convert(source, "g.frontier")
+    assert (part / "precious.txt").read_text() == "mine"
+
+
+def test_a_file_in_the_way(source: str) -> None:
+    Path("g.frontier.part").write_text("mine")
+    with pytest.raises(fr.GraphError, match="which is not deleted"):
+        fr.convert(source, "g.frontier")
+    assert Path("g.frontier.part").read_text() == "mine"
+
+
+def test_a_folder_that_was_only_just_made(source: str) -> None:
+    Path("g.frontier.part").mkdir()
+    (Path("g.frontier.part") / "state.new").write_text("{")
+    fr.convert(source, "g.frontier")
+    alike(fr.open("g.frontier", check=True), fr.read(source))
