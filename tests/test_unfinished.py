@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +12,18 @@ from test_disk import alike
 
 import frontier as fr
 from frontier.cli import main
+from frontier.io import external
+
+HOLDING = """
+import sys, time
+import frontier as fr
+from frontier.io import external
+def holding(*given):
+    print("at work", flush=True)
+    time.sleep(600)
+external._describe = holding
+fr.convert("g.el", "g.frontier")
+"""
 
 
 @pytest.fixture
@@ -36,8 +51,6 @@ def test_what_is_no_graph_is_not_replaced(source: str) -> None:
 
 
 def test_what_comes_meanwhile_is_not_replaced(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from frontier.io import external
-
     describe = external._describe
 
     def late(*given: object) -> None:
@@ -80,5 +93,52 @@ def test_a_file_in_the_way(source: str) -> None:
 def test_a_folder_that_was_only_just_made(source: str) -> None:
     Path("g.frontier.part").mkdir()
     (Path("g.frontier.part") / "state.new").write_text("{")
+    fr.convert(source, "g.frontier")
+    alike(fr.open("g.frontier", check=True), fr.read(source))
+
+
+# ---- who works there ---------------------------------------------------------------------------------------
+
+
+def test_two_at_once(source: str) -> None:
+    """The second is refused, and touches nothing; when the first is killed, the same call goes on."""
+    pytest.importorskip("fcntl", reason="the system has no such locks")
+    paths = os.pathsep.join([os.path.dirname(os.path.dirname(fr.__file__)), *sys.path])
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLDING], env={**os.environ, "PYTHONPATH": paths}, stdout=subprocess.PIPE, text=True
+    ) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "at work\n"
+        before = sorted(each.name for each in Path("g.frontier.part").iterdir())
+        for options in ({}, {"memory": "1MiB"}):
+            with pytest.raises(fr.GraphError, match=r"another process converts to g\.frontier"):
+                fr.convert(source, "g.frontier", **options)  # type: ignore[arg-type]
+        assert sorted(each.name for each in Path("g.frontier.part").iterdir()) == before
+        first.kill()
+    fr.convert(source, "g.frontier")
+    alike(fr.open("g.frontier", check=True), fr.read(source))
+    assert not {"lock", "state.json"} & {each.name for each in Path("g.frontier").iterdir()}
+    assert not Path("g.frontier.part").exists()
+
+
+def test_an_error_ends_the_work(source: str) -> None:
+    Path("bad.el").write_text("0 1\n0 x\n")
+    for _ in range(2):
+        with pytest.raises(fr.GraphError, match="found 'x'"):
+            fr.convert("bad.el", "g.frontier")
+    fr.convert(source, "g.frontier")
+
+
+@pytest.mark.parametrize("how", ["no module", "no locks"])
+def test_systems_without_locks(source: str, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    fcntl = pytest.importorskip("fcntl", reason="the system has no such locks")
+
+    def unknown(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    if how == "no module":
+        monkeypatch.setitem(sys.modules, "fcntl", None)
+    else:
+        monkeypatch.setattr(fcntl, "flock", unknown)
     fr.convert(source, "g.frontier")
     alike(fr.open("g.frontier", check=True), fr.read(source))

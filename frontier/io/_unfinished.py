@@ -5,22 +5,27 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
-from typing import Any
+from types import TracebackType
+from typing import IO, Any
 
 import numpy as np
 
 from frontier.errors import GraphError
 from frontier.graph.topology import Array
+from frontier.io._lock import locked
 from frontier.io._source import Bar
 from frontier.memory.disk import mapped
 
-__all__ = ["NOTE", "Unfinished"]
+__all__ = ["LOCK", "NOTE", "Unfinished"]
 
 #: The file that says how far it has come.
 NOTE = "state.json"
 
 #: The note while it is written.
 NEW = "state.new"
+
+#: The file that the process at work has locked.
+LOCK = "lock"
 
 #: What a note has, whatever else.
 NOTED = {"options": dict, "stage": int, "done": int, "sizes": dict}
@@ -29,9 +34,12 @@ NOTED = {"options": dict, "stage": int, "done": int, "sizes": dict}
 class Unfinished:
     """The folder, whose files are as they were when the last piece was noted, whatever happened since.
 
+    As a context manager it lets no other process work in the folder.
+
     Parameters
     ----------
-    path : str
+    target : str
+        The graph that it becomes.
     options : dict
         What was asked for; if something else was asked for before, what is there is deleted.
         But a folder that is not of a conversion is refused.
@@ -40,19 +48,43 @@ class Unfinished:
 
     Attributes
     ----------
+    path : str
+        The folder, ``NAME.frontier.part``.
     state : dict
         ``stage`` and ``done``, the stage and its pieces done; ``sizes``, bytes of each file then; and what is known.
     """
 
-    def __init__(self, path: str, options: dict[str, Any], bar: Callable[[str, int], Bar]) -> None:
-        self.path, self.bar = path, bar
+    def __init__(self, target: str, options: dict[str, Any], bar: Callable[[str, int], Bar]) -> None:
+        self.target, self.path, self.bar = target, f"{target}.part", bar
         self.memory = int(options["memory"])
         self.state: dict[str, Any] = {"options": options, "stage": 0, "done": 0, "sizes": {}}
         self._new: dict[str, int] = {}
+        self._lock: IO[Any] | None = None
+
+    def __enter__(self) -> Unfinished:
         self._check()
-        os.makedirs(path, exist_ok=True)
+        os.makedirs(self.path, exist_ok=True)
+        try:
+            self._lock = locked(self.at(LOCK))
+        except BlockingIOError:
+            raise GraphError(f"another process converts to {self.target}") from None
+        try:
+            self._resume()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._lock is not None:
+            self._lock.close()
+
+    def _resume(self) -> None:
+        """Take up what an earlier call has noted; begin anew if there is nothing, or another one."""
         state = self._noted()
-        if state is None or state["options"] != options:
+        if state is None or state["options"] != self.state["options"]:
             self._begin()
             return
         self.state = state
@@ -64,7 +96,7 @@ class Unfinished:
         """Refuse a folder or a file that is not of a conversion, and so not to be deleted."""
         if not os.path.lexists(self.path) or self._noted() is not None:
             return
-        if not os.path.isdir(self.path) or set(os.listdir(self.path)) - {NEW}:
+        if not os.path.isdir(self.path) or set(os.listdir(self.path)) - {NEW, LOCK}:
             what = "there is something else than an unfinished conversion, which is not deleted"
             raise GraphError(f"{self.path}: {what}; delete or move it to convert")
 
@@ -82,7 +114,7 @@ class Unfinished:
     def _begin(self) -> None:
         """Begin with an empty folder, and a note that says whose it is."""
         for file in os.listdir(self.path):
-            if file != NOTE:
+            if file not in (NOTE, LOCK):
                 os.unlink(self.at(file))
         self.note(0, 0)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ from frontier.graph.topology import id_dtype, offset_dtype
 from frontier.io._dealing import InEdges, Rows, offsets_of
 from frontier.io._joined import joined
 from frontier.io._source import Bar, Source, opened, worth_showing
-from frontier.io._unfinished import NOTE, Unfinished
+from frontier.io._unfinished import LOCK, NOTE, Unfinished
 from frontier.io.formats import FORMATS, Options, format_of
 from frontier.io.stored import HEAD, SUFFIX, Folder, arrays_noted, check_replaceable, is_stored, replace_folder
 from frontier.memory.limits import parsed
@@ -68,7 +69,8 @@ def convert(
     ------
     GraphError
         If the file cannot be read in pieces, its content is invalid, or the folder cannot be written; if there is
-        something else than a Frontier graph in its place, or than an unfinished conversion at ``NAME.frontier.part``.
+        something else than a Frontier graph in its place, or than an unfinished conversion at ``NAME.frontier.part``;
+        or if another process converts to the same folder.
 
     Notes
     -----
@@ -107,17 +109,17 @@ def convert(
         "layout": LAYOUT,
     }  # fmt: skip
     try:
-        work = Unfinished(f"{target}.part", options, _bars(target, shares.count, progress))
-        if not os.path.exists(work.at(HEAD)):  # which is written when all else is there
-            _read(work, shares, self_loops)
-            for name, before, now in zip(names, times, _times(names), strict=True):
-                if now != before:
-                    raise GraphError(f"{name}: the file has changed while it was read")
-            Rows(work, kind, duplicates).make()
-            if kind:
-                InEdges(work).make()
-            _describe(work, kind)
-        _finish(work, target)
+        with Unfinished(target, options, _bars(target, shares.count, progress)) as work:
+            if not os.path.exists(work.at(HEAD)):  # which is written when all else is there
+                _read(work, shares, self_loops)
+                for name, before, now in zip(names, times, _times(names), strict=True):
+                    if now != before:
+                        raise GraphError(f"{name}: the file has changed while it was read")
+                Rows(work, kind, duplicates).make()
+                if kind:
+                    InEdges(work).make()
+                _describe(work, kind)
+            _finish(work, target)
     except OSError as error:
         raise GraphError(f"{target}: cannot be written: {error.strerror or error}") from None
 
@@ -230,11 +232,13 @@ def _describe(work: Unfinished, directed: bool) -> None:
 
 def _finish(work: Unfinished, target: str) -> None:
     """Delete what the graph does not need, and give the folder its name."""
-    kept = {each["file"] for each in arrays_noted(work.path).values()} | {HEAD, NOTE}
+    kept = {each["file"] for each in arrays_noted(work.path).values()} | {HEAD, NOTE, LOCK}
     for file in os.listdir(work.path):
         if file not in kept:
             os.unlink(work.at(file))
     target = os.path.realpath(target)
     check_replaceable(target)  # it may have come meanwhile
     replace_folder(work.path, target)
-    os.unlink(os.path.join(target, NOTE))  # last, so that nothing is lost up to here
+    os.unlink(os.path.join(target, NOTE))  # late, so that nothing is lost up to here
+    with suppress(FileNotFoundError):  # where there are no locks
+        os.unlink(os.path.join(target, LOCK))
