@@ -197,6 +197,49 @@ def test_converted_as_read(tmp_path: Path, memory: Any, duplicates: str) -> None
             alike(fr.open(tmp_path / "g.frontier", check=True), fr.read(tmp_path / f"g{suffix}", **options))
 
 
+@pytest.mark.parametrize("suffix", [".npz", ".gr"])
+def test_undirected_files_with_both_ends(tmp_path: Path, suffix: str) -> None:
+    out, options = tmp_path / "g.frontier", {"duplicates": "keep", "self_loops": "keep"}
+    for g in random_graphs(5, seed=34, max_vertices=200, parallel=True, directed=False):
+        fr.write(g, tmp_path / f"g{suffix}")
+        for directed in (None, False, True):
+            for change in ({}, {"duplicates": "sum"}, {"self_loops": "drop"}):
+                chosen: Any = {**options, "directed": directed, **change}
+                fr.convert(tmp_path / f"g{suffix}", out, memory=1 << 14, **chosen)
+                alike(fr.open(out, check=True), fr.read(tmp_path / f"g{suffix}", **chosen))
+
+
+def test_undirected_files_with_one_end(tmp_path: Path) -> None:
+    """It is noticed that an edge, or its weight, is there from one end only, in whatever piece the other were."""
+    out = tmp_path / "g.frontier"
+    arcs = [(1, 2, 5), (2, 1, 5), (3, 3, 1), (2, 3, 7), (3, 2, 7)]
+    for kept in ([*arcs[:1], *arcs[2:]], [*arcs[:4], (3, 2, 8)], [*arcs[:4], (2, 3, 7)]):
+        lines = ["c frontier: directed=no", f"p sp 3 {len(kept)}", *(f"a {s} {d} {w}" for s, d, w in kept)]
+        (tmp_path / "g.gr").write_text("\n".join(lines) + "\n")
+        with pytest.raises(fr.GraphError, match=r"g\.gr: an undirected graph has every edge from both ends"):
+            fr.convert(tmp_path / "g.gr", out)
+    fr.convert(tmp_path / "g.gr", out, directed=True)
+    alike(fr.open(out), fr.read(tmp_path / "g.gr", directed=True))
+    fr.write(fr.path(3), tmp_path / "g.el")
+    with pytest.raises(fr.GraphError, match=r"g\.el: holds undirected edges"):
+        fr.convert(tmp_path / "g.el", out, directed=True)
+
+
+def test_a_file_without_edges_keeps_its_weights(tmp_path: Path) -> None:
+    nothing = np.empty(0, np.int32)
+    g = fr.from_edges(nothing, nothing, nothing, num_vertices=3, directed=True)
+    fr.write(g, tmp_path / "g.npz")
+    fr.convert(tmp_path / "g.npz", tmp_path / "g.frontier")
+    alike(fr.open(tmp_path / "g.frontier"), g)
+
+
+def test_loops_that_are_left_out_are_counted(tmp_path: Path) -> None:
+    """What a file says of its length is of all that is in it."""
+    (tmp_path / "g.mtx").write_text("%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 1\n1 2\n")
+    fr.convert(tmp_path / "g.mtx", tmp_path / "g.frontier", self_loops="drop")
+    alike(fr.open(tmp_path / "g.frontier"), fr.read(tmp_path / "g.mtx", self_loops="drop"))
+
+
 def test_several_files(tmp_path: Path) -> None:
     """Their edges are those of one file, whatever piece they are in."""
     g = fr.rmat(8, 8, seed=5, directed=True, weights=(1, 9))

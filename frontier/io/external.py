@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier.backends.ranks.building import mixed
 from frontier.errors import GraphError
 from frontier.graph.build_sort import DUPLICATES
 from frontier.graph.shares import Piece, Shares
@@ -36,7 +37,7 @@ __all__ = ["convert"]
 TEXT = 16
 
 #: Of the files of an unfinished conversion: a folder in which they are otherwise is not gone on with.
-LAYOUT = 2
+LAYOUT = 3
 
 
 def convert(
@@ -56,8 +57,8 @@ def convert(
     Parameters
     ----------
     source : str or path, or a sequence of them
-        An edge list without names and with no columns but weights, Matrix Market, DIMACS, npz or Parquet; not gzipped.
-        Or several edge lists, npz or Parquet files, whose edges are taken together.
+        An edge list without names and with no columns but weights, Matrix Market, DIMACS, npz or Parquet; not gzipped,
+        nor skew-symmetric. Or several edge lists, npz or Parquet files, whose edges are taken together.
     out : str or path
         The folder ``NAME.frontier`` to make; a Frontier graph that is there is replaced when the new one is complete.
     memory : int or str
@@ -99,9 +100,9 @@ def convert(
     if self_loops not in ("keep", "drop", "error"):
         raise GraphError(f"self_loops={self_loops!r}: choose 'keep', 'drop' or 'error'")
     shares, says_directed = joined(names, [_divided(name, format, num_vertices) for name in names])
-    if shares.both_ways or (directed and not says_directed):
-        raise GraphError(f"{names[0]}: holds undirected edges, so the graph is undirected")
     kind = says_directed if directed is None else directed
+    if kind and not says_directed and not shares.both_ways:
+        raise GraphError(f"{names[0]}: holds undirected edges, so the graph is undirected")
     times = _times(names)
     options = {
         "source": [os.path.abspath(name) for name in names], "changed": times, "memory": parsed(memory),
@@ -111,7 +112,7 @@ def convert(
     try:
         with Unfinished(target, options, _bars(target, shares.count, progress)) as work:
             if not os.path.exists(work.at(HEAD)):  # which is written when all else is there
-                _read(work, shares, self_loops)
+                _read(work, shares, kind, self_loops)
                 for name, before, now in zip(names, times, _times(names), strict=True):
                     if now != before:
                         raise GraphError(f"{name}: the file has changed while it was read")
@@ -151,25 +152,29 @@ def _divided(name: str, format: str | None, num_vertices: int | None) -> tuple[S
     return found.shares, found.directed
 
 
-def _read(work: Unfinished, shares: Shares, self_loops: str) -> None:
-    """Write all edges as plain numbers."""
+def _read(work: Unfinished, shares: Shares, directed: bool, self_loops: str) -> None:
+    """Write all edges as plain numbers; of edges that occur from both ends, those from the lower."""
     step = max(work.memory // TEXT, 1 << 12)
-    pieces = -(-shares.count // step)
+    pieces = max(-(-shares.count // step), 1)  # one without edges still says whether there are weights
     state = work.state
-    state.setdefault("known", {"edges": 0, "top": -1, "weights": None})
+    state.setdefault("known", {"read": 0, "edges": 0, "top": -1, "weights": None, "lone": 0})
 
     def read(i: int) -> None:
         piece = shares.make(i * step, min((i + 1) * step, shares.count))
         if piece.columns:
             raise GraphError(f"there are columns, {', '.join(piece.columns)}: only weights can be converted in pieces")
-        if len(piece.src):
+        if len(piece.src) or not state["known"]["edges"]:
             _check(work, piece)  # a self-loop that is left out names a vertex, too
-            _take(work, shares.checked(piece, self_loops))
+            piece = shares.checked(piece, self_loops)
+            _take(work, _from_lower_ends(work, piece) if shares.both_ways and not directed else piece)
 
     work.each(0, pieces, read, "reading")
     known = state["known"]
     if shares.check is not None:
-        shares.check(known["edges"])
+        shares.check(known["read"])
+    if known["lone"]:
+        what = "an undirected graph has every edge from both ends, with the same weight"
+        raise GraphError(f"{state['options']['source'][0]}: {what}, and these edges are not so")
     if "vertices" not in state:
         least = max(known["top"] + 1, shares.least)
         count = shares.num_vertices if shares.num_vertices is not None else state["options"]["num_vertices"]
@@ -179,12 +184,23 @@ def _read(work: Unfinished, shares: Shares, self_loops: str) -> None:
 
 
 def _check(work: Unfinished, piece: Piece) -> None:
-    """Refuse ids below 0, and note the largest."""
-    low = int(min(piece.src.min(), piece.dst.min()))
+    """Refuse ids below 0, and note the largest, and how many edges there are with those that are left out."""
+    low = int(min(piece.src.min(initial=0), piece.dst.min(initial=0)))
     if low < 0:
         raise GraphError(f"vertex ids begin at 0, and there is {low}")
     known = work.state["known"]
-    known["top"] = max(known["top"], int(piece.src.max()), int(piece.dst.max()))
+    known["read"] += len(piece.src)
+    known["top"] = max(known["top"], int(piece.src.max(initial=-1)), int(piece.dst.max(initial=-1)))
+
+
+def _from_lower_ends(work: Unfinished, piece: Piece) -> Piece:
+    """Return the edges from their lower ends; note a number that is 0 in the end if each occurs from the other, too."""
+    src, dst, weights = piece.src, piece.dst, piece.weights
+    ends = src.astype(np.uint64), dst.astype(np.uint64)
+    known = work.state["known"]
+    known["lone"] = (known["lone"] + mixed(*ends, weights) - mixed(*ends[::-1], weights)) % 2**64
+    kept = src <= dst
+    return Piece(src[kept], dst[kept], None if weights is None else weights[kept])
 
 
 def _take(work: Unfinished, piece: Piece) -> None:
