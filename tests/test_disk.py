@@ -272,6 +272,23 @@ def test_self_loops_and_sizes(tmp_path: Path) -> None:
     alike(fr.open(out), fr.read(tmp_path / "loop.el", self_loops="drop"))
 
 
+def test_num_vertices_as_read(tmp_path: Path) -> None:
+    """It goes before what the file says, and is refused where a format says it itself."""
+    out = tmp_path / "g.frontier"
+    fr.write(fr.path(64), tmp_path / "g.el")
+    (tmp_path / "g.csv").write_text("u,v\n9,\n0,1\n")
+    for name, count in (("g.el", 100), ("g.el", 64), ("g.csv", 12), ("g.csv", 3), ("g.csv", None)):
+        fr.convert(tmp_path / name, out, num_vertices=count)
+        alike(fr.open(out), fr.read(tmp_path / name, num_vertices=count))
+    with pytest.raises(fr.GraphError, match="vertex 63 is not below num_vertices=3"):
+        fr.convert(tmp_path / "g.el", out, num_vertices=3)
+    for suffix in ("npz", "mtx", "gr"):
+        fr.write(fr.path(5), tmp_path / f"g.{suffix}")
+        for function in (fr.read, lambda name, **given: fr.convert(name, out, **given)):
+            with pytest.raises(fr.GraphError, match="num_vertices is for edge lists"):
+                function(tmp_path / f"g.{suffix}", num_vertices=9)
+
+
 def test_an_interrupted_conversion_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it stops, all pieces that were noted are not done again, and the graph is the same."""
     source, out = tmp_path / "g.wel", tmp_path / "g.frontier"
@@ -343,6 +360,11 @@ def test_what_cannot_be_converted(tmp_path: Path) -> None:
     refused("f.graph", "2 1\n2\n1\n", "METIS files cannot be read in pieces")
     refused("g.el", "0 1\n", "choose one of", duplicates="maybe")
     refused("h.el", "0 1\n", "choose 'keep'", self_loops="maybe")
+    refused("i.el", "0 1\n", "memory=0: edges need some", memory=0)
+    refused("j.el", "0 1\n", "memory='lots': expected a number of bytes", memory="lots")
+    refused("k.el", "0 1\n", "num_vertices must be an integer, not 'a'", num_vertices="a")
+    refused("l.el", "0 1\n", "num_vertices must not be negative", num_vertices=-1)
+    refused("m.el", "0 99999999999\n", "ids up to 99999999999 mean .* number the vertices that occur first")
     assert not out.exists()
 
 

@@ -19,6 +19,7 @@ from frontier.memory.base import Memory
 from frontier.memory.host import HOST
 
 __all__ = [
+    "check_fits",
     "columns",
     "end_points",
     "label_array",
@@ -208,11 +209,13 @@ def vertex_count(ends: Mapping[str, Array], given: Any, labels: Array | None, me
                 + (f"vertices are 0 to {given - 1}" if given else "there are no vertices")
             )
     count = int(largest + 1 if given is None else given)
-    _check_fits(count, memory)
+    check_fits(count, memory)
     return count
 
 
-def _check_fits(num_vertices: int, memory: Memory) -> None:
+def check_fits(
+    num_vertices: int, memory: Memory = HOST, hint: str = "pass labels=True to number the vertices that occur"
+) -> None:
     """Refuse ids that are no numbering: offsets alone would not fit into memory."""
     needed = 16 * num_vertices
     if needed < 1 << 28:  # to ask what is free takes a while
@@ -222,7 +225,7 @@ def _check_fits(num_vertices: int, memory: Memory) -> None:
         raise GraphError(
             f"ids up to {num_vertices - 1} mean {num_vertices} vertices, whose offsets alone take "
             f"{needed / 2**30:,.0f} GiB to build, and {free / 2**30:,.0f} GiB are free; if the ids are "
-            "names, pass labels=True to number the vertices that occur"
+            f"names, {hint}"
         )
 
 

@@ -20,6 +20,7 @@ import numpy as np
 
 from frontier.backends.ranks.building import mixed
 from frontier.errors import GraphError
+from frontier.graph.build_input import check_fits, vertex_count
 from frontier.graph.build_sort import DUPLICATES
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import id_dtype, offset_dtype
@@ -99,13 +100,18 @@ def convert(
         raise GraphError(f"duplicates={duplicates!r}: choose one of {', '.join(DUPLICATES)}")
     if self_loops not in ("keep", "drop", "error"):
         raise GraphError(f"self_loops={self_loops!r}: choose 'keep', 'drop' or 'error'")
+    bytes_used = parsed(memory)
+    if bytes_used == 0:
+        raise GraphError(f"memory={memory!r}: edges need some; '1GiB' will do")
+    if num_vertices is not None:
+        num_vertices = vertex_count({}, num_vertices, None)
     shares, says_directed = joined(names, [_divided(name, format, num_vertices) for name in names])
     kind = says_directed if directed is None else directed
     if kind and not says_directed and not shares.both_ways:
         raise GraphError(f"{names[0]}: holds undirected edges, so the graph is undirected")
     times = _times(names)
     options = {
-        "source": [os.path.abspath(name) for name in names], "changed": times, "memory": parsed(memory),
+        "source": [os.path.abspath(name) for name in names], "changed": times, "memory": bytes_used,
         "directed": kind, "duplicates": duplicates, "self_loops": self_loops, "num_vertices": num_vertices,
         "layout": LAYOUT,
     }  # fmt: skip
@@ -143,6 +149,8 @@ def _divided(name: str, format: str | None, num_vertices: int | None) -> tuple[S
     if known.divisible is None or zipped:
         what = "gzipped files" if zipped else f"{known.name} files"
         raise GraphError(f"{name}: {what} cannot be read in pieces: fr.write(fr.read(...), ...) needs them in memory")
+    if num_vertices is not None and not known.lists_edges:
+        raise GraphError(f"{name}: num_vertices is for edge lists: {known.name} files say it themselves")
     with opened(name) as file:
         found = known.divisible(
             Source(name, file, zipped=False, progress=False), suffix, Options(None, "keep", "keep", num_vertices, None)
@@ -176,11 +184,15 @@ def _read(work: Unfinished, shares: Shares, directed: bool, self_loops: str) -> 
         what = "an undirected graph has every edge from both ends, with the same weight"
         raise GraphError(f"{state['options']['source'][0]}: {what}, and these edges are not so")
     if "vertices" not in state:
-        least = max(known["top"] + 1, shares.least)
-        count = shares.num_vertices if shares.num_vertices is not None else state["options"]["num_vertices"]
-        if count is not None and known["top"] >= count:
+        count = state["options"]["num_vertices"]
+        if count is None:
+            count = shares.num_vertices
+        if count is None:
+            count = max(known["top"] + 1, shares.least)
+        if known["top"] >= count:
             raise GraphError(f"vertex {known['top']} is not below num_vertices={count}")
-        state["vertices"] = least if count is None else count
+        check_fits(count, hint="number the vertices that occur first")
+        state["vertices"] = count
 
 
 def _check(work: Unfinished, piece: Piece) -> None:
