@@ -131,9 +131,10 @@ def test_an_error_leaves_the_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(stored, "_checksums", full)
-    with pytest.raises(fr.GraphError, match="cannot be written: No space left"):
-        fr.write(fr.star(7), path)
+    with monkeypatch.context() as patch:
+        patch.setattr(stored, "_checksums", full)
+        with pytest.raises(fr.GraphError, match="cannot be written: No space left"):
+            fr.write(fr.star(7), path)
     assert [each.name for each in tmp_path.iterdir()] == ["g.frontier"]
     alike(fr.open(path), fr.path(5))
 

@@ -21,7 +21,8 @@ def open(path: str | os.PathLike[str], *, check: bool = False) -> Graph:
     path : str or path
         The folder.
     check : bool
-        Whether to read everything once and compare checksums.
+        Whether to read everything once and compare checksums. Offsets, labels and columns of vertices, which are read
+        anyway, are always compared.
 
     Returns
     -------

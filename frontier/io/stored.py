@@ -7,8 +7,8 @@ A file for each array, little-endian and nothing else in it; ``graph.json`` says
 
 The arrays are ``offsets`` and ``targets``; ``weights``, ``labels``, ``vertex/NAME`` and ``edge/NAME`` (columns), if
 there are any; and, so that nothing of the size of the edges has to be made, ``in_offsets``, ``in_sources`` and
-``in_edges`` of directed graphs. Checksums are those of blocks of 64 MiB. A folder is written under another name, which
-is changed when all is there.
+``in_edges`` of directed graphs. Checksums are those of blocks of 64 MiB; arrays that are read as a whole are compared
+with theirs whenever a graph is opened. A folder is written under another name, which is changed when all is there.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import shutil
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -39,6 +40,15 @@ __all__ = [
 
 SUFFIX = ".frontier"
 HEAD, VERSION = "graph.json", 1
+
+#: Arrays of vertices, slots and places.
+IDS = ("offsets", "targets", "in_offsets", "in_sources", "in_edges")
+
+#: What arrays there may be (of columns, how their names begin), and whether they have an entry for each edge.
+ARRAYS = {
+    "offsets": False, "targets": True, "weights": True, "labels": False, "vertex": False, "edge": True,
+    "in_offsets": False, "in_sources": True, "in_edges": True,
+}  # fmt: skip
 
 #: Bytes that have one checksum.
 BLOCK = 1 << 26
@@ -166,31 +176,32 @@ def arrays_noted(name: str) -> dict[str, dict[str, Any]]:
 def opened(name: str, check: bool = False) -> Graph:
     """Return the graph of a folder, with its arrays mapped; offsets, labels and columns of vertices are read."""
     head = _head(name)
-    try:
-        found = {key: _array(name, key, each, check) for key, each in head["arrays"].items()}
-        n, m, directed = int(head["vertices"]), int(head["slots"]), bool(head["directed"])
-        lengths = {"offsets": n + 1, "in_offsets": n + 1, "labels": n, "vertex": n}
-        for key, values in found.items():
-            if len(values) != lengths.get(key.partition("/")[0], m):
-                raise GraphError(f"{name}: the array {key!r} has {len(values)} entries")
-        offsets, targets = found["offsets"], found["targets"]
-    except (KeyError, TypeError, ValueError) as error:
-        raise GraphError(f"{name}: not a Frontier graph: {HEAD} lacks or misstates {error}") from None
-    if int(offsets[0]) != 0 or int(offsets[-1]) != m:
-        raise GraphError(f"{name}: offsets go from {offsets[0]} to {offsets[-1]}, not from 0 to {m}")
+    found = {key: _array(name, key, each, check) for key, each in head["arrays"].items()}
+    _check_lengths(name, found, head["vertices"], head["slots"])
     columns: dict[str, dict[str, Array]] = {"vertex": {}, "edge": {}}
     for key, values in found.items():
         kind, _, column = key.partition("/")
         if column:
             columns[kind][column] = values
     graph = Graph(
-        offsets, targets, found.get("weights"), directed=directed, labels=found.get("labels"),
+        found["offsets"], found["targets"], found.get("weights"), directed=head["directed"], labels=found.get("labels"),
         vertices=columns["vertex"], edges=columns["edge"], placement=placed(backend_named("cpu"), HOST, DISK),
     )  # fmt: skip
     if "in_edges" in found:
         graph._once("in_lists", lambda: (found["in_offsets"], found["in_sources"]))
         graph._once("in_edges", lambda: found["in_edges"])
     return graph
+
+
+def _check_lengths(name: str, found: dict[str, Array], n: int, m: int) -> None:
+    """Refuse arrays that do not belong together."""
+    lengths = {"offsets": n + 1, "in_offsets": n + 1, "labels": n, "vertex": n}
+    for key, values in found.items():
+        if len(values) != lengths.get(key.partition("/")[0], m):
+            raise GraphError(f"{name}: the array {key!r} has {len(values)} entries")
+    for key in ("offsets", "in_offsets"):
+        if key in found and (int(found[key][0]) != 0 or int(found[key][-1]) != m):
+            raise GraphError(f"{name}: {key} go from {found[key][0]} to {found[key][-1]}, not from 0 to {m}")
 
 
 def _head(name: str) -> dict[str, Any]:
@@ -209,24 +220,69 @@ def _head(name: str) -> dict[str, Any]:
         raise GraphError(f"{name}: not a Frontier graph: {HEAD} does not say so")
     if head.get("version") != VERSION:
         raise GraphError(f"{name}: of version {head.get('version')}, and this is known up to {VERSION}")
+    _check_head(name, head)
     return head
 
 
+def _check_head(name: str, head: dict[str, Any]) -> None:
+    """Refuse what lacks something, or has something of another kind."""
+    _check_kinds(name, head, {"vertices": int, "slots": int, "directed": bool, "arrays": dict}, "")
+    arrays = head["arrays"]
+    for key, noted in arrays.items():
+        kinds = {"file": str, "dtype": str, "length": int, "crc32": list}
+        _check_kinds(name, noted, kinds, f" of the array {key!r}")
+        if key.partition("/")[0] not in ARRAYS:
+            raise _misstated(name, f"the name of the array {key!r}")
+    in_edges = [key for key in ("in_offsets", "in_sources", "in_edges") if key in arrays]
+    needed = ["offsets", "targets", *(("in_offsets", "in_sources", "in_edges") if in_edges else ())]
+    for key in needed:
+        if key not in arrays:
+            raise _misstated(name, f"the array {key!r}")
+
+
+def _check_kinds(name: str, noted: Any, kinds: dict[str, type], of: str) -> None:
+    for key, kind in kinds.items():
+        value = noted.get(key) if isinstance(noted, dict) else None
+        if type(value) is not kind or (isinstance(value, int) and value < 0):
+            raise _misstated(name, f"{key!r}{of}")
+
+
+def _misstated(name: str, what: str) -> GraphError:
+    return GraphError(f"{name}: not a Frontier graph: {HEAD} lacks or misstates {what}")
+
+
 def _array(name: str, key: str, noted: dict[str, Any], check: bool) -> Array:
-    path = os.path.join(name, os.path.basename(noted["file"]))
-    dtype, length = np.dtype(noted["dtype"]), int(noted["length"])
+    """Return an array: mapped if it has an entry for each edge, else read and compared with its checksums."""
+    path, length = os.path.join(name, os.path.basename(noted["file"])), noted["length"]
+    dtype = _dtype(name, key, noted["dtype"])
+    native = dtype.newbyteorder("=")
+    is_mapped = dtype == native and ARRAYS[key.partition("/")[0]]
     try:
         size = os.path.getsize(path)
+        if size != length * dtype.itemsize:
+            raise GraphError(f"{name}: the file of {key!r} has {size:,} bytes, expected {length * dtype.itemsize:,}")
+        if check or not is_mapped:
+            _compare(path, noted["crc32"])
+        values = mapped(path, dtype, length)
     except OSError as error:
-        raise GraphError(f"{name}: the file of {key!r} cannot be read: {error.strerror}") from None
-    if size != length * dtype.itemsize:
-        raise GraphError(f"{name}: the file of {key!r} has {size:,} bytes, expected {length * dtype.itemsize:,}")
-    if check:
-        for i, (found, said) in enumerate(zip(_checksums(path), noted["crc32"], strict=True)):
-            if found != said:
-                raise GraphError(f"{path}: damaged, the checksum is wrong from byte {i * BLOCK:,} on")
-    values = mapped(path, dtype, length)
-    of_edges = key in ("targets", "weights", "in_sources", "in_edges") or key.startswith("edge/")
-    if not of_edges or dtype != dtype.newbyteorder("="):
-        return values.astype(dtype.newbyteorder("="))
-    return values.view(dtype.newbyteorder("="))
+        raise GraphError(f"{name}: the file of {key!r} cannot be read: {error.strerror or error}") from None
+    return values.view(native) if is_mapped else values.astype(native)
+
+
+def _dtype(name: str, key: str, noted: str) -> np.dtype[Any]:
+    """The dtype of an array; of vertices and slots an integer, and never objects."""
+    try:
+        dtype = np.dtype(noted)
+    except TypeError:
+        dtype = np.dtype(object)
+    if dtype.kind not in "iu" and (dtype.hasobject or key in IDS):
+        raise _misstated(name, f"'dtype' of the array {key!r}")
+    return dtype
+
+
+def _compare(path: str, noted: list[Any]) -> None:
+    """Compare a file with its checksums."""
+    found = _checksums(path)
+    for i, (is_, said) in enumerate(zip_longest(found, noted)):
+        if is_ != said:
+            raise GraphError(f"{path}: damaged, the checksum is wrong from byte {i * BLOCK:,} on")

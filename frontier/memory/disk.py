@@ -164,14 +164,14 @@ def _file(size: int) -> np.ndarray:
     if size == 0:
         return np.empty(0, np.uint8)
     folder = spill_folder()
-    with tempfile.TemporaryFile(dir=folder) as file:
-        # Now, and not by a signal that ends the process when a page finds no room:
-        if hasattr(os, "posix_fallocate"):
-            try:
+    try:
+        with tempfile.TemporaryFile(dir=folder) as file:
+            # Now, and not by a signal that ends the process when a page finds no room:
+            if hasattr(os, "posix_fallocate"):
                 os.posix_fallocate(file.fileno(), 0, size)
-            except OSError as error:
-                what = f"{size:,} bytes cannot be written to {folder}: {error.strerror}"
-                raise GraphError(f"{what}; {DISK.hint}") from None
-        else:
-            file.truncate(size)
-        return np.frombuffer(File.of(file, size, f"a file in {folder}", changes=True), np.uint8)
+            else:
+                file.truncate(size)
+            return np.frombuffer(File.of(file, size, f"a file in {folder}", changes=True), np.uint8)
+    except OSError as error:
+        what = f"{size:,} bytes cannot be written to {folder}: {error.strerror or error}"
+        raise GraphError(f"{what}; {DISK.hint}") from None

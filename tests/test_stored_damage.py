@@ -1,0 +1,130 @@
+"""Frontier graphs that are damaged: one clear error each when they are opened."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from test_disk import alike
+
+import frontier as fr
+from frontier.memory import disk
+from frontier.memory.disk import DISK
+
+Head = dict[str, Any]
+
+
+@pytest.fixture
+def graph() -> fr.Graph:
+    g = fr.rmat(4, 4, seed=1, directed=True, weights=(1, 9))
+    return g.with_columns(vertices={"age": np.arange(g.num_vertices)})
+
+
+@pytest.fixture
+def path(tmp_path: Path, graph: fr.Graph) -> Path:
+    fr.write(graph, tmp_path / "g.frontier")
+    return tmp_path / "g.frontier"
+
+
+def put(key: str, value: Any) -> Callable[[Head], None]:
+    return lambda head: head.update({key: value})
+
+
+def put_of(array: str, key: str, value: Any) -> Callable[[Head], None]:
+    return lambda head: head["arrays"][array].update({key: value})
+
+
+def without(*names: str) -> Callable[[Head], None]:
+    return lambda head: [head["arrays"].pop(name) for name in names] and None
+
+
+HEADS = {
+    "'arrays'": [put("arrays", None), put("arrays", [1]), put("arrays", "x")],
+    "'vertices'": [put("vertices", -1), put("vertices", "16"), put("vertices", True)],
+    "'slots'": [put("slots", None), put("slots", 1.5)],
+    "'directed'": [put("directed", "no")],
+    "'file' of the array 'targets'": [put_of("targets", "file", 3), lambda h: h["arrays"].update(targets=[1])],
+    "'length' of the array 'targets'": [put_of("targets", "length", -1)],
+    "'dtype' of the array 'targets'": [put_of("targets", "dtype", each) for each in ("zz", "O", "<f4", None)],
+    "'dtype' of the array 'weights'": [put_of("weights", "dtype", "O")],
+    "'crc32' of the array 'targets'": [put_of("targets", "crc32", "abc")],
+    "the array 'targets'": [without("targets")],
+    "the array 'in_sources'": [without("in_sources")],
+    "the array 'in_offsets'": [without("in_offsets", "in_sources")],
+    "the array 'in_edges'": [without("in_edges")],
+    "the name of the array 'else/x'": [lambda h: h["arrays"].update({"else/x": h["arrays"]["targets"]})],
+}
+
+
+@pytest.mark.parametrize("what", HEADS)
+def test_a_head_that_misstates(path: Path, what: str) -> None:
+    whole = json.loads((path / "graph.json").read_text())
+    for change in HEADS[what]:
+        head = json.loads(json.dumps(whole))
+        change(head)
+        (path / "graph.json").write_text(json.dumps(head))
+        for check in (False, True):
+            with pytest.raises(fr.GraphError) as error:
+                fr.open(path, check=check)
+            assert str(error.value) == f"{path}: not a Frontier graph: graph.json lacks or misstates {what}"
+
+
+def test_checksums_that_are_too_few(path: Path) -> None:
+    for noted in ([], [1, 2], ["x"]):
+        head = json.loads((path / "graph.json").read_text())
+        put_of("targets", "crc32", noted)(head)
+        (path / "graph.json").write_text(json.dumps(head))
+        with pytest.raises(fr.GraphError) as error:
+            fr.open(path, check=True)
+        assert str(error.value) == f"{path}/targets.bin: damaged, the checksum is wrong from byte 0 on"
+
+
+@pytest.mark.parametrize("name", ["offsets", "in_offsets", "vertex_age"])
+def test_what_is_read_is_compared(path: Path, graph: fr.Graph, name: str) -> None:
+    """A bit is found in any byte of what is read as a whole; elsewhere only with check=True."""
+    file = path / f"{name}.bin"
+    whole = file.read_bytes()
+    for at in (0, 5, len(whole) // 2, len(whole) - 1):
+        data = bytearray(whole)
+        data[at] ^= 4
+        file.write_bytes(data)
+        with pytest.raises(fr.GraphError, match=rf"{name}\.bin: damaged, the checksum is wrong from byte 0 on"):
+            fr.open(path)
+    file.write_bytes(whole)
+    alike(fr.open(path, check=True), graph)
+
+
+def test_offsets_of_other_slots(path: Path) -> None:
+    fr.write(fr.path(3), path.parent / "small.frontier")
+    small = path.parent / "small.frontier"
+    head = json.loads((small / "graph.json").read_text())
+    put("slots", 2)(head)
+    put_of("targets", "length", 2)(head)
+    (small / "graph.json").write_text(json.dumps(head))
+    os.truncate(small / "targets.bin", 8)
+    with pytest.raises(fr.GraphError, match="offsets go from 0 to 4, not from 0 to 2"):
+        fr.open(small)
+
+
+def test_files_that_cannot_be_read(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (path / "weights.bin").rename(path / "hidden")
+    (path / "weights.bin").mkdir()
+    with pytest.raises(fr.GraphError, match=r"the file of 'weights' (has|cannot be read)"):
+        fr.open(path)
+    (path / "weights.bin").rmdir()
+    (path / "hidden").rename(path / "weights.bin")
+
+    def refuse(*_: Any, **__: Any) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("frontier.io.stored.mapped", refuse)
+    with pytest.raises(fr.GraphError, match=r"the file of '\w+' cannot be read: Permission denied"):
+        fr.open(path)
+    monkeypatch.setattr(disk.tempfile, "TemporaryFile", refuse)
+    with pytest.raises(fr.GraphError, match=r"20 bytes cannot be written to .*: Permission denied; .*SPILL_DIR"):
+        DISK.full(5, 7, np.int32)
