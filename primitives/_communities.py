@@ -160,11 +160,18 @@ def check(g: Graph, who: str, resolution: float, seed: int) -> None:
 
 
 def weighted(g: Graph) -> Graph:
-    """Return the graph without columns, with weights of 1 if there are none, and parallel edges as one."""
+    """Return the graph without columns, with weights of 1 if there are none, and parallel edges as one.
+
+    Integer weights are added up in int64, where uint64 would become float64: GraphError if their sum is too large.
+    """
+    total = 0.0 if g.weights is None or g.weights.dtype.kind == "f" else float(g.weights.sum(dtype=np.float64))
+    if total >= 2**62:  # loops count twice
+        raise GraphError("the sum of these integer weights may not fit into 64 bits: use weights of float64")
     if bool(repeated(g).any()):
         g = g.contracted(g.placement.memory.xp.arange(g.num_vertices))
-    ones = g.placement.memory.full(g.num_slots, 1, np.int64)
-    weights = ones if g.weights is None else g.weights
+    weights = g.placement.memory.full(g.num_slots, 1, np.int64) if g.weights is None else g.weights
+    if weights.dtype == np.uint64:
+        weights = weights.astype(np.int64)
     return fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement)
 
 

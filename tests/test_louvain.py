@@ -65,6 +65,27 @@ def test_the_same_on_all_backends_and_workers(compiled: Backend) -> None:
         np.testing.assert_allclose(found.modularity, expected.modularity, atol=0.05)
 
 
+@pytest.mark.parametrize("find", [fr.louvain, fr.leiden])
+@pytest.mark.parametrize("dtype", ["uint8", "uint32", "uint64"])
+def test_unsigned_weights(compiled: Backend, find: Any, dtype: str) -> None:
+    g = fr.from_edges([0, 1, 0, 3, 3], [1, 2, 2, 4, 3], np.array([1, 2, 3, 4, 5], dtype))
+    expected = find(g.with_weights(g.weights.astype("int64")).to("python"))
+    found = find(compiled(g))
+    equal(found.label, expected.label)
+    assert found.modularity == pytest.approx(expected.modularity)
+
+
+@pytest.mark.parametrize("find", [fr.louvain, fr.leiden])
+def test_integer_weights_with_a_sum_beyond_int64(find: Any) -> None:
+    for g in (
+        fr.from_edges([0, 1], [1, 2], np.array([1, 2**63], np.uint64)),
+        fr.from_edges([0, 1, 0], [1, 2, 2], np.full(3, 2**61)),
+    ):
+        with pytest.raises(fr.GraphError, match="may not fit into 64 bits"):
+            find(g)
+        assert find(g.with_weights(g.weights.astype(float))).count <= 2
+
+
 def networkx_mean(g: fr.Graph, count: int = 3) -> float:
     graph = g.to_networkx()
     found = [nx.community.louvain_communities(graph, seed=seed) for seed in range(count)]
