@@ -12,7 +12,7 @@ faster.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,25 +20,40 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.memory.arrays import to_host
 from frontier.operators.order.loops import first_delta
-from frontier.primitives._arguments import check_lengths, values_of_vertices
+from frontier.primitives._arguments import check_lengths, named, values_of_vertices
 from frontier.primitives._both_ends import is_larger, is_smaller, work
 from frontier.primitives._paths import path_to
 from frontier.primitives._piles import aside
 from frontier.primitives.sssp import _dtype
 
+if TYPE_CHECKING:
+    from frontier.program.problem import Field
+
 __all__ = ["AStar", "MeetByWeight", "Nearest", "weighted_path"]
 
 FAR = np.iinfo(np.int64).max
+
+#: No path by integer weights is so long; the sum of two of these fits into int64.
+NEVER = 2**62 - 1
 
 #: Mean degree from which on two searches are faster. (Pairs of vertices, processor time on two cores: a fifth on R-MAT
 #: 16, a twentieth on R-MAT 18 and on uniform random graphs; on a road network, 1.3 times as much.)
 DENSE = 8
 
+#: An estimate may exceed the weight of an edge and the estimate at its end by such a share, as rounded floats do.
+ROOM, ROOM_FLOAT32 = 1e-9, 1e-6
+
+
+def contradicted(p, src, dst, weight):
+    """The number of a vertex from which an edge leads on for less than the estimates say."""
+    there = weight + p.left[dst]
+    return src if p.left[src] - there > p.room * there else FAR
+
 
 def relax(p, src, dst, weight):
     """Relax an edge, unless no path through it can be shorter than that known to the target."""
     new = p.distance[src] + weight
-    if new + p.left[dst] > p.distance[p.target]:
+    if new + p.left[dst] >= p.distance[p.target]:  # as where the estimate is infinite
         return False
     return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new, src)
 
@@ -49,9 +64,12 @@ def bound(p, v):
 
 
 class AStar(fr.Enactor):
-    """Process vertices in the order of this bound."""
+    """Look for an edge that contradicts the estimates; process vertices in the order of the bound."""
 
-    loop = fr.Loop(fr.Advance(relax), order=fr.by(bound), over="source")
+    loop = (
+        fr.Reduce(contradicted, "min", into="wrong", over="edges"),
+        fr.Loop(fr.Advance(relax), order=fr.by(bound), over="source"),
+    )
 
 
 def relax_nearer(p, src, dst, weight):
@@ -184,26 +202,45 @@ def weighted_path(
 def _one_search(
     g: fr.Graph, start: int, end: int, unreached: float, estimate: Any, schedule: fr.Schedule | None
 ) -> tuple[list[int], float, int]:
-    guide = {}
-    if estimate is not None:
-        left = values_of_vertices(g, "estimate", estimate)
-        if np.isnan(left).any():
-            raise GraphError(f"estimate holds numbers, and that of vertex {int(np.isnan(left).argmax())} is NaN")
-        guide["left"] = fr.vertex("float64", left)
+    guide = {} if estimate is None else _guide(g, end, estimate)
     p = fr.Problem(
         g,
-        distance=fr.vertex(_dtype(g, None), unreached, combine="min"),
+        distance=fr.vertex(_dtype(g, None), min(unreached, NEVER) if guide else unreached, combine="min"),
         parent=fr.vertex("int64", -1, with_="distance"),
         **guide,
         source=fr.scalar("int64", start),
         target=fr.scalar("int64", end),
     )
     p.distance[start], p.parent[start] = 0, start
-    (Nearest if estimate is None else AStar)(p, schedule).run()
+    (AStar if guide else Nearest)(p, schedule).run()
+    if guide and int(p.wrong) < FAR:
+        raise GraphError(
+            f"estimate: that of vertex {named(g, int(p.wrong))!r} is greater than the weight of an edge from there "
+            "plus the estimate of the vertex to which it leads, so that a path found by it might not be a shortest one"
+        )
     visited = int((p.parent >= 0).sum())
     if int(p.parent[end]) < 0:
         return [], math.inf, visited
     return path_to(p.parent, end), to_host(p.distance)[end].item(), visited
+
+
+def _guide(g: fr.Graph, end: int, estimate: Any) -> dict[str, Field]:
+    """Return the fields of :class:`AStar` for an estimate, of the dtype of distances: sums of integers are exact."""
+    left = values_of_vertices(g, "estimate", estimate)
+    if np.isnan(left).any():
+        raise GraphError(f"estimate holds numbers, and that of vertex {int(np.isnan(left).argmax())} is NaN")
+    if np.isinf(left[end]):
+        raise GraphError(f"estimate: that of the target, {named(g, end)!r}, is {left[end]}, and its distance is 0")
+    # Nothing is less than 0 away. If the target is said to be, all others may be nearer by as much.
+    left = np.maximum(left - max(left[end], 0.0), 0.0)
+    room = ROOM_FLOAT32 if g.weights is not None and g.weights.dtype == np.float32 else ROOM
+    if _dtype(g, None).kind == "i":
+        left, room = np.minimum(np.floor(left + 1e-6), float(NEVER)).astype(np.int64), 0.0
+    return {
+        "left": fr.vertex(left.dtype, left),
+        "room": fr.scalar("float64", room),
+        "wrong": fr.scalar("int64"),
+    }
 
 
 def _two_searches(

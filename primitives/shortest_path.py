@@ -150,8 +150,11 @@ def shortest_path(
     weighted : bool
         Whether to minimize the sum of the weights, which must not be negative, instead of the number of edges.
     estimate : array of shape (n,), optional
-        For a weighted search: an estimate of the distance from each vertex to the target, which is never too large. The
-        better it is, the fewer vertices are visited. By default 0.
+        For a weighted search: an estimate of the distance from each vertex to the target. It must be consistent: that
+        of a vertex is never greater than the weight of an edge from there plus the estimate of the vertex to which the
+        edge leads (but for rounding), so that none is greater than the distance by more than that of the target is. The
+        better it is, the fewer vertices are visited. Negative estimates count as 0; infinity is for vertices from which
+        no path leads to the target. By default 0.
     schedule : Schedule, optional
 
     Returns
@@ -162,13 +165,16 @@ def shortest_path(
     Raises
     ------
     GraphError
-        If a vertex does not exist, ``weighted`` without weights, or ``estimate`` without ``weighted``.
+        If a vertex does not exist, ``weighted`` without weights, or ``estimate`` without ``weighted``; if estimates are
+        not consistent, NaN, or infinite for the target.
     NegativeWeightError
         If a weight is negative.
 
     Notes
     -----
     At most O(n + m) work without weights; on graphs of few levels, both searches together often visit a small part.
+    An estimate is checked at all edges, once a call: a search that looked only at edges on its way could not notice
+    that a better path was dropped for a wrong estimate.
     """
     start, end = g.vertex_id(source), g.vertex_id(target)
     if estimate is not None and not weighted:

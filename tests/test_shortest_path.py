@@ -135,6 +135,44 @@ def test_an_estimate_saves_work(backend: Backend) -> None:
         assert guided.visited < plain.visited
 
 
+def distances_to(g: fr.Graph, target: int) -> np.ndarray:
+    """The best estimate there is; infinite where no path leads to the target."""
+    back = fr.from_edges(g.targets, g.sources, g.weights, num_vertices=g.num_vertices, directed=True, duplicates="keep")
+    return oracles.sssp_distances(back, target).astype(float)
+
+
+def test_consistent_estimates(backend: Backend) -> None:
+    """Shares of the distance, its integral part, one that is too large or small by a constant: never a wrong number."""
+    count, largest = (12, 60) if backend.name != "python" else (5, 20)
+    rng = np.random.default_rng(6)
+    for g in random_graphs(
+        count, seed=193, min_vertices=2, max_vertices=largest, weights=("int32", "float64", "float32"), parallel=True
+    ):
+        if g.min_weight is None or g.min_weight < 0:
+            continue
+        there = backend(g)
+        source, target = rng.integers(g.num_vertices, size=2).tolist()
+        best = distances_to(g, target)
+        best[best >= np.iinfo(np.int64).max] = np.inf
+        for estimate in (best, best / 2, best - 1, best + 7):
+            check(there, source, target, True, estimate)
+        check(there, source, target, True, np.where(np.arange(g.num_vertices) == target, 0, -np.inf))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint64", "float32", "float64"])
+def test_estimates_that_may_mislead(backend: Backend, dtype: str) -> None:
+    """The path 0, 1, 2, 4 has length 6, that by 3 length 11; a wrong estimate at 1 hides the first."""
+    weights = np.array([1, 2, 3, 9, 2], dtype)
+    g = backend(fr.from_edges([0, 1, 2, 0, 3], [1, 2, 4, 3, 4], weights, num_vertices=6, directed=True))
+    assert check(g, 0, 4, True, [6, 5, 3, 2, 0, np.inf]).path == [0, 1, 2, 4]
+    assert check(g, 5, 4, True, [6, 5, 3, 2, 0, np.inf]).path == []
+    for wrong in (99, np.inf):
+        with pytest.raises(GraphError, match="estimate: that of vertex 1 is greater than the weight of an edge"):
+            fr.shortest_path(g, 0, 4, weighted=True, estimate=[6, wrong, 3, 2, 0, 0])
+    with pytest.raises(GraphError, match="that of the target, 4, is inf"):
+        fr.shortest_path(g, 0, 4, weighted=True, estimate=[np.inf] * 6)
+
+
 @pytest.mark.unsimulated("a large graph")
 def test_two_searches_visit_little(compiled: Backend) -> None:
     g = compiled(fr.small_world(4000, 6, 0.1, seed=1))
