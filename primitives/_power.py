@@ -13,7 +13,7 @@ from frontier.program.problem import Field
 from frontier.program.step import Step
 from frontier.registry import Argument
 
-__all__ = ["ARGUMENTS", "check_weighted", "converged", "facts", "iterations", "scalars", "settled"]
+__all__ = ["ARGUMENTS", "SLOW", "check_weighted", "converged", "facts", "iterations", "scalars", "settled"]
 
 
 class Converging(Protocol):
@@ -32,9 +32,12 @@ Result = TypeVar("Result", bound=Converging)
 #: What the command line offers for all of them.
 ARGUMENTS = (
     Argument("--tolerance", "L1 change to stop at (default: 1e-9)"),
-    Argument("--max-iterations", "give up after so many (default: 1000)", type=int),
+    Argument("--max-iterations", "give up after so many (default: 10,000; Katz: 1000)", type=int),
     Argument("--weighted", "multiply by weights of edges (default: no)", type=bool),
 )
+
+#: What an error advises where convergence may be slow.
+SLOW = ": long thin graphs, or parts that are nearly alike, need more max_iterations or a larger tolerance"
 
 
 def converged(p):

@@ -2,7 +2,10 @@
 
 Centralities are the entries of the eigenvector of the largest eigenvalue of the adjacency matrix, transposed (Bonacich:
 Factoring and weighting approaches to status scores and clique identification, 1972). The power iteration adds the old
-values to the sums that it gathers, which shifts all eigenvalues by 1, so that it converges on bipartite graphs, too.
+values to the sums that it gathers, times the average weight of an edge, which shifts all eigenvalues by that. Otherwise
+it would swing for ever on bipartite graphs, whose least eigenvalue is the largest with a minus. Where the shift is
+small beside the eigenvalue, as on large stars, it still swings for long; so from some iteration on the shift is at
+least a share of the eigenvalue.
 """
 
 from __future__ import annotations
@@ -13,16 +16,36 @@ from typing import Any
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.primitives._power import ARGUMENTS, check_weighted, facts, iterations, scalars, settled
+from frontier.primitives._power import ARGUMENTS, SLOW, check_weighted, facts, iterations, scalars, settled
 from frontier.registry import primitive
 
 __all__ = ["Eigenvector", "EigenvectorResult", "WeightedEigenvector", "eigenvector_centrality"]
 
 
+#: Iterations from which on the shift is at least this share of the eigenvalue. R-MAT and uniform random graphs need 20
+#: to 30 iterations, a star with any number of leaves about 170.
+LONG, SHARE = 64, 0.1
+
+
+def weight(p, weight):
+    """The weight of an edge, to be summed."""
+    return weight
+
+
+def average(p):
+    """The average weight of an edge, 1 without weights."""
+    return p.shift / p.edges if p.shift > 0 else 1.0
+
+
 def shift(p, v):
-    """Add the old centrality to the sum; return its square, to be summed."""
-    p.sum[v] += p.centrality[v]
+    """Add the shift times the old centrality to the sum; return its square, to be summed."""
+    p.sum[v] += p.shift * p.centrality[v]
     return p.sum[v] * p.sum[v]
+
+
+def stronger(p):
+    """The shift for the next iteration: the norm of the sums comes to the largest eigenvalue plus the shift."""
+    return max(p.shift, SHARE * (p.square**0.5 - p.shift)) if p.iterations >= LONG else p.shift
 
 
 def renew(p, v):
@@ -39,6 +62,7 @@ def _loop(product: str) -> fr.Loop:
         fr.Gather(**fr.semiring(product, "centrality"), into="sum"),
         fr.Reduce(shift, "sum", into="square"),
         fr.Reduce(renew, "sum", into="change"),
+        fr.Set(shift=stronger),
     )
 
 
@@ -51,7 +75,7 @@ class Eigenvector(fr.Enactor):
 class WeightedEigenvector(fr.Enactor):
     """The same, by the weights of the edges."""
 
-    loop = _loop("plus_times")
+    loop = (fr.Reduce(weight, "sum", into="shift", over="edges"), fr.Set(shift=average), _loop("plus_times"))
 
 
 @dataclass(frozen=True)
@@ -84,7 +108,7 @@ def eigenvector_centrality(
     *,
     tolerance: float = 1e-9,
     weighted: bool = False,
-    max_iterations: int = 1000,
+    max_iterations: int = 10_000,
     schedule: fr.Schedule | None = None,
 ) -> EigenvectorResult:
     """Eigenvector centrality of every vertex.
@@ -113,8 +137,9 @@ def eigenvector_centrality(
 
     Notes
     -----
-    O(n + m) work an iteration. Convergence is linear, by the ratio of the two largest eigenvalues plus 1; on directed
-    graphs without cycles, where all eigenvalues are 0, it takes forever.
+    O(n + m) work an iteration. Convergence is linear, by the ratio of the two largest eigenvalues plus the shift, which
+    is the average weight of an edge at first, and after 64 iterations at least a tenth of the largest eigenvalue. On
+    directed graphs without cycles, where all eigenvalues are 0, it takes forever.
     """
     check_weighted(g, "eigenvector centrality", weighted)
     n = g.num_vertices
@@ -123,9 +148,11 @@ def eigenvector_centrality(
         centrality=fr.vertex("float64", n**-0.5 if n else 0.0),
         sum=fr.vertex("float64"),
         square=fr.scalar("float64"),
+        shift=fr.scalar("float64", 1.0),
+        edges=fr.scalar("float64", float(g.num_slots)),
         **scalars(tolerance, max_iterations),
     )
     if n:
         (WeightedEigenvector if weighted else Eigenvector)(p, schedule).run()
     result = EigenvectorResult(p.centrality, int(p.iterations), float(p.change), float(tolerance))
-    return settled("eigenvector centrality", result)
+    return settled("eigenvector centrality", result, SLOW)

@@ -13,7 +13,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.primitives._power import ARGUMENTS, check_weighted, facts, iterations, scalars, settled
+from frontier.primitives._power import ARGUMENTS, SLOW, check_weighted, facts, iterations, scalars, settled
 from frontier.registry import primitive
 
 __all__ = ["HITS", "HITSResult", "WeightedHITS", "hits"]
@@ -97,7 +97,7 @@ def hits(
     *,
     tolerance: float = 1e-9,
     weighted: bool = False,
-    max_iterations: int = 1000,
+    max_iterations: int = 10_000,
     schedule: fr.Schedule | None = None,
 ) -> HITSResult:
     """Hub and authority values of every vertex.
@@ -144,4 +144,4 @@ def hits(
     if n:
         (WeightedHITS if weighted else HITS)(p, schedule).run()
     result = HITSResult(p.hub, p.authority, int(p.iterations), float(p.change), float(tolerance))
-    return settled("HITS", result)
+    return settled("HITS", result, SLOW)

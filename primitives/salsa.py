@@ -15,7 +15,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.primitives._power import ARGUMENTS, facts, iterations, scalars, settled
+from frontier.primitives._power import ARGUMENTS, SLOW, facts, iterations, scalars, settled
 from frontier.registry import primitive
 
 __all__ = ["SALSA", "SALSAResult", "salsa"]
@@ -99,7 +99,7 @@ class SALSAResult:
     report=facts(best_hub="hub", best_authority="authority"), bench_options={"tolerance": 1e-6},
 )  # fmt: skip
 def salsa(
-    g: fr.Graph, *, tolerance: float = 1e-9, max_iterations: int = 1000, schedule: fr.Schedule | None = None
+    g: fr.Graph, *, tolerance: float = 1e-9, max_iterations: int = 10_000, schedule: fr.Schedule | None = None
 ) -> SALSAResult:
     """Hub and authority values of every vertex, by random walks.
 
@@ -147,4 +147,4 @@ def salsa(
     if n:
         SALSA(p, schedule).run()
     result = SALSAResult(p.hub, p.authority, int(p.iterations), float(p.change), float(tolerance))
-    return settled("SALSA", result)
+    return settled("SALSA", result, SLOW)

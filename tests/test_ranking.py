@@ -90,6 +90,31 @@ def test_eigenvector_of_a_bipartite_graph(backend: Backend) -> None:
     close(found, np.array([2, 1, 1, 1, 1]) / 8**0.5, rtol=0, atol=LOOSE * 100)
 
 
+def test_graphs_that_converge_slowly() -> None:
+    """At defaults: close eigenvalues, and bipartite graphs whose eigenvalues are large or small beside 1."""
+    tail = fr.from_edges([0, 1, 2, 0, 3, 4], [1, 2, 0, 3, 4, 5], [1, 2, 3, 4, 5, 6])
+    chain = fr.from_edges([0, 1, 2], [1, 2, 3], [100.0, 200.0, 300.0])
+    for g in (fr.path(50), fr.star(20_000), tail, chain, chain.with_weights(chain.weights * 1e-12)):
+        weighted = g.weights is not None
+        result = fr.eigenvector_centrality(g, weighted=weighted)
+        found = result.centrality
+        if g.num_vertices > 100:
+            expected, most = np.full(g.num_vertices, (2 * (g.num_vertices - 1)) ** -0.5), 250
+            expected[0] = 0.5**0.5
+        else:
+            expected = np.abs(np.linalg.eigh(matrix(g, weighted))[1][:, -1])
+            most = 2000 if g.num_vertices == 50 else 100
+        close(found, expected, rtol=0, atol=1e-6)
+        assert result.iterations < most
+    close(fr.salsa(fr.path(50)).hub, fr.path(50).out_degree / 98, rtol=0, atol=1e-6)
+    expected = np.linalg.eigh(matrix(tail, True))[1][:, -1]
+    close(fr.hits(tail, weighted=True).hub, expected / expected.sum(), rtol=0, atol=1e-6)
+
+
+def test_iterations_of_graphs_that_converge_fast() -> None:
+    assert fr.eigenvector_centrality(fr.rmat(10, 16, seed=1)).iterations == 22
+
+
 def test_no_eigenvector_without_cycles(backend: Backend) -> None:
     with pytest.raises(fr.NotConvergedError, match="eigenvector centrality changed by") as caught:
         fr.eigenvector_centrality(backend(fr.from_edges([0, 1, 2, 3], [1, 2, 3, 4], directed=True)), max_iterations=20)
