@@ -122,13 +122,13 @@ def k_truss(g: fr.Graph, k: int = 3, *, schedule: fr.Schedule | None = None) -> 
     Raises
     ------
     GraphError
-        If k is not an integer of at least 2.
+        If k is not an integer of at least 2, and of 64 bits.
 
     Notes
     -----
     O(m sqrt(m)) work to count triangles, and for each removed edge the intersection of two lists.
     """
-    check_number("k", k, lambda value: value >= 2 and value == int(value), "an integer, 2 or more")
+    check_number("k", k, lambda value: 2 <= value < 2**63 and value == int(value), "an integer, from 2 to 2**63 - 1")
     plain = simple(g)
     here = at_hand(plain)
     core = core_numbers(here, schedule=schedule).core >= k - 1

@@ -99,9 +99,9 @@ def test_triangles_at_edges(backend: Backend) -> None:
     assert set(own.tolist()) == set(slots.tolist())
 
 
-@pytest.mark.parametrize("k", [1, 2.5, "many"])
+@pytest.mark.parametrize("k", [1, 2.5, "many", 10**30])
 def test_wrong_k(k: Any) -> None:
-    with pytest.raises(fr.GraphError, match="an integer, 2 or more"):
+    with pytest.raises(fr.GraphError, match=r"k=.*an integer, from 2 to 2\*\*63 - 1"):
         fr.k_truss(fr.karate(), k)
 
 
