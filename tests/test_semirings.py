@@ -281,3 +281,14 @@ def test_what_a_step_refuses(backend: Backend) -> None:
         fr.Gather(**fr.semiring("min_first", "x"), into="x", over="vertices")(p)
     with pytest.raises(fr.FunctorError, match="atomic_or works on integers"):
         fr.Advance(**fr.relax("or_first", "x"), over="vertices")(p)
+
+
+def test_fields_of_several_values_are_refused(backend: Backend) -> None:
+    g = backend(fr.path(3))
+    p = fr.Problem(g, x=fr.vertex("float64", shape=4), y=fr.vertex("float64"), w=fr.edge("float64", shape=2))
+    with pytest.raises(fr.FunctorError, match=r"^fr.semiring\('plus_first'\): field 'x' has 4 values each"):
+        fr.Gather(**fr.semiring("plus_first", "x"), into="y", over="vertices")(p)
+    with pytest.raises(fr.FunctorError, match=r"^fr.semiring\('plus_times'\): field 'w' has 2 values each"):
+        fr.Gather(**fr.semiring("plus_times", "y", weight="w"), into="y", over="vertices")(p)
+    with pytest.raises(fr.FunctorError, match=r"^fr.relax\('min_first'\): field 'x' has 4 values each"):
+        fr.Advance(**fr.relax("min_first", "x"), over="vertices")(p)

@@ -80,6 +80,12 @@ def _check_indices(name: str, field: Field, used: str, parts: list[Callable[...,
     from where the function begins, and its name.
     """
     many = used[0]
+    made_by = getattr(parts[0], "made_by", "")
+    if many == "1" and field.width and made_by:
+        raise FunctorError(
+            f"{made_by}: field {name!r} has {field.width} values each, and semirings take fields with one: write a "
+            f"functor, which may use p.{name}[v, i]"
+        )
     if many == "1" and field.width:
         _refuse(name, used, parts, f"with one index: it has {field.width} values each, p.{name}[v, i]")
     if many == "2" and not field.width and field.kind != "scalar":

@@ -277,7 +277,7 @@ def _product(name: str, multiply: str, x: str | None, weight: str | None, swappe
         template = second if weight is None else second_field
     else:
         template = {"first": first, "pair": pair, "secondi": secondi}[multiply]
-    return _named(template, name, x, weight, swapped)
+    return _named(template, name, x, weight, swapped, "semiring")
 
 
 @lru_cache(maxsize=256)
@@ -285,17 +285,28 @@ def _relaxation(name: str, add: str, multiply: str, x: str, weight: str | None, 
     of_weights = relaxing_with_weight if weight is None else relaxing_with_field
     template = of_weights if multiply in WEIGHTED else relaxing
     product = _product(name, multiply, x, weight, False)
-    return _named(template(product, _named(KEPT[add], name, x)), name, swapped=swapped)
+    return _named(template(product, _named(KEPT[add], name, x)), name, None, None, swapped, "relax")
 
 
 def _named(
-    template: Callable[..., Any], name: str, x: str | None = None, weight: str | None = None, swapped: bool = False
+    template: Callable[..., Any],
+    name: str,
+    x: str | None = None,
+    weight: str | None = None,
+    swapped: bool = False,
+    who: str = "",
 ) -> Functor:
-    """A template with the caller's names of fields in it; ``swapped`` for the other direction of edges."""
+    """A template with the caller's names of fields in it; ``swapped`` for the other direction of edges.
+
+    ``who`` has made it, for messages: nobody has written the line of the template that they would name otherwise.
+    """
     fields, ends = {"x": x or "x", "w": weight or "w"}, {"src": "dst", "dst": "src"} if swapped else {}
     code = template.__code__.replace(
         co_name=name,
         co_names=tuple(fields.get(word, word) for word in template.__code__.co_names),
         co_varnames=tuple(ends.get(word, word) for word in template.__code__.co_varnames),
     )
-    return types.FunctionType(code, template.__globals__, name, None, template.__closure__)
+    made = types.FunctionType(code, template.__globals__, name, None, template.__closure__)
+    if who:
+        made.__dict__["made_by"] = f"fr.{who}({name!r})"
+    return made
