@@ -7,7 +7,7 @@ jumps to the seeds only.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,6 +18,7 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.several import is_several, vertex_ids
 from frontier.memory.arrays import namespace_of
+from frontier.primitives._arguments import values_of_vertices
 from frontier.primitives.pagerank import pagerank
 from frontier.primitives.who_to_follow import FollowResult as FollowResult  # which may be looked for here
 from frontier.primitives.who_to_follow import who_to_follow as who_to_follow
@@ -65,9 +66,9 @@ def personalized_pagerank(
     Parameters
     ----------
     g : Graph
-    seeds : vertex, sequence of vertices, Frontier or mask, or sequence of such
-        A vertex (or label); a set of vertices, to which jumps lead with the same probability; or several sets, each of
-        which gets a row of ranks.
+    seeds : vertex, sequence of vertices, Frontier, mask or mapping, or sequence of such
+        A vertex (or label); a set of vertices, to which jumps lead with the same probability; a mapping from vertices
+        to numbers, to which the probabilities are proportional; or several sets, each of which gets a row of ranks.
     damping, tolerance, weighted, max_iterations, schedule
         As of :func:`frontier.pagerank`.
 
@@ -87,10 +88,9 @@ def personalized_pagerank(
     O(n + m) work and three barriers per iteration and set; sets are computed one after another, with the same program.
     """
     several = _are_sets(seeds)
-    sets = [_vertices(g, each) for each in (seeds if several else [seeds])]
+    sets = [_jumps(g, each) for each in (seeds if several else [seeds])]
     results = []
-    for vertices in sets:
-        jumps = np.bincount(vertices, minlength=g.num_vertices)
+    for jumps in sets:
         results.append(
             pagerank(
                 g, damping=damping, tolerance=tolerance, personalization=jumps, weighted=weighted,
@@ -104,11 +104,19 @@ def personalized_pagerank(
 
 def _are_sets(seeds: Any) -> bool:
     """Whether these are several sets of seeds, and not one: its first element is one."""
-    return isinstance(seeds, Sequence | np.ndarray) and is_several(seeds) and len(seeds) > 0 and is_several(seeds[0])
+    if not (isinstance(seeds, Sequence | np.ndarray) and is_several(seeds) and len(seeds) > 0):
+        return False
+    return is_several(seeds[0]) or isinstance(seeds[0], Mapping)
 
 
-def _vertices(g: fr.Graph, seeds: Any) -> NDArray[Any]:
+def _jumps(g: fr.Graph, seeds: Any) -> NDArray[Any]:
+    """Return a number for each vertex, in proportion to which jumps lead there."""
+    if isinstance(seeds, Mapping):
+        jumps = values_of_vertices(g, "seeds", seeds)
+        if not (np.isfinite(jumps).all() and (jumps >= 0).all() and (jumps > 0).any()):
+            raise GraphError("seeds: a mapping holds finite numbers that are not negative, one of them positive")
+        return jumps
     found = vertex_ids(g, seeds if is_several(seeds) else [seeds], "seeds")
     if not len(found):
         raise GraphError("seeds: at least one vertex is needed in each set")
-    return found
+    return np.bincount(found, minlength=g.num_vertices)

@@ -198,6 +198,18 @@ def test_seeds(backend: Backend) -> None:
     close(fr.personalized_pagerank(there, [33, 5], **options).rank, rows[1], rtol=0, atol=1e-9)
 
 
+def test_seeds_with_numbers() -> None:
+    g, weights = fr.karate(), {0: 1, 33: 2.5}
+    expected = nx.pagerank(g.to_networkx(), personalization=weights, weight=None, tol=1e-13, max_iter=999)
+    found = fr.personalized_pagerank(g, weights, tolerance=1e-12).rank
+    close(found, [expected[v] for v in range(34)], rtol=0, atol=1e-9)
+    both = fr.personalized_pagerank(g, [weights, {5: 1}], tolerance=1e-12).rank
+    equal(both[0], found)
+    equal(both[1], fr.personalized_pagerank(g, 5, tolerance=1e-12).rank)
+    named = fr.from_edges([("a", "b"), ("b", "c")], labels=True)
+    equal(fr.personalized_pagerank(named, {"a": 7}).rank, fr.personalized_pagerank(named, "a").rank)
+
+
 def test_seeds_with_labels() -> None:
     g = fr.from_edges([("a", "b"), ("b", "c")], labels=True)
     found = fr.personalized_pagerank(g, ["a", "c"])
@@ -277,6 +289,9 @@ def test_wrong_arguments() -> None:
         (lambda: fr.personalized_pagerank(g, []), "at least one vertex"),
         (lambda: fr.personalized_pagerank(g, [[0], []]), "at least one vertex"),
         (lambda: fr.personalized_pagerank(g, 99), "99"),
+        (lambda: fr.personalized_pagerank(g, {}), "one of them positive"),
+        (lambda: fr.personalized_pagerank(g, {0: -1, 1: 2}), "not negative"),
+        (lambda: fr.personalized_pagerank(g, {99: 1}), "99"),
         (lambda: fr.who_to_follow(g, 0, count=0), "count=0"),
         (lambda: fr.who_to_follow(g, 0, circle=1.5), "circle=1.5"),
     ):
