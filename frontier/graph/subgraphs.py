@@ -113,8 +113,8 @@ def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> G
             top, lambda: graph.sources, _wide(graph), group, len(values), self_loops == "keep"
         )
         if rows is not None:
-            made = Topology(rows.offsets, rows.targets, rows.weights, top.directed, None, about, {})
-            return graph._wrap(made, graph.placement)
+            between = Topology(rows.offsets, rows.targets, rows.weights, top.directed, None, about, {})
+            return graph._wrap(between, graph.placement)
     src, dst, weights, columns = (_summed if duplicates == "sum" else _carried)(graph, group, len(values))
     made = from_edges(
         src,
