@@ -14,7 +14,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory.arrays import to_host
+from frontier.memory.arrays import namespace_of, to_host
 from frontier.primitives._arguments import check_number, check_weights
 from frontier.primitives._oriented import repeated
 from frontier.primitives._tables import FREE, find
@@ -169,8 +169,10 @@ def weighted(g: Graph) -> Graph:
         raise GraphError("the sum of these integer weights may not fit into 64 bits: use weights of float64")
     if bool(repeated(g).any()):
         g = g.contracted(g.placement.memory.xp.arange(g.num_vertices))
-    weights = g.placement.memory.full(g.num_slots, 1, np.int64) if g.weights is None else g.weights
-    if weights.dtype == np.uint64:
+    weights = g.weights
+    if weights is None:
+        weights = g.placement.memory_of("edges").full(g.num_slots, 1, np.int64)
+    elif weights.dtype == np.uint64:
         weights = weights.astype(np.int64)
     return fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement)
 
@@ -222,10 +224,11 @@ def modularity(h: Graph, resolution: float) -> float:
         return 0.0
     assert h.weights is not None
     assert h.out_weight is not None
-    loops = h.placement.memory.xp.flatnonzero(h.sources == h.targets)
-    inside = h.weights[loops].astype(np.float64)
-    weight = h.out_weight.copy()
-    weight[h.sources[loops]] += inside  # there is one loop of a vertex at most
+    memory, weight = h.placement.memory, h.out_weight.copy()
+    sources, targets = h.sources, h.targets  # in the memory of edges, which may be another
+    loops = namespace_of(sources).flatnonzero(sources == targets)
+    inside = memory.moved(h.weights[loops]).astype(np.float64)
+    weight[memory.moved(sources[loops])] += inside  # there is one loop of a vertex at most
     total = float(weight.sum())
     if total == 0:
         return 0.0

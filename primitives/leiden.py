@@ -21,6 +21,7 @@ import numpy as np
 
 import frontier as fr
 from frontier.graph.subgraphs import groups
+from frontier.memory.arrays import matching
 from frontier.primitives._arguments import check_number
 from frontier.primitives._communities import (
     WEIGH,
@@ -261,6 +262,7 @@ def of_parts(h: fr.Graph, part: Any) -> dict[str, Field]:
 def connected(h: fr.Graph, part: Any) -> Any:
     """Return a label for each connected piece of each part; mostly a part is a single vertex by now."""
     assert h.weights is not None
+    part = matching(part, h.targets)  # edges may lie in another memory than fields
     inside = (part[h.sources] == part[h.targets]) & (h.weights > 0)
     links = fr.from_edges(h.sources[inside], h.targets[inside], num_vertices=h.num_vertices, directed=False)
     return fr.connected_components(links.to(h.placement)).label

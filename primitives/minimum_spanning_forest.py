@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory.arrays import to_host
+from frontier.memory.arrays import matching, namespace_of, to_host
 from frontier.primitives._arguments import check_signed
 from frontier.primitives._oriented import at_hand
 from frontier.program.step import Functor, Step
@@ -282,8 +282,8 @@ def minimum_spanning_forest(g: fr.Graph, *, schedule: fr.Schedule | None = None)
     if n:
         program(p, schedule).run()
     here = at_hand(g)
-    edges = here.placement.memory.xp.sort(p.chosen[p.chosen >= 0])
-    weight = len(edges) if here.weights is None else _sum(here.weights[edges], whole)
+    edges = namespace_of(p.chosen).sort(p.chosen[p.chosen >= 0])
+    weight = len(edges) if here.weights is None else _sum(here.weights[matching(edges, here.weights)], whole)
     return SpanningForestResult(weight, edges, p.tree, n - len(edges))
 
 

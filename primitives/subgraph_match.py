@@ -204,20 +204,20 @@ def subgraph_match(
     order, stages = plan(edges, k, wanted)
     plain = at_hand(simple(g))
     numbered = Graph(plain.offsets, plain.targets, directed=False, placement=plain.placement).reordered("degree")
-    old = numbered.vertices["original"]
-    count, rows = _search(numbered.to(g.placement), stages, plain.placement.memory.moved(kinds)[old], listed, schedule)
+    memory = g.placement.memory  # that of fields, and so of matches, wherever edges are
+    old = memory.moved(numbered.vertices["original"])
+    count, rows = _search(numbered.to(g.placement), stages, memory.moved(kinds)[old], listed, schedule)
     if rows is None:
         return SubgraphMatchResult(count)
     place = np.argsort(order)  # of each vertex of the pattern in the order in which they are matched
-    return SubgraphMatchResult(count, old[rows][:, plain.placement.memory.moved(place)])
+    return SubgraphMatchResult(count, old[rows][:, memory.moved(place)])
 
 
 def _search(g: Graph, stages: list[Stage], kinds: Any, listed: bool, schedule: fr.Schedule | None) -> tuple[int, Any]:
     """Return the number of matches and, if they are listed, the matches in the order of the stages."""
-    here = at_hand(g)
-    memory, k = here.placement.memory, len(stages)
+    memory, k = g.placement.memory, len(stages)
     xp = memory.xp
-    fits = here.out_degree >= stages[0].least_degree
+    fits = memory.moved(at_hand(g).out_degree) >= stages[0].least_degree
     if stages[0].wanted >= 0:
         fits &= kinds == stages[0].wanted
     pending = [xp.flatnonzero(fits).astype(g.id_dtype).reshape(-1, 1)]
@@ -253,7 +253,7 @@ def _search(g: Graph, stages: list[Stage], kinds: Any, listed: bool, schedule: f
 
 def _problem(g: Graph, stage: Stage, rows: Any, kinds: Any, count: Any, start: Any, size: int) -> fr.Problem:
     """Return the problem of extending some matches by one vertex."""
-    memory = at_hand(g).placement.memory
+    memory = g.placement.memory
     return fr.Problem(
         g,
         rows=fr.array(rows.reshape(-1)),

@@ -19,6 +19,7 @@ from frontier.memory.arrays import to_host
 from frontier.memory.limits import parsed
 from frontier.operators.advance.cuda import balance
 from frontier.operators.advance.heads import heads
+from frontier.primitives import _communities, leiden
 from frontier.program import execution
 
 #: Asked here: while a test runs, a double of CuPy stands for a GPU.
@@ -58,14 +59,39 @@ RESULTS: dict[str, Callable[[fr.Graph], Any]] = {
     "triangles": lambda g: fr.triangles(g, per_vertex=True).per_vertex,
     "core numbers": lambda g: fr.core_numbers(g).core,
     "labels": lambda g: fr.label_propagation(g, max_iterations=3).label,
+    "louvain": lambda g: fr.louvain(undirected(g)).label,
+    "leiden": lambda g: fr.leiden(undirected(g)).label,
 }
+
+
+def undirected(g: fr.Graph) -> fr.Graph:
+    """Return a graph without directions, where g is."""
+    if not g.directed:
+        return g
+    here = g.to("cpu")
+    made = fr.from_edges(here.sources, here.targets, here.weights, num_vertices=g.num_vertices, duplicates="sum")
+    return made.to(g.placement)
+
+
+def spanning_forest(g: fr.Graph) -> Any:
+    """The edges of a minimum spanning forest, and its weight."""
+    found = fr.minimum_spanning_forest(g)
+    return np.append(to_host(found.edges), found.weight)
+
+
+def matches(g: fr.Graph) -> Any:
+    """Where the triangle occurs, in order."""
+    found = fr.subgraph_match(g, "triangle", listed=True)
+    assert found.count == fr.subgraph_match(g, "triangle").count
+    return np.unique(np.sort(to_host(found.matches)), axis=0)
 
 
 #: test_gather_mode has the gather of labels from the host's memory, for the simulator, too.
 SLOW = pytest.mark.unsimulated("takes a minute there")
+SLOWEST = ("labels", "louvain", "leiden")
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[SLOW] * (name == "labels")) for name in RESULTS])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[SLOW] * (name in SLOWEST)) for name in RESULTS])
 def test_primitives(far: Callable[[fr.Graph], fr.Graph], name: str) -> None:
     given = list(
         random_graphs(
@@ -83,6 +109,29 @@ def test_primitives(far: Callable[[fr.Graph], fr.Graph], name: str) -> None:
             np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-12)
         else:
             equal(found, expected)
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+@pytest.mark.parametrize("where", ["host", "disk"])
+def test_results_are_computed_with_where_edges_are(cuda: Backend, where: str, weighted: bool) -> None:
+    """Programs that compute with whole arrays after their steps, of edges and of fields in another memory."""
+    ends = [0, 0, 1, 1, 2, 3, 4, 5], [1, 2, 2, 3, 3, 4, 5, 5]
+    g = fr.from_edges(*ends, [4, 1, 3, 2, 5, 1, 2, 2] if weighted else None)
+    there = g.to(cuda.name, edges=where)
+    equal(spanning_forest(there), spanning_forest(g))
+    equal(matches(there), matches(g))
+    mine, its = _communities.weighted(there), _communities.weighted(g)
+    assert mine.placement == there.placement
+    assert _communities.modularity(mine, 1.0) == pytest.approx(_communities.modularity(its, 1.0))
+    part = np.asarray([0, 0, 0, 1, 1, 0])
+    equal(to_host(leiden.connected(mine, there.placement.memory.moved(part))), leiden.connected(its, part))
+
+
+def test_results_on_several_gpus(cuda: Backend) -> None:
+    """The same, where programs are divided and whole arrays lie on the first GPU."""
+    g = fr.from_edges([0, 0, 1, 1, 2, 3, 4], [1, 2, 2, 3, 3, 4, 5], [4, 1, 3, 2, 5, 1, 2])
+    equal(spanning_forest(g.to("cuda:0,0")), spanning_forest(g))
+    equal(matches(g.to("cuda:0,0")), matches(g))
 
 
 def nearest(p, src, dst, edge, weight):  # type: ignore[no-untyped-def]
