@@ -15,7 +15,7 @@ from strategies import random_graphs
 
 import frontier as fr
 from frontier.cli import main
-from frontier.io import external, stored
+from frontier.io import _unfinished, external, stored
 from frontier.memory.disk import DISK, lies_on_disk
 
 
@@ -311,6 +311,7 @@ def test_an_interrupted_conversion_goes_on(tmp_path: Path, monkeypatch: pytest.M
         done.add((stage, piece))
         note(self, stage, piece)
 
+    monkeypatch.setattr(_unfinished, "EVERY", 0)
     monkeypatch.setattr(external.Unfinished, "append", failing)
     monkeypatch.setattr(external.Unfinished, "note", noted)
     stops = 0

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from test_disk import alike
 
 import frontier as fr
 from frontier.cli import main
-from frontier.io import external
+from frontier.io import _unfinished, external
 
 HOLDING = """
 import sys, time
@@ -142,3 +144,115 @@ def test_systems_without_locks(source: str, monkeypatch: pytest.MonkeyPatch, how
         monkeypatch.setattr(fcntl, "flock", unknown)
     fr.convert(source, "g.frontier")
     alike(fr.open("g.frontier", check=True), fr.read(source))
+
+
+# ---- what is gone on with ----------------------------------------------------------------------------------
+
+
+OPTIONS: dict[str, Any] = {"memory": 1 << 14, "directed": True}
+
+
+@pytest.fixture
+def part(source: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A conversion that has ended while it sorts its edges, for the number of times that is asked for."""
+    fr.write(fr.rmat(7, 8, seed=5, directed=True, weights=(1, 9)), "g.wel")
+    monkeypatch.setattr(_unfinished, "EVERY", 0)
+    note = external.Unfinished.note
+
+    def noted(self: Any, stage: int, done: int) -> None:
+        note(self, stage, done)
+        if (stage, done) == (2, 3):
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(external.Unfinished, "note", noted)
+        with pytest.raises(KeyboardInterrupt):
+            fr.convert("g.wel", "g.frontier", **OPTIONS)
+    return Path("g.frontier.part")
+
+
+def converted() -> None:
+    fr.convert("g.wel", "g.frontier", **OPTIONS)
+    alike(fr.open("g.frontier", check=True), fr.read("g.wel", directed=True))
+    assert not Path("g.frontier.part").exists()
+
+
+def stages(monkeypatch: pytest.MonkeyPatch) -> set[int]:
+    """The stages of which pieces are noted from now on."""
+    found: set[int] = set()
+    note = external.Unfinished.note
+
+    def noted(self: Any, stage: int, done: int) -> None:
+        if done:
+            found.add(stage)
+        note(self, stage, done)
+
+    monkeypatch.setattr(external.Unfinished, "note", noted)
+    return found
+
+
+def test_all_that_is_noted_is_there(part: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was used is gone, and what is left is neither longer nor shorter; other files do not matter."""
+    noted = json.loads((part / "state.json").read_text())["sizes"]
+    found = {each.name: each.stat().st_size for each in part.iterdir() if each.name not in ("state.json", "lock")}
+    assert found == noted
+    assert not {"src", "dst", "out_part_0_first"} & found.keys()
+    (part / "out_part_0_first").write_text("used, and not yet deleted")
+    with open(part / "targets", "ab") as file:
+        file.write(b"torn")
+    done = stages(monkeypatch)
+    converted()
+    assert 0 not in done
+
+
+@pytest.mark.parametrize("how", ["shorter", "missing"])
+def test_what_is_not_there_is_made_anew(part: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    noted = json.loads((part / "state.json").read_text())["sizes"]
+    lost = part / max(name for name in noted if name.startswith("out_part_") and noted[name])
+    if how == "shorter":
+        os.truncate(lost, noted[lost.name] - 4)
+    else:
+        lost.unlink()
+    done = stages(monkeypatch)
+    converted()
+    assert 0 in done
+
+
+def test_a_whole_graph_with_a_file_that_is_too_short(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor is it given its name."""
+    fr.write(fr.rmat(6, 8, seed=5, directed=True, weights=(1, 9)), "g.wel")
+
+    def ended(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(external, "_finish", ended)
+        with pytest.raises(KeyboardInterrupt):
+            fr.convert("g.wel", "g.frontier", **OPTIONS)
+    os.truncate(Path("g.frontier.part") / "targets", 8)
+    converted()
+
+
+def test_what_is_noted_is_on_the_disk(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are brought there before the note that speaks of them, and that before its name is changed."""
+    fr.write(fr.rmat(7, 8, seed=5, directed=True, weights=(1, 9)), "g.wel")
+    append, replace, sync = external.Unfinished.append, os.replace, _unfinished.sync
+    dirty: set[str] = set()
+
+    def appending(self: Any, file: str, values: Any) -> None:
+        append(self, file, values)
+        dirty.add(file)
+
+    def syncing(path: str) -> None:
+        sync(path)
+        dirty.discard(os.path.basename(path))
+
+    def replacing(old: Any, new: Any) -> None:
+        if os.path.basename(new) == "state.json":
+            assert not dirty & json.loads(Path(old).read_text())["sizes"].keys()
+        replace(old, new)
+
+    monkeypatch.setattr(external.Unfinished, "append", appending)
+    monkeypatch.setattr(_unfinished, "sync", syncing)
+    monkeypatch.setattr(os, "replace", replacing)
+    converted()

@@ -72,12 +72,9 @@ class Dealt:
         begins = np.arange((max(self.n, 1) - 1 >> self._shift) + 1) << self._shift
         part_of = (np.searchsorted(bounds, begins, side="right") - 1).astype(np.uint16)
         what = f"dealing {self.what}"
-        self.work.each(self.stage, self.pieces(), lambda i: self._deal(i, part_of, parts), what)
-        for begin in self.used:
-            self.work.drop(begin)
+        self.work.each(self.stage, self.pieces(), lambda i: self._deal(i, part_of, parts), what, self.used)
         what = f"sorting {self.what}"
         self.work.each(self.stage + 1, parts, lambda i: self._sort(i, int(bounds[i]), int(bounds[i + 1])), what)
-        self.work.drop(f"{self.name}_part_")
 
     def _bounds(self) -> Array:
         """First vertex of each part; parts are ranges of vertices with about equally many pairs."""
@@ -109,11 +106,11 @@ class Dealt:
                     self.work.append(f"{self.name}_part_{k}_{name}", dealt[begin:end])
 
     def _sort(self, k: int, lo: int, hi: int) -> None:
-        self.work.drop(f"{self.name}_part_{k - 1}_")  # the note of its rows has been written
         dtypes = {"first": self.ids, "second": self.ids, **self.carried}
         found = {name: self.work.array(f"{self.name}_part_{k}_{name}", dtype) for name, dtype in dtypes.items()}
         lengths = self.sorted(lo, hi, found.pop("first"), found.pop("second"), found)
         self.work.append(f"{self.name}_lengths", lengths.astype(np.int64, copy=False))
+        self.work.drop(f"{self.name}_part_{k}_")
 
 
 def offsets_of(work: Unfinished, name: str) -> Array:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from types import TracebackType
 from typing import IO, Any
 
@@ -14,6 +16,8 @@ from frontier.errors import GraphError
 from frontier.graph.topology import Array
 from frontier.io._lock import locked
 from frontier.io._source import Bar
+from frontier.io._sync import sync
+from frontier.io.stored import HEAD, opened
 from frontier.memory.disk import mapped
 
 __all__ = ["LOCK", "NOTE", "Unfinished"]
@@ -24,6 +28,9 @@ NOTE = "state.json"
 #: The note while it is written.
 NEW = "state.new"
 
+#: Seconds after which a note is written; to bring all files to the disk takes a while if there are many.
+EVERY = 1.0
+
 #: The file that the process at work has locked.
 LOCK = "lock"
 
@@ -32,7 +39,9 @@ NOTED = {"options": dict, "stage": int, "done": int, "sizes": dict}
 
 
 class Unfinished:
-    """The folder, whose files are as they were when the last piece was noted, whatever happened since.
+    """The folder, whose files are as they were when the last note was written, whatever happened since.
+
+    A note is written when a stage ends, and else after a piece if a second has passed since the last.
 
     As a context manager it lets no other process work in the folder.
 
@@ -51,7 +60,8 @@ class Unfinished:
     path : str
         The folder, ``NAME.frontier.part``.
     state : dict
-        ``stage`` and ``done``, the stage and its pieces done; ``sizes``, bytes of each file then; and what is known.
+        ``stage`` and ``done``, the stage and its pieces done; ``sizes``, bytes of each file then, which is on the disk
+        before the note is; and what is known.
     """
 
     def __init__(self, target: str, options: dict[str, Any], bar: Callable[[str, int], Bar]) -> None:
@@ -59,6 +69,9 @@ class Unfinished:
         self.memory = int(options["memory"])
         self.state: dict[str, Any] = {"options": options, "stage": 0, "done": 0, "sizes": {}}
         self._new: dict[str, int] = {}
+        self._changed: set[str] = set()
+        self._used: list[str] = []
+        self._due = 0.0
         self._lock: IO[Any] | None = None
 
     def __enter__(self) -> Unfinished:
@@ -82,15 +95,39 @@ class Unfinished:
             self._lock.close()
 
     def _resume(self) -> None:
-        """Take up what an earlier call has noted; begin anew if there is nothing, or another one."""
+        """Take up what an earlier call has noted; begin anew if there is nothing, another one, or not all of it."""
         state = self._noted()
-        if state is None or state["options"] != self.state["options"]:
-            self._begin()
-            return
-        self.state = state
-        for name, size in state["sizes"].items():
-            if os.path.exists(self.at(name)):  # parts that were used are deleted
-                os.truncate(self.at(name), size)
+        if state is not None and state["options"] == self.state["options"]:
+            if self._is_whole():
+                self.state = state
+                return
+            if all(self._has(file, size) for file, size in state["sizes"].items()):
+                self.state = state
+        if self.state is not state:
+            self.note(0, 0)
+        self._sweep()
+        for file, size in self.state["sizes"].items():
+            os.truncate(self.at(file), size)
+
+    def _is_whole(self) -> bool:
+        """Whether the graph is complete, and needs its name only."""
+        if not os.path.exists(self.at(HEAD)):
+            return False
+        try:
+            opened(self.path)
+        except GraphError:
+            return False
+        return True
+
+    def _has(self, file: str, size: int) -> bool:
+        """Whether a file is as long as it was; to make it longer would fill it with zeros."""
+        return os.path.isfile(self.at(file)) and os.path.getsize(self.at(file)) >= size
+
+    def _sweep(self) -> None:
+        """Delete files of which nothing is noted."""
+        for file in os.listdir(self.path):
+            if file not in (NOTE, LOCK) and file not in self.state["sizes"]:
+                os.unlink(self.at(file))
 
     def _check(self) -> None:
         """Refuse a folder or a file that is not of a conversion, and so not to be deleted."""
@@ -111,13 +148,6 @@ class Unfinished:
             return None
         return state
 
-    def _begin(self) -> None:
-        """Begin with an empty folder, and a note that says whose it is."""
-        for file in os.listdir(self.path):
-            if file not in (NOTE, LOCK):
-                os.unlink(self.at(file))
-        self.note(0, 0)
-
     def at(self, file: str) -> str:
         """Return the path of a file."""
         return os.path.join(self.path, file)
@@ -129,8 +159,10 @@ class Unfinished:
             out.write(np.ascontiguousarray(values).data)
         self._new[file] = self._new.get(file, 0) + values.nbytes
 
-    def each(self, stage: int, pieces: int, do: Callable[[int], None], what: str) -> None:
-        """Do what is left of a stage."""
+    def each(
+        self, stage: int, pieces: int, do: Callable[[int], None], what: str, used: tuple[str, ...] = ()
+    ) -> None:
+        """Do what is left of a stage, after which the files are dropped whose names begin as in ``used``."""
         if self.state["stage"] > stage:
             return
         bar = self.bar(what, pieces)
@@ -142,23 +174,41 @@ class Unfinished:
         bar.show(pieces)
         bar.finish()
         self._new = {}
+        self.drop(*used)
         self.note(stage + 1, 0)
 
     def note(self, stage: int, done: int) -> None:
         """Note how far it has come."""
         for file, size in self._new.items():
             self.state["sizes"][file] = self.state["sizes"].get(file, 0) + size
+        self._changed |= self._new.keys()
         self._new = {}
         self.state.update(stage=stage, done=done)
+        if done == 0 or time.monotonic() >= self._due:
+            self._write()
+            self._due = time.monotonic() + EVERY
+
+    def _write(self) -> None:
+        """Write the note, when what it says is on the disk; then delete what was dropped."""
+        for file in self._changed - set(self._used):
+            sync(self.at(file))
+        self._changed = set()
         with open(self.at(NEW), "w", encoding="utf-8") as out:
             json.dump(self.state, out)
+        sync(self.at(NEW))
         os.replace(self.at(NEW), self.at(NOTE))
-
-    def drop(self, begin: str) -> None:
-        """Delete files that are no longer needed, by how their names begin."""
-        for file in os.listdir(self.path):
-            if file.startswith(begin):
+        sync(self.path)
+        for file in self._used:
+            with suppress(FileNotFoundError):
                 os.unlink(self.at(file))
+        self._used = []
+
+    def drop(self, *begins: str) -> None:
+        """Let the next note say that files are no longer needed, by how their names begin; then they are deleted."""
+        dropped = [file for file in self.state["sizes"] if file.startswith(begins)]
+        for file in dropped:
+            del self.state["sizes"][file]
+        self._used += dropped
 
     def array(self, file: str, dtype: Any) -> Array:
         """Return a file as an array."""

@@ -4,8 +4,8 @@
 2. They are dealt, by their source, to parts of about equal size that fit in memory; an undirected edge to both ends.
 3. The parts are sorted one after another, which gives the rows of the graph in order.
 
-The in-edges of a directed graph are made of its rows by the same two last passes. After each piece the folder in which
-this happens, ``NAME.frontier.part``, notes how far it has come; a call with the same arguments goes on there. (External
+The in-edges of a directed graph are made of its rows by the same two last passes. The folder in which this happens,
+``NAME.frontier.part``, notes now and then how far it has come; a call with the same arguments goes on there. (External
 distribution sort; Vitter: Algorithms and data structures for external memory, 2008.)
 """
 
