@@ -14,10 +14,11 @@ import numpy as np
 
 from frontier.errors import GraphError
 from frontier.graph.topology import Array
+from frontier.io._folders import HEAD
 from frontier.io._lock import locked
 from frontier.io._source import Bar
 from frontier.io._sync import sync
-from frontier.io.stored import HEAD, opened
+from frontier.io.stored import opened
 from frontier.memory.disk import mapped
 
 __all__ = ["LOCK", "NOTE", "Unfinished"]
@@ -77,7 +78,10 @@ class Unfinished:
     def __enter__(self) -> Unfinished:
         self._check()
         os.makedirs(self.path, exist_ok=True)
+        ended = os.path.join(self.target, LOCK)  # of one that has only the old graph to delete, if there is one
         try:
+            if os.path.exists(ended) and (lock := locked(ended)) is not None:
+                lock.close()
             self._lock = locked(self.at(LOCK))
         except BlockingIOError:
             raise GraphError(f"another process converts to {self.target}") from None
@@ -133,7 +137,10 @@ class Unfinished:
         """Refuse a folder or a file that is not of a conversion, and so not to be deleted."""
         if not os.path.lexists(self.path) or self._noted() is not None:
             return
-        if not os.path.isdir(self.path) or set(os.listdir(self.path)) - {NEW, LOCK}:
+        there = set(os.listdir(self.path)) if os.path.isdir(self.path) else {""}
+        # A note in the place of the graph is of a conversion that was killed while it deleted the old graph here.
+        is_old = HEAD in there and os.path.exists(os.path.join(self.target, NOTE))
+        if there - {NEW, LOCK} and not is_old:
             what = "there is something else than an unfinished conversion, which is not deleted"
             raise GraphError(f"{self.path}: {what}; delete or move it to convert")
 

@@ -25,11 +25,12 @@ from frontier.graph.build_sort import DUPLICATES
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import id_dtype, offset_dtype
 from frontier.io._dealing import InEdges, Rows, offsets_of
+from frontier.io._folders import HEAD, check_replaceable, replace_folder
 from frontier.io._joined import joined
 from frontier.io._source import Bar, Source, opened, worth_showing
 from frontier.io._unfinished import LOCK, NOTE, Unfinished
 from frontier.io.formats import FORMATS, Options, format_of
-from frontier.io.stored import HEAD, SUFFIX, Folder, arrays_noted, check_replaceable, is_stored, replace_folder
+from frontier.io.stored import SUFFIX, Folder, arrays_noted, is_stored
 from frontier.memory.limits import parsed
 
 __all__ = ["convert"]
@@ -265,7 +266,6 @@ def _finish(work: Unfinished, target: str) -> None:
         if file not in kept:
             os.unlink(work.at(file))
     target = os.path.realpath(target)
-    check_replaceable(target)  # it may have come meanwhile
     replace_folder(work.path, target)
     os.unlink(os.path.join(target, NOTE))  # late, so that nothing is lost up to here
     with suppress(FileNotFoundError):  # where there are no locks

@@ -15,11 +15,8 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import zip_longest
 from typing import Any
 
@@ -29,17 +26,16 @@ from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.graph.moving import on_host
 from frontier.graph.topology import Array
+from frontier.io._folders import HEAD, replacing_folder
 from frontier.io.npz import plain
 from frontier.memory.disk import DISK, mapped
 from frontier.memory.host import HOST
 from frontier.memory.placement import backend_named, placed
 
-__all__ = [
-    "HEAD", "SUFFIX", "Folder", "arrays_noted", "check_replaceable", "is_stored", "opened", "replace_folder", "write",
-]  # fmt: skip
+__all__ = ["SUFFIX", "Folder", "arrays_noted", "is_stored", "opened", "write"]
 
 SUFFIX = ".frontier"
-HEAD, VERSION = "graph.json", 1
+VERSION = 1
 
 #: Arrays of vertices, slots and places.
 IDS = ("offsets", "targets", "in_offsets", "in_sources", "in_edges")
@@ -109,37 +105,6 @@ def _checksums(path: str, seen: Callable[[int], None] = lambda count: None) -> l
             found.append(zlib.crc32(block))
             seen(len(block))
     return found
-
-
-@contextmanager
-def replacing_folder(name: str) -> Iterator[str]:
-    """Make a folder that takes the place of ``name`` at the end of a block without an error."""
-    name = os.path.realpath(name)
-    check_replaceable(name)
-    beside = f"{name}.{secrets.token_hex(4)}.tmp"
-    os.mkdir(beside)
-    try:
-        yield beside
-        replace_folder(beside, name)
-    except BaseException:
-        shutil.rmtree(beside, ignore_errors=True)
-        raise
-
-
-def check_replaceable(name: str) -> None:
-    """Refuse to replace what is no Frontier graph."""
-    if os.path.exists(name) and not os.path.exists(os.path.join(name, HEAD)):
-        raise GraphError(f"{name}: there is something else than a Frontier graph, which is not replaced")
-
-
-def replace_folder(made: str, name: str) -> None:
-    """Let a folder take the place of another, which is deleted; what has that open keeps it."""
-    old = f"{made}.old"
-    if os.path.exists(name):
-        shutil.rmtree(old, ignore_errors=True)  # of a process that was killed here
-        os.rename(name, old)
-    os.rename(made, name)
-    shutil.rmtree(old, ignore_errors=True)
 
 
 def write(graph: Graph, name: str) -> None:
