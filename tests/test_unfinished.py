@@ -85,6 +85,12 @@ def test_a_folder_of_somebody_else(source: str, note: str | None) -> None:
     assert (part / "precious.txt").read_text() == "mine"
 
 
+def test_no_folder_is_made_above(source: str) -> None:
+    with pytest.raises(fr.GraphError, match=r"none/g\.frontier: cannot be written: No such file or directory"):
+        fr.convert(source, "none/g.frontier")
+    assert not Path("none").exists()
+
+
 def test_a_file_in_the_way(source: str) -> None:
     Path("g.frontier.part").write_text("mine")
     with pytest.raises(fr.GraphError, match="which is not deleted"):

@@ -77,7 +77,8 @@ class Unfinished:
 
     def __enter__(self) -> Unfinished:
         self._check()
-        os.makedirs(self.path, exist_ok=True)
+        with suppress(FileExistsError):
+            os.mkdir(self.path)
         ended = os.path.join(self.target, LOCK)  # of one that has only the old graph to delete, if there is one
         try:
             if os.path.exists(ended) and (lock := locked(ended)) is not None:
