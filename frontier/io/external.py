@@ -92,18 +92,7 @@ def convert(
     """
     given = [source] if isinstance(source, (str, os.PathLike)) else source
     names, target = [os.fspath(each) for each in given], os.fspath(out).rstrip("/")
-    if not is_stored(target):
-        raise GraphError(f"{target}: a Frontier graph is a folder whose name ends in {SUFFIX}")
-    check_replaceable(target)
-    if not names:
-        raise GraphError("there is no file to convert")
-    if duplicates not in DUPLICATES:
-        raise GraphError(f"duplicates={duplicates!r}: choose one of {', '.join(DUPLICATES)}")
-    if self_loops not in ("keep", "drop", "error"):
-        raise GraphError(f"self_loops={self_loops!r}: choose 'keep', 'drop' or 'error'")
-    bytes_used = parsed(memory)
-    if bytes_used == 0:
-        raise GraphError(f"memory={memory!r}: edges need some; '1GiB' will do")
+    _check(names, target, memory, duplicates, self_loops)
     if num_vertices is not None:
         num_vertices = vertex_count({}, num_vertices, None)
     shares, says_directed = joined(names, [_divided(name, format, num_vertices) for name in names])
@@ -112,7 +101,7 @@ def convert(
         raise GraphError(f"{names[0]}: holds undirected edges, so the graph is undirected")
     times = _times(names)
     options = {
-        "source": [os.path.abspath(name) for name in names], "changed": times, "memory": bytes_used,
+        "source": [os.path.abspath(name) for name in names], "changed": times, "memory": parsed(memory),
         "directed": kind, "duplicates": duplicates, "self_loops": self_loops, "num_vertices": num_vertices,
         "layout": LAYOUT,
     }  # fmt: skip
@@ -130,6 +119,21 @@ def convert(
             _finish(work, target)
     except OSError as error:
         raise GraphError(f"{target}: cannot be written: {error.strerror or error}") from None
+
+
+def _check(names: list[str], target: str, memory: int | str, duplicates: str, self_loops: str) -> None:
+    """Refuse arguments of which no graph can be made, before anything is read."""
+    if not is_stored(target):
+        raise GraphError(f"{target}: a Frontier graph is a folder whose name ends in {SUFFIX}")
+    check_replaceable(target)
+    if not names:
+        raise GraphError("there is no file to convert")
+    if duplicates not in DUPLICATES:
+        raise GraphError(f"duplicates={duplicates!r}: choose one of {', '.join(DUPLICATES)}")
+    if self_loops not in ("keep", "drop", "error"):
+        raise GraphError(f"self_loops={self_loops!r}: choose 'keep', 'drop' or 'error'")
+    if parsed(memory) == 0:
+        raise GraphError(f"memory={memory!r}: edges need some; '1GiB' will do")
 
 
 def _bars(target: str, size: int, wanted: bool | None) -> Callable[[str, int], Bar]:
@@ -173,7 +177,7 @@ def _read(work: Unfinished, shares: Shares, directed: bool, self_loops: str) -> 
         if piece.columns:
             raise GraphError(f"there are columns, {', '.join(piece.columns)}: only weights can be converted in pieces")
         if len(piece.src) or not state["known"]["edges"]:
-            _check(work, piece)  # a self-loop that is left out names a vertex, too
+            _look_at(work, piece)  # a self-loop that is left out names a vertex, too
             piece = shares.checked(piece, self_loops)
             _take(work, _from_lower_ends(work, piece) if shares.both_ways and not directed else piece)
 
@@ -196,7 +200,7 @@ def _read(work: Unfinished, shares: Shares, directed: bool, self_loops: str) -> 
         state["vertices"] = count
 
 
-def _check(work: Unfinished, piece: Piece) -> None:
+def _look_at(work: Unfinished, piece: Piece) -> None:
     """Refuse ids below 0, and note the largest, and how many edges there are with those that are left out."""
     low = int(min(piece.src.min(initial=0), piece.dst.min(initial=0)))
     if low < 0:
