@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -215,3 +216,73 @@ def test_no_pinned_memory_left(monkeypatch: pytest.MonkeyPatch) -> None:
             pinned.buffer(size)
     with pytest.raises(fr.FrontierMemoryError, match="cannot be pinned"):
         pinned.mapped(np.arange(3), 0)
+
+
+#: What reads the edges of a graph, or makes others of them.
+READERS: dict[str, Callable[[fr.Graph], Any]] = {
+    "triangles": fr.triangles,
+    "k_truss": lambda g: fr.k_truss(g, 3),
+    "max_flow": lambda g: fr.max_flow(g, 0, 5),
+    "jaccard": fr.jaccard,
+    "color": fr.color,
+    "louvain": fr.louvain,
+    "spanning forest": fr.minimum_spanning_forest,
+    "sources": lambda g: g.sources,
+    "in_edges": lambda g: g.in_edges,
+    "compressed": lambda g: g.compressed(),
+    "reordered": lambda g: g.reordered(),
+    "induced": lambda g: g.induced([0, 1, 2]),
+    "contracted": lambda g: g.contracted(np.arange(g.num_vertices) // 2),
+    "with_weights": lambda g: g.with_weights(np.ones(g.num_slots)),
+    "to the host": lambda g: g.to("cpu", edges="host"),
+    "to python": lambda g: g.to("python"),
+    "to ranks": lambda g: g.to("ranks:2"),
+    "to_scipy": lambda g: g.to_scipy(),
+    "to_networkx": lambda g: g.to_networkx(),
+    "to_pandas": lambda g: g.to_pandas(),
+    "write": lambda g: fr.write(g, "g.csv"),
+    "write npz": lambda g: fr.write(g, "g.npz"),
+    "write, stored": lambda g: fr.write(g, "h.frontier"),
+    "verify": lambda g: fr.verify.bfs(g, fr.bfs(g.to("cpu", edges="host"), 0)),
+}
+
+
+@pytest.mark.parametrize("what", READERS)
+@pytest.mark.parametrize("how", ["cut off", "changed"])
+def test_whatever_reads_a_file_that_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, how: str
+) -> None:
+    """No results of it, no files made of it, and no signal."""
+    monkeypatch.chdir(tmp_path)
+    fr.write(fr.rmat(6, 4, seed=1, weights=(1, 9)), "g.frontier")
+    g = fr.open("g.frontier")
+    with open("g.frontier/targets.bin", "r+b") as file:
+        file.seek(40)
+        file.write(bytes([5, 0, 0, 0] * 6))
+        if how == "cut off":
+            file.truncate(0)
+    os.utime("g.frontier/targets.bin", ns=(1, 1))  # however coarse the system's clock is
+    with pytest.raises(fr.GraphError, match=r"targets\.bin: the file has changed since it was opened"):
+        READERS[what](g)
+    assert [each.name for each in tmp_path.iterdir()] == ["g.frontier"]
+
+
+@pytest.mark.parametrize("what", ["write", "write npz", "reordered", "to_scipy", "triangles", "to the host"])
+def test_whatever_reads_a_file_while_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str) -> None:
+    """It is looked at again when all is read, and before anything takes the place of another file."""
+    monkeypatch.chdir(tmp_path)
+    fr.write(fr.rmat(6, 4, seed=1, weights=(1, 9)), "g.frontier")
+    g, seen = fr.open("g.frontier"), disk.File._seen
+    left = 2
+
+    def changing(self: disk.File) -> tuple[int, int]:
+        nonlocal left
+        left -= self._name.endswith("targets.bin")
+        if left == 0:
+            os.utime("g.frontier/targets.bin", ns=(1, 1))
+        return seen(self)
+
+    monkeypatch.setattr(disk.File, "_seen", changing)
+    with pytest.raises(fr.GraphError, match=r"targets\.bin: the file has changed since it was opened"):
+        READERS[what](g)
+    assert [each.name for each in tmp_path.iterdir()] == ["g.frontier"]

@@ -18,6 +18,7 @@ from frontier.backends.workspace import MADE, Code, Workspace, wanted
 from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
 from frontier.lowering.frontier_state import ALL, BITS, HOW, QUEUE
 from frontier.memory.arrays import to_host
+from frontier.memory.disk import reading
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
@@ -300,9 +301,7 @@ class LoopExecution:
             with deferred(patient=True) as pending:
                 while not self.done:
                     words[at["budget"]] = -1 if passes is None else passes - (words[at["passes"]] - before)
-                    self._check_files()
-                    self._call()
-                    self._check_files()
+                    self._call_reading()
                     if ring is not None:
                         self._end_trace(ring)
                     if self._handle() and words[at["passes"]] - before == passes:
@@ -312,11 +311,11 @@ class LoopExecution:
             self._give()
         return self.passes - before
 
-    def _check_files(self) -> None:
-        """Raise an error, and end the run, if a file of edges has changed: so about every 100 ms, or for each pass."""
+    def _call_reading(self) -> None:
+        """Run for about 100 ms, or a pass; if a file of edges has changed by then, there is an error, and an end."""
         try:
-            for file in self._files:
-                file.check()
+            with reading(self._files):
+                self._call()
         except GraphError:
             self.done = True
             raise

@@ -29,7 +29,8 @@ def compressed(graph: Graph) -> Graph:
     top.check_whole("compressing")
     if top.packed:
         return graph
-    return _with(graph, compressed_ids(graph, top.targets), lambda ends: compressed_ids(graph, plain(ends)))
+    with top.reading():
+        return _with(graph, compressed_ids(graph, top.targets), lambda ends: compressed_ids(graph, plain(ends)))
 
 
 def decompressed(graph: Graph) -> Graph:

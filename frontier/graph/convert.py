@@ -230,7 +230,8 @@ def to_scipy(graph: Graph) -> scipy.sparse.csr_array:
     graph = _graph(graph, "to_scipy")
     n, weights = graph.num_vertices, graph.weights
     data = np.ones(graph.num_slots) if weights is None else weights
-    return sparse.csr_array((data, graph.targets, graph.offsets), shape=(n, n), copy=True)
+    with graph._topology.reading():
+        return sparse.csr_array((data, graph.targets, graph.offsets), shape=(n, n), copy=True)
 
 
 @telling("to_networkx")
@@ -255,6 +256,11 @@ def to_networkx(graph: Graph) -> networkx.Graph:
     """
     nx = _library("networkx", "NetworkX")
     graph = _graph(graph, "to_networkx")
+    with graph._topology.reading():
+        return _in_networkx(nx, graph)
+
+
+def _in_networkx(nx: Any, graph: Graph) -> networkx.Graph:
     slots = _edge_slots(graph)
     src, dst = graph.sources[slots], graph.targets[slots]
     kinds = [[nx.Graph, nx.DiGraph], [nx.MultiGraph, nx.MultiDiGraph]]
@@ -302,14 +308,15 @@ def to_pandas(graph: Graph) -> pandas.DataFrame:
     """
     pd = _library("pandas", "pandas")
     graph = _graph(graph, "to_pandas")
-    slots = _edge_slots(graph)
-    src, dst = graph.sources[slots], graph.targets[slots]
-    if graph.labels is not None:
-        src, dst = graph.labels[src], graph.labels[dst]
-    data = {"src": src, "dst": dst}
-    if graph.weights is not None:
-        data["weight"] = graph.weights[slots]
-    return pd.DataFrame(data | {name: column[slots] for name, column in graph.edges.items()})
+    with graph._topology.reading():
+        slots = _edge_slots(graph)
+        src, dst = graph.sources[slots], graph.targets[slots]
+        if graph.labels is not None:
+            src, dst = graph.labels[src], graph.labels[dst]
+        data = {"src": src, "dst": dst}
+        if graph.weights is not None:
+            data["weight"] = graph.weights[slots]
+        return pd.DataFrame(data | {name: column[slots] for name, column in graph.edges.items()})
 
 
 def _edge_slots(graph: Graph) -> Array:

@@ -63,7 +63,8 @@ def remade(graph: Graph, make: Callable[..., Graph], *given: Any) -> Graph:
     It is made as by :func:`made_on_host`, and also by the host if several GPUs share edges that have no room on them.
     """
     if graph._topology.spread is not None and graph.placement.edges is not None:
-        return moved(make(on_host(graph), *map(_on_host, given)), graph.placement)
+        with graph._topology.reading():
+            return moved(make(on_host(graph), *map(_on_host, given)), graph.placement)
     return _spread_alike(graph, made_on_host(graph, make, *given))
 
 
@@ -95,9 +96,10 @@ def made_on_host(graph: Graph, make: Callable[..., Graph], *given: Any) -> Graph
 
     Arrays of a GPU that ``make`` is given come to the host, too.
     """
-    if not _lies_apart(graph):
-        return make(graph, *given)
-    return moved(make(on_host(graph), *map(_on_host, given)), graph.placement)
+    with graph._topology.reading():
+        if not _lies_apart(graph):
+            return make(graph, *given)
+        return moved(make(on_host(graph), *map(_on_host, given)), graph.placement)
 
 
 def _lies_apart(graph: Graph) -> bool:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from frontier.errors import GraphError
 from frontier.graph.packed import PackedIds
-from frontier.memory.disk import File, file_of
+from frontier.memory.disk import File, file_of, reading
 
 __all__ = [
     "OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "moved_ends", "offset_dtype", "plain", "read_only",
@@ -121,8 +121,9 @@ class Topology:
             pass
         with self.lock:
             if name not in self.derived:
-                value = self.recipes.get(name, make)()
-                wait()
+                with self.reading():
+                    value = self.recipes.get(name, make)()
+                    wait()
                 self.derived[name] = read_only(value) if isinstance(value, np.ndarray) else value
             return self.derived[name]
 
@@ -152,10 +153,9 @@ class Topology:
         edges = [array for kind, array in self.arrays() if kind == "edges" and isinstance(array, np.ndarray)]
         return [found[0] for found in map(file_of, edges) if found is not None]
 
-    def check_files(self) -> None:
-        """Raise an error if a file in which edges lie has changed: what is cut off would end the process later."""
-        for file in self.files():
-            file.check()
+    def reading(self) -> reading:
+        """Return a context manager for what reads edges: an error if a file of theirs has changed by its end."""
+        return reading(self.files())
 
     def copied(self, move: Callable[[Array, str], Array]) -> Topology:
         """Return the same graph with its arrays, and the in-edges if they are built, where ``move`` puts them.

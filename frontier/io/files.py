@@ -231,15 +231,18 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
     given: Any = path if hasattr(path, "write") else None
     name = _name(path)
     if given is None and format is None and stored.is_stored(name):
-        stored.write(graph, name)
+        with graph._topology.reading():
+            stored.write(graph, name)
         return
     suffix, zipped = format_of(name, format)
     known = FORMATS[suffix]
     if known.write is None:
         raise GraphError(f"{name}: {known.name} files can be read, not written")
-    put = known.write(on_host(graph), name, suffix)  # what the format cannot hold is refused before a pipe is opened
+    with graph._topology.reading():  # what the format cannot hold is refused before a pipe is opened
+        put = known.write(on_host(graph), name, suffix)
+    into = contextlib.nullcontext(given) if given is not None else replacing(name)
     try:
-        with contextlib.nullcontext(given) if given is not None else replacing(name) as file:
+        with into as file, graph._topology.reading():  # no file is replaced by what was read of a changed graph
             if not zipped:
                 put(file)
                 return

@@ -10,7 +10,9 @@ import os
 import shutil
 import tempfile
 import weakref
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
+from types import TracebackType
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -20,7 +22,7 @@ from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
 from frontier.memory.host import HOST
 
-__all__ = ["DISK", "DiskMemory", "File", "file_of", "lies_on_disk", "mapped", "spill_folder"]
+__all__ = ["DISK", "DiskMemory", "File", "file_of", "lies_on_disk", "mapped", "reading", "spill_folder"]
 
 #: Bytes that are written at a time.
 _BLOCK = 1 << 26
@@ -133,6 +135,35 @@ class File(mmap.mmap):
     def _seen(self) -> tuple[int, int]:
         found = os.fstat(self._number)
         return found.st_size, found.st_mtime_ns
+
+
+class reading:
+    """Files that are read within a block are the same before and after it; else there is an error.
+
+    So what was computed of a file that has changed meanwhile is not given out.
+
+    Parameters
+    ----------
+    files : sequence of File
+    """
+
+    __slots__ = ("_files",)
+
+    def __init__(self, files: Sequence[File]) -> None:
+        self._files = files
+
+    def __enter__(self) -> None:
+        self._check()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is None or issubclass(kind, Exception):  # which may come of what was read
+            self._check()
+
+    def _check(self) -> None:
+        for file in self._files:
+            file.check()
 
 
 def file_of(values: np.ndarray) -> tuple[File, int] | None:

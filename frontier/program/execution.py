@@ -10,6 +10,7 @@ import copy
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from frontier.errors import FrontierError
+from frontier.memory.disk import reading
 from frontier.memory.placement import Computing, Placement, backend_of
 from frontier.memory.shortage import explained
 from frontier.program.frontiers import Frontier
@@ -72,13 +73,12 @@ def start(
     if schedule is not None and not isinstance(schedule, Schedule):
         raise _no_schedule(schedule)
     given = _DEFAULT if schedule is None else schedule.resolved()
-    if p.graph.placement.edges is not None:
-        p.graph._topology.check_files()
     backend = p.graph.placement.backend
     if not backend.takes_order and _has_order(step):
         step = expansion[0](step, p, given)
     _check(step, p)
-    begun: Execution = backend.start(step, p, f, given)
+    with reading(p.graph._topology.files() if p.graph.placement.edges is not None else ()):
+        begun: Execution = backend.start(step, p, f, given)
     return begun
 
 

@@ -7,6 +7,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from frontier.errors import FrontierError, GraphError
+from frontier.memory.disk import reading
 from frontier.memory.host import HOST
 from frontier.program.frontiers import Frontier
 from frontier.program.problem import Problem
@@ -38,7 +39,8 @@ def at_graph(function: Callable[Parameters, Result]) -> Callable[Parameters, Res
             else:
                 named["g"] = graph
         memory = graph.placement.memory if graph is not None else HOST
-        with memory.using(function.__name__):
+        apart = graph is not None and graph.placement.edges is not None
+        with memory.using(function.__name__), reading(graph._topology.files() if apart else ()):
             return function(*given, **named)
 
     return call

@@ -138,7 +138,8 @@ def examine(primitive: str, properties: Callable[[Graph, Any, Checks], None], g:
     checks = Checks()
     checks.begin("the result has its fields, of the right shapes and dtypes")
     try:
-        properties(g, result, checks)
+        with g._topology.reading():
+            properties(g, result, checks)
     except VerificationError as error:
         return Report(primitive, checks.failed(str(error)))
     return Report(primitive, checks.finished())

@@ -16,8 +16,9 @@ from frontier import tracing
 from frontier.backends.interrupts import deferred
 from frontier.backends.python.arithmetic import numbered
 from frontier.backends.python.view import View, stored
-from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
+from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.functors.functor import arguments, location
+from frontier.memory.disk import reading
 from frontier.program.frontiers import Frontier
 from frontier.program.loop import Loop, Sequence
 from frontier.program.step import Operator, Values, count_over, frontier_over
@@ -314,19 +315,18 @@ class Interpretation:
         begun = 0
         with deferred() as pending, np.errstate(all="ignore"):
             while not self.done:
-                self._check_files()
                 if self._at_boundary:
                     self._look(pending)
                     if begun == passes:
                         break
                     begun += 1
                 try:
-                    refusal = next(self._run)
+                    with reading(self._files):
+                        refusal = next(self._run)
                 except StopIteration as end:
                     own = self._step.own and self._given is not None
                     self.frontier = self._given if own else end.value
                     self.done = True
-                    self._check_files()
                     break
                 except BaseException:
                     self.done = True  # a generator that raised cannot go on
@@ -336,15 +336,6 @@ class Interpretation:
                     raise refusal
             self._look(pending)
         return begun
-
-    def _check_files(self) -> None:
-        """Raise an error, and end the run, if a file of edges has changed."""
-        try:
-            for file in self._files:
-                file.check()
-        except GraphError:
-            self.done = True
-            raise
 
     def _look(self, pending: deferred) -> None:
         """Raise KeyboardInterrupt, at a pass boundary or the end, if Ctrl-C was pressed."""
