@@ -119,7 +119,7 @@ def write(graph: Graph, name: str) -> None:
         for column, values in columns.items():
             arrays[f"{kind}/{column}"] = plain(values, f"the column {column!r} of {kind} data", name)
     try:
-        with replacing_folder(name) as path:
+        with replacing_folder(name) as path, graph._topology.reading():
             folder = Folder(path)
             for key, array in arrays.items():
                 if array is not None:
