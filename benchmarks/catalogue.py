@@ -95,6 +95,10 @@ def _at_hub(c: Converted, rank: Any) -> float:
     return round(float(rank[c.hub]), 3)
 
 
+def _steps(walks: Any) -> int:
+    return int(np.count_nonzero(walks.path[:, 1:] >= 0))
+
+
 def _scores(values: Any) -> float:
     return round(float(np.sum(np.asarray(values, np.float64))), 6)
 
@@ -115,6 +119,9 @@ def cases() -> list[Case]:
             "networkit": _networkit("CoreDecomposition", lambda a: int(a.maxCoreNumber())),
         }),
         Case("k_truss", lambda c: fr.k_truss(c.g, 5).count),
+        Case("subgraph_match", lambda c: fr.subgraph_match(c.g, "triangle").count, {
+            "igraph": lambda c: len(c.igraph.list_triangles()) if c.g.num_edges < 10**6 else None,
+        }),
         Case("jaccard", lambda c: _scores(fr.jaccard(c.g).jaccard)),
         Case("hits", lambda c: fr.hits(c.g, tolerance=1e-6).iterations, {
             "igraph": lambda c: len(c.igraph.hub_score()),
@@ -209,6 +216,8 @@ def cases() -> list[Case]:
             "igraph": lambda c: round(c.igraph.community_leiden("modularity").modularity, 3),
             "networkit": _modularity_of_networkit("ParallelLeiden"),
         }, equal=False),
+        Case("random_walks", lambda c: _steps(fr.random_walks(c.g, length=20))),
+        Case("node2vec_walks", lambda c: _steps(fr.node2vec_walks(c.g, length=20, p=0.5, q=2))),
         Case("transitive_closure", lambda c: fr.transitive_closure(c.directed).pairs),
     ]  # fmt: skip
 

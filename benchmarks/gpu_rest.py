@@ -79,11 +79,13 @@ def cases() -> dict[str, Case]:
         "eigenvector": Case("plain", lambda g: eigenvector(g, tolerance=1e-6), lambda r: r.centrality, 1e-6),
         "katz": Case("plain", lambda g: fr.katz(g, alpha=1e-4, tolerance=1e-6), lambda r: r.centrality),
         "salsa": Case("directed", lambda g: fr.salsa(g, tolerance=1e-6), lambda r: r.hub, 1e-6),
+        "who_to_follow": Case("directed", lambda g: fr.who_to_follow(g, _hub(g)), lambda r: r.score, 1e-6),
         "personalized": Case("plain", lambda g: fr.personalized_pagerank(g, 0, tolerance=1e-6), lambda r: r.rank, 1e-6),
         "bfs_many": Case("plain", lambda g: fr.bfs_many(g, range(min(64, g.num_vertices))), lambda r: r.level),
         "closeness": Case("plain", lambda g: fr.closeness(g, sources=64, seed=1), lambda r: r.centrality),
         "harmonic": Case("plain", lambda g: fr.harmonic(g, sources=64, seed=1), lambda r: r.centrality),
         "diameter": Case("plain", lambda g: fr.diameter(g), lambda r: r.diameter),
+        "eccentricity": Case("plain", lambda g: fr.eccentricity(g), lambda r: r.eccentricity),
         "shortest_path": Case(
             "weighted", lambda g: fr.shortest_path(g, 1, g.num_vertices // 3, weighted=True), lambda r: r.distance
         ),
@@ -93,6 +95,10 @@ def cases() -> dict[str, Case]:
         "max_flow": Case("weighted", lambda g: fr.max_flow(g, 0, 1), lambda r: r.value),
         "leiden": Case("plain", lambda g: fr.leiden(g), lambda r: r.modularity, 0.01),
     }  # fmt: skip
+
+
+def _hub(g: fr.Graph) -> int:
+    return int(to_host(g.out_degree).argmax())
 
 
 def squared_serially(g: fr.Graph) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import os
 import subprocess
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from benchmarks import ablations, catalogue, gpu_graphs, gpu_properties, graphs, published, run
+from benchmarks import ablations, catalogue, gpu_graphs, gpu_properties, gpu_rest, graphs, published, run
 from benchmarks.devices import Host
 from benchmarks.protocols import PROTOCOLS
 from benchmarks.run import PRIMITIVES
@@ -134,6 +135,22 @@ def test_enterprise(tmp_path: Path) -> None:
     assert "64 of 64" in text
     facts = json.loads(path.read_text("utf-8"))["facts"]
     assert (facts["protocol"]["kept"], facts["ids"]) == (True, 64)
+
+
+def test_the_catalogue_has_all_primitives() -> None:
+    functions = [each for name in fr.__all__ if inspect.isfunction(each := getattr(fr, name))]
+    names = {each.__name__ for each in functions if each.__module__.startswith("frontier.primitives.")}
+    elsewhere = {"bfs", "sssp", "connected_components", "pagerank", "betweenness", "sssp_many"}
+    rows = {case.name.split()[0] for case in catalogue.cases()}
+    assert names - elsewhere == rows
+
+
+@pytest.mark.parametrize("name", ["who_to_follow", "eccentricity"])
+def test_rows_of_the_rest(name: str) -> None:
+    graphs_of = gpu_rest.Graphs("rmat:6", Host())
+    case = gpu_rest.cases()[name]
+    result = case.call(graphs_of.there(case.graph))
+    assert not graphs_of.check(case, result)
 
 
 def test_gpu_catalogue(tmp_path: Path) -> None:
