@@ -314,7 +314,7 @@ class LoopExecution:
     def _call_reading(self) -> None:
         """Run for about 100 ms, or a pass; if a file of edges has changed by then, there is an error, and an end."""
         try:
-            with reading(self._files):
+            with reading(self._files, zeros=True):
                 self._call()
         except GraphError:
             self.done = True

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
-from frontier.memory.disk import lies_on_disk
+from frontier.memory.disk import lies_on_disk, reading
 from frontier.memory.host import HOST
 from frontier.memory.placement import Placement
 
@@ -150,7 +150,7 @@ def _copy(graph: Graph, there: Placement) -> Graph:
     for memory, size in needed.items():
         memory.check_room(size, what)
     apart = there.memory is not graph.placement.memory
-    with there.memory.using(what):
+    with there.memory.using(what), reading(top.files(), zeros=True):
         made = top.copied(lambda array, kind: there.memory_of(kind).moved(array, copy=kind == "edges" or apart))
         there.memory.synchronize()  # whichever stream reads them next
     made.derived["origin"] = (graph.placement, weakref.ref(top))

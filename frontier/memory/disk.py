@@ -18,6 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from frontier.errors import GraphError
+from frontier.memory import faults
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
 from frontier.memory.host import HOST
@@ -93,6 +94,7 @@ class File(mmap.mmap):
     _name = ""
     _number = -1
     _known: tuple[int, int] | None = None
+    _range: faults.Range | None = None
 
     @classmethod
     def of(cls, file: BinaryIO, size: int, name: str, changes: bool) -> File:
@@ -112,12 +114,15 @@ class File(mmap.mmap):
         weakref.finalize(made, os.close, made._number).atexit = False
         if not changes:
             made._known = made._seen()
+            made._range = faults.Range(made, np.frombuffer(made, np.uint8).ctypes.data, size)
         return made
 
     def check(self) -> None:
         """Raise an error if the file has become another one, or shorter, since it was opened."""
         if self._known is not None and self._seen() != self._known:
             raise GraphError(f"{self._name}: the file has changed since it was opened; open the graph again")
+        if self._range is not None and self._range.lost:
+            raise GraphError(f"{self._name}: the file could not be read, in part at least; open the graph again")
 
     def read_into(self, buffer: memoryview, first: int) -> None:
         """Fill a buffer with the bytes from ``first`` on. Other threads may do the same meanwhile."""
@@ -145,19 +150,28 @@ class reading:
     Parameters
     ----------
     files : sequence of File
+    zeros : bool
+        Whether what a file no longer has is read as zeros meanwhile, see :mod:`frontier.memory.faults`; else the system
+        ends the process. Only for what does not reckon with reading the same twice, as by counting first and then
+        writing as many.
     """
 
-    __slots__ = ("_files",)
+    __slots__ = ("_files", "_ranges")
 
-    def __init__(self, files: Sequence[File]) -> None:
+    def __init__(self, files: Sequence[File], zeros: bool = False) -> None:
         self._files = files
+        self._ranges = [each._range for each in files if each._range is not None] if zeros else []
 
     def __enter__(self) -> None:
         self._check()
+        if self._ranges:
+            faults.begin(self._ranges)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if self._ranges:
+            faults.end(self._ranges)
         if kind is None or issubclass(kind, Exception):  # which may come of what was read
             self._check()
 

@@ -321,7 +321,7 @@ class Interpretation:
                         break
                     begun += 1
                 try:
-                    with reading(self._files):
+                    with reading(self._files, zeros=True):
                         refusal = next(self._run)
                 except StopIteration as end:
                     own = self._step.own and self._given is not None
