@@ -46,8 +46,9 @@ from frontier.registry import Argument, primitive
 
 __all__ = ["CommunitiesResult", "LocalMoving", "LocalMovingTallied", "local_moving", "louvain"]
 
-#: Rounds of local moving on one graph at most; few need more than twenty.
-ROUNDS = 100
+#: Rounds of local moving on one graph at most; few need more than twenty. (Uniform random graphs do: with 100 rounds
+#: urand23 takes 9.1 s on an H200 and reaches .159, with 24 it takes 3.9 s and reaches .158.)
+ROUNDS = 24
 
 #: Edges of a vertex up to which it needs no table.
 FEW = 8
