@@ -3,11 +3,12 @@
 Parts of the table, each of which may be asked for alone:
 
 link   an iteration of PageRank with all edges on the GPU, half of them, none; plain and compressed; beside the rate of
-       the copy engine, measured in the same run, and the host's cores
+       the copy engine, measured in the same run, and the host's cores, by Frontier and by C++ with OpenMP
 cupy   the same iteration as a user of CuPy would write it: products with pieces of a sparse matrix, which are copied to
        two buffers in turn
 cap    PageRank and BFS where at most a tenth of the edges may lie on the GPU
 bfs    searches with the edges in the host's memory: which part of the edges they read, and of the time of a sweep
+large  PageRank and BFS of a graph of which at most a tenth of the edges may lie on the GPU, made in the host's memory
 gpus   an iteration of PageRank on one GPU and on two, with all edges in the host's memory and half of them; the rate of
        each copy engine, alone and at once
 disk   a sweep over edges in files, from the GPU and the CPU, beside a program that only reads the files; the system
@@ -37,11 +38,13 @@ from benchmarks import gpu_graphs
 from benchmarks.devices import open_device
 from benchmarks.residence_disk import build, disk, limit
 from benchmarks.residence_gpus import gpus
+from benchmarks.residence_host import compiled_iteration
+from benchmarks.residence_large import large
 from benchmarks.residence_table import ITERATIONS, Table, checked, edge_bytes, iteration, ranks
 from frontier.memory.arrays import to_host
 
 ON_DISK = ("disk", "build", "limit")
-PARTS = ("link", "cupy", "cap", "bfs", "gpus", *ON_DISK)
+PARTS = ("link", "cupy", "cap", "bfs", "large", "gpus", *ON_DISK)
 DAMPING = 0.85
 
 
@@ -87,6 +90,10 @@ def link(g: fr.Graph, device: Any, table: Table) -> None:
     table.add("link", "compressed, on the host", packed, edge_bytes(small), word)
     again, rank = iteration(far, device)
     table.add("link", f"cpu, {os.cpu_count()} cores", again, size, checked(rank, expected))
+    compiled = compiled_iteration(far, ITERATIONS)
+    if compiled is not None:
+        word = f"{checked(compiled[1], expected, 1e-3)}, {compiled[0] / host:.2f}x as long as all on the host"
+        table.add("link", f"C++ and OpenMP, {os.cpu_count()} cores", compiled[0], size, word)
 
 
 def capped(far: fr.Graph, size: int) -> fr.Graph | None:
@@ -202,6 +209,8 @@ def main() -> None:
     parser.add_argument("--folder", help="on the disk to measure; by default that of temporary files")
     parser.add_argument("--edges", type=int, default=10**7, help="of the file that is built; 1000000000 takes long")
     parser.add_argument("--degree", type=int, default=64, help="edges there for each vertex")
+    parser.add_argument("--scale", type=int, default=28, help="of the graph of part large; 28 takes 100 GB of memory")
+    parser.add_argument("--cap", default="4GiB", help="of edges on the GPU there")
     parser.add_argument("--memory", default="4GiB", help="allowed for building")
     parser.add_argument("--limit", default="2GiB", help="allowed for running")
     parser.add_argument("--json", help="where to write the table")
@@ -213,7 +222,7 @@ def main() -> None:
     print(f"{options.graph}; {facts['device']}; {facts['date']}, commit {facts['commit']}")
     try:
         g = None
-        if not set(parts) <= {"build", "limit"}:
+        if not set(parts) <= {"build", "limit", "large"}:
             made = gpu_graphs.make(options.graph, device).graph
             g = fr.Graph(made.offsets, made.targets, directed=False, placement=device.backend)
             del made
@@ -225,6 +234,8 @@ def main() -> None:
                 build(options.edges, options.degree, options.memory, table, folder)
             elif part == "limit":
                 limit(options.edges, options.degree, options.memory, options.limit, table, folder)
+            elif part == "large":
+                large(options.scale, options.cap, device, table)
             elif part == "disk":
                 disk(g, device, table, folder)  # type: ignore[arg-type]
             elif part == "gpus":

@@ -55,8 +55,8 @@ def ranks(g: fr.Graph, times: int) -> Any:
     return fr.pagerank(g, tolerance=0, max_iterations=times).rank
 
 
-def checked(found: Any, expected: Any) -> str:
+def checked(found: Any, expected: Any, rtol: float = 1e-5) -> str:
     """What is said of a result: nothing is right that is not the same."""
-    if np.allclose(to_host(found), to_host(expected), rtol=1e-5, atol=1e-12):
+    if np.allclose(to_host(found), to_host(expected), rtol=rtol, atol=1e-12):
         return "equal"
     return "WRONG"
