@@ -139,16 +139,21 @@ def _sums(offsets: Any, targets: Any, share: Any, found: Any) -> None:
         found[v] = total
 
 
+@numba.njit
+def _expected(offsets: Any, targets: Any, level: Any, v: Any) -> Any:
+    """The level of a vertex by those of its neighbours; -1 if none of them was reached."""
+    lowest = -1
+    for e in range(offsets[v], offsets[v + 1]):
+        other = level[targets[e]]
+        if other >= 0 and (lowest < 0 or other < lowest):
+            lowest = other
+    return lowest + 1 if lowest >= 0 else -1
+
+
 @numba.njit(parallel=True)
 def _wrong_levels(offsets: Any, targets: Any, level: Any, source: int) -> int:
-    """How many vertices are not one level below the highest of their neighbours; of none reached, if they are not."""
+    """How many vertices have another level than their neighbours say."""
     wrong = 0
     for v in numba.prange(len(level)):
-        lowest = -1
-        for e in range(offsets[v], offsets[v + 1]):
-            other = level[targets[e]]
-            if other >= 0 and (lowest < 0 or other < lowest):
-                lowest = other
-        expected = -1 if lowest < 0 else lowest + 1
-        wrong += v != source and level[v] != expected
+        wrong += v != source and level[v] != _expected(offsets, targets, level, v)
     return wrong
