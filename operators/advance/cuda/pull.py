@@ -51,8 +51,10 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
-#: How many edges of a list its lane visits alone.
-ALONE = 64
+#: How many edges of a list its lane visits alone, before the warp goes on. Where edges lie in the host's memory, a lane
+#: reads whole lists of so few, and the warp all others: lanes that read 16 bytes each of lines of their own get 9 GB/s
+#: over the link, a warp that reads a line 35.
+ALONE, ALONE_FAR = 64, 16
 
 #: Entries of a block's table of hubs: a power of two.
 TABLE = 2048
@@ -116,9 +118,10 @@ def place_in(lists, x, near):
     return low
 
 
-def searching(visit: Callee, where: Callee, cached: bool, headed: bool) -> Callable[..., Any]:
+def searching(visit: Callee, where: Callee, cached: bool, headed: bool, alone: int, whole: bool) -> Callable[..., Any]:
     """Return a function by which a warp searches the lists of its lanes' vertices ``x`` (n or more means none).
 
+    A lane reads ``alone`` edges of its list before the warp does; if ``whole``, none of a list that has more.
     It returns, to each lane, whether the vertex accepted an edge from the frontier, where its list begins and ends, and
     how many edges were examined. If ``headed``, the two neighbours in ``heads`` are visited before the list is read.
     """
@@ -152,7 +155,9 @@ def searching(visit: Callee, where: Callee, cached: bool, headed: bool) -> Calla
                         accepted = True
                     if going:
                         seen1 = place_in(lists, x, near)
-        cap = min(end, I(k + I(ALONE)))
+        cap = min(end, I(k + I(alone)))
+        if whole and end > cap:
+            cap = k
         while k < cap and going:
             known = np.uint32(15)
             near0 = np.int64(lists.ends[min(I(k + I(0)), I(cap - I(1)))])
@@ -321,6 +326,12 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         _search(step, b, source, target, queue)
 
 
+def _alone(b: CudaProgram) -> dict[str, Constant]:
+    """What a lane reads alone, as constants of ``searching``."""
+    far = b.build.streams
+    return {"alone": ALONE_FAR if far else ALONE, "whole": far}
+
+
 def _search(
     step: Advance,
     b: CudaProgram,
@@ -361,7 +372,7 @@ def _search(
         visiting, {"visit": b.calling(step.fn, "edge", (near, step.far, "edge", "weight")), "where": where, **loads}
     )
     constants: dict[str, Constant] = {
-        "search": Made(searching, {"visit": visit, "where": where, "cached": cached, "headed": headed}),
+        "search": Made(searching, {"visit": visit, "where": where, "cached": cached, "headed": headed, **_alone(b)}),
         "where": where,
         "again": again,
         "notes": notes,
