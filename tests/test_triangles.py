@@ -59,6 +59,17 @@ def test_special_graphs(backend: Backend) -> None:
     assert check(backend(fr.path(9))).count == check(backend(fr.star(9))).count == 0
 
 
+def test_short_lists(backend: Backend) -> None:
+    """A ring in which every vertex is joined to the four nearest: each begins one triangle."""
+    n = 40
+    ids = np.arange(n)
+    g = backend(fr.from_edges(np.r_[ids, ids], np.r_[(ids + 1) % n, (ids + 2) % n], num_vertices=n))
+    assert g.traits.short_lists
+    result = check(g)
+    assert result.per_vertex is not None
+    assert (result.count, result.per_vertex.tolist()) == (n, [3] * n)
+
+
 def test_loops_parallel_edges_and_directions_do_not_matter(backend: Backend) -> None:
     src, dst = [0, 1, 2, 0, 1, 1, 3], [1, 2, 0, 1, 0, 1, 3]
     for directed in (False, True):
