@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.errors import GraphError
-from frontier.memory.arrays import matching, to_host
+from frontier.memory.arrays import to_host
 from frontier.memory.host import HOST
+from frontier.primitives._arguments import check_number
+from frontier.primitives._closure_pairs import PIECE, pairs
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from frontier.graph.labels import LabelIndex
+    from frontier.memory.placement import Placement
 
 __all__ = ["ClosureResult"]
 
@@ -50,6 +53,8 @@ class ClosureResult:
         The row of each component, -1 if it has none; None if row i is that of component i.
     method : {"condensation", "warshall", "squaring"}
         How rows were made.
+    placement : Placement
+        Where the closure lies.
     names : object, or None
         Index of the graph's labels, used by :meth:`reaches` and :meth:`row`; None if the graph has no labels.
     """
@@ -64,6 +69,7 @@ class ClosureResult:
     sources: NDArray[Any]
     place: NDArray[Any] | None
     method: str
+    placement: Placement = field(repr=False, compare=False)
     names: LabelIndex | None = field(default=None, repr=False, compare=False)
 
     def __repr__(self) -> str:
@@ -81,16 +87,13 @@ class ClosureResult:
         IndexError
             If there is no such vertex, or u has no row.
         """
-        u, v = self._ids(u), self._ids(v)
-        u, v = np.broadcast_arrays(u, v)
-        i, k = (to_host(self.component[matching(ids.ravel(), self.component)]).reshape(ids.shape) for ids in (u, v))
-        row = self._row_of(i.ravel(), u.ravel())
-        at = matching(row * self.rows.shape[1] + (k.ravel() >> 6), self.rows)
-        words = to_host(self.rows.ravel()[at]).reshape(i.shape)
-        found = ((words >> (k & 63)) & 1).astype(bool)
-        same, cyclic = i == k, to_host(self.cyclic)[i]
-        own = to_host(self.itself)[u]
-        found = np.where(u == v, own, np.where(same, cyclic, found))
+        u, v = np.broadcast_arrays(self._ids(u), self._ids(v))
+        memory = self.placement.memory
+        with memory.using("what reaches what"):
+            a, b = memory.moved(u.ravel()), memory.moved(v.ravel())
+            row, k = self._row_of(self.component[a], a), self.component[b]
+            bits = self.rows[row, k >> 6] >> (k & 63) & 1
+            found = to_host(memory.xp.where(a == b, self.itself[a], bits != 0)).reshape(u.shape)
         return bool(found) if found.ndim == 0 else found
 
     def row(self, v: int) -> NDArray[Any]:
@@ -101,13 +104,37 @@ class ClosureResult:
         IndexError
             If there is no such vertex, or it has no row.
         """
-        return np.flatnonzero(self._of(self._ids([v]))[0])
+        return np.flatnonzero(self._of(self.placement.memory.moved(self._ids([v])))[0])
 
-    def pairs_in_pieces(self) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
-        """Yield all pairs as arrays of sources and of targets, in order, some sources at a time."""
-        for sources, bits in self._pieces():
-            which, targets = np.nonzero(bits)
-            yield sources[which], targets
+    def pairs_in_pieces(self, size: int = PIECE) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+        """Yield all pairs as arrays of sources and of targets, some sources at a time.
+
+        Sources come in their order, the targets of each in ascending order.
+
+        Parameters
+        ----------
+        size : int
+            Pairs in a piece at most, unless a single source has more; by default 16,777,216.
+
+        Yields
+        ------
+        sources, targets : ndarray of int32, shape (at most size,)
+            Arrays of CuPy if the closure lies on a GPU, of int64 if there are 2**31 vertices or more.
+
+        Raises
+        ------
+        GraphError
+            If ``size`` is less than 1.
+        FrontierMemoryError
+            If a piece does not fit into memory.
+
+        Notes
+        -----
+        O(k n / 64) work for k sources, and O(1) for each pair, on all processors. Beside a piece, memory for bits of
+        some sources: 4 MiB on the host, 600 MB on a GPU, or for one source if that is more.
+        """
+        check_number("size", size, lambda x: x >= 1 and x == int(x), "1 or more")
+        return pairs(self, self.placement, int(size))
 
     def to_dense(self) -> NDArray[np.bool_]:
         """Return the closure as a matrix, with a row for each source and a column for each vertex.
@@ -119,19 +146,10 @@ class ClosureResult:
         """
         shape = len(self.sources), len(self.component)
         HOST.check_room(shape[0] * shape[1], "the closure as a matrix")
-        made, first = np.empty(shape, np.bool_), 0
-        for sources, bits in self._pieces():
-            made[first : first + len(sources)] = bits
-            first += len(sources)
+        made, step = np.empty(shape, np.bool_), max(_PIECE // max(shape[1], 1), 1)
+        for first in range(0, shape[0], step):
+            made[first : first + step] = self._of(self.sources[first : first + step])
         return made
-
-    def _pieces(self) -> Iterator[tuple[NDArray[Any], NDArray[np.bool_]]]:
-        """Some sources at a time, and their rows, unpacked."""
-        sources = to_host(self.sources)
-        step = max(_PIECE // max(len(self.component), 1), 1)
-        for first in range(0, len(sources), step):
-            some = sources[first : first + step]
-            yield some, self._of(some)
 
     def _ids(self, vertices: Any) -> NDArray[Any]:
         """The ids of vertices, in an array of the same shape."""
@@ -149,23 +167,23 @@ class ClosureResult:
             raise IndexError(f"vertices are numbered from 0 to {n - 1}")
         return given.astype(np.int64)
 
-    def _row_of(self, components: NDArray[Any], vertices: NDArray[Any]) -> NDArray[Any]:
+    def _row_of(self, components: Any, vertices: Any) -> Any:
         """The rows of the components of some vertices."""
         if self.place is None:
             return components
-        rows: NDArray[Any] = to_host(self.place)[components]
-        if (rows < 0).any():
+        rows = self.place[components]
+        if bool((rows < 0).any()):
             raise IndexError(f"vertex {vertices[(rows < 0).argmax()]} has no row: it is not among the sources")
         return rows
 
-    def _of(self, vertices: NDArray[Any]) -> NDArray[np.bool_]:
-        """Rows of some vertices, unpacked."""
-        component, cyclic = to_host(self.component), to_host(self.cyclic)
-        own = component[vertices]
-        row = self._row_of(own, vertices)
-        words = np.ascontiguousarray(to_host(self.rows[matching(row, self.rows)]))
-        bits = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, : len(cyclic)].astype(bool)
-        bits[np.arange(len(row)), own] = cyclic[own]
-        made: NDArray[np.bool_] = bits[:, component]
-        made[np.arange(len(vertices)), vertices] = to_host(self.itself)[vertices]
-        return made
+    def _of(self, vertices: Any) -> NDArray[np.bool_]:
+        """Rows of some vertices, unpacked where the closure lies."""
+        memory = self.placement.memory
+        with memory.using("rows of a closure"):
+            row = self._row_of(self.component[vertices], vertices)
+            found = memory.xp.take(self.rows.view(np.uint8)[row], self.component >> 3, axis=1)
+            found >>= (self.component & 7).astype(np.uint8)
+            found &= 1
+            found[memory.xp.arange(len(vertices)), vertices] = self.itself[vertices]
+            made: NDArray[np.bool_] = to_host(found).view(np.bool_)
+            return made

@@ -132,5 +132,5 @@ def transitive_closure(
     pairs = int(counts.sum()) if len(counts) else 0
     return ClosureResult(
         made.component, made.rows, made.size, made.cyclic, counts, pairs, itself, vertices, made.place, method,
-        g.label_index,
+        g.placement, g.label_index,
     )

@@ -275,8 +275,8 @@ def module_of_double() -> Any:
         "abs", "all", "allclose", "any", "arange", "argmax", "argmin", "array_equal", "clip",
         "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero", "fmax", "fmin", "full", "intersect1d",
         "isfinite", "isnan", "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "packbits", "ravel",
-        "repeat", "reshape", "searchsorted", "setdiff1d", "sort", "stack", "tile", "union1d", "unique", "unpackbits",
-        "where", "zeros",
+        "repeat", "reshape", "searchsorted", "setdiff1d", "sort", "stack", "take", "tile", "union1d", "unique",
+        "unpackbits", "where", "zeros",
     ):  # fmt: skip
         made.__dict__[name] = functools.partial(call, getattr(np, name))
     made.__dict__["ndim"] = lambda values: values.ndim

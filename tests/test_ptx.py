@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import runpy
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,7 @@ from pages import ROOT
 import frontier as fr
 from frontier.backends.cuda import launch
 from frontier.backends.cuda.program import CudaProgram
+from frontier.primitives import _closure_pairs
 from frontier.program import execution
 
 pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "frontier-gpu[cuda-compile]"')
@@ -253,6 +255,18 @@ def failing(kind: str) -> Callable[[fr.Graph], Any]:
     return lambda g: execution.run(fr.Sequence(*steps, over="vertices"), raising.problem(g))
 
 
+def pairs(enactor: type[fr.Enactor]) -> Callable[[fr.Graph], Any]:
+    """What writes the pairs of a closure on a GPU."""
+
+    def run(g: fr.Graph) -> None:
+        made = fr.transitive_closure(fr.from_edges([0, 1], [70, 0], directed=True))
+        there = {name: g.placement.memory.moved(getattr(made, name)) for name in ("component", "rows", "itself")}
+        enactor(_closure_pairs._problem(replace(made, **there), g.placement)).run()
+
+    return run
+
+
+RUNS |= {f"pairs, {each.__name__}": pairs(each) for each in (_closure_pairs.ByWords, _closure_pairs.OfWords)}
 RUNS |= {f"raising, {kind}": failing(kind) for kind in ("tuple", "nothing")}
 
 #: Whole examples, of which the loop is the first program that runs.

@@ -15,6 +15,7 @@ import frontier as fr
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
+from frontier.primitives import _closure_pairs
 from frontier.primitives.transitive_closure import chosen
 
 METHODS = ("condensation", "warshall", "squaring")
@@ -34,6 +35,19 @@ def closed(g: fr.Graph, reflexive: bool | None = False) -> np.ndarray:
     return made
 
 
+def check_pairs(found: Any, sources: Any, targets: Any, size: int = 1 << 24) -> list[int]:
+    """Compare all pairs, in their order, and where they lie; returns the lengths of the pieces."""
+    pieces = list(found.pairs_in_pieces(size))
+    for piece in pieces:
+        for ends in piece:
+            assert type(ends) is type(found.counts)
+            assert ends.dtype == np.int32
+        assert 0 < len(piece[0]) <= max(size, int(to_host(found.counts).max()))
+    here = [np.stack([to_host(ends) for ends in piece]) for piece in pieces]
+    equal(np.concatenate([np.zeros((2, 0), int), *here], axis=1), np.stack([sources, targets]))
+    return [piece.shape[1] for piece in here]
+
+
 def check(g: fr.Graph, there: fr.Graph, method: str, reflexive: bool | None = False) -> Any:
     expected = closed(g, reflexive)
     found = fr.transitive_closure(there, method=method, reflexive=reflexive)
@@ -43,8 +57,7 @@ def check(g: fr.Graph, there: fr.Graph, method: str, reflexive: bool | None = Fa
     assert found.pairs == expected.sum()
     every = np.indices(expected.shape)
     equal(found.reaches(*every), expected)
-    pairs = [np.stack(piece) for piece in found.pairs_in_pieces()]
-    equal(np.concatenate([np.zeros((2, 0), int), *pairs], axis=1), np.array(np.nonzero(expected)))
+    check_pairs(found, *np.nonzero(expected))
     for v in range(0, g.num_vertices, 7):
         equal(found.row(v), np.flatnonzero(expected[v]))
         assert found.reaches(v, 0) is bool(expected[v, 0])
@@ -109,9 +122,8 @@ def check_sources(g: fr.Graph, there: fr.Graph, sources: Any, reflexive: bool | 
     equal(found.counts, expected.sum(1))
     assert found.pairs == expected.sum()
     assert len(found.rows) == len(np.unique(found.place[found.place >= 0]))
-    pairs = [np.stack(piece) for piece in found.pairs_in_pieces()]
     which, targets = np.nonzero(expected)
-    equal(np.concatenate([np.zeros((2, 0), int), *pairs], axis=1), np.stack([np.asarray(sources, int)[which], targets]))
+    check_pairs(found, np.asarray(sources, int)[which], targets, size=5)
     for i, v in list(enumerate(sources))[:3]:
         equal(found.row(v), np.flatnonzero(expected[i]))
         equal(found.reaches(v, np.arange(g.num_vertices)), expected[i])
@@ -144,6 +156,21 @@ def test_vertices_that_are_no_sources_have_no_row() -> None:
     for call in (lambda: found.reaches([1, 0], 1), lambda: found.row(0)):
         with pytest.raises(IndexError, match="vertex 0 has no row"):
             call()
+
+
+def test_pieces_of_pairs(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whole sources in each piece, of which some at a time are made; and components of vertices in several words."""
+    monkeypatch.setitem(_closure_pairs._WORDS, "host", 6)
+    monkeypatch.setitem(_closure_pairs._WORDS, "device", 6)
+    ends = np.array([[0, 70, 130, 5, 7, 139], [70, 130, 0, 0, 5, 8]])  # a cycle, and a path to it
+    found = fr.transitive_closure(backend(fr.from_edges(*ends, num_vertices=140, directed=True)))
+    expected = np.nonzero(closed(fr.from_edges(*ends, num_vertices=140, directed=True)))
+    assert check_pairs(found, *expected) == [17]
+    assert check_pairs(found, *expected, size=7) == [6, 7, 4]
+    assert check_pairs(found, *expected, size=1) == [3, 3, 4, 3, 3, 1]
+    for size in (0, 1.5, "many"):
+        with pytest.raises(fr.GraphError, match="size="):
+            found.pairs_in_pieces(size)
 
 
 def test_the_method_is_chosen_by_work() -> None:

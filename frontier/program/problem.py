@@ -293,6 +293,19 @@ class Problem:
         self.fields.update(fields)
         self.workspace.clear()
 
+    def _put(self, name: str, values: NDArray[Any]) -> None:
+        """Let an array of any length be a field made by :func:`array`, without a copy.
+
+        It has the field's dtype, is contiguous, and lies where the graph's arrays do.
+        """
+        held = self.arrays[name]
+        assert self.fields[name].kind == "array"
+        assert values.ndim == 1
+        assert values.dtype == held.dtype
+        assert values.flags.c_contiguous
+        assert isinstance(values, type(held))
+        self.arrays[name] = values
+
     def _make(self, name: str, made: Field, lengths: dict[str, int]) -> None:
         if made.kind == "pile":
             self.piles[name] = Frontier(self.graph, (), made.init)
