@@ -16,7 +16,14 @@ to is tabulated first, so that a word takes eight lookups instead of up to 64 (A
 economical construction of the transitive closure of a directed graph, 1970).
 
 *Squaring*: the union of a row with those of all that it reaches doubles the length of paths, until nothing changes
-(Xiao et al. 2021). Rows are updated in place: whatever else is there already is reached, too, and saves work.
+(Xiao et al. 2021). Rows are updated in place: whatever else is there already is reached, too, and saves work. Words
+are laid out by columns, ``rows[w * n + v]``: word w of all rows, then word w + 1. So the matrix is read in *tiles* of
+64 times 64 bits, which are 64 words one after another, 512 bytes: those of 64 pivots in one column of words. A call
+unites up to 64 words of a tile, as its own word at these pivots says, and goes on to the next 64 pivots. The lanes of a
+warp have 32 rows and one column of words, so all of them read the same tile, which stays in the first-level cache (and
+in that of a processor), and their own words at the pivots side by side. A call stops early when its word is full,
+which on dense graphs is after a few pivots; whether a word changed is reduced to one number, and the squaring in which
+none has is the last.
 """
 
 from __future__ import annotations
@@ -232,12 +239,20 @@ class ByWarshall(fr.Enactor):
     )
 
 
+def full(p, i):
+    """The word of a row that reaches all vertices."""
+    return p.last if i // p.n == p.words - 1 else -1
+
+
 def square(p, i):
     """Let a row take over those of all that it reaches, one word; 1 if that is more."""
     v = i % p.n
     column = i // p.n * p.n
     word = p.rows[i]
+    most = full(p, i)
     for w in range(p.words):
+        if word == most:
+            break
         mask = p.rows[w * p.n + v]
         if mask != 0:
             for b in range(64):

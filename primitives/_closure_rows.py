@@ -195,6 +195,7 @@ def of_vertices(g: Graph, memory: Memory, method: str, schedule: Schedule | None
         }
     else:
         fields["changed"] = fr.scalar("int64")
+        fields["last"] = fr.scalar("int64", (1 << n % 64) - 1 if n % 64 else -1)
     p = fr.Problem(g, **fields)
     every = xp.arange(n)
     cyclic = xp.zeros(n, np.bool_)

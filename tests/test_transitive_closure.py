@@ -109,6 +109,7 @@ def test_special_graphs(backend: Backend, method: str) -> None:
         fr.from_edges([0, 1], [0, 0], num_vertices=3, directed=True),
         fr.path(5),
         fr.from_edges(np.arange(69), np.arange(1, 70), directed=True),  # more than a word, as many levels as vertices
+        fr.from_edges(np.arange(70), (np.arange(70) + 1) % 70, directed=True),  # words that are full
     ):
         if not detection.simulated() or g.num_vertices < 20:
             check(g, backend(g), method)
