@@ -142,6 +142,14 @@ def doubled(p, v, i):
     p.rows[v, i] *= 2
 
 
+def weighed(p, src, edge, weight, i):
+    p.edges[edge, i] = p.rows[src, i] * weight
+
+
+def row_of_edge(p, edge, i):
+    return p.edges[edge, i]
+
+
 def row_of_src(p, src, i):
     return p.rows[src, i]
 
@@ -159,10 +167,15 @@ def rows(g: fr.Graph) -> None:
         least=fr.vertex("int32", shape=4),
         small=fr.vertex("int8", shape=4),
         marks=fr.edge("bool", shape=2),
+        edges=fr.edge("float32", shape=4),
+        total=fr.scalar("float64"),
     )
     steps = (
         fr.Advance(spread, over="vertices"),
         fr.Compute(doubled, over="rows"),
+        fr.Compute(weighed, over="edges"),
+        fr.Reduce(row_of_edge, "sum", into="total", over="edges"),
+        fr.Gather(row_of_edge, "sum", into="sums", over="vertices"),
         fr.Gather(row_of_src, "sum", into="sums", over="vertices"),
         fr.Gather(row_of_dst, "max", into="least", edges="out", over="vertices"),
     )
@@ -271,7 +284,7 @@ RUNS |= {f"raising, {kind}": failing(kind) for kind in ("tuple", "nothing")}
 
 #: Whole examples, of which the loop is the first program that runs.
 EXAMPLES = ("bidirectional_bfs", "boruvka", "cdlp", "hits", "jones_plassmann", "kcore", "luby", "message_passing")
-EXAMPLES += ("random_walks", "scc", "temporal_bfs", "triangles", "two_hop", "widest_path")
+EXAMPLES += ("edge_attention", "random_walks", "scc", "temporal_bfs", "triangles", "two_hop", "widest_path")
 
 
 def example(name: str) -> None:

@@ -46,18 +46,31 @@ def value(p, v, i):
     return p.x[v, i] * (v + 1)
 
 
+def gate(p, src, dst, weight, edge, i):
+    p.seen[edge, i] = (p.seen[edge, i] * weight + p.x[src, i] - p.mine[dst, i] * i) % 101
+
+
+def gated(p, edge, src, i):
+    return p.seen[edge, i] * p.x[src, 1 - i]
+
+
+def worth(p, edge, i):
+    return p.seen[edge, i] * (i + 1)
+
+
 PASS = fr.Loop(
     fr.Gather(message, "sum", into="sum", over="vertices"), fr.Compute(take, over="vertices"),
     fr.Gather(message, "max", into="some", edges="in"), fr.Advance(spread, over="vertices"),
     fr.Advance(before, edges="in", over="vertices"), fr.Compute(each, over="x"),
-    fr.Reduce(value, "sum", into="total", over="x"), times=2,
+    fr.Reduce(value, "sum", into="total", over="x"), fr.Compute(gate, over="seen"),
+    fr.Gather(gated, "max", into="most", over="vertices"), fr.Reduce(worth, "sum", into="worth", over="seen"), times=2,
 )  # fmt: skip
 
 
 def problem(g, width=3):
     n = g.num_vertices
     return fr.Problem(
-        g, k=fr.scalar("int64", width), total=fr.scalar("int64"),
+        g, k=fr.scalar("int64", width), total=fr.scalar("int64"), worth=fr.scalar("int64"),
         x=fr.vertex("int64", np.arange(n * width).reshape(n, width) % 11, shape=width),
         seen=fr.edge("int32", np.arange(2 * g.num_slots).reshape(-1, 2) % 5, shape=2),
         most=fr.vertex("int64", [-1, -2], shape=2),
@@ -69,7 +82,8 @@ def ran(g):
     p = problem(g)
     f = run(PASS, p, fr.Frontier(g, [1, 3, 4]))
     names = ("x", "sum", "some", "added", "least", "mine", "seen", "most")
-    return {name: to_host(getattr(p, name)) for name in names}, (int(p.total), sorted(to_host(f.ids).tolist()))
+    numbers = int(p.total), int(p.worth), sorted(to_host(f.ids).tolist())
+    return {name: to_host(getattr(p, name)) for name in names}, numbers
 
 
 @pytest.fixture
@@ -105,6 +119,16 @@ def test_parts_leave_the_same(there, place, made):
     for name, values in expected.items():
         assert found[name].shape == values.shape
         assert np.array_equal(found[name], values), name
+
+
+@unsimulated
+def test_each_rank_computes_the_values_of_its_own_elements():
+    g = fr.rmat(6, 4, seed=2, weights=(1, 9))
+    with fr.trace() as seen:
+        run(fr.Sequence(fr.Compute(each, over="x"), fr.Compute(gate, over="seen")), problem(g.to("ranks:3")))
+    sizes = [[row.size_in for row in seen.rows if row.step == f"Compute({name})"] for name in ("each", "gate")]
+    assert [sum(each) for each in sizes] == [g.num_vertices, g.num_slots]
+    assert all(len(each) == 3 and max(each) < sum(each) for each in sizes)
 
 
 @unsimulated

@@ -259,7 +259,7 @@ def test_what_runs_over_values(backend):
         p.y[v] = i
 
     for over, said in (
-        ("y", "several values"), ("e", "field of vertices"), ("z", "several values"), ("vertices", "runs over a count"),
+        ("y", "several values"), ("e", "an edge, so write"), ("z", "several values"), ("vertices", "runs over a count"),
         ("total", "no argument 'v' here"), (3, "no argument 'v' here"),
     ):  # fmt: skip
         with pytest.raises(fr.FrontierError, match=said):

@@ -107,8 +107,9 @@ def arguments(fn: Callable[..., Any], place: str) -> tuple[str, ...]:
     fn : function
         The functor.
     place : {"edge", "edge value", "vertex", "count", "value", "element", "common", "scalars", "src", "dst"}
-        Where it is used; ``"value"`` is each value of a field with several, ``"edge value"`` what an edge adds to it,
-        ``"common"`` is Intersect's, ``"src"`` and ``"dst"`` are conditions on that end of an edge.
+        Where it is used; ``"value"`` is each value of a vertex that has several, ``"edge value"`` each of an edge's, or
+        what an edge adds to each of a vertex, ``"common"`` is Intersect's, ``"src"`` and ``"dst"`` are conditions on
+        that end of an edge.
 
     Raises
     ------
@@ -129,13 +130,10 @@ def _arguments(fn: Callable[..., Any], place: str, code: Any, defaults: bool) ->
         if name not in offered:
             there = ", ".join(offered) if offered else "nothing but the problem"
             raise FunctorError(f"{location(fn)}: no argument {name!r} here; there is {there}")
-    if place == "element":
-        kinds = {kind for kind in ("vertex", "edge", "count") if set(names) & set(PLACES[kind])}
-        if len(kinds) > 1 and set(names) != set(PLACES["value"]):
-            raise FunctorError(
-                f"{location(fn)}: {', '.join(names)} mix arguments of a vertex (v), "
-                "of an edge (src, dst, edge, weight) and of a count (i)"
-            )
+    if place == "element" and "v" in names and set(names) & set(EDGE):
+        raise FunctorError(
+            f"{location(fn)}: {', '.join(names)} mix arguments of a vertex (v) and of an edge (src, dst, edge, weight)"
+        )
     check_captures(fn)
     return names
 

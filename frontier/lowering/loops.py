@@ -200,6 +200,10 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
         kind = "vertex" if over == "vertices" else "edge"
         current.kinds = frozenset({kind})
         b.everything_in(current, kind)
+    elif step.row_field:
+        kind = b.layout.kind(step.row_field)
+        current.kinds = frozenset({kind})
+        b.everything_in(current, kind)
     elif over in _piles(b):
         kind = b.pile(str(over))
         current.kinds = frozenset({kind})

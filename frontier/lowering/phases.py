@@ -244,14 +244,12 @@ class Phases(Variables):
         own = (given.get(name, 0) for name in names)
         return Call(made.name, self.problem(instead), WORDS, SLOT, WORKER, WORKERS, *own)
 
-    def width_over(self, over: int | str | None) -> int:
-        """Values that each vertex has in the field of that name; 0 if ``over=`` is a count."""
-        return dict(self.layout.widths).get(over, 0) if isinstance(over, str) else 0
+    def width(self, field: str) -> int:
+        """How many values each vertex or edge has in the field of that name; 0 without one, or if it has one each."""
+        return dict(self.layout.widths).get(field, 0)
 
     def count_over(self, over: int | str | None) -> Value:
-        """Number of calls of a functor of ``i``: what ``over=`` says, the scalar holds, or the field has of values."""
-        if isinstance(over, str) and self.width_over(over):
-            return self.capacity("vertex") * self.width_over(over)
+        """Number of calls of a functor of ``i``: what ``over=`` says, or the scalar holds."""
         if isinstance(over, str):
             return Call("max", cast("int64", self.scalars[over]), cast("int64", 0))
         assert over is not None

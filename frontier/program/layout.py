@@ -78,6 +78,10 @@ class Layout:
         """Dtype of a field, or the kind of elements of a pile."""
         return next(dtype for field, _, dtype in self.fields if field == name)
 
+    def kind(self, name: str) -> str:
+        """Kind of a field."""
+        return next(kind for field, kind, _ in self.fields if field == name)
+
     def seen(self, name: str) -> str:
         """The dtype as which functors see a field in memory: narrow integers are read as int64."""
         dtype, width = self.dtype(name), dict(self.widths).get(name, 0)

@@ -30,12 +30,13 @@ def warn_of_races(step: Step, fn: Callable[..., Any], place: str, found: Effects
     if not found.updates or _one_call(step, p):
         return
     named = {*arguments(fn, place)}
-    own = {"v", "i"} if named & {"v", "i"} else {"edge"}
+    rows = "i" in named and len(named) > 1
+    own = {"edge"} if named & {"src", "dst", "edge", "weight"} else {"v", "i"}
     for name, indices in found.updates.items():
         if {"cas", "exch"} & found.atomics.get(name, set()) or p.fields[name].kind not in ("vertex", "edge", "array"):
             continue
-        # Where every value of a vertex has a call of its own, a field with one value a vertex is nobody's own.
-        mine = own if named != {"v", "i"} or p.fields[name].width else set()
+        # Where every value of an element has a call of its own, a field with one value each is nobody's own.
+        mine = own if not rows or p.fields[name].width else set()
         shared = sorted(index for index in indices if not mine & {*index.split()})
         if shared and not _claims(found, shared):
             part, line = _where(fn, name)

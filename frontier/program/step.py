@@ -16,23 +16,20 @@ from typing import TYPE_CHECKING, Any, Self
 
 from frontier.errors import FrontierError
 from frontier.functors.captures import Captures
-from frontier.functors.functor import arguments
-from frontier.program.frontiers import Frontier
+from frontier.functors.functor import arguments, location
 from frontier.program.order import Order
+from frontier.program.over import Over, check_values, start_of
 
 if TYPE_CHECKING:
     from frontier.memory.placement import Placement
+    from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
     from frontier.program.schedule import Schedule
     from frontier.program.taking import Elements
 
 __all__ = [
-    "Operator", "Over", "Step", "Values", "captures_of", "check_field", "check_weights", "count_over", "frontier_over",
-    "start_of", "walk",
+    "Operator", "Over", "Step", "captures_of", "check_field", "check_weights", "walk",
 ]  # fmt: skip
-
-#: What ``over=`` accepts: "vertices", "edges", a pile, a scalar that holds a vertex or a count, or a count.
-Over = str | int | None
 
 Functor = Callable[..., Any]
 
@@ -42,9 +39,10 @@ class Step:
 
     Parameters
     ----------
-    over : "vertices", "edges", name of a pile, name of a scalar, int, optional
+    over : "vertices", "edges", name of a pile, name of a scalar, name of a field, int, optional
         The step's own frontier, on which it runs instead of the current one, which does not change. A scalar holds a
-        vertex, or for a functor of ``i`` a count. An int is a count.
+        vertex, or for a functor of ``i`` a count. A field has several values a vertex or edge, and the functor takes
+        ``i`` besides that. An int is a count.
     schedule : Schedule, optional
         Overrides choices of the schedule of the surrounding loop or enactor.
     """
@@ -83,6 +81,9 @@ class Step:
     near = "v"
     #: The parameter that is the other end of an edge; empty if it does not walk along edges.
     far = ""
+
+    #: For a copy that is given some elements instead of all: the field over whose values the step runs.
+    rows_given = ""
 
     _key: tuple[Any, ...] | None = None
     #: What its functors took from outside when a run began last, see :mod:`frontier.functors.captures`.
@@ -123,12 +124,29 @@ class Step:
 
     @property
     def counted(self) -> bool:
-        """Whether ``over=`` is a count: a number, or a scalar or all values of a field if the functor takes ``i``."""
+        """Whether ``over=`` is a count: a number, or a scalar if the functor takes ``i`` alone."""
         if isinstance(self.over, int):
             return True
         if not (self.takes_count and isinstance(self.over, str)):
             return False
-        return any("i" in arguments(fn, place) for fn, place in self.functors())
+        return any(arguments(fn, place) == ("i",) for fn, place in self.functors())
+
+    @property
+    def row_field(self) -> str:
+        """The field over all of whose values it runs, as its functor takes ``i`` besides an element; else empty."""
+        if not self.takes_count or isinstance(self.over, int):
+            return ""
+        if not any({"i"} < {*arguments(fn, place)} for fn, place in self.functors()):
+            return ""
+        return self.over or self.rows_given
+
+    def without_over(self) -> Self:
+        """Return a copy without a frontier of its own, which is given some of the elements of that."""
+        made = copy.copy(self)
+        if self.row_field:
+            made.rows_given = self.row_field
+        made.over = None
+        return made
 
     def needs_frontier(self) -> bool:
         """Whether it cannot run without a current frontier."""
@@ -192,13 +210,15 @@ class Step:
 
     def check(self, p: Problem) -> None:
         """Raise FrontierError if this step, or one of its functors, does not fit the problem."""
-        if isinstance(self.over, str):
+        if self.row_field:
+            check_values(self.row_field, self.functors(), p)
+        elif isinstance(self.over, str):
             start_of(p, self.over, self.counted)
         from frontier.functors.rules import check_value
         from frontier.program.functor_checks import check_functor, check_plain, check_width
         from frontier.program.races import warn_of_races
 
-        width = p.fields[self.over].width if isinstance(self.over, str) and self.over in p.fields else 0
+        width = p.fields[self.row_field].width if self.row_field else 0
         for fn in self.combining():
             check_plain(fn, p)
             check_value(fn, type(self).__name__)
@@ -333,67 +353,6 @@ def captures_of(step: Step) -> Captures:
     return made
 
 
-def start_of(p: Problem, over: Over, counted: bool = False) -> tuple[str, str]:
-    """Return what ``over`` names in a problem; with ``counted`` it must be a count.
-
-    Returns
-    -------
-    form : {"all", "pile", "single", "count"}
-    kind : {"vertex", "edge", "count"}
-    """
-    if isinstance(over, int):
-        return "count", "count"
-    if counted:
-        if over in p.fields and p.fields[over].width:
-            if p.fields[over].kind != "vertex":
-                raise FrontierError(f"over={over!r}: several values an edge; a field of vertices is possible")
-            return "count", "count"
-        if over not in p.scalars:
-            raise FrontierError(
-                f"over={over!r}: a functor of i runs over a count, a scalar that holds one, or a field with several "
-                "values a vertex (shape=)"
-            )
-        if p.scalars[over].dtype.kind not in "iu":
-            raise FrontierError(f"over={over!r}: the scalar holds {p.scalars[over].dtype}, not a count")
-        return "count", "count"
-    if over == "vertices":
-        return "all", "vertex"
-    if over == "edges":
-        return "all", "edge"
-    if over in p.piles:
-        return "pile", p.piles[over].kind
-    if over in p.scalars:
-        if p.scalars[over].dtype.kind not in "iu":
-            raise FrontierError(f"over={over!r}: the scalar holds {p.scalars[over].dtype}, not a vertex")
-        return "single", "vertex"
-    raise FrontierError(f"over={over!r}: 'vertices', 'edges', a pile or a scalar of the problem")
-
-
-def frontier_over(p: Problem, over: str) -> Frontier:
-    """Return the frontier that ``over`` names in the current state of the problem."""
-    form, kind = start_of(p, over)
-    if form == "all":
-        return Frontier.all(p.graph, kind)
-    if form == "pile":
-        return p.piles[over]
-    return Frontier(p.graph, [int(p.scalars[over][0])])
-
-
-class Values(int):
-    """Number of all values of a field that has several for each vertex: ``width``."""
-
-    width: int
-
-
-def count_over(p: Problem, over: str) -> int:
-    """Return the count that a scalar holds now; a negative value counts as 0, as in ``range``. Or that of values."""
-    if over in p.scalars:
-        return max(0, int(p.scalars[over][0]))
-    made = Values(p.arrays[over].size)
-    made.width = p.fields[over].width
-    return made
-
-
 def check_field(p: Problem, name: str, kinds: tuple[str, ...], what: str, *, rows: bool = False) -> None:
     """Raise FrontierError unless the problem has this field, of one of these kinds; ``rows`` of several values."""
     made = p.fields.get(name)
@@ -416,7 +375,6 @@ def check_alone(p: Problem, name: str, what: str) -> None:
 def check_weights(p: Problem, step: Step) -> None:
     """Raise GraphError if a functor takes a weight and the graph has none."""
     from frontier.errors import GraphError
-    from frontier.functors.functor import location
     from frontier.program.functor_checks import check_functor
 
     for fn, place in step.functors():

@@ -24,12 +24,13 @@ class Compute(Operator):
 
     Parameters
     ----------
-    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; of ``i``; or of ``v, i``
+    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i``; see ``over`` for both
         Its return value is ignored.
     over : see Step
         May be a count: ``over=1024`` calls a functor of ``i`` for 0..1023; so does ``over="rounds"``, where that scalar
-        holds 1024. (For a functor of ``v`` a scalar holds a vertex.) With the name of a field of vertices with several
-        values (``shape=``) the functor takes ``v, i``, and is called for each value ``p.name[v, i]``.
+        holds 1024. (For a functor of ``v`` a scalar holds a vertex.) With the name of a field with several values
+        (``shape=``) the functor takes ``v, i``, or for a field of edges ``i`` and any of ``src, dst, edge, weight``. It
+        is called for each value, ``p.name[v, i]`` or ``p.name[edge, i]``.
     """
 
     name = "compute"
@@ -49,7 +50,7 @@ class Compute(Operator):
 
     def interpret(self, context: Context, f: Frontier | int) -> Frontier | int:
         """Run on the python backend."""
-        for _ in context.each(self.fn, f):
+        for _ in context.each(self.fn, f, self.row_field):
             pass
         return f
 

@@ -44,12 +44,15 @@ if TYPE_CHECKING:
     from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
-    "appending", "count_hubs", "ending", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
+    "appending", "columns", "count_hubs", "ending", "lower_compute", "lower_filter", "lower_reduce", "lower_split",
     "output", "reduce_by", "total",
 ]  # fmt: skip
 
 #: Fewest and most elements of a chunk: with fewer, dividing the work costs more than it saves.
 LEAST, MOST = 64, 4096
+
+#: Values of an element up to which the compiler knows their number.
+UNROLLED = 4
 
 # ---- kernels ---------------------------------------------------------------------------------------------
 
@@ -89,20 +92,24 @@ def ending(scanned: bool) -> Callable[..., Any]:
     return flush_all
 
 
-def computing(call: Callee, counted: bool = False) -> Callable[..., Any]:
-    """Every element once.
+def computing(call: Callee, counted: bool = False, rows: bool = False) -> Callable[..., Any]:
+    """Every element once; with ``rows`` each of its ``width`` values once.
 
     Worker w begins with piece w, then an idle worker takes the next. So a short frontier stays with one worker, whose
     cache holds what it needs. ``counted``: the elements are the numbers from 0 on.
     """
 
-    def phase(p, C, slot, w, W, everything, queue, total, edges):
+    def phase(p, C, slot, w, W, everything, queue, total, edges, width):
         size = piece(total, W, LEAST, MOST)
         first = w * size
         while first < total:
             for i in range(first, min(first + size, total)):
                 x = i if counted or everything else np.int64(queue[i])
-                call(p, C, slot, x, edges)
+                if rows:
+                    for c in range(width):
+                        call(p, C, slot, x, c, edges)
+                else:
+                    call(p, C, slot, x, edges)
             first = next_piece(C, slot, W, size)
 
     return phase
@@ -155,16 +162,20 @@ def splitting(keep: Callee, scanned: bool) -> Callable[..., Any]:
 
 
 def reducing(
-    value: Callee, add: Callee, identity: float, real: bool, counted: bool = False
+    value: Callee, add: Callee, identity: float, real: bool, counted: bool = False, rows: bool = False
 ) -> Callable[..., Any]:
     """Every worker reduces its share, and leaves the result for the others."""
 
-    def phase(p, C, slot, w, W, everything, queue, total, edges, F):
+    def phase(p, C, slot, w, W, everything, queue, total, edges, width, F):
         first, last = share(total, w, W)
         result = np.float64(identity) if real else np.int64(identity)
         for i in range(first, last):
             x = i if counted or everything else np.int64(queue[i])
-            result = add(C, slot, result, value(p, C, slot, x, edges))
+            if rows:
+                for c in range(width):
+                    result = add(C, slot, result, value(p, C, slot, x, c, edges))
+            else:
+                result = add(C, slot, result, value(p, C, slot, x, edges))
         if real:
             keep_float(F, slot, w, result)
         else:
@@ -234,19 +245,31 @@ def count_hubs(b: Builder, given: dict[str, Value]) -> Call:
     return b.kernel("count_hubs", counting_hubs, given)
 
 
+def columns(b: Builder, field: str) -> Value:
+    """The number of values of each element in a field, as a kernel on the CPU gets it.
+
+    A loop of constant length would be unrolled, and not vectorized then: 16 values took twice the time.
+    """
+    width = b.width(field)
+    return width if width <= UNROLLED else b.input(f"width_{width}", f"number {width}", "values of an element")
+
+
 def lower_compute(step: Compute, b: Builder, current: FrontierState) -> None:
     """A phase that only calls the functor."""
     if step.counted:
         count: dict[str, Value] = {"total": b.count_over(step.over)}
-        call = calling(b, step.fn, "count", count, width=b.width_over(step.over))
+        call = calling(b, step.fn, "count", count)
         b.phase(b.kernel(step.fn.__name__, computing, count, call=call, counted=True), (), "compute", [step.fn])
         return
     b.sparse(current)
 
     def emit(kind: str) -> None:
         given = frontier(b, current, kind)
-        call = calling(b, step.fn, kind, given)
-        b.phase(b.kernel(step.fn.__name__, computing, given, call=call), (), "compute", [step.fn])
+        rows = bool(step.row_field)
+        call = calling(b, step.fn, kind, given, rows=rows)
+        if rows:
+            given["width"] = columns(b, step.row_field)
+        b.phase(b.kernel(step.fn.__name__, computing, given, call=call, rows=rows), (), "compute", [step.fn])
 
     b.for_kinds(current, emit)
 
@@ -310,10 +333,13 @@ def lower_reduce(step: Reduce, b: Builder, current: FrontierState) -> None:
     def emit(kind: str) -> None:
         counted = kind == "count"
         given = {"total": b.count_over(step.over)} if counted else frontier(b, current, kind)
-        value = calling(b, step.fn, kind, given, VALUE, b.width_over(step.over) if counted else 0)
+        rows = bool(step.row_field)
+        value = calling(b, step.fn, kind, given, VALUE, rows)
+        if rows:
+            given["width"] = columns(b, step.row_field)
         if constants["real"]:
             given["F"] = FLOATS
-        made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, **constants)
+        made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, rows=rows, **constants)
         reduce_by(b, made, step.reduction, step.into, f"reduce: {step.op}", step.fn)
 
     if step.counted:

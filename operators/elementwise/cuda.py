@@ -39,14 +39,20 @@ __all__ = [
 # ---- kernels ---------------------------------------------------------------------------------------------
 
 
-def computing(call: Callee, counted: bool = False) -> Callable[..., Any]:
-    """Calls the functor for every element; a thread takes every W-th. ``counted``: elements are the numbers from 0."""
+def computing(call: Callee, counted: bool = False, width: int = 1, rows: bool = False) -> Callable[..., Any]:
+    """Calls the functor for every element; a thread takes every W-th. ``counted``: elements are the numbers from 0.
+
+    With ``rows`` it is called for each of the ``width`` values of an element; neighbouring threads take neighbouring
+    values.
+    """
 
     def phase(p, C, slot, w, W, everything, queue, total, edges):
         i = w
-        while i < total:
-            x = i if counted else element_at(queue, everything, i)
-            call(p, C, slot, x, edges)
+        while i < total * width:
+            if rows:
+                call(p, C, slot, element_at(queue, everything, i // width), i % width, edges)
+            else:
+                call(p, C, slot, i if counted else element_at(queue, everything, i), edges)
             i += W
 
     return phase
@@ -100,17 +106,22 @@ def splitting(keep: Callee, big: bool, mode: int) -> Callable[..., Any]:
 
 
 def reducing(
-    value: Callee, add: Callee, identity: float, real: bool, op: int, join: Callee, counted: bool = False
-) -> Callable[..., Any]:
+    value: Callee, add: Callee, identity: float, real: bool, op: int, join: Callee, counted: bool = False,
+    width: int = 1, rows: bool = False,
+) -> Callable[..., Any]:  # fmt: skip
     """Every block reduces its share, and keeps the result where all blocks can read it."""
     keep = keeping(op, join, real)
 
     def phase(p, C, slot, w, W, everything, queue, total, edges, F):
         result = np.float64(identity) if real else np.int64(identity)
         i = w
-        while i < total:
-            x = i if counted else element_at(queue, everything, i)
-            result = add(C, slot, result, value(p, C, slot, x, edges))
+        while i < total * width:
+            if rows:
+                x = element_at(queue, everything, i // width)
+                result = add(C, slot, result, value(p, C, slot, x, i % width, edges))
+            else:
+                x = i if counted else element_at(queue, everything, i)
+                result = add(C, slot, result, value(p, C, slot, x, edges))
             i += W
         keep(C, F, slot, result)
 
@@ -179,19 +190,25 @@ def count_hubs(b: CudaProgram, given: dict[str, Value]) -> Call:
     return b.kernel("count_hubs", counting_hubs, given)
 
 
+def columns(b: CudaProgram, field: str) -> dict[str, Constant]:
+    """Constants of a step over the values of a field; of other steps, where it has no name."""
+    return {"width": b.width(field) or 1, "rows": bool(field)}
+
+
 def lower_compute(step: Compute, b: CudaProgram, current: FrontierState) -> None:
     """Add a phase that only calls the functor."""
     if step.counted:
         count: dict[str, Value] = {"total": b.count_over(step.over)}
-        call = calling(b, step.fn, "count", count, width=b.width_over(step.over))
+        call = calling(b, step.fn, "count", count)
         b.phase(b.kernel(step.fn.__name__, computing, count, call=call, counted=True), (), "compute", [step.fn])
         return
     b.sparse(current)
 
     def emit(kind: str) -> None:
         given = frontier(b, current, kind)
-        call = calling(b, step.fn, kind, given)
-        b.phase(b.kernel(step.fn.__name__, computing, given, call=call), (), "compute", [step.fn])
+        call = calling(b, step.fn, kind, given, rows=bool(step.row_field))
+        made = b.kernel(step.fn.__name__, computing, given, call=call, **columns(b, step.row_field))
+        b.phase(made, (), "compute", [step.fn])
 
     b.for_kinds(current, emit)
 
@@ -241,10 +258,11 @@ def lower_reduce(step: Reduce, b: CudaProgram, current: FrontierState) -> None:
     def emit(kind: str) -> None:
         counted = kind == "count"
         given = {"total": b.count_over(step.over)} if counted else frontier(b, current, kind)
-        value = calling(b, step.fn, kind, given, VALUE, b.width_over(step.over) if counted else 0)
+        more = columns(b, step.row_field) | constants
+        value = calling(b, step.fn, kind, given, VALUE, bool(step.row_field))
         if constants["real"]:
             given["F"] = FLOATS
-        made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, **constants)
+        made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, **more)
         reduce_by(b, made, step.reduction, step.into, f"reduce: {step.op}", step.fn, constants)
 
     if step.counted:

@@ -26,14 +26,14 @@ class Reduce(Operator):
 
     Parameters
     ----------
-    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i`` -> number
+    fn : function of the problem and ``v``; of ``src, dst, edge, weight``; or of ``i`` (or both, see over) -> number
         Called exactly once for each element; it may also write to fields.
     op : {"sum", "min", "max", "any", "all", "or"}, or the name of a registered reduction
         Float values accumulate in float64, integers in int64.
     into : str
         Name of the scalar. An empty frontier gives the identity of the operation.
     over : see Step
-        May be a count, or a scalar that holds one, as in Compute.
+        May be a count, a scalar that holds one, or a field with several values, as in Compute.
     """
 
     name = "reduce"
@@ -78,7 +78,7 @@ class Reduce(Operator):
         scalar = context.problem.scalars[self.into]
         made = self.reduction
         combine = combination(made, scalar.dtype, context.plain)
-        result = reduced(made, context.each(self.fn, f), scalar.dtype, location(self.fn), combine)
+        result = reduced(made, context.each(self.fn, f, self.row_field), scalar.dtype, location(self.fn), combine)
         scalar[0] = stored(f"p.{self.into}", result, scalar.dtype)
         return f
 
@@ -90,6 +90,7 @@ class Reduce(Operator):
         if self.op == "sum" and isinstance(number, int) and not builder.layout.dtype(self.into).startswith("float"):
             # Counting takes no sweep: a frontier knows its size.
             count = builder.count_over(self.over) if self.counted else builder.size(current)
-            builder.add(builder.assign(self.into, expression(count) * int(number)))
+            columns = builder.width(self.row_field) if self.row_field else 1
+            builder.add(builder.assign(self.into, expression(count) * (columns * int(number))))
             return
         kernels(builder, "elementwise").lower_reduce(self, builder, current)

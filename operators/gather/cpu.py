@@ -15,7 +15,7 @@ from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee
 from frontier.lowering.variables import WORKER, pointer
 from frontier.operators.advance.edges import walked
-from frontier.operators.elementwise.cpu import LEAST, MOST
+from frontier.operators.elementwise.cpu import LEAST, MOST, columns
 from frontier.operators.gather.cpu_mode import counting
 from frontier.operators.gather.phases import gathering_edges
 from frontier.operators.shared.phases import frontier, nearer
@@ -30,10 +30,6 @@ if TYPE_CHECKING:
     from frontier.operators.gather import Gather
 
 __all__ = ["lower"]
-
-
-#: Values a vertex up to which the compiler knows their number.
-UNROLLED = 4
 
 
 def gathering(
@@ -156,10 +152,9 @@ def lower(step: Gather, b: Builder, current: FrontierState) -> None:
         given["table"] = pointer("int64", first + WORKER * (16 * size))
     elif step.rows:
         factory = gathering_rows
-        width = b.width_over(step.into)
+        width = b.width(step.into)
         each = -(-width // LINE) * LINE  # whole lines of the cache, which no other worker writes
-        # A loop of constant length would be unrolled, and not vectorized then: 16 values took twice the time.
-        given["width"] = width if width <= UNROLLED else b.input(f"width_{width}", f"number {width}", "values a vertex")
+        given["width"] = columns(b, step.into)
         first = b.input(f"row_{each}", f"row {each}", "values of each worker's vertex")
         given["row"] = pointer("float64" if constants["real"] else "int64", first + WORKER * (8 * each))
     elif step.reduction is not None:

@@ -131,7 +131,7 @@ class _Rows:
 
     def __init__(self, step: Gather, b: CudaProgram) -> None:
         self.lists, edges = gathering_edges(step, b)
-        self._add, self._real, self._width = edges["add"], bool(edges["real"]), b.width_over(step.into)
+        self._add, self._real, self._width = edges["add"], bool(edges["real"]), b.width(step.into)
         self._store = Made(storing_rows, {"width": self._width, "flag": edges.pop("flag")})
         self._walk = Made(walking_rows, edges)
         self._b, self._name = b, step.fn.__name__

@@ -46,28 +46,28 @@ def identity_of(op: str, dtype: str) -> Expr:
 
 
 def calling(
-    b: Builder, fn: Functor, kind: str, given: dict[str, Value], wants: str = "", width: int = 0
+    b: Builder, fn: Functor, kind: str, given: dict[str, Value], wants: str = "", rows: bool = False
 ) -> Made:
     """Return a function that calls a functor for an element ``x``; adds the parameter ``edges`` if it needs it.
 
-    ``wants`` is :data:`VALUE` for steps that go on with the value. With a ``width`` the elements are the values of a
-    field that has so many for each vertex.
+    ``wants`` is :data:`VALUE` for steps that go on with the value. With ``rows`` each element has several values, and
+    the function takes the number of one after the element.
     """
-    if width:
-        return Made(of_value, {"functor": b.calling(fn, "value", ("v", "i"), wants), "width": width})
+    if rows and kind == "vertex":
+        return Made(of_value, {"functor": b.calling(fn, "value", ("v", "i"), wants)})
     if kind != "edge":
         return Made(of_one, {"functor": b.calling(fn, kind, ("v",) if kind == "vertex" else ("i",), wants)})
-    names = arguments(fn, kind)
+    place = "edge value" if rows else "edge"
+    names = arguments(fn, place)
     given["edges"] = Call(
         "Edges",
         b.sources() if "src" in names else 0,
         b.lists("out")[1] if "dst" in names else 0,
         b.weights() if "weight" in names else 0,
     )
-    functor = b.calling(fn, kind, ("src", "dst", "edge", "weight"), wants)
-    return Made(
-        of_edge, {"functor": functor, "src": "src" in names, "dst": "dst" in names, "weight": "weight" in names}
-    )
+    functor = b.calling(fn, place, ("src", "dst", "edge", "weight", *(("i",) if rows else ())), wants)
+    named = {name: name in names for name in ("src", "dst", "weight")}
+    return Made(of_edge_value if rows else of_edge, {"functor": functor, **named})
 
 
 def of_one(functor: Callee) -> Callable[..., Any]:
@@ -79,11 +79,11 @@ def of_one(functor: Callee) -> Callable[..., Any]:
     return call
 
 
-def of_value(functor: Callee, width: int) -> Callable[..., Any]:
+def of_value(functor: Callee) -> Callable[..., Any]:
     """Return a function that calls a functor of a vertex and of the number of one of its values."""
 
-    def call(p, C, slot, x, edges):
-        return functor(p, C, slot, x // width, x % width)
+    def call(p, C, slot, x, c, edges):
+        return functor(p, C, slot, x, c)
 
     return call
 
@@ -96,6 +96,18 @@ def of_edge(functor: Callee, src: bool, dst: bool, weight: bool) -> Callable[...
         target = np.int64(edges.targets[x]) if dst else 0
         value = edges.weights[x] if weight else 0
         return functor(p, C, slot, source, target, x, value)
+
+    return call
+
+
+def of_edge_value(functor: Callee, src: bool, dst: bool, weight: bool) -> Callable[..., Any]:
+    """The same for a functor of an edge and of the number of one of its values."""
+
+    def call(p, C, slot, x, c, edges):
+        source = np.int64(edges.sources[x]) if src else 0
+        target = np.int64(edges.targets[x]) if dst else 0
+        value = edges.weights[x] if weight else 0
+        return functor(p, C, slot, source, target, x, value, c)
 
     return call
 

@@ -5,7 +5,6 @@ What is not an element's business, such as conditions and scalars, the host deci
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,8 +68,7 @@ def alone(step: Any, way: str) -> Any:
     kept = step.__dict__.setdefault("_ways", {})
     made = kept.get(way)
     if made is None:
-        made = kept[way] = copy.copy(step)
-        made.over = None
+        made = kept[way] = step.without_over()
         made.schedule = (Schedule() if step.schedule is None else step.schedule).replace(direction=way)
         for name in ("_builds", "_code", "_ways", "_touches"):
             made.__dict__.pop(name, None)

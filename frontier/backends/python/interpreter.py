@@ -21,7 +21,8 @@ from frontier.functors.functor import arguments, location
 from frontier.memory.disk import reading
 from frontier.program.frontiers import Frontier
 from frontier.program.loop import Loop, Sequence
-from frontier.program.step import Operator, Values, count_over, frontier_over
+from frontier.program.over import count_over, frontier_over
+from frontier.program.step import Operator
 
 if TYPE_CHECKING:
     from frontier.program.order import Order
@@ -100,21 +101,25 @@ class Context:
             ends["weight"] = np.int64(weight) if weight.dtype.kind in "iu" else weight
         return ends
 
-    def each(self, fn: Functor, f: Frontier | int | None) -> Iterator[Any]:
-        """Call a functor for every element: its values one after another."""
+    def each(self, fn: Functor, f: Frontier | int | None, values: str = "") -> Iterator[Any]:
+        """Call a functor for every element: its values one after another.
+
+        With the name of a field in ``values``, once for each of an element's values there.
+        """
         if f is None:
             raise FrontierError(f"{location(fn)} needs a frontier to run on, or over=")
-        kind = f.kind if isinstance(f, Frontier) else "value" if isinstance(f, Values) else "count"
-        call = self.functor(fn, arguments(fn, kind))
-        if isinstance(f, Values):
-            pairs = ((v, i) for v in range(f // f.width) for i in range(f.width))
-            elements: Iterator[dict[str, Any]] = ({"v": np.int64(v), "i": np.int64(i)} for v, i in pairs)
-        elif isinstance(f, int):
-            elements = ({"i": np.int64(i)} for i in range(f))
+        kind = f.kind if isinstance(f, Frontier) else "count"
+        place = kind if not values else "value" if kind == "vertex" else "edge value"
+        call = self.functor(fn, arguments(fn, place))
+        if isinstance(f, int):
+            elements: Iterator[dict[str, Any]] = ({"i": np.int64(i)} for i in range(f))
         elif kind == "vertex":
             elements = ({"v": np.int64(v)} for v in f.ids.tolist())
         else:
             elements = (self.edge(slot) for slot in f.ids.tolist())
+        if values:
+            columns = [np.int64(i) for i in range(self.problem.fields[values].width)]
+            elements = ({**element, "i": i} for element in elements for i in columns)
         for element in elements:
             yield call(element)
 
@@ -134,7 +139,8 @@ class Context:
             return (yield from self._steps(step.steps, f))
         own: Any = f if step.over is None else step.over
         if isinstance(own, str):
-            own = count_over(self.problem, own) if step.counted else frontier_over(self.problem, own)
+            p = self.problem
+            own = count_over(p, own) if step.counted else frontier_over(p, own, step.row_field)
         assert isinstance(step, Operator)
         after = self._one(step, own)
         return f if isinstance(own, int) else after

@@ -7,7 +7,6 @@ steps (Set, Swap, Take, Scan, counts) are run by every part as a whole, with all
 
 from __future__ import annotations
 
-import copy
 import time
 import zlib
 from contextlib import contextmanager, nullcontext
@@ -227,9 +226,7 @@ def _alone(step: Any) -> Any:
         return step
     made = step.__dict__.get("_alone")
     if made is None:
-        made = copy.copy(step)
-        made.over = None
-        step.__dict__["_alone"] = made
+        made = step.__dict__["_alone"] = step.without_over()
     return made
 
 
