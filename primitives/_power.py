@@ -45,9 +45,9 @@ def converged(p):
     return p.change < p.tolerance
 
 
-def iterations(*steps: Step) -> fr.Loop:
+def iterations(*steps: Step, times: str = "limit") -> fr.Loop:
     """Repeat steps on all vertices, of which the last one sums up the changes, until these are few enough."""
-    return fr.Loop(*steps, over="vertices", until=converged, times="limit", count="iterations")
+    return fr.Loop(*steps, over="vertices", until=converged, times=times, count="iterations")
 
 
 def check_weighted(g: fr.Graph, who: str, weighted: bool) -> None:

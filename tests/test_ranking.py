@@ -16,6 +16,7 @@ from strategies import random_graphs
 import frontier as fr
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
+from frontier.primitives import eigenvector
 
 FEW = 3 if detection.simulated() else 12
 LOOSE = 1e-4 if detection.simulated() else 1e-11
@@ -74,8 +75,11 @@ def test_hits_are_consistent(backend: Backend) -> None:
 # ---- eigenvector and Katz centrality ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("large", [False, True])
 @pytest.mark.parametrize("weighted", [False, True])
-def test_eigenvectors(backend: Backend, weighted: bool) -> None:
+def test_eigenvectors(backend: Backend, weighted: bool, large: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With rounded iterations first too, as on ``large`` graphs: results are as exact."""
+    monkeypatch.setattr(eigenvector, "LARGE", 1 if large else 1 << 40)
     for seed in range(FEW):
         g = dense(seed, seed % 3 > 0)
         values, vectors = np.linalg.eig(matrix(g, weighted).T)
@@ -113,6 +117,36 @@ def test_graphs_that_converge_slowly() -> None:
 
 def test_iterations_of_graphs_that_converge_fast() -> None:
     assert fr.eigenvector_centrality(fr.rmat(10, 16, seed=1)).iterations == 22
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rounded_iterations_count(backend: Backend, weighted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are at most half of those allowed, there are few more in all, and none without a tolerance."""
+    g = dense(1, directed=False)
+    exact = fr.eigenvector_centrality(backend(g), tolerance=LOOSE, weighted=weighted)
+    three = fr.eigenvector_centrality(backend(g), tolerance=0, max_iterations=3, weighted=weighted)
+    monkeypatch.setattr(eigenvector, "LARGE", 1)
+    large = fr.eigenvector_centrality(backend(g), tolerance=LOOSE, weighted=weighted)
+    assert exact.iterations <= large.iterations <= exact.iterations + 3
+    assert large.error < LOOSE
+    again = fr.eigenvector_centrality(backend(g), tolerance=0, max_iterations=3, weighted=weighted)
+    equal(again.centrality, three.centrality)
+    assert again.iterations == 3
+    for limit in (1, 2, 5):
+        with pytest.raises(fr.NotConvergedError) as caught:
+            fr.eigenvector_centrality(backend(g), tolerance=1e-14, max_iterations=limit, weighted=weighted)
+        assert caught.value.result.iterations == limit
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_large_graphs_get_exact_eigenvectors(directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    g = fr.rmat(12, 8, seed=1, directed=directed)
+    expected = fr.eigenvector_centrality(g, tolerance=1e-13)
+    monkeypatch.setattr(eigenvector, "LARGE", 1)
+    for tolerance in (1e-4, 1e-9, 1e-12):
+        found = fr.eigenvector_centrality(g, tolerance=tolerance)
+        assert np.abs(found.centrality - expected.centrality).sum() < 2 * tolerance
+        assert found.iterations <= expected.iterations
 
 
 def test_no_eigenvector_without_cycles(backend: Backend) -> None:
