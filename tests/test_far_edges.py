@@ -17,8 +17,8 @@ from frontier.backends import windows
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.limits import parsed
-from frontier.operators.advance.cuda import balance
 from frontier.operators.advance.heads import heads
+from frontier.operators.shared import cuda_far
 from frontier.primitives import _communities, leiden
 from frontier.program import execution
 
@@ -191,6 +191,58 @@ def test_the_best_edges_of_hubs(cuda: Backend) -> None:
             equal(values, expected[name])
 
 
+@pytest.mark.parametrize("streams", [True, False])
+def test_gathers_of_parts(
+    far: Callable[[fr.Graph], fr.Graph], monkeypatch: pytest.MonkeyPatch, streams: bool
+) -> None:
+    """Windows come where lists cost more in place, and only those with elements; else lists are read in order."""
+    monkeypatch.setattr(cuda_far, "MANY", 2)
+    monkeypatch.setattr(cuda_far, "SINGLE", 2**40 if streams else -(2**40))
+    steps = [
+        fr.Gather(nearest, "sum", into="total"),
+        fr.Gather(rank, "argmin", into="least", edges="out"),
+        fr.Gather(odd, "mode", into="most"),
+    ]
+    g = fr.rmat(5 if SIMULATED else 11, 4, seed=3, weights=(1, 9), directed=True)
+    there, n = far(g), g.num_vertices
+    read = {}
+    for some in (range(n - 2, 0, -2), range(n - 5, n), [3, 2]):
+        found = []
+        for each in (there, g):
+            p = fr.Problem(each, **{name: fr.vertex("int64", 7) for name in ("total", "least", "most")})
+            with fr.trace() as t:
+                for step in steps[: 2 if SIMULATED else None]:
+                    f = execution.run(step, p, fr.Frontier(each, some))
+                    equal(np.sort(to_host(f.ids)), np.sort(some))
+            found.append([to_host(array) for array in p.arrays.values()])
+            if each is there:
+                read[len(some)] = t.rows[0].read
+                assert t.rows[0].balance == ("stream" if streams and len(some) > 2 else "")
+        for mine, its in zip(*found, strict=True):
+            equal(mine, its)
+    assert 0 < read[5] < read[len(range(n - 2, 0, -2))]
+
+
+def test_the_estimate_chooses_between_windows_and_lists(cuda: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many short lists cost more than all windows, and few do not; nor do long ones, whose lines are read in order."""
+    monkeypatch.setattr(cuda_far, "MANY", 2)
+    step = fr.Gather(odd, "sum", into="total", edges="out")
+    short, long = fr.path(200), fr.complete(40)
+    for g, some, expected in (
+        (short, range(150), "stream"),
+        (short, [7, 90, 30], "stream"),  # of 1.6 kB, three lists are three lines and three places
+        (long, [7, 20, 30], "thread"),
+        (long, range(39), "stream"),
+    ):
+        there = g.to(cuda.name, edges="host")
+        p = fr.Problem(there, total=fr.vertex("int64"))
+        with fr.trace() as t:
+            execution.run(step, p, fr.Frontier(there, some))
+        assert t.rows[0].balance == expected
+        slots = g.num_slots if expected == "stream" else t.rows[0].edges
+        assert t.rows[0].read == 4 * slots
+
+
 def visited(p, src, dst):  # type: ignore[no-untyped-def]
     fr.atomic_add(p.visits, dst, 1)
     return True
@@ -227,7 +279,7 @@ def test_large_frontiers_are_put_in_order(
     far: Callable[[fr.Graph], fr.Graph], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also those of edges, and along in-edges; what comes out is the same."""
-    monkeypatch.setattr(balance, "MANY", 2)
+    monkeypatch.setattr(cuda_far, "MANY", 2)
     push = fr.Schedule(direction="push")
     for g in (*random_graphs(2, seed=8, min_vertices=20, max_vertices=40, directed=True), fr.grid(5, 5)):
         there = far(g)

@@ -261,6 +261,13 @@ def summing(dtype: str) -> Callable[[fr.Graph], Any]:
     return lambda g: execution.run(step, fr.Problem(g, sum=fr.vertex(dtype, combine="sum")))
 
 
+def parts(g: fr.Graph) -> Any:
+    """A loop that gathers for fewer vertices in each pass."""
+    loop = fr.Loop(fr.Gather(far, "sum", into="sum"), fr.Gather(upward, "mode", into="most"), fr.Filter(thirds))
+    p = fr.Problem(g, value=fr.vertex("float32"), sum=fr.vertex("float32"), most=fr.vertex("int64"))
+    return execution.run(loop, p, fr.Frontier(g, range(g.num_vertices)))
+
+
 def failing(kind: str) -> Callable[[fr.Graph], Any]:
     """Some steps with functors that raise."""
     names = ("reduce value", "set value") if kind == "nothing" else ("where", "split", "gather value", "until")
@@ -296,10 +303,12 @@ RUNS |= {f"{name}.py": lambda _, name=name: example(name) for name in EXAMPLES}
 #: Programs with phases of their own where the edges lie in the host's memory.
 FAR = "with edges on the host"
 RUNS |= {f"{name} {FAR}": RUNS[name] for name in ("bfs", "pagerank", "words", "operators")}
+RUNS[f"gathers of parts {FAR}"] = parts
 
 #: Programs that several GPUs share, each of which brings the lists of its own vertices.
 SHARED = "on two GPUs"
 RUNS |= {f"{name} {FAR} {SHARED}": RUNS[name] for name in ("bfs", "pagerank", "core numbers")}
+RUNS[f"gathers of parts {FAR} {SHARED}"] = parts
 RUNS |= {f"sums of {dtype} {SHARED}": summing(dtype) for dtype in ("int32", "uint64", "float32")}
 
 #: Programs that read compressed lists.
@@ -309,7 +318,7 @@ RUNS |= {f"{name}, {PACKED}": RUNS[name] for name in ("functors", "bfs", "operat
 #: Every program for one architecture; two that together use nearly everything for the others. The narrow build differs
 #: in how edges are handed out: functors and reductions of users are compiled in the full one.
 BUILDS = ("full", "narrow")
-NARROW = ("bfs", "betweenness", "operators", "pagerank", "raising, tuple", "sssp, buckets", "words")
+NARROW = ("bfs", "betweenness", "operators", "pagerank", "raising, tuple", "sssp, buckets", "words", "gathers of parts")
 NARROW += tuple(name for name in RUNS if (FAR in name or PACKED in name) and name.startswith(NARROW))
 NARROW = tuple(name for name in NARROW if SHARED not in name)
 CASES = [(name, build, (8, 0)) for name in RUNS for build in BUILDS if build == "full" or name in NARROW]

@@ -15,10 +15,10 @@ LEFT = 6
 #: Reasons other than exceptions: a functor returned nothing where a number was expected; a check has failed.
 NOTHING, OUTSIDE, OVERFLOW = 1, 2, 3
 
-#: Words of a row of a trace: step, pass, direction, in, out, edges, nanoseconds, form.
+#: Words of a row of a trace: step, pass, direction, in, out, edges, nanoseconds, brought.
 ROW = 8
-#: Words of a step's sums, before the rows: calls, edges, nanoseconds.
-SUMS = 3
+#: Words of a step's sums, before the rows: calls, edges, nanoseconds, brought.
+SUMS = 4
 
 #: Locks of fields that change together; a place in the fields has that of its last bits.
 LOCKS = 4096

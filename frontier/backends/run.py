@@ -416,27 +416,27 @@ class LoopExecution:
         return 0
 
     def _note_read(self, ring: Any) -> Any:
-        """Add up the bytes that were read from elsewhere; the sums of all steps: calls, edges and nanoseconds."""
+        """Add up the bytes that were read from elsewhere; the sums of all steps, as in the ring."""
         sums = ring[1 : 1 + codes.SUMS * len(self._program.steps)].reshape(-1, codes.SUMS)
-        self.read += round(int(sums[:, 1].sum()) * self._far_bytes())
+        self.read += round(int(sums[:, [1, 3]].sum()) * self._far_bytes())
         return sums
 
     def _end_trace(self, kept: Any) -> None:
         names = self._program.steps
         ring = to_host(kept)
         sums = self._note_read(ring)
-        for name, (calls, edges, nanoseconds) in zip(names, sums.tolist(), strict=True):
+        for name, (calls, edges, nanoseconds, _) in zip(names, sums.tolist(), strict=True):
             if calls:
                 tracing.add_totals(name, calls, edges, nanoseconds / 1e9)
         rows = ring[1 + codes.SUMS * len(names) :].reshape(-1, codes.ROW)
         written, far = int(ring[0]), self._far_bytes()
         tracing.add_lost(max(0, written - ROWS))
         for i in range(max(0, written - ROWS), written):
-            step, number, direction, before, after, edges, took, _ = rows[i % ROWS].tolist()
+            step, number, direction, before, after, edges, took, brought = rows[i % ROWS].tolist()
             way, balance = HOW[direction]
             tracing.add_row(
                 number=number, step=names[step], direction=way, balance=balance, size_in=before,
                 size_out=after, edges=edges, seconds=took / 1e9, backend=self.backend,
-                read=round(edges * far) if way else 0,
+                read=round((edges + brought) * far) if way else 0,
             )  # fmt: skip
         kept[:] = 0

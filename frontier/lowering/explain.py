@@ -38,7 +38,7 @@ from frontier.lowering.ir import (
 )
 from frontier.lowering.loops import Program
 from frontier.lowering.touched import called, read_by, touched
-from frontier.lowering.variables import BEFORE, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, SLOT, T
+from frontier.lowering.variables import BEFORE, BROUGHT, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, SLOT, T
 from frontier.lowering.words import Words
 from frontier.program.order import display_name
 
@@ -67,7 +67,7 @@ _KINDS = {
 WIDTH = 110
 
 #: Variables that are bookkeeping in every program.
-_HIDDEN = {BEFORE, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, T}
+_HIDDEN = {BEFORE, BROUGHT, BUDGET, DIRECTION, EPOCH, NOW, PASSES, SEEN, T}
 
 
 def explained(program: Program) -> str:

@@ -76,6 +76,8 @@ class FrontierState:
         Kinds of elements that it may hold here: usually one.
     dense : bool
         Whether a pull in its scope may leave it as a bitmap.
+    whole : bool
+        Whether it is everything throughout.
     few : bool
         Whether it only ever holds one vertex, and needs no queues as long as the graph has vertices.
     record : str
@@ -96,6 +98,7 @@ class FrontierState:
     kinds: frozenset[str] = frozenset()
     dense: bool = False
     few: bool = False
+    whole: bool = False
     record: str = ""
     places: dict[tuple[bool, int], int] = field(default_factory=dict)
 

@@ -25,6 +25,7 @@ from frontier.lowering.ir import (
 )
 from frontier.lowering.variables import (
     BEFORE,
+    BROUGHT,
     BUDGET,
     DIRECTION,
     NOW,
@@ -162,6 +163,7 @@ def _traced(b: Program, step: Step, current: FrontierState) -> None:
         b.set(BEFORE, size())
         b.set(DIRECTION, 0)
         b.set(SEEN, 0)
+        b.set(BROUGHT, 0)
         assert isinstance(step, Operator)
         b.begin_step(step, current)
         step.lower(b, current)
@@ -169,7 +171,7 @@ def _traced(b: Program, step: Step, current: FrontierState) -> None:
             b.exchange(step, current)
         row = Call(
             "trace_row", pointer("int64", RING), b.number_of_steps, ROWS, number, PASSES, DIRECTION, BEFORE, size(),
-            SEEN, NOW,
+            SEEN, BROUGHT, NOW,
         )  # fmt: skip
         b.add(Branch(both(TRACING, equal(WORKER, 0)), [Assign(NOW, row)]))
 
@@ -199,6 +201,7 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
     elif over in ("vertices", "edges"):
         kind = "vertex" if over == "vertices" else "edge"
         current.kinds = frozenset({kind})
+        current.whole = not step.inner() or all(map(_keeps_frontier, step.inner()))
         b.everything_in(current, kind)
     elif step.row_field:
         kind = b.layout.kind(step.row_field)
@@ -215,6 +218,15 @@ def _scope(b: Program, step: Step, schedule: ResolvedSchedule) -> FrontierState:
         current.few = step.once_each  # what begins with one vertex does not grow
         _single(b, current, str(over))
     return current
+
+
+def _keeps_frontier(step: Step) -> bool:
+    """Whether a step leaves the current frontier as it is."""
+    if step.own:
+        return True
+    if isinstance(step, Loop) and not step.unfed and (step.take is not None or step.replay is not None):
+        return False
+    return all(map(_keeps_frontier, step.inner())) if step.inner() else step.passes_through
 
 
 def _single(b: Program, current: FrontierState, scalar: str) -> None:

@@ -12,15 +12,16 @@ from frontier.program.layout import Layout
 from frontier.program.order import display_name
 
 __all__ = [
-    "ALWAYS", "BEFORE", "BUDGET", "CODE", "CONTROL", "DETAIL", "DIRECTION", "EPOCH", "FLOATS", "NOW", "PASSES", "PC",
-    "RING", "ROWS", "SEEN", "SLOT", "STOP", "TRACING", "WORDS", "WORKER", "WORKERS", "T", "Variables", "pointer",
+    "ALWAYS", "BEFORE", "BROUGHT", "BUDGET", "CODE", "CONTROL", "DETAIL", "DIRECTION", "EPOCH", "FLOATS", "NOW",
+    "PASSES", "PC", "RING", "ROWS", "SEEN", "SLOT", "STOP", "TRACING", "WORDS", "WORKER", "WORKERS", "T", "Variables",
+    "pointer",
 ]  # fmt: skip
 
 #: First words of the table through which host and loop function talk; inputs and state follow.
 CONTROL = ("counters", "budget", "nanoseconds", "single", "tracing", "ring", "rows", "code", "detail")
 
 #: State of every loop function, besides what its steps keep.
-ALWAYS = ("pc", "t", "arrivals", "passes", "before", "direction", "seen", "epoch")
+ALWAYS = ("pc", "t", "arrivals", "passes", "before", "direction", "seen", "brought", "epoch")
 
 #: Which worker this is, and how many there are; the counters as integers and as floats; the present phase's.
 WORKER, WORKERS, WORDS, FLOATS, SLOT = Var("w"), Var("W"), Var("C"), Var("F"), Var("slot")
@@ -28,15 +29,16 @@ WORKER, WORKERS, WORDS, FLOATS, SLOT = Var("w"), Var("W"), Var("C"), Var("F"), V
 T, STOP, CODE, DETAIL, BUDGET, PASSES = (Var(name) for name in ("t", "stop", "code", "detail", "budget", "passes"))
 #: Which block is next.
 PC = Var("pc")
-#: Of the step at hand, for the trace: its frontier before, how it walked edges, how many.
-BEFORE, DIRECTION, SEEN, NOW = (Var(name) for name in ("before", "direction", "seen", "now"))
+#: Of the step at hand, for the trace: its frontier before, how it walked edges, how many; and how many more than these
+#: windows have brought from elsewhere.
+BEFORE, DIRECTION, SEEN, BROUGHT, NOW = (Var(name) for name in ("before", "direction", "seen", "brought", "now"))
 TRACING, RING, ROWS = Var("tracing", "bool"), Var("ring"), Var("rows")
 #: The number that means "in this phase" in the array of stamps.
 EPOCH = Var("epoch")
 
 _FIXED = {
     each.name: each
-    for each in (PC, T, PASSES, BEFORE, DIRECTION, SEEN, EPOCH, BUDGET, TRACING, RING, ROWS, CODE, DETAIL)
+    for each in (PC, T, PASSES, BEFORE, DIRECTION, SEEN, BROUGHT, EPOCH, BUDGET, TRACING, RING, ROWS, CODE, DETAIL)
 }
 
 

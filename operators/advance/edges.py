@@ -5,36 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from frontier.functors.functor import arguments
-from frontier.lowering.frontier_state import ALL, BITS, HOW, form
-from frontier.lowering.ir import Assign, Const, Counter, Expr, Node, Value, expression
-from frontier.lowering.variables import DIRECTION, SEEN, pointer
+from frontier.lowering.frontier_state import BITS, HOW, form
+from frontier.lowering.ir import Assign, Const, Counter, Expr, Node, expression
+from frontier.lowering.variables import DIRECTION, SEEN
 
 if TYPE_CHECKING:
     from frontier.lowering.builder import Builder
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
-__all__ = ["make_bitmap", "needs_edges", "pulled", "pulling", "pushing", "walked"]
+__all__ = ["needs_edges", "pulled", "pulling", "pushing", "walked"]
 
 
 def needs_edges(step: Advance, b: Builder) -> bool:
     """Whether the out-edge slots of in-edges are needed."""
     names = arguments(step.fn, "edge")
     return step.edges == "out" and ("edge" in names or ("weight" in names and not b.layout.mirrored))
-
-
-def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> None:
-    """Make the frontier's bitmap of words of a dtype, unless it is one already or everything."""
-    if b.shares:
-        b.shared_bitmap(current, word)
-        return
-    with b.when(b.other_than(current, BITS, ALL)):
-        n = b.capacity("vertex")
-        b.set(current.bits, b.next_bits(current))
-        bits = pointer(word, current.bits)
-        b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap")
-        marks = b.divided("set_bits", bits, b.queue(current, "vertex"), current.count)
-        b.phase(marks, title="mark the frontier in the bitmap")
 
 
 def pulled(b: Builder, target: FrontierState) -> list[Node]:

@@ -5,8 +5,8 @@ after another. The longest lists are put aside for a separate phase in which blo
 one when it has finished, so that no block is left with all the hubs. In a low-degree variant that processes few
 vertices at a time, a few lanes share each list. A warp processes lists of medium length two at a time, see
 :mod:`frontier.operators.gather.cuda_pairs`; for fields with several values see
-:mod:`frontier.operators.gather.cuda_rows`. Where the edges lie in the host's memory and all vertices gather, the lists
-are brought window by window, see :mod:`frontier.operators.shared.cuda_stream`.
+:mod:`frontier.operators.gather.cuda_rows`. Where the edges lie in the host's memory and all vertices gather, or so many
+that this takes less time, the lists are brought window by window, see :mod:`frontier.operators.shared.cuda_stream`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from frontier.functors.functor import arguments
 from frontier.lowering.frontier_state import PULL, PUSH_THREAD, STREAM
 from frontier.lowering.ir import Assign, Call, Choice, Counter, Expr, Node, Value, either, equal, expression
 from frontier.lowering.kernels import Constant, Made
-from frontier.lowering.variables import SEEN
+from frontier.lowering.variables import BROUGHT, SEEN
 from frontier.operators.advance.edges import walked
 from frontier.operators.gather.cuda_kernels import BLOCK, by_blocks, by_lanes, by_lists, storing, walking
 from frontier.operators.gather.cuda_mode import by_blocks as blocks_of_mode
@@ -29,6 +29,7 @@ from frontier.operators.gather.cuda_pairs import pairing
 from frontier.operators.gather.cuda_rows import rows_by_blocks, rows_by_lanes, storing_rows, walking_rows
 from frontier.operators.gather.phases import gathering_edges
 from frontier.operators.shared.cuda import operation
+from frontier.operators.shared.cuda_far import nearly_ascending, prepare_stream
 from frontier.operators.shared.cuda_stream import Stream, apart, copies
 from frontier.operators.shared.phases import frontier, join_of, nearer
 from frontier.operators.shared.reductions import ENDS, MODE
@@ -51,11 +52,19 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
         b.needs_in = True
     how = _Rows(step, b) if step.rows else _Modes(step, b) if step.op == MODE else _Kernels(step, b)
     if isinstance(how, _Rows) or not b.build.streams:
+        if b.build.streams:
+            nearly_ascending(b, current, "out")
         _in_place(step, b, current, how)
         return
-    with b.when(b.all_of_its_own(current)) as branch:
-        _streamed(step, b, how)
+    stream = Stream(b, step.edges, **how.loads, current=current)
+    chosen = prepare_stream(b, current, stream, step.edges)
+    if current.whole:
+        _streamed(step, b, stream, how)
+        return
+    with b.when(chosen) as branch:
+        _streamed(step, b, stream, how)
     with b.otherwise(branch):
+        nearly_ascending(b, current, "out")
         _in_place(step, b, current, how)
 
 
@@ -166,32 +175,34 @@ def _in_place(step: Gather, b: CudaProgram, current: FrontierState, how: _Kernel
         b.phase(made, (), f"{title} over the long lists put aside", functors, writes)
 
 
-def _streamed(step: Gather, b: CudaProgram, how: _Kernels | _Modes) -> None:
-    """Add the phases that bring all lists window by window.
+def _streamed(step: Gather, b: CudaProgram, stream: Stream, how: _Kernels | _Modes) -> None:
+    """Add the phases that bring lists window by window.
 
     In one phase the next window arrives, the short lists of this one are reduced, and the long ones of the one before.
     """
-    stream, into = Stream(b, step.edges, **how.loads), b.field(step.into)
+    into = b.field(step.into)
     title, functors, writes = _title(step), [step.fn, step.where], [step.into]
     room, held = _room(b), b.variable("held")
     asides = [b.array(f"long_lists{side}", f"long {BLOCK}", b.layout.ids) for side in ("", "_too")]
-    b.set(stream.at, 0)
     b.set(held, 0)
-    b.add(*walked(STREAM, expression(0)))
-    first, *others = stream.copies(stream.at, alone=True)
+    b.add(*stream.begin(), *walked(STREAM, expression(0)))
+    first, *others = stream.copies(alone=True)
     b.together(first, others, title=f"{title}: the first window arrives")
     with b.loop(title):
         b.leave_loop(unless=either(stream.at < stream.number, held > 0))
-        odd = equal(stream.at & 1, 1)
+        odd = equal(stream.turn & 1, 1)
         given: dict[str, Value] = {**stream.vertices(), "lists": stream.lists(), "into": into}
-        after: list[Node] = [Assign(SEEN, SEEN + Counter("EXAMINED")), Assign(stream.at, stream.at + 1)]
+        examined = Counter("EXAMINED")
+        after: list[Node] = [
+            Assign(SEEN, SEEN + examined), Assign(BROUGHT, BROUGHT + stream.brought() - examined), *stream.go_on()
+        ]  # fmt: skip
         calls = []
         if not b.low_degree:
             given |= {"aside": Choice(odd, asides[1], asides[0]), "room": room}
             before = {"aside": Choice(odd, asides[0], asides[1]), "held": Choice(copies(), 0, held)}
             calls.append(apart(how.long({"lists": stream.lists(behind=1), "into": into, **before})))
             after.append(Assign(held, Call("min", Counter("PILE_COUNT"), room)))
-        first, *others = stream.copies(stream.at + 1)
+        first, *others = stream.copies()
         calls = [*others, apart(how.short(given, dealt=False)), *calls]
         b.together(first, calls, after, f"{title} over a window, while the next arrives", functors, writes)
 

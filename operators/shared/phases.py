@@ -9,8 +9,10 @@ import numpy as np
 
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.functors.functor import arguments
+from frontier.lowering.frontier_state import ALL, BITS
 from frontier.lowering.ir import Call, Expr, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
+from frontier.lowering.variables import pointer
 from frontier.operators.shared.reductions import REDUCTIONS, identity, shipped
 
 if TYPE_CHECKING:
@@ -20,13 +22,28 @@ if TYPE_CHECKING:
     from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
-    "adding", "adjacency", "calling", "combining", "frontier", "identity_of", "join_of", "nearer", "reduction",
+    "adding", "adjacency", "calling", "combining", "frontier", "identity_of", "join_of", "make_bitmap", "nearer",
+    "reduction",
 ]  # fmt: skip
 
 
 def frontier(b: Builder, current: FrontierState, kind: str) -> dict[str, Value]:
     """Parameters for the elements of a frontier."""
     return {"everything": b.everything(current), "queue": b.queue(current, kind), "total": current.count}
+
+
+def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> None:
+    """Make the frontier's bitmap of words of a dtype, unless it is one already or everything."""
+    if b.shares:
+        b.shared_bitmap(current, word)
+        return
+    with b.when(b.other_than(current, BITS, ALL)):
+        n = b.capacity("vertex")
+        b.set(current.bits, b.next_bits(current))
+        bits = pointer(word, current.bits)
+        b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap")
+        marks = b.divided("set_bits", bits, b.queue(current, "vertex"), current.count)
+        b.phase(marks, title="mark the frontier in the bitmap")
 
 
 def _identity(op: str, dtype: str) -> tuple[str, float]:

@@ -373,13 +373,14 @@ def queue_of_bits(C, slot, w, W, bits, length, offsets, queue, scan, ids, prefix
 # ---- the trace of fused loops ----------------------------------------------------------------------------
 
 @gives("int64")
-def trace_row(R, steps, rows, step, number, direction, before, after, edges, since):
+def trace_row(R, steps, rows, step, number, direction, before, after, edges, brought, since):
     """Worker 0 writes a row into the ring; gives the time now."""
     now = clock()
     took = now - since
     R[1 + SUMS * step] += 1
     R[2 + SUMS * step] += edges
     R[3 + SUMS * step] += took
+    R[4 + SUMS * step] += brought
     at = 1 + SUMS * steps + ROW * (R[0] % rows)
     R[0] += 1
     R[at] = step
@@ -389,4 +390,5 @@ def trace_row(R, steps, rows, step, number, direction, before, after, edges, sin
     R[at + 4] = after
     R[at + 5] = edges
     R[at + 6] = took
+    R[at + 7] = brought
     return now

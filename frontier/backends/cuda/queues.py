@@ -52,6 +52,66 @@ def source_in(keys, count, position):
     return low
 
 
+# ---- lists that lie elsewhere ------------------------------------------------------------------------------
+
+
+@device
+def cost_of_lists(C, slot, w, W, queue, count, offsets, size, single):
+    """Add up what reading the lists of a queue costs, in bytes: whole lines of 128, and ``single`` for each list."""
+    total = i64(0)
+    i = i64(w)
+    while i < count:
+        v = i64(queue[i])
+        begin = i64(offsets[v]) * size
+        end = i64(offsets[v + 1]) * size
+        if begin < end:
+            total += single + ((((end + 127) >> 7) - (begin >> 7)) << 7)
+        i += W
+    keep_int(C, slot, SUM, total)
+
+
+@device
+def mark_queue(w, W, stamps, epoch, queue, count):
+    """Stamp the elements of a queue."""
+    i = i64(w)
+    while i < count:
+        stamps[i64(queue[i])] = epoch
+        i += W
+
+
+@device
+def place_of(everything, queue, first, last, v):
+    """Where the first element that is not below ``v`` is, in an ascending queue from ``first`` on; or ``last``."""
+    if everything:
+        return i64(v)
+    low = i64(first)
+    high = i64(last)
+    while low < high:
+        middle = (low + high) >> 1
+        if i64(queue[middle]) < v:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@device
+def window_of(windows, columns, number, everything, queue, place, last):
+    """The window with the element at a place of a queue; after the last element, the number of windows."""
+    if place >= last:
+        return i64(number)
+    v = element_at(queue, everything, place)
+    low = i64(0)
+    high = i64(number)
+    while high - low > 1:
+        middle = (low + high) >> 1
+        if windows[middle * columns] <= v:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
 # ---- scans, copies, bitmaps ----------------------------------------------------------------------------
 
 

@@ -227,13 +227,14 @@ def counted(C, slot, big, count, edges):
 
 
 @device
-def trace_row(R, steps, rows, step, number, direction, before, after, edges, since):
+def trace_row(R, steps, rows, step, number, direction, before, after, edges, brought, since):
     """Write a row of the trace into the ring, by one thread; returns the time."""
     now = clock()
     took = now - since
     R[1 + SUMS * step] += 1
     R[2 + SUMS * step] += edges
     R[3 + SUMS * step] += took
+    R[4 + SUMS * step] += brought
     at = 1 + SUMS * steps + ROW * (R[0] % rows)
     R[0] += 1
     R[at] = step
@@ -243,4 +244,5 @@ def trace_row(R, steps, rows, step, number, direction, before, after, edges, sin
     R[at + 4] = after
     R[at + 5] = edges
     R[at + 6] = took
+    R[at + 7] = brought
     return now

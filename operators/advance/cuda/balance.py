@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.lowering.frontier_state import ALL, BITS
+from frontier.lowering.frontier_state import ALL
 from frontier.lowering.ir import both
 from frontier.operators.advance.cuda import block, degree_classes, merge_path, thread, twc
 from frontier.operators.advance.cuda.edges import deduplication
-from frontier.operators.advance.edges import make_bitmap
+from frontier.operators.shared.cuda_far import nearly_ascending
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.program import CudaProgram
@@ -25,9 +25,6 @@ __all__ = ["push"]
 
 #: A frontier of at most so many vertices, with so many edges each on average, is small.
 SMALL, EDGES = 65536, 16
-
-#: Where edges lie in the host's memory: a frontier of more vertices, and more than one of so many, is put in order.
-MANY, ONE_IN = 4096, 16
 
 #: Balances that need no scan of the frontier's degrees.
 UNSCANNED = {"thread": thread, "block": block, "twc": twc, "degree_classes": degree_classes}
@@ -48,8 +45,9 @@ def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierS
     next_scan : {"out", "in", ""}
         Of which degrees the next step wants the prefix sum beside the ids of the new queue.
     """
-    if b.build.streams and not b.shares:  # where GPUs share a push, its frontier comes from a bitmap, as a rule
-        _ascending(step, b, source)
+    if b.build.streams:
+        # So the push is no slower than one to which windows of all lists would be brought, and reads nothing else.
+        nearly_ascending(b, source, step.edges)
     balance = b.schedule.balance
     if balance == "auto" and b.low_degree:
         balance = "thread"
@@ -68,18 +66,3 @@ def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierS
         thread.lower(step, b, source, target, next_scan)
     with b.otherwise(branch):
         merge_path.lower(step, b, source, target, next_scan)
-
-
-def _ascending(step: Advance, b: CudaProgram, source: FrontierState) -> None:
-    """Put a large frontier in the order of ids, whose lists then are read nearly as they lie.
-
-    A GPU reads the host's memory in order nearly as fast as its copy engine, and so the push is no slower than one to
-    which windows of all lists would be brought, and reads no list that is not wanted.
-    """
-    if source.few or source.record:
-        return
-    n = b.capacity("vertex")
-    large = both(b.other_than(source, BITS, ALL), source.count > MANY, source.count > n // ONE_IN)
-    with b.when(large):
-        make_bitmap(b, source, "uint32")
-        b._queue_of_bits(source, step.edges)

@@ -27,9 +27,9 @@ from frontier.lowering.ir import Call, Counter, Value
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import pointer
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
-from frontier.operators.advance.edges import make_bitmap, pulled, pulling, walked
+from frontier.operators.advance.edges import pulled, pulling, walked
 from frontier.operators.advance.switch import hub_inputs, hub_list
-from frontier.operators.shared.phases import adjacency
+from frontier.operators.shared.phases import adjacency, make_bitmap
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.collectives import fill_hubs, part_of_warp, warp_flush, warp_put

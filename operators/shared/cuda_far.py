@@ -1,0 +1,96 @@
+"""Frontiers on the GPU whose lists lie in the host's memory: in which order they are read, and whether where they lie.
+
+What a pass over a part of the vertices costs is estimated in bytes, on the device and in every pass: of lists that are
+read where they lie, whole lines of the cache and :data:`SINGLE` for each list; of windows, all of them. (HyTGraph and
+Subway choose like this between ways to transfer; there the host decides.)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from frontier.lowering.frontier_state import ALL, BITS
+from frontier.lowering.ir import Assign, Call, Choice, Expr, Together, Value, Var, both, cast, equal, expression
+from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS, pointer
+from frontier.operators.shared.phases import make_bitmap
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.program import CudaProgram
+    from frontier.lowering.frontier_state import FrontierState
+    from frontier.operators.shared.cuda_stream import Stream
+
+__all__ = ["nearly_ascending", "prepare_stream"]
+
+#: A frontier of at most so many vertices is read as it is; one with more, and more than one of so many, in order.
+MANY, ONE_IN = 4096, 16
+
+#: Besides the lines that it has, a list costs what this many bytes do in a stream: a GPU reads 60 million places a
+#: second in no order, and 55 GB a second in a stream.
+SINGLE = 768
+
+
+def nearly_ascending(b: CudaProgram, current: FrontierState, scan: str) -> None:
+    """Put a large frontier of vertices nearly in the order of ids, with a prefix sum of its degrees.
+
+    Then its lists are read nearly as they lie, which a GPU does almost as fast as its copy engine. Where several GPUs
+    share a step, its frontier comes from a bitmap, as a rule, and so is in order.
+    """
+    if b.shares or not _may_be_reordered(current):
+        return
+    large = both(b.other_than(current, BITS, ALL), _large(current), current.count > b.capacity("vertex") // ONE_IN)
+    with b.when(large):
+        make_bitmap(b, current, "uint32")
+        b._queue_of_bits(current, scan)
+
+
+def prepare_stream(b: CudaProgram, current: FrontierState, stream: Stream, edges: str) -> Expr:
+    """Choose whether windows are brought, put the frontier in order for them, and return whether they are.
+
+    They are for all vertices, and for those whose lists cost more where they lie.
+    """
+    chosen = b.variable("streams", "streams")
+    b.set(stream.everything, 1 if current.whole else Choice(b.all_of_its_own(current), 1, 0))
+    b.set(chosen, stream.everything)
+    if _may_be_reordered(current) and not current.whole:
+        with b.when(both(equal(chosen, 0), _large(current))):
+            cost = b.variable("cost", "cost")
+            reading = Call(
+                "cost_of_lists", WORDS, SLOT, WORKER, WORKERS, b.queue(current, "vertex"), current.count,
+                b.lists(edges)[0], stream.size, SINGLE,
+            )  # fmt: skip
+            after = [
+                Together(cost, Call("combined_int", WORDS, SLOT, Var("SUM"), 0)),
+                Assign(chosen, Choice(cost > stream.bytes(), 1, 0)),
+            ]
+            b.phase(reading, after, "estimate the cost of reading the lists where they lie")
+            with b.when(chosen > 0):
+                _ascending(b, current)
+    return chosen > 0
+
+
+def _may_be_reordered(current: FrontierState) -> bool:
+    """Whether a frontier can be written anew: not what a loop records, nor what has no memory for many."""
+    return not (current.few or current.record)
+
+
+def _large(current: FrontierState) -> Expr:
+    return current.count > MANY
+
+
+def _ascending(b: CudaProgram, current: FrontierState) -> None:
+    """Put a frontier of vertices in the order of ids: they are stamped, and listed in the order of the stamps."""
+    before, found, n = b.variable("before"), b.variable("found"), b.capacity("vertex")
+    b.set(EPOCH, EPOCH + 1)
+    stamps: tuple[Value, ...] = (b.array("stamps", "stamps", "int32"), cast("int32", EPOCH))
+    b.phase(b.divided("mark_queue", *stamps, b.queue(current, "vertex"), current.count), title="mark the frontier")
+    degrees = b.lists("out")[0]
+    counted = [Assign(before, SLOT), Together(found, Call("combined_int", WORDS, SLOT, Var("SUM"), 0))]
+    b.phase(Call("count_marks", WORDS, SLOT, *stamps, n, degrees), counted, "count the marks")
+    queue, scan = b.target(current, "vertex")
+    written = pointer(b.layout.ids, queue), pointer(b.layout.offsets, scan), b.mode(""), degrees, n
+    after = [
+        *b.produced(current, "vertex", ""),
+        Assign(current.count, found & 0xFFFFFFFF),
+        Assign(current.edges, expression(0)),
+    ]
+    b.phase(Call("write_marks", WORDS, SLOT, before, *stamps, n, *written), after, "list the marked vertices in order")
