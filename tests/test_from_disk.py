@@ -18,7 +18,8 @@ from test_far_edges import PROGRAM, RESULTS, star
 import frontier as fr
 from frontier.backends import reading, windows
 from frontier.backends.cuda import disk_windows
-from frontier.memory import detection
+from frontier.io import stored
+from frontier.memory import checksums, detection
 from frontier.memory.arrays import to_host
 from frontier.memory.disk import File
 
@@ -84,6 +85,29 @@ def test_gathers(there: Callable[[fr.Graph], fr.Graph]) -> None:
                 found.append({name: to_host(getattr(p, name)) for name in (*names, "any")})
             for name, values in found[0].items():
                 equal(values, found[1][name])
+
+
+@pytest.mark.parametrize("way", ["windows", "pages"])
+def test_damage(cuda: Backend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str) -> None:
+    """Of windows that are read whole checksums are compared; of single lists, whether their ids are of vertices."""
+    for module, name, value in ((checksums, "BLOCK", 64), (stored, "AT_ONCE", 0), (reading, "GAP", 0)):
+        monkeypatch.setattr(module, name, value)
+    monkeypatch.setattr(disk_windows, "SINGLE", -(1 << 20) if way == "pages" else 1 << 20)
+    g = fr.path(60)
+    path = tmp_path / "g.frontier"
+    fr.write(g, path)
+    for source in (3, 40):
+        equal(fr.bfs(fr.open(path).to(cuda.name, edges="disk"), source).level, fr.bfs(g, source).level)
+    damaged = bytearray((path / "targets.bin").read_bytes())
+    damaged[203 if way == "pages" else 200] ^= 64  # 200 is that of an id, of which it makes another one or none
+    (path / "targets.bin").write_bytes(damaged)
+    there = fr.open(path).to(cuda.name, edges="disk")
+    what = "there is no id from 0 to 59 at byte 200" if way == "pages" else "the checksum is wrong from byte 192 on"
+    for _ in range(2):
+        with pytest.raises(fr.GraphError, match=rf"targets\.bin: damaged, {what}"):
+            fr.bfs(there, 25)
+    with pytest.raises(fr.GraphError, match=r"targets\.bin: damaged, the checksum is wrong from byte 192 on"):
+        there.to(cuda.name, edges="host")
 
 
 def add(p, src, dst, edge, weight):  # type: ignore[no-untyped-def]

@@ -10,10 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compare import equal
 from test_disk import alike
 
 import frontier as fr
-from frontier.memory import disk
+from frontier.io import stored
+from frontier.memory import checksums, disk
 from frontier.memory.disk import DISK
 
 Head = dict[str, Any]
@@ -86,7 +88,7 @@ def test_checksums_that_are_too_few(path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["offsets", "in_offsets", "vertex_age"])
 def test_what_is_read_is_compared(path: Path, graph: fr.Graph, name: str) -> None:
-    """A bit is found in any byte of what is read as a whole; elsewhere only with check=True."""
+    """A bit is found in any byte of what is read as a whole, whatever is asked for."""
     file = path / f"{name}.bin"
     whole = file.read_bytes()
     for at in (0, 5, len(whole) // 2, len(whole) - 1):
@@ -94,9 +96,89 @@ def test_what_is_read_is_compared(path: Path, graph: fr.Graph, name: str) -> Non
         data[at] ^= 4
         file.write_bytes(data)
         with pytest.raises(fr.GraphError, match=rf"{name}\.bin: damaged, the checksum is wrong from byte 0 on"):
-            fr.open(path)
+            fr.open(path, check=False)
     file.write_bytes(whole)
     alike(fr.open(path, check=True), graph)
+
+
+EDGES = ("targets", "weights", "in_sources", "in_edges", "edge_kind")
+
+
+def damage(file: Path, at: int) -> None:
+    data = bytearray(file.read_bytes())
+    data[at] ^= 4
+    file.write_bytes(data)
+
+
+@pytest.fixture
+def blocks(tmp_path: Path, graph: fr.Graph, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The graph with a column of edges, and checksums of blocks of 64 bytes."""
+    monkeypatch.setattr(checksums, "BLOCK", 64)
+    monkeypatch.setattr(checksums, "PIECE", 24)
+    graph = graph.with_columns(edges={"kind": np.arange(graph.num_slots)})
+    fr.write(graph, tmp_path / "b.frontier")
+    return tmp_path / "b.frontier"
+
+
+@pytest.mark.parametrize("name", EDGES)
+def test_damage_of_edges(blocks: Path, name: str) -> None:
+    """It is found when a graph is opened, unless this is not wanted; the message names the file and the block."""
+    file = blocks / f"{name}.bin"
+    whole = file.read_bytes()
+    for at in (0, 64, len(whole) // 2, len(whole) - 1):
+        damage(file, at)
+        for check in (None, True):
+            with pytest.raises(fr.GraphError) as error:
+                fr.open(blocks, check=check)
+            assert str(error.value) == f"{file}: damaged, the checksum is wrong from byte {at // 64 * 64:,} on"
+        fr.open(blocks, check=False)
+        file.write_bytes(whole)
+    fr.open(blocks)
+
+
+@pytest.mark.parametrize("name", EDGES)
+@pytest.mark.parametrize("use", ["cpu", "python", "copy", "write"])
+def test_damage_of_many_edges(
+    blocks: Path, graph: fr.Graph, monkeypatch: pytest.MonkeyPatch, name: str, use: str
+) -> None:
+    """Of graphs with more edges it is found when these are first read, whatever reads them, and always again."""
+    uses: dict[str, Callable[[fr.Graph], Any]] = {
+        "cpu": lambda g: fr.bfs(g, 0),
+        "python": lambda g: fr.bfs(g.to("python", edges="disk"), 0),
+        "copy": lambda g: g.to("cpu", edges="host"),
+        "write": lambda g: fr.write(g, blocks.parent / "again.frontier"),
+    }
+    monkeypatch.setattr(stored, "AT_ONCE", 0)
+    g = fr.open(blocks)
+    equal(fr.bfs(g, 0).level, fr.bfs(graph, 0).level)
+    alike(g.to("cpu", edges="host"), fr.open(blocks, check=True))
+    size = (blocks / f"{name}.bin").stat().st_size
+    damage(blocks / f"{name}.bin", size - 1)
+    g = fr.open(blocks)
+    for _ in range(2):
+        with pytest.raises(fr.GraphError) as error:
+            uses[use](g)
+        first = (size - 1) // 64 * 64
+        assert str(error.value) == f"{blocks}/{name}.bin: damaged, the checksum is wrong from byte {first:,} on"
+    assert not (blocks.parent / "again.frontier").exists()
+
+
+def test_checksums_are_compared_once(blocks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stored, "AT_ONCE", 0)
+    compared = []
+    crc_of = checksums.crc_of
+
+    def counting(read_into: Any, first: int, stop: int) -> int:
+        compared.append((first, stop))
+        return crc_of(read_into, first, stop)
+
+    g = fr.open(blocks)
+    monkeypatch.setattr(checksums, "crc_of", counting)
+    for _ in range(3):
+        fr.bfs(g, 0)
+        fr.sssp(g.to("cpu", edges="host"), 0)
+    sizes = [(blocks / f"{name}.bin").stat().st_size for name in EDGES]
+    assert sum(stop - first for first, stop in compared) == sum(sizes)
 
 
 def test_offsets_of_other_slots(path: Path) -> None:

@@ -66,6 +66,8 @@ class LoopExecution:
         self._stored: dict[str, Frontier] = {}
         self.done = False
         self._files = p.graph._topology.files() if p.graph.placement.edges is not None else []
+        #: Whether it reads them where they are mapped; else windows of them are read, and compared then.
+        self._compares = bool(self._files) and p.graph.placement.residence["fields"] == "host"
         self._passes: int | None = None  # set when the run is done, because others may use the table then
         self._result: Frontier | None = f
 
@@ -314,7 +316,7 @@ class LoopExecution:
     def _call_reading(self) -> None:
         """Run for about 100 ms, or a pass; if a file of edges has changed by then, there is an error, and an end."""
         try:
-            with reading(self._files, zeros=True):
+            with reading(self._files, zeros=True, compares=self._compares):
                 self._call()
         except GraphError:
             self.done = True

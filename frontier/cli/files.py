@@ -147,7 +147,7 @@ def _convert_in_parts(arguments: argparse.Namespace) -> int:
     in_parts(
         arguments.graph, arguments.out, memory=arguments.memory, format=arguments.format, directed=arguments.directed
     )
-    made = opened(arguments.out)
+    made = opened(arguments.out, check=False)
     print(f"{arguments.out}: {made.num_vertices:,} vertices, {made.num_edges:,} edges")
     return 0
 

@@ -150,7 +150,8 @@ def _copy(graph: Graph, there: Placement) -> Graph:
     for memory, size in needed.items():
         memory.check_room(size, what)
     apart = there.memory is not graph.placement.memory
-    with there.memory.using(what), reading(top.files(), zeros=True):
+    copies = there.memory_of("edges").residence != "disk"
+    with there.memory.using(what), reading(top.files(), zeros=True, compares=copies):
         made = top.copied(lambda array, kind: there.memory_of(kind).moved(array, copy=kind == "edges" or apart))
         there.memory.synchronize()  # whichever stream reads them next
     made.derived["origin"] = (graph.placement, weakref.ref(top))

@@ -121,7 +121,7 @@ class Topology:
             pass
         with self.lock:
             if name not in self.derived:
-                with self.reading():
+                with reading(self.files()):
                     value = self.recipes.get(name, make)()
                     wait()
                 self.derived[name] = read_only(value) if isinstance(value, np.ndarray) else value
@@ -154,8 +154,8 @@ class Topology:
         return [found[0] for found in map(file_of, edges) if found is not None]
 
     def reading(self) -> reading:
-        """Return a context manager for what reads edges: an error if a file of theirs has changed by its end."""
-        return reading(self.files())
+        """Return a context manager for what reads edges: an error if a file of theirs is damaged, or changes."""
+        return reading(self.files(), compares=True)
 
     def copied(self, move: Callable[[Array, str], Array]) -> Topology:
         """Return the same graph with its arrays, and the in-edges if they are built, where ``move`` puts them.

@@ -119,7 +119,7 @@ class Unfinished:
         if not os.path.exists(self.at(HEAD)):
             return False
         try:
-            opened(self.path)
+            opened(self.path, check=False)
         except GraphError:
             return False
         return True

@@ -8,7 +8,8 @@ A file for each array, little-endian and nothing else in it; ``graph.json`` says
 The arrays are ``offsets`` and ``targets``; ``weights``, ``labels``, ``vertex/NAME`` and ``edge/NAME`` (columns), if
 there are any; and, so that nothing of the size of the edges has to be made, ``in_offsets``, ``in_sources`` and
 ``in_edges`` of directed graphs. Checksums are those of blocks of 64 MiB; arrays that are read as a whole are compared
-with theirs whenever a graph is opened. A folder is written under another name, which is changed when all is there.
+with theirs whenever a graph is opened, and those of edges then or later (:mod:`frontier.memory.checksums`). A folder is
+written under another name, which is changed when all is there.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ import json
 import os
 import zlib
 from collections.abc import Callable, Iterator
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,9 @@ from frontier.graph.moving import on_host
 from frontier.graph.topology import Array
 from frontier.io._folders import HEAD, replacing_folder
 from frontier.io.npz import plain
-from frontier.memory.disk import DISK, mapped
+from frontier.memory import checksums
+from frontier.memory.checksums import Checksums, compare
+from frontier.memory.disk import DISK, file_of, mapped
 from frontier.memory.host import HOST
 from frontier.memory.placement import backend_named, placed
 
@@ -46,8 +48,8 @@ ARRAYS = {
     "in_offsets": False, "in_sources": True, "in_edges": True,
 }  # fmt: skip
 
-#: Bytes that have one checksum.
-BLOCK = 1 << 26
+#: Up to how many bytes of edges are compared when a graph is opened, unless something else is asked for.
+AT_ONCE = 1 << 30
 
 
 def is_stored(name: str) -> bool:
@@ -101,7 +103,7 @@ class Folder:
 def _checksums(path: str, seen: Callable[[int], None] = lambda count: None) -> list[int]:
     found = []
     with open(path, "rb") as file:
-        while block := file.read(BLOCK):
+        while block := file.read(checksums.BLOCK):
             found.append(zlib.crc32(block))
             seen(len(block))
     return found
@@ -138,11 +140,19 @@ def arrays_noted(name: str) -> dict[str, dict[str, Any]]:
     return found
 
 
-def opened(name: str, check: bool = False) -> Graph:
+def opened(name: str, check: bool | None = None) -> Graph:
     """Return the graph of a folder, with its arrays mapped; offsets, labels and columns of vertices are read."""
     head = _head(name)
-    found = {key: _array(name, key, each, check) for key, each in head["arrays"].items()}
+    arrays = {key: _Stored(name, key, each) for key, each in head["arrays"].items()}
+    compare([each.file for each in arrays.values() if each.file is not None and not each.is_mapped])
+    found = {key: each.array() for key, each in arrays.items()}
     _check_lengths(name, found, head["vertices"], head["slots"])
+    far = [each.file for each in arrays.values() if each.file is not None and each.is_mapped]
+    if check or (check is None and sum(map(len, far)) <= AT_ONCE):
+        compare(far)
+    elif check is False:
+        for file in far:
+            file.checksums = None
     columns: dict[str, dict[str, Array]] = {"vertex": {}, "edge": {}}
     for key, values in found.items():
         kind, _, column = key.partition("/")
@@ -216,22 +226,39 @@ def _misstated(name: str, what: str) -> GraphError:
     return GraphError(f"{name}: not a Frontier graph: {HEAD} lacks or misstates {what}")
 
 
-def _array(name: str, key: str, noted: dict[str, Any], check: bool) -> Array:
-    """Return an array: mapped if it has an entry for each edge, else read and compared with its checksums."""
-    path, length = os.path.join(name, os.path.basename(noted["file"])), noted["length"]
-    dtype = _dtype(name, key, noted["dtype"])
-    native = dtype.newbyteorder("=")
-    is_mapped = dtype == native and ARRAYS[key.partition("/")[0]]
-    try:
-        size = os.path.getsize(path)
-        if size != length * dtype.itemsize:
-            raise GraphError(f"{name}: the file of {key!r} has {size:,} bytes, expected {length * dtype.itemsize:,}")
-        if check or not is_mapped:
-            _compare(path, noted["crc32"])
-        values = mapped(path, dtype, length)
-    except OSError as error:
-        raise GraphError(f"{name}: the file of {key!r} cannot be read: {error.strerror or error}") from None
-    return values.view(native) if is_mapped else values.astype(native)
+class _Stored:
+    """An array of a folder.
+
+    Attributes
+    ----------
+    values : ndarray
+        The file, mapped.
+    file : File or None
+        None if it is empty.
+    is_mapped : bool
+        Whether it stays so: it has an entry for each edge. Others are read.
+    """
+
+    def __init__(self, name: str, key: str, noted: dict[str, Any]) -> None:
+        path, length = os.path.join(name, os.path.basename(noted["file"])), noted["length"]
+        dtype = _dtype(name, key, noted["dtype"])
+        self._native = dtype.newbyteorder("=")
+        self.is_mapped = dtype == self._native and ARRAYS[key.partition("/")[0]]
+        try:
+            size = os.path.getsize(path)
+            if size != (needed := length * dtype.itemsize):
+                raise GraphError(f"{name}: the file of {key!r} has {size:,} bytes, expected {needed:,}")
+            self.values = mapped(path, dtype, length)
+        except OSError as error:
+            raise GraphError(f"{name}: the file of {key!r} cannot be read: {error.strerror or error}") from None
+        found = file_of(self.values)
+        self.file = None if found is None else found[0]
+        if self.file is not None:
+            self.file.checksums = Checksums(path, size, noted["crc32"])
+
+    def array(self) -> Array:
+        """Return the array: mapped, or as a copy in memory."""
+        return self.values.view(self._native) if self.is_mapped else self.values.astype(self._native)
 
 
 def _dtype(name: str, key: str, noted: str) -> np.dtype[Any]:
@@ -244,10 +271,3 @@ def _dtype(name: str, key: str, noted: str) -> np.dtype[Any]:
         raise _misstated(name, f"'dtype' of the array {key!r}")
     return dtype
 
-
-def _compare(path: str, noted: list[Any]) -> None:
-    """Compare a file with its checksums."""
-    found = _checksums(path)
-    for i, (is_, said) in enumerate(zip_longest(found, noted)):
-        if is_ != said:
-            raise GraphError(f"{path}: damaged, the checksum is wrong from byte {i * BLOCK:,} on")

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from frontier.errors import GraphError
-from frontier.memory import faults
+from frontier.memory import checksums, faults
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
 from frontier.memory.host import HOST
@@ -96,6 +96,9 @@ class File(mmap.mmap):
     _known: tuple[int, int] | None = None
     _range: faults.Range | None = None
 
+    #: What its bytes must be, if that is known.
+    checksums: checksums.Checksums | None = None
+
     @classmethod
     def of(cls, file: BinaryIO, size: int, name: str, changes: bool) -> File:
         """Map so many bytes of an open file, which may be closed then.
@@ -116,6 +119,11 @@ class File(mmap.mmap):
             made._known = made._seen()
             made._range = faults.Range(made, np.frombuffer(made, np.uint8).ctypes.data, size)
         return made
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return self._name
 
     def check(self) -> None:
         """Raise an error if the file has become another one, or shorter, since it was opened."""
@@ -150,20 +158,24 @@ class reading:
     Parameters
     ----------
     files : sequence of File
+    compares : bool
+        Whether they are compared with their checksums first, if they have any, and that has not been done yet.
     zeros : bool
         Whether what a file no longer has is read as zeros meanwhile, see :mod:`frontier.memory.faults`; else the system
         ends the process. Only for what does not reckon with reading the same twice, as by counting first and then
         writing as many.
     """
 
-    __slots__ = ("_files", "_ranges")
+    __slots__ = ("_compares", "_files", "_ranges")
 
-    def __init__(self, files: Sequence[File], zeros: bool = False) -> None:
-        self._files = files
+    def __init__(self, files: Sequence[File], zeros: bool = False, compares: bool = False) -> None:
+        self._files, self._compares = files, compares
         self._ranges = [each._range for each in files if each._range is not None] if zeros else []
 
     def __enter__(self) -> None:
         self._check()
+        if self._compares:
+            checksums.compare(self._files)
         if self._ranges:
             faults.begin(self._ranges)
 

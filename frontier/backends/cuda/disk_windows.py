@@ -86,7 +86,7 @@ class Span:
             pages = merged_pages(*lists * array.itemsize)
             read = int((pages[:, 1] - pages[:, 0]).sum()) + len(pages) * SINGLE
             if read < (stop - first) * array.itemsize:
-                return Part(role, array, first, stop, pages)
+                return Part(role, array, first, stop, pages, _ids_below(self._g, role))
         return Part(role, array, first, stop)
 
     def _words(self, starts: NDArray[Any], stops: NDArray[Any]) -> NDArray[Any]:
@@ -99,6 +99,13 @@ class Span:
         places = to_host(packed.frames[memory.moved(blocks)]).astype(np.int64).reshape(2, -1)
         found: NDArray[Any] = places + np.array([[0], [AFTER]])
         return found
+
+
+def _ids_below(g: Graph, role: str) -> int | None:
+    """What the ids in an array of edges are below; None if it has something else."""
+    if role in ("targets", "sources", "in_sources"):
+        return g.num_vertices
+    return g.num_slots if role == "in_edges" else None
 
 
 def spans(g: Graph, step: Any, f: Frontier) -> list[Span]:

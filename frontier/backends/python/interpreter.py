@@ -310,6 +310,8 @@ class Interpretation:
         self._run = self._context.run(step, f)
         self._at_boundary = False
         self._files = p.graph._topology.files() if p.graph.placement.edges is not None else []
+        #: Whether it reads them where they are mapped; else windows of them are read, and compared then.
+        self._compares = bool(self._files) and p.graph.placement.residence["fields"] == "host"
 
     @property
     def passes(self) -> int:
@@ -327,7 +329,7 @@ class Interpretation:
                         break
                     begun += 1
                 try:
-                    with reading(self._files, zeros=True):
+                    with reading(self._files, zeros=True, compares=self._compares):
                         refusal = next(self._run)
                 except StopIteration as end:
                     own = self._step.own and self._given is not None
