@@ -20,6 +20,7 @@ import numpy as np
 import frontier as fr
 from frontier.graph.topology import id_dtype
 from frontier.memory.arrays import to_host
+from frontier.primitives._searches import ones
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -39,11 +40,10 @@ _WORDS = {"host": 1 << 19, "device": 1 << 25}
 #: A graph with fewer vertices is worth one thread only, which says nothing of the pairs.
 _VERTICES = 1 << 16
 
-#: How many ones a byte has, and which they are, the lowest first.
-_ONES = np.array([byte.bit_count() for byte in range(256)], np.int8)
-_WHICH = np.array(
-    [([b for b in range(8) if byte >> b & 1] + 8 * [0])[:8] for byte in range(256)], np.int8
-).ravel()  # fmt: skip
+#: Multiplied by a power of two, it has another number in its upper six bits for each: a sequence of de Bruijn.
+_SEQUENCE = 0x03F79D71B4CB0A89
+_EXPONENT = np.zeros(64, np.int8)
+_EXPONENT[[(_SEQUENCE << b) % (1 << 64) >> 58 for b in range(64)]] = range(64)
 
 
 # ---- functors: bits[i * words + w] of the i-th source of a batch --------------------------------------------
@@ -54,42 +54,47 @@ def joined(p, at, mask):
     return p.bits[at] | mask
 
 
+def exponent(p, bit):
+    """Which bit of a word it is."""
+    return p.exponent[((bit * _SEQUENCE) >> 58) & 63]
+
+
 def emit(p, word, first, v, at):
     """Write the pairs of v and of the vertices from ``first`` on that are set in a word; returns where they end."""
-    for k in range(8):
-        byte = (word >> (8 * k)) & 255
-        for t in range(p.ones[byte]):
-            p.sources[at] = v
-            p.targets[at] = first + 8 * k + p.which[8 * byte + t]
-            at += 1
+    while word != 0:
+        bit = word & -word
+        p.sources[at] = v
+        p.targets[at] = first + exponent(p, bit)
+        at += 1
+        word = word ^ bit
     return at
 
 
 def set_all(p, word, first, begin):
     """Set the bits of the vertices of the components from ``first`` on that are set in a word."""
-    for k in range(8):
-        byte = (word >> (8 * k)) & 255
-        for t in range(p.ones[byte]):
-            c = first + 8 * k + p.which[8 * byte + t]
-            for e in range(p.begins[c], p.begins[c + 1]):
-                p.bits[begin + p.place[e]] = joined(p, begin + p.place[e], p.mask[e])
+    while word != 0:
+        bit = word & -word
+        c = first + exponent(p, bit)
+        for e in range(p.begins[c], p.begins[c + 1]):
+            p.bits[begin + p.place[e]] = joined(p, begin + p.place[e], p.mask[e])
+        word = word ^ bit
 
 
 def set_together(p, word, first, begin):
     """The same by atomics, one for entries of the same word that follow one another."""
     at = begin
     held = word & 0
-    for k in range(8):
-        byte = (word >> (8 * k)) & 255
-        for t in range(p.ones[byte]):
-            c = first + 8 * k + p.which[8 * byte + t]
-            for e in range(p.begins[c], p.begins[c + 1]):
-                if begin + p.place[e] != at:
-                    if held != 0:
-                        fr.atomic_or(p.bits, at, held)
-                    at = begin + p.place[e]
-                    held = word & 0
-                held = held | p.mask[e]
+    while word != 0:
+        bit = word & -word
+        c = first + exponent(p, bit)
+        for e in range(p.begins[c], p.begins[c + 1]):
+            if begin + p.place[e] != at:
+                if held != 0:
+                    fr.atomic_or(p.bits, at, held)
+                at = begin + p.place[e]
+                held = word & 0
+            held = held | p.mask[e]
+        word = word ^ bit
     if held != 0:
         fr.atomic_or(p.bits, at, held)
 
@@ -146,11 +151,7 @@ def count(p, i):
     if i % p.words == v // 64:
         word = corrected(p, i, v)
         p.bits[i] = word
-    total = word & 0
-    if word != 0:
-        for k in range(8):
-            total = total + p.ones[(word >> (8 * k)) & 255]
-    p.number[i] = total
+    p.number[i] = ones(word)
 
 
 class ByWords(fr.Enactor):
@@ -287,8 +288,7 @@ def _problem(result: Any, placement: Placement) -> Problem:
         place=fr.array(made.place),
         mask=fr.array(made.mask),
         itself=fr.array(result.itself.astype(np.int8)),
-        ones=fr.array(_ONES),
-        which=fr.array(_WHICH),
+        exponent=fr.array(_EXPONENT),
         bit=fr.array(np.left_shift(np.uint64(1), np.arange(64, dtype=np.uint64)).view(np.int64)),
         words=fr.scalar("int64", -(-n // 64)),
         columns=fr.scalar("int64", result.rows.shape[1]),

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import frontier as fr
-from benchmarks import ablations, catalogue, gpu_graphs, gpu_properties, gpu_rest, graphs, published, run
+from benchmarks import ablations, catalogue, closures, gpu_graphs, gpu_properties, gpu_rest, graphs, published, run
 from benchmarks.devices import Host
 from benchmarks.protocols import PROTOCOLS
 from benchmarks.run import PRIMITIVES
@@ -163,6 +163,27 @@ def test_gpu_catalogue(tmp_path: Path) -> None:
     assert text.count("  yes; count ") == 4  # of colours and components, twice each
     text = printed("benchmarks.gpu_catalogue", *wanted, "--only", "louvain", "--seconds", "0", "--json", str(path))
     assert "no time for: kron6 louvain" in text
+
+
+def test_closures(tmp_path: Path) -> None:
+    path = tmp_path / "rows.json"
+    wanted = ("--graphs", "random300", "no-such-graph", "--backend", "cpu", "--runs", "1", "--size", "1000")
+    assert "no-such-graph    left out: " in printed("benchmarks.closures", *wanted, "--json", str(path))
+    (row,) = json.loads(path.read_text("utf-8"))["rows"]
+    assert (row["graph"], row["verified"], row["vertices"]) == ("random300", "yes", 300)
+    assert row["written"] == row["pairs"] > 1000
+
+
+def test_wrong_pairs_of_closures_are_seen() -> None:
+    g = closures.load("random300", Host())
+    r = fr.transitive_closure(g)
+    arguments = SimpleNamespace(size=1000, seconds=10)
+    assert closures.verified(g, r, Host(), arguments) == []
+    pairs = np.concatenate([np.stack(piece) for piece in r.pairs_in_pieces()], axis=1)
+    for wrong in (pairs[:, 1:], pairs[:, ::-1], np.where(pairs == 7, 8, pairs), np.minimum(pairs + [[0], [1]], 299)):
+        pieces = [tuple(wrong)]
+        other = SimpleNamespace(**vars(r), row=r.row, pairs_in_pieces=lambda _, pieces=pieces: iter(pieces))
+        assert closures.verified(g, other, Host(), arguments)
 
 
 def test_wrong_results_of_further_primitives_are_seen() -> None:
