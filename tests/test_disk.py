@@ -14,7 +14,7 @@ from compare import equal
 from strategies import random_graphs
 
 import frontier as fr
-from frontier.cli import main
+from frontier.cli import graphs, main
 from frontier.io import _unfinished, external, stored
 from frontier.memory.disk import DISK, lies_on_disk
 
@@ -381,3 +381,37 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeyp
     assert "edges in disk memory" in capsys.readouterr().out
     assert main(["info", "karate.frontier"]) == 0
     assert main(["convert", "karate:1", "karate.npz", "--memory", "1GiB"]) == 2
+
+
+@pytest.mark.parametrize("suffix", [".wel", ".npz", ".mtx", ".gr", ".csv.gz"])
+def test_the_command_converts_in_parts_by_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """What would take more than half of the free memory, if it can be read in pieces; the graph is the same."""
+    monkeypatch.chdir(tmp_path)
+    g = next(iter(random_graphs(1, seed=3, min_vertices=90, max_vertices=99, parallel=True, weights=("int32",))))
+    name = f"g{suffix}"
+    fr.write(g, name)
+    count = fr.read(name).num_slots if suffix == ".npz" else (tmp_path / name).stat().st_size
+    needed = count * (external.OF_EDGE if suffix == ".npz" else external.OF_TEXT)
+    loaded = []
+    load = graphs.load
+    monkeypatch.setattr(graphs, "load", lambda arguments: loaded.append(name) or load(arguments))
+    for free, parts in ((4 * needed, False), (needed, suffix != ".csv.gz")):
+        monkeypatch.setattr(external.limits, "free", lambda free=free: (free, ""))
+        loaded.clear()
+        assert main(["convert", name, "g.frontier"]) == 0
+        assert bool(loaded) != parts
+        assert f"g.frontier: {g.num_vertices:,} vertices" in capsys.readouterr().out
+        alike(fr.open("g.frontier"), fr.read(name))
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".wel"])
+def test_duplicates_as_read(tmp_path: Path, suffix: str) -> None:
+    """By default an archive keeps them, and other files the first."""
+    for g in random_graphs(3, seed=5, min_vertices=20, max_vertices=30, parallel=True, weights=("int32",)):
+        name = tmp_path / f"g{suffix}"
+        fr.write(g, name)
+        for directed in (None, False, True):
+            fr.convert(name, tmp_path / "g.frontier", directed=directed)
+            alike(fr.open(tmp_path / "g.frontier"), fr.read(name, directed=directed))

@@ -15,6 +15,7 @@ from test_disk import alike
 import frontier as fr
 from frontier.cli import main
 from frontier.io import _unfinished, external
+from frontier.memory import limits
 
 HOLDING = """
 import sys, time
@@ -209,6 +210,32 @@ def test_all_that_is_noted_is_there(part: Path, monkeypatch: pytest.MonkeyPatch)
     done = stages(monkeypatch)
     converted()
     assert 0 not in done
+
+
+def test_it_goes_on_with_the_memory_that_was_chosen(source: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Less is free the second time, so that by itself it would begin anew with another number of parts."""
+    fr.write(fr.rmat(7, 8, seed=5, directed=True, weights=(1, 9)), "g.wel")
+    monkeypatch.setattr(_unfinished, "EVERY", 0)
+    monkeypatch.setattr(external, "LEAST", 1)
+
+    def free(size: int) -> None:
+        monkeypatch.setattr(limits, "free", lambda: (size * external.ONE_IN, ""))
+
+    def stop(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    free(1 << 14)
+    with monkeypatch.context() as patch:
+        patch.setattr(external, "_describe", stop)
+        with pytest.raises(KeyboardInterrupt):
+            fr.convert("g.wel", "g.frontier", directed=True)
+    free(1 << 13)
+    done = stages(monkeypatch)
+    fr.convert("g.wel", "g.frontier", directed=True)
+    assert not done
+    alike(fr.open("g.frontier"), fr.read("g.wel", directed=True))
+    fr.convert("g.wel", "g.frontier", directed=True)
+    assert 0 in done
 
 
 @pytest.mark.parametrize("how", ["shorter", "missing"])

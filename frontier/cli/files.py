@@ -50,7 +50,8 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--memory",
         metavar="BYTES",
-        help="convert a file to a Frontier graph part by part, with so much memory for edges, as 4GiB",
+        help="convert a file to a Frontier graph part by part, with so much memory for edges, as 4GiB; by default this "
+        "is done where it would take more than half of the free memory at once",
     )
     parser.set_defaults(command=convert)
 
@@ -129,9 +130,23 @@ def generate(arguments: argparse.Namespace) -> int:
 def convert(arguments: argparse.Namespace) -> int:
     """Read a graph, or generate it, and write it to a file in that file's format."""
     _check_out(arguments.out, arguments)
-    if arguments.memory is not None:
+    if arguments.memory is not None or _is_too_large(arguments):
         return _convert_in_parts(arguments)
     return _write(graphs.load(arguments), arguments.out, arguments.to)
+
+
+def _is_too_large(arguments: argparse.Namespace) -> bool:
+    """Whether the graph is a file that becomes a Frontier graph, and had better not be read at once."""
+    from frontier.io.external import is_too_large
+    from frontier.io.stored import is_stored
+
+    if arguments.to is not None or not is_stored(arguments.out) or is_stored(arguments.graph):
+        return False
+    if arguments.labels or arguments.header is not None or arguments.weights is not None or arguments.graph == "-":
+        return False
+    if arguments.format is None and arguments.graph.partition(":")[0] in graphs.KINDS:
+        return False
+    return is_too_large(arguments.graph, arguments.format)
 
 
 def _convert_in_parts(arguments: argparse.Namespace) -> int:

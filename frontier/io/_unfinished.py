@@ -21,7 +21,7 @@ from frontier.io._sync import sync
 from frontier.io.stored import opened
 from frontier.memory.disk import mapped
 
-__all__ = ["LOCK", "NOTE", "Unfinished"]
+__all__ = ["LOCK", "NOTE", "Unfinished", "noted_options"]
 
 #: The file that says how far it has come.
 NOTE = "state.json"
@@ -147,14 +147,7 @@ class Unfinished:
 
     def _noted(self) -> dict[str, Any] | None:
         """Return what an earlier call has noted; None if there is no note, or none that a conversion writes."""
-        try:
-            with open(self.at(NOTE), encoding="utf-8") as file:
-                state = json.load(file)
-        except (FileNotFoundError, NotADirectoryError, ValueError):
-            return None
-        if not isinstance(state, dict) or not all(isinstance(state.get(key), kind) for key, kind in NOTED.items()):
-            return None
-        return state
+        return _noted(self.at(NOTE))
 
     def at(self, file: str) -> str:
         """Return the path of a file."""
@@ -222,3 +215,21 @@ class Unfinished:
         """Return a file as an array."""
         size = self.state["sizes"].get(file, 0)
         return mapped(self.at(file), dtype, size // np.dtype(dtype).itemsize)
+
+
+def noted_options(target: str) -> dict[str, Any] | None:
+    """Return what was asked for when an unfinished conversion was begun; None if there is none."""
+    state = _noted(os.path.join(f"{target}.part", NOTE))
+    return None if state is None else state["options"]
+
+
+def _noted(path: str) -> dict[str, Any] | None:
+    """Return what a note says; None if there is no note, or none that a conversion writes."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            state = json.load(file)
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    if not isinstance(state, dict) or not all(isinstance(state.get(key), kind) for key, kind in NOTED.items()):
+        return None
+    return state
