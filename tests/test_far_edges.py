@@ -332,6 +332,19 @@ def test_where_the_edges_are(cuda: Backend) -> None:
     equal(pickle.loads(pickle.dumps(there)).targets, g.targets)
 
 
+def test_names_say_where_edges_lie(cuda: Backend) -> None:
+    """They can be given to ``to``, for the same placement; with some edges on the GPU, for one with as many as fit."""
+    g = fr.path(9)
+    for edges in ("host", "disk"):
+        there = g.to(cuda.name, edges=edges)
+        assert str(there.placement) == f"{cuda.name}, edges='{edges}'"
+        assert g.to(str(there.placement)).placement == there.placement
+    some = g.to(cuda.name, memory=40)
+    assert str(some.placement) == f"{cuda.name}, edges='auto'"
+    assert g.to(str(some.placement)).placement == g.to(cuda.name, edges="auto").placement
+    assert str(g.to(cuda.name, edges="device").placement) == cuda.name
+
+
 def test_sizes_in_words() -> None:
     assert [parsed(x) for x in (7, "7", "4GiB", "4 gib", "1.5KB", "0")] == [7, 7, 2**32, 2**32, 1500, 0]
     for wrong in ("four", "4XB", -1, "-1", ""):

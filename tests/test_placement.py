@@ -79,6 +79,22 @@ def test_names_of_gpus(xp: Any) -> None:
         assert fr.path(3).to(other).targets.device.id == 1
 
 
+@pytest.mark.parametrize("name", ["cpu", "python"])
+def test_names_say_where_edges_lie(name: str) -> None:
+    """And ``to`` takes them; test_far_edges has those of GPUs."""
+    g = fr.path(9)
+    there = g.to(name, edges="disk")
+    assert str(there.placement) == f"{name}, edges='disk'"
+    assert there.placement.name == name
+    assert g.to(str(there.placement)).placement is there.placement
+    assert repr(there).endswith(f"; {name}, edges in disk memory>")
+    assert str(g.to(name, edges="host").placement) == name
+    with pytest.raises(fr.GraphError, match=f"edges='moon' is not possible on '{name}'"):
+        g.to(f"{name}, edges='moon'")
+    with pytest.raises(fr.GraphError, match="there is no backend 'gpu'"):
+        g.to("gpu, edges='host'")
+
+
 @pytest.mark.parametrize(
     "text",
     ["", "gpu", "CPU", "cpu:1", "python:0", "cuda:", "cuda:x", "cuda:-1", "cuda:al", "ranks:", ":", "auto:1", 3, None],

@@ -331,7 +331,8 @@ class Graph:
         ----------
         placement : {"cpu", "python", "cuda", "cuda:1", "cuda:0,1", "auto"}, or Placement
             ``"cuda"`` is CuPy's current GPU, usually the first; ``"auto"`` is the fastest backend
-            that is available. You can pass the placement of another graph, ``h.placement``.
+            that is available. You can pass the placement of another graph, ``h.placement``, or its ``str``, which says
+            where edges lie, too.
         edges : {"device", "host", "disk", "auto"}, optional
             Where a GPU finds the arrays with one entry per edge: in its own memory (the default); in the host's, which
             it reads over its link; in files, of which the host reads what is wanted; or (``"auto"``) as many as fit in
@@ -630,7 +631,7 @@ class Graph:
                 parts.append(f"{kind} columns {', '.join(columns)}")
         far = self._placement.edges
         where = "" if far is None else f", edges in {far.described} memory"
-        return f"<Graph: {', '.join(parts)}; {self._placement}{where}>"
+        return f"<Graph: {', '.join(parts)}; {self._placement.name}{where}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
         host = moving.on_host(self)

@@ -15,7 +15,7 @@ from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.disk import lies_on_disk, reading
 from frontier.memory.host import HOST
-from frontier.memory.placement import Placement
+from frontier.memory.placement import EDGES, Placement
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -26,6 +26,9 @@ __all__ = ["made_on_host", "moved", "on_host", "plainly_on_host", "remade", "res
 
 def resident(graph: Graph, asked: Placement | str, edges: str | None, memory: int | str | None) -> Graph:
     """Do the work of ``Graph.to``."""
+    if isinstance(asked, str) and EDGES in asked and edges is None and memory is None:  # as str(placement) says it
+        asked, _, where = asked.partition(EDGES)
+        edges = where.strip("'\"")
     if edges is None and memory is None:
         return moved(graph, asked)
     there = Placement.parse(asked)

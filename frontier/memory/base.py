@@ -19,6 +19,8 @@ class Memory(ABC):
     ----------
     residence : {"host", "device", "disk"}
         The kind of memory.
+    asked : str
+        What ``Graph.to(edges=)`` is asked for, so that edges lie there; if empty, its residence.
     part : str
         What follows the backend's name in the name of a placement: ``":1"`` for the second GPU.
     small : int
@@ -32,6 +34,7 @@ class Memory(ABC):
     __slots__ = ()
 
     residence: str
+    asked: str = ""
     part: str = ""
     small: int
     hint: str

@@ -43,6 +43,7 @@ class MixedMemory(Memory):
     __slots__ = ("index", "share")
 
     residence = "host"
+    asked = "auto"
     small = 1 << 24
     hint = HINT
 

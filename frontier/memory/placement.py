@@ -19,7 +19,7 @@ from frontier.memory.arrays import adopt, is_device
 from frontier.memory.base import Memory
 
 __all__ = [
-    "BACKENDS", "KINDS", "SHIPPED",
+    "BACKENDS", "EDGES", "KINDS", "SHIPPED",
     "Computing", "Placement", "backend_named", "backend_names", "backend_of", "placed", "unknown",
 ]  # fmt: skip
 
@@ -89,13 +89,19 @@ class Computing(Protocol):
 KINDS = ("offsets", "edges", "fields")
 
 
+#: What stands between the name of a placement and where its edges lie.
+EDGES = ", edges="
+
+
 @dataclass(frozen=True)
 class Placement:
     """Where the arrays of a graph lie, and which backend computes on them.
 
     ``g.placement`` is the placement of a graph, and ``g.to(placement)`` returns the graph with another one.
-    ``str(placement)`` is its name: ``"cpu"``, ``"python"``, ``"cuda"``, ``"cuda:1"``. Two placements are equal if they
-    have the same backend and the same memories.
+    ``str(placement)`` is what that is asked for: ``"cpu"``, ``"python"``, ``"cuda"``, ``"cuda:1"``, or with edges in
+    another memory ``"cuda, edges='host'"``, of which ``placement.name`` is ``"cuda"``. :meth:`frontier.Graph.to` takes
+    such a string, too; with ``edges='auto'``, as many edges are on the GPU as fit then. Two placements are equal if
+    they have the same backend and the same memories.
 
     Parameters
     ----------
@@ -200,7 +206,8 @@ class Placement:
         return self.memory is other.memory and self.edges == other.edges
 
     def __str__(self) -> str:
-        return self.name
+        far = self.edges
+        return self.name if far is None else f"{self.name}{EDGES}{(far.asked or far.residence)!r}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _again, (self.backend.name, self.memory, self.edges)
