@@ -243,6 +243,27 @@ def test_the_estimate_chooses_between_windows_and_lists(cuda: Backend, monkeypat
         assert t.rows[0].read == 4 * slots
 
 
+def test_the_estimate_knows_which_windows_are_wanted(cuda: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many lists side by side are in few windows, and spread out in all."""
+    monkeypatch.setattr(windows, "SLOTS", 64)
+    monkeypatch.setattr(cuda_far, "MANY", 2)
+    monkeypatch.setattr(cuda_far, "SINGLE", -100)  # so that a list of one line costs 28 bytes
+    step = fr.Gather(rank, "sum", into="total", edges="out")
+    g = fr.path(200)
+    there = g.to(cuda.name, edges="host")
+    for some, expected in ((range(100, 130), "stream"), (range(0, 198, 6), "thread")):
+        found = []
+        for each in (there, g):
+            p = fr.Problem(each, total=fr.vertex("int64"))
+            with fr.trace() as t:
+                execution.run(step, p, fr.Frontier(each, some))
+            found.append(to_host(p.total))
+            if each is there:
+                assert t.rows[0].balance == expected
+                assert 0 < t.rows[0].read < 4 * g.num_slots
+        equal(*found)
+
+
 def visited(p, src, dst):  # type: ignore[no-untyped-def]
     fr.atomic_add(p.visits, dst, 1)
     return True

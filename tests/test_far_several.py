@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import strict_cupy
 from compare import equal
-from test_far_edges import PROGRAM, RESULTS
+from test_far_edges import PROGRAM, RESULTS, nearest
 from test_spread import Cut
 
 import frontier as fr
@@ -19,6 +19,7 @@ from frontier.memory import detection, spread
 from frontier.memory.arrays import to_host
 from frontier.memory.mixed import MixedMemory, owners_of
 from frontier.operators.advance.heads import heads
+from frontier.operators.shared import cuda_far
 from frontier.program import execution
 
 pytestmark = pytest.mark.gpu
@@ -113,6 +114,31 @@ def test_gathers(several, residence, directed, fuse):
                 if residence == "host":  # ids, and the weights of two gathers
                     assert sum(read) >= len(program.steps) * g.num_slots * 4
         assert found[0] == found[1]
+
+
+def test_gathers_of_parts(several, monkeypatch):
+    """Each GPU brings the windows in which its part of the frontier has elements."""
+    monkeypatch.setattr(cuda_far, "MANY", 2)
+    monkeypatch.setattr(cuda_far, "SINGLE", 2**36)
+    g = small(directed=True)
+    there = far(g, several, "host")
+    step = fr.Gather(nearest, "sum", into="total")
+    first = int(there._topology.spread.starts[1])
+    schedule = fr.Schedule(fuse=True).resolved()
+    read = []
+    for some in ([*range(first)][::-1] + [*range(first, 128, 3)], range(0, 128, 3), range(first), range(9)):
+        found = []
+        for each in (there, g):
+            p = given(each)
+            with fr.trace() as t:
+                execution.run(step, p, fr.Frontier(each, some), schedule)
+            found.append(to_host(p.total))
+            if each is there:
+                assert t.rows[0].balance == "stream"
+                read.append([total.read for total in t.ranks.values()])
+        equal(*found)
+    assert read[2][1] == read[3][1] == 0
+    assert 0 < read[3][0] < read[2][0] == read[0][0]
 
 
 def far_end(p, src):

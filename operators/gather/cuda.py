@@ -63,8 +63,7 @@ def lower(step: Gather, b: CudaProgram, current: FrontierState) -> None:
         return
     with b.when(chosen) as branch:
         _streamed(step, b, stream, how)
-    with b.otherwise(branch):
-        nearly_ascending(b, current, "out")
+    with b.otherwise(branch):  # in order, if the frontier is large
         _in_place(step, b, current, how)
 
 

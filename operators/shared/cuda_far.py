@@ -1,8 +1,8 @@
 """Frontiers on the GPU whose lists lie in the host's memory: in which order they are read, and whether where they lie.
 
 What a pass over a part of the vertices costs is estimated in bytes, on the device and in every pass: of lists that are
-read where they lie, whole lines of the cache and :data:`SINGLE` for each list; of windows, all of them. (HyTGraph and
-Subway choose like this between ways to transfer; there the host decides.)
+read where they lie, whole lines of the cache and :data:`SINGLE` for each list; of windows, those that have any of these
+lists. (HyTGraph and Subway choose like this between ways to transfer; there the host decides.)
 """
 
 from __future__ import annotations
@@ -24,6 +24,10 @@ __all__ = ["nearly_ascending", "prepare_stream"]
 #: A frontier of at most so many vertices is read as it is; one with more, and more than one of so many, in order.
 MANY, ONE_IN = 4096, 16
 
+#: For windows, one with more than one of so many is: then to go over all vertices takes a tenth of the time that its
+#: lists do.
+SPARSE = 256
+
 #: Besides the lines that it has, a list costs what this many bytes do in a stream: a GPU reads 60 million places a
 #: second in no order, and 55 GB a second in a stream.
 SINGLE = 768
@@ -37,8 +41,7 @@ def nearly_ascending(b: CudaProgram, current: FrontierState, scan: str) -> None:
     """
     if b.shares or not _may_be_reordered(current):
         return
-    large = both(b.other_than(current, BITS, ALL), _large(current), current.count > b.capacity("vertex") // ONE_IN)
-    with b.when(large):
+    with b.when(both(b.other_than(current, BITS, ALL), _large(b, current, ONE_IN))):
         make_bitmap(b, current, "uint32")
         b._queue_of_bits(current, scan)
 
@@ -46,25 +49,24 @@ def nearly_ascending(b: CudaProgram, current: FrontierState, scan: str) -> None:
 def prepare_stream(b: CudaProgram, current: FrontierState, stream: Stream, edges: str) -> Expr:
     """Choose whether windows are brought, put the frontier in order for them, and return whether they are.
 
-    They are for all vertices, and for those whose lists cost more where they lie.
+    They are for all vertices, and for those whose lists cost more where they lie than the windows that have them.
     """
     chosen = b.variable("streams", "streams")
     b.set(stream.everything, 1 if current.whole else Choice(b.all_of_its_own(current), 1, 0))
     b.set(chosen, stream.everything)
     if _may_be_reordered(current) and not current.whole:
-        with b.when(both(equal(chosen, 0), _large(current))):
-            cost = b.variable("cost", "cost")
-            reading = Call(
-                "cost_of_lists", WORDS, SLOT, WORKER, WORKERS, b.queue(current, "vertex"), current.count,
-                b.lists(edges)[0], stream.size, SINGLE,
+        with b.when(both(equal(chosen, 0), _large(b, current, SPARSE))):
+            _ascending(b, current)
+            gain = b.variable("gain", "gain")
+            estimating = Call(
+                "gain_of_windows", WORDS, SLOT, WORKER, WORKERS, b.queue(current, "vertex"), current.count,
+                b.lists(edges)[0], stream.size, SINGLE, *stream.costs(),
             )  # fmt: skip
             after = [
-                Together(cost, Call("combined_int", WORDS, SLOT, Var("SUM"), 0)),
-                Assign(chosen, Choice(cost > stream.bytes(), 1, 0)),
+                Together(gain, Call("combined_int", WORDS, SLOT, Var("SUM"), 0)),
+                Assign(chosen, Choice(gain > 0, 1, 0)),
             ]
-            b.phase(reading, after, "estimate the cost of reading the lists where they lie")
-            with b.when(chosen > 0):
-                _ascending(b, current)
+            b.phase(estimating, after, "estimate what lists cost where they lie, and in windows")
     return chosen > 0
 
 
@@ -73,8 +75,9 @@ def _may_be_reordered(current: FrontierState) -> bool:
     return not (current.few or current.record)
 
 
-def _large(current: FrontierState) -> Expr:
-    return current.count > MANY
+def _large(b: CudaProgram, current: FrontierState, one_in: int) -> Expr:
+    """Whether a frontier has many vertices, and more than one of so many of all."""
+    return both(current.count > MANY, current.count > b.capacity("vertex") // one_in)
 
 
 def _ascending(b: CudaProgram, current: FrontierState) -> None:

@@ -123,14 +123,10 @@ class Stream:
         """An entry of the table of windows."""
         return Item(self._table, window * COLUMNS + column)
 
-    def bytes(self) -> Expr:
-        """Bytes of all windows."""
-        every: Expr = expression(0)
-        for name, (dtype, _, _) in self._columns.items():
-            begin, end = (FROM, TO) if name == "ends" else (START, STOP)
-            places = self.row(Call("max", self.number - 1, 0), end) - self.row(expression(0), begin)
-            every = every + places * np.dtype(dtype).itemsize
-        return every
+    def costs(self) -> tuple[Value, ...]:
+        """What windows cost, as arguments of ``gain_of_windows``: the table, and bytes of places of it."""
+        ends = np.dtype(self._columns["ends"][0]).itemsize
+        return self._table, COLUMNS, self.number, ends, self.size - ends
 
     def begin(self) -> list[Node]:
         """Nodes that find the first window; ``everything`` is set already."""

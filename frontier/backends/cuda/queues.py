@@ -56,21 +56,6 @@ def source_in(keys, count, position):
 
 
 @device
-def cost_of_lists(C, slot, w, W, queue, count, offsets, size, single):
-    """Add up what reading the lists of a queue costs, in bytes: whole lines of 128, and ``single`` for each list."""
-    total = i64(0)
-    i = i64(w)
-    while i < count:
-        v = i64(queue[i])
-        begin = i64(offsets[v]) * size
-        end = i64(offsets[v + 1]) * size
-        if begin < end:
-            total += single + ((((end + 127) >> 7) - (begin >> 7)) << 7)
-        i += W
-    keep_int(C, slot, SUM, total)
-
-
-@device
 def mark_queue(w, W, stamps, epoch, queue, count):
     """Stamp the elements of a queue."""
     i = i64(w)
@@ -110,6 +95,32 @@ def window_of(windows, columns, number, everything, queue, place, last):
         else:
             high = middle
     return low
+
+
+@device
+def gain_of_windows(C, slot, w, W, queue, count, offsets, size, single, windows, columns, number, ends, others):
+    """Add up what the lists of an ascending queue cost where they lie, less what windows with any of them do, in bytes.
+
+    A list costs its lines of 128 bytes, and ``single``. A slot has ``size`` bytes; in a window ``others``, and in
+    addition each place of its far ends has ``ends``.
+    """
+    total = i64(0)
+    i = i64(w)
+    while i < count:
+        v = i64(queue[i])
+        begin = i64(offsets[v]) * size
+        end = i64(offsets[v + 1]) * size
+        if begin < end:
+            total += single + ((((end + 127) >> 7) - (begin >> 7)) << 7)
+        i += W
+    window = i64(w)
+    while window < number:
+        at = window * columns
+        place = place_of(False, queue, 0, count, windows[at])
+        if place < count and i64(queue[place]) < windows[at + 1]:
+            total -= (windows[at + 3] - windows[at + 2]) * others + (windows[at + 5] - windows[at + 4]) * ends
+        window += W
+    keep_int(C, slot, SUM, total)
 
 
 # ---- scans, copies, bitmaps ----------------------------------------------------------------------------
