@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.primitives._oriented import undivided
 from frontier.primitives.bfs import unvisited, visit
 from frontier.primitives.cc import SAMPLES, Afforest, ballot, components_problem, compress, elected, outside, vote
 
@@ -106,9 +107,8 @@ def blocks_problem(g: Graph, what: str, **fields: Field) -> fr.Problem:
     """Return the problem for a program that begins with the steps above; a graph in parts is made whole for it."""
     if g.directed:
         raise GraphError(f"{what} are those of undirected graphs, but this one is directed")
-    here = g.to("cpu") if g.placement.divides else g
     return components_problem(
-        here,
+        undivided(g),
         parent=fr.vertex(g.id_dtype, -1, combine="claim"),
         level=fr.vertex("int32", -1, combine="min", with_="parent"),
         depth=fr.scalar("int32"),

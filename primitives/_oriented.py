@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SLOT", "Oriented", "at_hand", "canonical", "on_every_rank", "oriented", "repeated", "simple", "slots_in",
-    "supports", "with_slots",
+    "supports", "undivided", "with_slots",
 ]  # fmt: skip
 
 #: The edge column with the slots of the graph that was oriented.
@@ -151,6 +151,16 @@ def supports(g: Graph, schedule: Schedule | None = None) -> EdgeSupports:
 def at_hand(g: Graph) -> Graph:
     """Return the graph with whole arrays in one memory, where they can be computed with: g itself, if it has them."""
     return g.to("cpu") if g.placement.divides or g.placement.edges is not None else g
+
+
+def undivided(g: Graph) -> Graph:
+    """Return a graph in parts as a whole on processors, for what every process computes alike; others as they are.
+
+    All processes call this together. They must have the same graph, as for programs that are divided.
+    """
+    if not g.placement.divides:
+        return g
+    return g.placement.backend.alike(g).to("cpu")
 
 
 def repeated(g: Graph) -> Any:

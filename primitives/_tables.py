@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import frontier as fr
 from frontier.graph.graph import Graph
+from frontier.primitives._oriented import undivided
 from frontier.program.schedule import Schedule
 
 __all__ = ["FREE", "clear", "find", "in_one_piece"]
@@ -51,4 +52,4 @@ def in_one_piece(g: Graph, schedule: Schedule | None) -> tuple[Graph, Schedule |
         return g, schedule
     if g.placement.massively_parallel:
         return g.to(f"cuda{g.placement.memory.part}"), schedule
-    return g.to("cpu"), (schedule or Schedule()).replace(deterministic=True)
+    return undivided(g), (schedule or Schedule()).replace(deterministic=True)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 import frontier as fr
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.primitives._oriented import _superfluous, at_hand
+from frontier.primitives._tables import in_one_piece
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, primitive
 
@@ -187,13 +188,15 @@ def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | Non
     -----
     At most O(n²) passes, usually far fewer, each over all vertices and the edges of those with excess. The residual
     graph, which has every edge in both directions, once, is made first unless g is so: undirected, without self-loops
-    and parallel edges. Of a graph in parts, every rank makes it as a whole.
+    and parallel edges. Of a graph in parts, every process makes it as a whole and computes the same with one thread; of
+    several GPUs, the first computes.
     """
     start, end = g.vertex_id(source), g.vertex_id(sink)
     if start == end:
         raise GraphError(f"source and sink of a flow are the same: vertex {start}")
     _check_capacities(g)
-    here = at_hand(g)
+    here, schedule = in_one_piece(g, schedule)
+    here = at_hand(here)
     h = _residual(here)
     assert h.weights is not None
     p = fr.Problem(

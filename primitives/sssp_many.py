@@ -18,6 +18,7 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.several import vertex_ids
 from frontier.primitives._arguments import check_lengths
+from frontier.primitives._oriented import undivided
 from frontier.registry import primitive
 
 __all__ = ["SSSPMany", "SSSPManyResult", "sssp_many"]
@@ -117,7 +118,7 @@ def sssp_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None 
     check_lengths(g)
     n = g.num_vertices
     source = np.arange(n) if sources is None else vertex_ids(g, sources, "sources")
-    here = g.to("cpu") if g.placement.divides else g
+    here = undivided(g)
     memory, whole = here.placement.memory, g.weights.dtype.kind in "iu"
     memory.check_room(8 * n * len(source), f"distances from {len(source):,} sources")
     far, dtype = (FAR, np.dtype(np.int64)) if whole else (np.inf, np.dtype(np.float64))

@@ -14,7 +14,7 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.primitives import _closure_rows
 from frontier.primitives._closure_result import ClosureResult
-from frontier.primitives._oriented import at_hand
+from frontier.primitives._oriented import at_hand, undivided
 from frontier.primitives._searches import places
 from frontier.registry import Argument, primitive
 
@@ -104,8 +104,7 @@ def transitive_closure(
         raise GraphError(f"reflexive={reflexive!r}: choose True, False or None")
     if sources is not None and method not in ("auto", "condensation"):
         raise GraphError(f"method={method!r} makes all rows: leave it out with sources=")
-    if g.placement.divides:  # a row is made of others, whoever owns them
-        g = g.to("cpu")
+    g = undivided(g)  # a row is made of others, whoever owns them
     memory, n = g.placement.memory, g.num_vertices
     xp = memory.xp
     vertices = xp.arange(n)

@@ -194,6 +194,30 @@ def test_what_cannot_be_merged_is_refused_before_anything_runs(step, message):
         assert (combined.seen >= 0).any()
 
 
+def lower(p, src, dst):
+    return fr.atomic_min(p.seen, dst, p.seen[src]) > p.seen[src]
+
+
+def count(p, src, dst):
+    fr.atomic_add(p.seen, dst, 1)
+
+
+@pytest.mark.parametrize("grid", ["", ",2d"])
+@pytest.mark.parametrize(
+    ("fn", "combine", "right"), [(lower, "sum", "min"), (lower, "max", "min"), (lower, "claim", "min"),
+                                 (count, "min", "sum"), (count, "or", "sum")],
+)  # fmt: skip
+def test_an_atomic_and_a_combine_that_contradict_each_other_are_refused(fn, combine, right, grid):
+    def changed(combine):
+        p = fr.Problem(fr.grid(5, 5).to(f"ranks:4{grid}"), seen=fr.vertex("int64", np.arange(25), combine=combine))
+        fr.Loop(fr.Advance(fn), times=2)(p, range(25))
+        return p.seen
+
+    with pytest.raises(fr.FunctorError, match=rf"{fn.__name__} .*combine='{combine}': declare .* combine='{right}'"):
+        changed(combine)
+    assert (changed(right) == changed(None)).all()
+
+
 def raises(p, v):
     return (1, 2)[p.seen[v]] > 1
 

@@ -131,6 +131,14 @@ def test_a_part_without_memory_ends_the_run_and_changes_nothing(monkeypatch):
     ("what", "message"),
     [
         ('fr.bfs(fr.rmat(6, 8, seed=rank).to("ranks"), 0)', "rank 1 has not the same graph as rank 0"),
+        (
+            "g = fr.from_csr(g.offsets, g.targets, directed=rank > 0)\nfr.pagerank(g.to('ranks'))",
+            r"rank 1 has not the same graph as rank 0: .* needs the same seed=",
+        ),
+        ("fr.bfs(fr.from_edges([*'ab'], [*('bc' if rank else 'bd')]).to('ranks'), 'a')", "rank 1 has not the same graph"),
+        ("fr.louvain(fr.rmat(6, 8, seed=rank).to('ranks'))", "rank 1 has not the same graph as rank 0"),
+        ("fr.bridges(fr.rmat(6, 8, seed=rank).to('ranks'))", "rank 1 has not the same graph as rank 0"),
+        ("fr.max_flow(fr.rmat(6, 8, seed=rank, weights=(1, 9)).to('ranks'), 0, 3)", "rank 1 has not the same graph"),
         ("fr.bfs(g, 0) if rank else fr.pagerank(g)", "rank 1 has not the same program as rank 0"),
         ("fr.Filter(after_rank, over='vertices')(p)", r"the same functor after_rank \(or what it captures"),
         ("fr.bfs(g, 0, schedule=fr.Schedule(direction='auto' if rank else 'pull'))", "has not the same schedule"),
@@ -194,6 +202,24 @@ def test_a_rank_that_never_begins_does_not_keep_the_others(end, tmp_path):
     assert made.returncode != 0
     assert "end" not in made.stdout.split()
     assert made.stderr.count("frontier: some rank has not come to an exchange") == 1, made.stderr
+    assert_gone(tmp_path, 2)
+
+
+@processes
+def test_a_rank_that_never_uses_mpi_does_not_keep_the_others(tmp_path):
+    made = mpirun(2, tmp_path, """
+        import pathlib, os, sys
+        import frontier as fr
+        rank = int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
+        pathlib.Path(f"pid{rank}").write_text(str(os.getpid()))
+        if rank == 1:
+            sys.exit()
+        fr.bfs(fr.path(5).to("ranks"), 0)
+        print("end")
+    """, FRONTIER_RANKS_TIMEOUT="3")  # fmt: skip
+    assert made.returncode != 0
+    assert "end" not in made.stdout.split()
+    assert "in _mpi_that_all_processes_begin_together" in made.stderr, made.stderr
     assert_gone(tmp_path, 2)
 
 

@@ -159,6 +159,10 @@ class Backend(ABC):
         """Return how many processes run each program together."""
         return 1
 
+    def alike(self, graph: Graph) -> Graph:
+        """Return a graph, which all processes that run each program together must have; they ask together."""
+        return graph
+
     def shown(self) -> Any:
         """Return what shows the fields of one problem to programs, where that is not their arrays.
 

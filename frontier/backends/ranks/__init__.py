@@ -2,7 +2,8 @@
 
 ``communicators`` is how parts talk (MPI, or threads for tests; ``torchrun`` PyTorch's Gloo), ``carriers`` moves arrays
 from GPU to GPU (NCCL), ``rounds`` is what they say each time, ``messages`` in which form. ``execution`` walks through a
-program, ``plans`` is what is known of its steps, ``dividing`` runs a step on one part and exchanges what it did.
+program, ``alike`` is what all must begin with, ``plans`` what is known of its steps, ``dividing`` runs a step on one
+part and exchanges what it did.
 ``writes`` says which fields a step writes and what merges them, ``ends`` where it touches them, ``exchange`` finds
 changes and merges them, ``mirrors`` knows what only owners know, ``readers`` which parts read what, and ``selective``
 tells these alone; ``portion`` is a part's share of a frontier. ``choosing`` finds the backend and the device that run
@@ -83,6 +84,15 @@ class RanksBackend(Backend):
         from frontier.backends.ranks.shown import Shown
 
         return None if self.parts else Shown()
+
+    def alike(self, graph: Graph) -> Graph:
+        """Return a graph; if ranks have not the same, all raise GraphError."""
+        from frontier.backends.ranks.alike import check_graph
+        from frontier.backends.ranks.communicators import world
+
+        if not self.parts:
+            check_graph(graph, world())
+        return graph
 
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
         """Build a graph in parts; all ranks call this together."""

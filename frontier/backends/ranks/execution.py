@@ -8,7 +8,6 @@ steps (Set, Swap, Take, Scan, counts) are run by every part as a whole, with all
 from __future__ import annotations
 
 import time
-import zlib
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -18,10 +17,10 @@ from frontier import tracing
 from frontier.backends.interrupts import deferred
 from frontier.backends.python.interpreter import Context, Interpretation
 from frontier.backends.ranks.accumulating import accumulated
+from frontier.backends.ranks.alike import check_alike, description, way
 from frontier.backends.ranks.borrowing import Borrowing
 from frontier.backends.ranks.dividing import Exchange
 from frontier.backends.ranks.ends import touched
-from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.grid import Grid
 from frontier.backends.ranks.in_blocks import block_of, in_block
 from frontier.backends.ranks.messages import NOTHING
@@ -31,7 +30,7 @@ from frontier.backends.ranks.pulling import may_pull, problem_to_pull, pulls
 from frontier.backends.ranks.rounds import Note, common, met
 from frontier.backends.ranks.there import There
 from frontier.backends.ranks.writes import check_writes
-from frontier.errors import FrontierError, FunctorError, GraphError, NotConvergedError
+from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.functors.functor import location
 from frontier.memory.host import HOST
 from frontier.partitions.partition import partition
@@ -253,17 +252,11 @@ class Part(Interpretation):
         inner: Placement, rows: int = 1,
     ) -> Part:  # fmt: skip
         """The same, once all ranks have begun with the same graph, program and values."""
-        mine = _description(step, p, f) | _way(step, schedule, inner, rows)
+        mine = description(step, p, f) | way(step, schedule, inner, rows)
         shown = p._shown  # None if parts are threads of one process
         given_away = [] if shown is None else shown.given_away(p)
         told = met(comm, "begins a run", (tracing.active(), mine, given_away))
-        for rank, (_, other, _) in enumerate(told):
-            for name, value in told[0][1].items():
-                if other.get(name) != value:
-                    raise common(GraphError(
-                        f"rank {rank} has not the same {name} as rank 0: all ranks must begin a run with the same "
-                        "graph, program and values"
-                    ))  # fmt: skip
+        check_alike([each for _, each, _ in told])
         if shown is not None:
             shown.stay_whole(p, {name for _, _, names in told for name in names})
         try:
@@ -326,32 +319,3 @@ def _brought(p: Problem, comm: Communicator, inner: Placement) -> None:
         if each is not None:
             each.add_note(f"(rank {rank} of {comm.size})")
             raise common(each)
-
-
-def _description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
-    g = p.graph
-    made = {"graph": g.cached("checksum", lambda: _checksum(g.offsets, g.targets, g.weights)), "program": repr(step)}
-    made |= {f"p.{name}": (str(value.dtype), value.tobytes()) for name, value in p.scalars.items()}
-    shown = p._shown
-    left = {} if shown is None else shown.in_parts(p)
-    whole = (name for name in p.arrays if not (stays(p, name) or name in left))
-    made |= {f"p.{name}": _checksum(p.arrays[name]) for name in whole}
-    made |= {f"p.{name}": "in parts" for name in left}
-    if shown is not None:
-        made["FRONTIER_RANKS_WHOLE"] = str(shown.longest)
-    made |= {f"p.{name}": _checksum(np.sort(pile.ids)) for name, pile in p.piles.items()}
-    return made | {"frontier": None if f is None else len(f) if f.is_all else _checksum(np.sort(f.ids))}
-
-
-def _way(step: Step, schedule: ResolvedSchedule, inner: Placement, rows: int) -> dict[str, Any]:
-    """How a program runs: ranks that go different ways would wait for each other."""
-    functors: dict[str, list[str]] = {}
-    for fn, part in captures_of(step).parts.items():
-        functors.setdefault(f"functor {fn.__name__} (or what it captures)", []).append(part.fingerprint)
-    schedules = [schedule, *(each.schedule for each in walk(step))]
-    return {**functors, "schedule": repr(schedules), "placement": (inner.backend.name, rows)}
-
-
-def _checksum(*arrays: Any) -> tuple[Any, ...]:
-    there = [np.ascontiguousarray(array) for array in arrays if array is not None]
-    return tuple((array.shape, str(array.dtype), zlib.crc32(array.data)) for array in there)

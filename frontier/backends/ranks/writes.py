@@ -26,6 +26,9 @@ __all__ = ["check_writes", "written"]
 #: Atomic -> the combine of a field that is changed by no other means.
 _IMPLIED = {"add": "sum", "min": "min", "max": "max", "or": "or", "cas": "claim"}
 
+#: Combines that merge the changes of an atomic besides the one that it implies; of bools, "or" is the same as "max".
+_ALSO = {"or": {"max"}, "max": {"or"}}
+
 _HELP = "declare the field with combine=, which says how their changes are merged"
 _HELP_ROWS = (
     "of a field of several values, changes are merged where a step makes them by one kind of atomic alone (add, min, "
@@ -59,6 +62,8 @@ def written(step: Step, p: Problem, in_blocks: bool = False) -> list[Written]:
             for field in (name, *_companions(p, name, name in touched.carried)):
                 alone = indices <= own or (p.fields[field].kind == "edge" and at_own_edges(step, touched, field))
                 operations = touched.atomics.get(field, set())
+                if not alone:
+                    _check_atomics(p, field, operations, location(fn))
                 if "any" in indices and operations & {"cas", "exch"}:
                     raise FunctorError(
                         f"{location(fn)} exchanges p.{field} at an index of its own making: what it finds there is the "
@@ -92,6 +97,18 @@ def written(step: Step, p: Problem, in_blocks: bool = False) -> list[Written]:
 def _companions(p: Problem, key: str, carried: bool) -> Iterator[str]:
     if carried:
         yield from (pair.other for pair in p._pairs if pair.key == key)
+
+
+def _check_atomics(p: Problem, name: str, operations: set[str], where: str) -> None:
+    """Refuse an atomic whose changes would be lost as the field's ``combine`` merges them."""
+    field = p.fields[name]
+    for each in sorted(operations & {"add", "min", "max", "or"}):
+        also = _ALSO.get(each, set()) if field.dtype == bool else set()
+        if field.combine is not None and field.combine not in {_IMPLIED[each]} | also:
+            raise FunctorError(
+                f"{where} changes p.{name} by atomic_{each}, and what several parts make of it would be merged by "
+                f"combine={field.combine!r}: declare the field with combine={_IMPLIED[each]!r}"
+            )
 
 
 def _combine(p: Problem, name: str, operations: set[str], alike: bool) -> str | None:

@@ -1,0 +1,88 @@
+"""What ranks must have alike: graphs, programs and values, which they compare before they compute together."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.ranks.exchange import stays
+from frontier.backends.ranks.rounds import common, met
+from frontier.errors import GraphError
+from frontier.program.step import captures_of, walk
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from frontier.backends.ranks.communicators import Communicator
+    from frontier.graph.graph import Graph
+    from frontier.memory.placement import Placement
+    from frontier.program.frontiers import Frontier
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
+
+__all__ = ["check_alike", "check_graph", "description", "way"]
+
+_GRAPH = "graph"
+
+
+def check_alike(told: Sequence[Mapping[str, Any]]) -> None:
+    """Raise GraphError on all ranks if they have not the same of what each has told."""
+    for rank, other in enumerate(told):
+        for name, value in told[0].items():
+            if other.get(name) != value:
+                hint = " (what is made by chance needs the same seed= on all)" if name == _GRAPH else ""
+                raise common(GraphError(
+                    f"rank {rank} has not the same {name} as rank 0: all ranks must begin a run with the same "
+                    f"graph, program and values{hint}"
+                ))  # fmt: skip
+
+
+def check_graph(g: Graph, comm: Communicator) -> None:
+    """Raise GraphError on all ranks, which call this together, if they have not the same graph."""
+    check_alike(met(comm, "computes on a whole graph", {_GRAPH: _graph(g)}))
+
+
+def description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
+    """What a run begins with: the graph, the program, and the values of the problem."""
+    made = {_GRAPH: _graph(p.graph), "program": repr(step)}
+    made |= {f"p.{name}": (str(value.dtype), value.tobytes()) for name, value in p.scalars.items()}
+    shown = p._shown
+    left = {} if shown is None else shown.in_parts(p)
+    whole = (name for name in p.arrays if not (stays(p, name) or name in left))
+    made |= {f"p.{name}": _checksum(p.arrays[name]) for name in whole}
+    made |= {f"p.{name}": "in parts" for name in left}
+    if shown is not None:
+        made["FRONTIER_RANKS_WHOLE"] = str(shown.longest)
+    made |= {f"p.{name}": _checksum(np.sort(pile.ids)) for name, pile in p.piles.items()}
+    return made | {"frontier": None if f is None else len(f) if f.is_all else _checksum(np.sort(f.ids))}
+
+
+def way(step: Step, schedule: ResolvedSchedule, inner: Placement, rows: int) -> dict[str, Any]:
+    """How a program runs: ranks that go different ways would wait for each other."""
+    functors: dict[str, list[str]] = {}
+    for fn, part in captures_of(step).parts.items():
+        functors.setdefault(f"functor {fn.__name__} (or what it captures)", []).append(part.fingerprint)
+    schedules = [schedule, *(each.schedule for each in walk(step))]
+    return {**functors, "schedule": repr(schedules), "placement": (inner.backend.name, rows)}
+
+
+def _graph(g: Graph) -> tuple[Any, ...]:
+    arrays = g.cached("checksum", lambda: _checksum(g.offsets, g.targets, g.weights))
+    return (g.directed, g.cached("checksum of labels", lambda: _labels(g.labels)), *arrays)
+
+
+def _labels(labels: Any) -> Any:
+    """A checksum of labels, where these are numbers or text: others may look different in each process."""
+    if labels is None:
+        return None
+    there = labels.tolist()
+    plain = labels.dtype != object or all(isinstance(each, str | int | float) for each in there)
+    return len(there), zlib.crc32("\n".join(map(repr, there)).encode()) if plain else 0
+
+
+def _checksum(*arrays: Any) -> tuple[Any, ...]:
+    there = [np.ascontiguousarray(array) for array in arrays if array is not None]
+    return tuple((array.shape, str(array.dtype), zlib.crc32(array.data)) for array in there)
