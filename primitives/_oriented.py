@@ -160,7 +160,8 @@ def undivided(g: Graph) -> Graph:
     """
     if not g.placement.divides:
         return g
-    return g.placement.backend.alike(g).to("cpu")
+    g.placement.backend.alike(g)
+    return g.to("cpu")
 
 
 def repeated(g: Graph) -> Any:

@@ -225,3 +225,39 @@ def test_reading_takes_the_memory_of_the_part(name, tmp_path):
     print(made.stdout)
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stdout.count("right") == 2
+
+
+@processes
+def test_a_graph_in_parts_is_written_by_one_rank(tmp_path):
+    made = mpirun(3, tmp_path, """
+        import os, pathlib
+        import numpy as np, frontier as fr
+        from mpi4py import MPI
+        rank = MPI.COMM_WORLD.rank
+        for options in ({"weights": (1, 9)}, {"directed": True}, {"weights": (0.5, 2.0), "directed": True}):
+            g, there = fr.rmat(6, 4, seed=3, **options), fr.rmat(6, 4, seed=3, placement="ranks", **options)
+            for name in ("graph.txt", "graph.mtx", "graph.npz", "graph.txt.gz"):
+                pathlib.Path(f"{rank}").mkdir(exist_ok=True)
+                fr.write(there, f"{rank}/{name}")
+                assert os.listdir(f"{rank}") == ([name] if rank == 0 else [])
+                if rank == 0:
+                    again = fr.read(f"0/{name}", directed=g.directed)
+                    assert np.array_equal(again.offsets, g.offsets) and np.array_equal(again.targets, g.targets)
+                    assert g.weights is None or np.array_equal(again.weights, g.weights)
+                    os.remove(f"0/{name}")
+        assert there.targets.gather(1) is None or rank == 1
+        assert np.array_equal(there.targets.gather(), g.targets)
+        try:
+            fr.write(there, "missing/graph.txt")
+        except fr.GraphError as error:
+            assert "missing/graph.txt" in str(error), error
+            print("right")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 3
+
+
+def test_a_graph_in_parts_of_one_process_is_written(tmp_path):
+    g = fr.rmat(6, 4, seed=3, placement="ranks:3", weights=(1, 9))
+    fr.write(g, tmp_path / "graph.npz")
+    same(fr.read(tmp_path / "graph.npz"), fr.rmat(6, 4, seed=3, weights=(1, 9)))

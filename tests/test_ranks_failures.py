@@ -135,7 +135,7 @@ def test_a_part_without_memory_ends_the_run_and_changes_nothing(monkeypatch):
             "g = fr.from_csr(g.offsets, g.targets, directed=rank > 0)\nfr.pagerank(g.to('ranks'))",
             r"rank 1 has not the same graph as rank 0: .* needs the same seed=",
         ),
-        ("fr.bfs(fr.from_edges([*'ab'], [*('bc' if rank else 'bd')]).to('ranks'), 'a')", "rank 1 has not the same graph"),
+        ("fr.bfs(fr.from_edges([*'ab'], [*('bc' if rank else 'bd')]).to('ranks'), 'a')", "has not the same graph"),
         ("fr.louvain(fr.rmat(6, 8, seed=rank).to('ranks'))", "rank 1 has not the same graph as rank 0"),
         ("fr.bridges(fr.rmat(6, 8, seed=rank).to('ranks'))", "rank 1 has not the same graph as rank 0"),
         ("fr.max_flow(fr.rmat(6, 8, seed=rank, weights=(1, 9)).to('ranks'), 0, 3)", "rank 1 has not the same graph"),

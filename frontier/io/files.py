@@ -211,7 +211,8 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
     Parameters
     ----------
     graph : Graph
-        The graph, on any backend.
+        The graph, on any backend. If it was made in parts, all processes call this together, and one gets the whole
+        graph and writes it.
     path : str, path or file
         The file, or a file that is open for writing bytes. An existing file is replaced when everything
         has been written, so an error leaves it as it was. The suffix determines the format, as in
@@ -230,6 +231,9 @@ def write(graph: Graph, path: str | os.PathLike[str] | IO[bytes], format: str | 
         raise GraphError(f"write takes a Graph first, not {type(graph).__name__}")
     given: Any = path if hasattr(path, "write") else None
     name = _name(path)
+    if graph._topology.divided is not None:
+        graph._topology.divided.by_one("writes a graph", lambda whole: write(whole, path, format))
+        return
     if given is None and format is None and stored.is_stored(name):
         with graph._topology.reading():
             stored.write(graph, name)

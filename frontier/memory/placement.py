@@ -62,6 +62,9 @@ class Computing(Protocol):
     def processes(self) -> int:
         """Return how many processes run each program together."""
 
+    def alike(self, graph: Any) -> Any:
+        """Return a graph that all these processes must have."""
+
     def shown(self) -> Any:
         """Return what shows the fields of a problem to programs; None: they get the arrays."""
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from frontier.backends.ranks.building import OwnRows, build
-from frontier.backends.ranks.rounds import met
+from frontier.backends.ranks.rounds import common, met, sendable
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Array, read_only
@@ -65,12 +65,15 @@ class InParts:
         slots = self._divided.slots(index)
         return self._parts[index][slots.start : slots.stop]
 
-    def gather(self) -> Array:
-        """Return the whole array; all ranks call this together."""
-        return self[:]
+    def gather(self, root: int | None = None) -> Array | None:
+        """Return the whole array, to one rank or, by default, to all; all ranks call this together."""
+        if root is None:
+            return self[:]
+        found = self._divided.gather(self.own, root)
+        return None if found is None else np.concatenate(found)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
-        return np.asarray(self.gather(), dtype)
+        return np.asarray(self[:], dtype)
 
     def __getitem__(self, slots: Any) -> Array:
         """The entries of a slice, as an array of NumPy on every rank; all ranks call this together."""
@@ -81,14 +84,16 @@ class InParts:
             )
         first, stop, step = slots.indices(len(self))
         if step < 0:
-            whole: Array = self.gather()[slots]
+            whole: Array = self[:][slots]
             return whole
         found = []
         for index, part in enumerate(self._parts):
             own = self._divided.slots(index)
             begin = first + max(0, -(-(own.start - first) // step)) * step  # the first that is this rank's
             found.append(part[begin : min(own.stop, stop) : step] if begin < min(own.stop, stop) else part[:0])
-        return np.concatenate(self._divided.gather(np.concatenate(found)))
+        together = self._divided.gather(np.concatenate(found))
+        assert together is not None
+        return np.concatenate(together)
 
     def __repr__(self) -> str:
         return f"<{len(self):,} entries of {self.dtype}, in {self._divided.size} parts>"
@@ -164,19 +169,45 @@ class Divided:
         """The part of a rank in this process."""
         return self.parts[rank - self._rank]
 
-    def gather(self, own: Array) -> list[Array]:
-        """Bring together what the processes have; one that has all ranks already has everything."""
-        return [own] if len(self.parts) == self.size else met(self._comm, "asks for edges of all ranks", own)
+    def gather(self, own: Array, root: int | None = None) -> list[Array] | None:
+        """Bring together what the processes have, on one or on all; one that has all ranks already has everything."""
+        if len(self.parts) == self.size:
+            return [own]
+        comm = self._comm
+        if root is None:
+            return met(comm, "asks for edges of all ranks", own)
+        met(comm, f"asks for edges of all ranks on rank {root}", None)
+        found: list[Array] = comm.deal([own if rank == root else None for rank in range(self.size)])
+        return found if comm.rank == root else None
 
-    def gathered(self) -> Graph:
-        """The whole graph, on every rank; all call this together."""
+    def gathered(self, root: int | None = None) -> Graph | None:
+        """The whole graph, on every rank, or on one and None on others; all call this together."""
         top = self.graph._topology
-        columns = {name: np.asarray(column) for name, column in top.edges.items()}
-        weights = None if top.weights is None else np.asarray(top.weights)
+        columns: dict[str, Any] = {name: column.gather(root) for name, column in top.edges.items()}  # type: ignore[attr-defined]
+        weights: Any = None if top.weights is None else top.weights.gather(root)  # type: ignore[attr-defined]
+        targets: Any = top.targets.gather(root)  # type: ignore[attr-defined]
+        if targets is None:
+            return None
         return Graph(
-            top.offsets, np.asarray(top.targets), weights, directed=top.directed, labels=top.labels,
-            vertices=top.vertices, edges=columns,
+            top.offsets, targets, weights, directed=top.directed, labels=top.labels, vertices=top.vertices,
+            edges=columns,
         )  # fmt: skip
+
+    def by_one(self, doing: str, use: Callable[[Graph], None]) -> None:
+        """Let one rank use the whole graph; all call this together, and raise the error that it may have."""
+        whole, failed = self.gathered(0), None
+        if len(self.parts) == self.size:
+            assert whole is not None
+            use(whole)
+            return
+        try:
+            if whole is not None:
+                use(whole)
+        except Exception as error:  # whatever it is, all ranks raise it
+            failed = sendable(error)
+        failed = met(self._comm, doing, failed)[0]
+        if failed is not None:
+            raise common(failed)
 
     def full(self, init: Any, dtype: Any, width: int = 0) -> Array:
         """An array with an entry for each edge slot, of which those of the ranks in this process are written.
@@ -211,7 +242,9 @@ class Divided:
             rows = np.repeat(np.arange(end - first), part.out_degree[first:end])
             assert part.weights is not None
             found.append(np.bincount(rows, part.weights[slots.start : slots.stop], end - first))
-        return np.concatenate(self.gather(np.concatenate(found)))
+        together = self.gather(np.concatenate(found))
+        assert together is not None
+        return np.concatenate(together)
 
 
 def _refusing(name: str) -> Callable[[], NoReturn]:

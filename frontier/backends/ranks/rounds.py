@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.messages import Message
     from frontier.memory.base import Memory
 
-__all__ = ["Note", "Rounds", "common", "met"]
+__all__ = ["Note", "Rounds", "common", "met", "sendable"]
 
 #: A note: the number of the round, whether the part has failed or has noted Ctrl-C, lengths of its longest message, of
 #: the one to the reader and of the heads of that, how much it has changed; then counts (of a frontier and eight piles)
@@ -183,7 +183,7 @@ class Rounds:
 
     def _raise(self, error: Exception | None) -> None:
         """Raise the error of the first part that has one, on all."""
-        for rank, each in enumerate(self.comm.gather(None if error is None else _sendable(error))):
+        for rank, each in enumerate(self.comm.gather(None if error is None else sendable(error))):
             if each is not None:
                 each.add_note(f"(rank {rank} of {self.comm.size})")
                 raise common(each)
@@ -194,7 +194,8 @@ def _before(head: int) -> int:
     return -(-head // _ALIGNED) * _ALIGNED if head > ROOM else 0
 
 
-def _sendable(error: Exception) -> Exception:
+def sendable(error: Exception) -> Exception:
+    """Return an error as other processes may get it."""
     try:
         pickle.loads(pickle.dumps(error))
     except Exception:  # whatever pickling may raise: then its text is sent
