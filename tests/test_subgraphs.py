@@ -13,9 +13,11 @@ from conftest import Backend
 from strategies import random_graphs
 
 import frontier as fr
-from frontier.graph import row_makers
+from frontier.graph import build_sort, row_makers
+from frontier.graph.build_sort import forward
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
+from frontier.native import threads
 
 
 def edges_of(g: fr.Graph, *values: Any) -> Counter[Any]:
@@ -184,6 +186,51 @@ def test_several_workers(compiled: Backend) -> None:
         ids = np.flatnonzero(g.out_degree > 2)
         check_induced(g, compiled(g), ids, ids)
         check_contracted(g, compiled(g), np.arange(g.num_vertices) // 7, "keep")
+
+
+@pytest.mark.unsimulated("large graphs")
+@pytest.mark.parametrize("directed", [False, True])
+def test_large_subgraphs_are_the_same_by_kernels(directed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On one thread or several, and as array operations make them."""
+    monkeypatch.setattr(build_sort, "_WORTH_THREADS", 1)
+    rng = np.random.default_rng(1)
+    src, dst = rng.integers(0, 3000, (2, 40000)) ** 3 // 3000**2
+    plain = fr.from_edges(src, dst, num_vertices=3000, directed=directed, duplicates="keep")
+    full = plain.with_weights(rng.random(plain.num_slots).astype(np.float32) if directed else plain.targets * 0 + 5)
+    full = full.with_columns(edges={"name": rng.integers(0, 9, full.num_edges)}, vertices={"x": rng.random(3000)})
+    for g in (plain, full, full.compressed()):
+        for mask in (rng.random(3000) < 0.5, np.zeros(3000, bool), np.arange(3000) >= 1, np.arange(3000) < 9):
+            made = []
+            for count in (0, 1, 3):
+                monkeypatch.setattr(row_makers, "sparing", lambda *_, count=count: count == 0)
+                with workers(max(count, 1)):
+                    made.append(g.induced(mask))
+            for h in made[1:]:
+                for name in ("offsets", "targets", "weights"):
+                    one, other = getattr(made[0], name), getattr(h, name)
+                    assert (one is None) == (other is None)
+                    if one is not None:
+                        equal(other, one)
+                        assert other.dtype == one.dtype
+                for kind in ("vertices", "edges"):
+                    ours, theirs = getattr(made[0], kind), getattr(h, kind)
+                    assert ours.keys() == theirs.keys()
+                    for name, column in ours.items():
+                        equal(theirs[name], column)
+
+
+@pytest.mark.unsimulated("large graphs")
+def test_subgraphs_are_made_by_all_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    run = threads.run
+    monkeypatch.setattr(threads, "run", lambda fn, count, *more: (seen.append(count), run(fn, count, *more)))
+    monkeypatch.setattr(row_makers, "sparing", lambda *_: False)
+    g = fr.rmat(14, 16, seed=1)
+    with workers(3):
+        for make in (lambda: g.induced(g.out_degree > 2), lambda: forward(g.sources, g.targets)):
+            seen.clear()
+            make()
+            assert 3 in seen
 
 
 @pytest.mark.unsimulated("large graphs")

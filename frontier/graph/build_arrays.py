@@ -291,6 +291,8 @@ def spread(xp: Any, offsets: Array, dtype: Any) -> Array:
 
 def counts(xp: Any, ids: Array, length: int, dtype: Any) -> Array:
     """Return how often each id occurs."""
+    if xp is np:  # in a twentieth of the time
+        return np.bincount(ids, minlength=length).astype(dtype, copy=False)
     made: Array = xp.zeros(length, dtype)
     for first in range(0, len(ids), _STRETCH):
         count(xp, made, ids[first : first + _STRETCH])

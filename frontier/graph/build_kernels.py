@@ -191,6 +191,35 @@ def take(values, index, lo, hi, out):
 
 
 @jit
+def count_kept(offsets, targets, mask, old, lo, hi, lengths):
+    """Count, for each of the vertices ``old[lo:hi]``, the targets that are in the mask."""
+    for i in range(lo, hi):
+        v = old[i]
+        kept = 0
+        for slot in range(offsets[v], offsets[v + 1]):
+            kept += mask[targets[slot]]
+        lengths[i] = kept
+
+
+@jit
+def write_kept(offsets, targets, mask, new, old, lo, hi, begins, ends, slots):
+    """Write these targets, by their new ids, and their slots if there is room for them.
+
+    Those that do not stay are written, too, and overwritten by the next, as it is not known before which do.
+    """
+    for i in range(lo, hi):
+        slot = offsets[old[i]]
+        out = begins[i]
+        while out < begins[i + 1]:
+            t = targets[slot]
+            ends[out] = new[t]
+            if len(slots) > 0:
+                slots[out] = slot
+            out += mask[t]
+            slot += 1
+
+
+@jit
 def merge(offsets, targets, weights, group, members, begins, lo, hi, once, at, sources, ends, sums, out):
     """Add up the edges that lead from groups lo to hi to the same group, and write them from ``out`` on.
 

@@ -15,11 +15,11 @@ from frontier.errors import GraphError
 from frontier.graph import build_arrays as _build_arrays
 from frontier.graph.build_arrays import Rows, narrowed, widened
 from frontier.graph.topology import Array, id_dtype, offset_dtype, read_only
-from frontier.memory.arrays import to_host
+from frontier.memory.arrays import namespace_of, to_host
 from frontier.native import threads
 from frontier.native.jit import sparing
 
-__all__ = ["DUPLICATES", "merged", "sorted_rows", "stretches", "take", "workers_for"]
+__all__ = ["DUPLICATES", "forward", "kept", "merged", "sorted_rows", "stretches", "take", "workers_for"]
 
 DUPLICATES = ("keep", "first", "last", "min", "max", "sum", "error")  # numbered in the kernels
 
@@ -276,8 +276,9 @@ def merged(
     """
     from frontier.graph import build_kernels as kernels
 
-    members = np.argsort(group, kind="stable")
-    begins = np.concatenate(([0], np.cumsum(np.bincount(group, minlength=count))))
+    everyone = np.arange(len(group), dtype=group.dtype)
+    by_group = sorted_rows(group, everyone, len(group), targets_sorted=True, num_sources=count)
+    members, begins = by_group.targets, by_group.offsets
     before = np.concatenate(([0], np.cumsum(np.diff(offsets)[members], dtype=np.int64)))[begins]  # slots, by group
     workers = workers_for(len(targets))
     bounds = np.searchsorted(before, stretches(len(targets), workers), side="left")
@@ -294,7 +295,67 @@ def merged(
 
     threads.run(work, workers)
     pieces = [slice(before[bounds[w]], stops[w]) for w in range(workers)]
-    return tuple(np.concatenate([a[piece] for piece in pieces]) for a in (sources, ends, sums))  # type: ignore[return-value]
+    return joined(sources, pieces), joined(ends, pieces), joined(sums, pieces)
+
+
+def joined(values: Array, pieces: list[slice]) -> Array:
+    """Return pieces of an array one after another, each copied by its own thread."""
+    begins = np.cumsum([0] + [piece.stop - piece.start for piece in pieces]).tolist()
+    made = np.empty(begins[-1], values.dtype)
+
+    def work(w: int) -> None:
+        made[begins[w] : begins[w + 1]] = values[pieces[w]]
+
+    threads.run(work, len(pieces))
+    return made
+
+
+def forward(src: Array, dst: Array) -> Array:
+    """Return which edges lead to the same or a higher vertex, on all threads, or where the arrays lie on a GPU."""
+    workers = workers_for(len(src)) if isinstance(src, np.ndarray) and isinstance(dst, np.ndarray) else 1
+    if workers == 1:
+        found: Array = namespace_of(src).flatnonzero(src <= dst)
+        return found
+    bounds = stretches(len(src), workers)
+    made: dict[int, Array] = {}
+
+    def work(w: int) -> None:
+        part = slice(bounds[w], bounds[w + 1])
+        made[w] = np.flatnonzero(src[part] <= dst[part]) + bounds[w]
+
+    threads.run(work, workers)
+    return np.concatenate([made[w] for w in range(workers)])
+
+
+def kept(
+    offsets: Array, targets: Array, mask: Array, old: Array, new: Array, carry: bool
+) -> tuple[Array, Array, Array]:
+    """Return the rows between the vertices of a mask: offsets, targets by their new ids, and slots.
+
+    ``old`` are the vertices, ``new`` has the new id of each. Without ``carry`` there are no slots.
+    """
+    from frontier.graph import build_kernels as kernels
+
+    offsets, targets = read_only(offsets), read_only(targets)
+    before = np.concatenate(([0], np.cumsum(offsets[old + 1] - offsets[old], dtype=np.int64)))
+    total = int(before[-1])
+    workers = workers_for(total)
+    bounds = np.searchsorted(before, stretches(total, workers), side="left").tolist()
+    bounds[-1] = len(old)  # vertices without edges come last
+    begins = np.zeros(len(old) + 1, np.int64)
+    threads.run(
+        lambda w: kernels.count_kept(offsets, targets, mask, old, bounds[w], bounds[w + 1], begins[1:]), workers
+    )
+    np.cumsum(begins, out=begins)
+    length = int(begins[-1])
+    ends, slots = np.empty(length, new.dtype), np.empty(length if carry else 0, offsets.dtype)
+    threads.run(
+        lambda w: kernels.write_kept(
+            offsets, targets, mask, new, old, bounds[w], bounds[w + 1], begins, ends, slots
+        ),
+        workers,
+    )
+    return begins, ends, slots
 
 
 def take(values: Any, index: Any) -> Array:

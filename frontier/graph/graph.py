@@ -500,7 +500,8 @@ class Graph:
 
         Notes
         -----
-        Takes O(n) time, and time in proportion to the number of edges that leave these vertices.
+        Takes O(n) time, and time in proportion to the number of edges that leave these vertices; the latter is divided
+        among all processors.
 
         Examples
         --------
@@ -542,7 +543,9 @@ class Graph:
         Notes
         -----
         Edges are sorted as by :func:`frontier.from_edges`. ``np.searchsorted(h.vertices["label"], labels)`` holds the
-        new vertex of each old one.
+        new vertex of each old one. All processors share the work on edges. On the CPU one thread alone numbers the labels
+        and counts their vertices, which takes O(n), finds the greatest weight and, if edges have no weight, writes 1
+        for each; and it gathers edge columns of 1 or 2 bytes. It does everything with fewer than 65,536 edges.
 
         Examples
         --------

@@ -19,6 +19,7 @@ from frontier.graph.build_arrays import Rows
 from frontier.graph.topology import Array, Topology
 from frontier.memory.base import Memory
 from frontier.memory.host import HOST, HostMemory
+from frontier.native.jit import sparing
 
 __all__ = ["RowMaker", "row_maker"]
 
@@ -77,8 +78,9 @@ class RowMaker(ABC):
         """
         ends = sources(), top.targets
         if not top.directed:
-            once = ends[0] <= ends[1]
-            ends, weights = (ends[0][once], ends[1][once]), weights[once]
+            once = build_sort.forward(*ends)
+            ends = build_sort.take(ends[0], once), build_sort.take(ends[1], once)
+            weights = build_sort.take(weights, once)
         return build_sort.take(group, ends[0]), build_sort.take(group, ends[1]), weights
 
     def contracted(
@@ -86,6 +88,30 @@ class RowMaker(ABC):
     ) -> Rows | None:
         """Return the rows of the graph between groups of vertices, weights added up; None: build it as any other."""
         return None
+
+    def induced(
+        self, top: Topology, mask: Array, old: Array, new: Array, carry: bool
+    ) -> tuple[Array, Array, Array | None]:
+        """Return the rows between the vertices of a mask: offsets, targets by their new ids, and their slots.
+
+        ``old`` are the vertices, ``new`` has the new id of each. Without ``carry``, slots may be left out.
+        """
+        xp = self._xp
+        # The slots of these vertices, one list after another.
+        begins = top.offsets[old].astype(np.int64)
+        lists = _offsets(xp, top.offsets[old + 1] - begins)
+        sources = self.sources(lists, new.dtype)
+        slots = xp.arange(len(sources), dtype=np.int64)
+        slots += build_sort.take(begins - lists[:-1], sources)
+        # Those of them that lead to such a vertex.
+        targets = build_sort.take(top.targets, slots)
+        stays = build_sort.take(mask, targets)
+        return _offsets(xp, stays)[lists], build_sort.take(new, targets[stays]), slots[stays]
+
+    @property
+    @abstractmethod
+    def _xp(self) -> Any:
+        """The module of the arrays."""
 
     @abstractmethod
     def num_loops(self, top: Topology) -> int:
@@ -103,7 +129,16 @@ MOST = 1 << 28
 CHUNK = 1 << 22
 
 
+def _offsets(xp: Any, lengths: Array) -> Array:
+    """Where lists of these lengths begin, and the last ends."""
+    made: Array = xp.zeros(len(lengths) + 1, np.int64)
+    xp.cumsum(lengths, out=made[1:])
+    return made
+
+
 class _HostRows(RowMaker):
+    _xp = np
+
     def sorted_rows(self, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:
         return build_sort.sorted_rows(src, dst, num_vertices, **options)
 
@@ -142,6 +177,14 @@ class _HostRows(RowMaker):
             return super().between(top, sources, weights, group, count)
         return build_sort.merged(top.offsets, top.targets, weights, top.directed, group, count)
 
+    def induced(
+        self, top: Topology, mask: Array, old: Array, new: Array, carry: bool
+    ) -> tuple[Array, Array, Array | None]:
+        plain = isinstance(top.targets, np.ndarray)  # not compressed
+        if not plain or sparing(top.num_slots, "frontier.graph.build_kernels"):
+            return super().induced(top, mask, old, new, carry)
+        return build_sort.kept(top.offsets, top.targets, mask, old, new, carry)
+
     def num_loops(self, top: Topology) -> int:
         offsets, targets = top.offsets, top.targets
         count, begin, n = 0, 0, len(offsets) - 1
@@ -158,6 +201,10 @@ class _HostRows(RowMaker):
 class _ArrayRows(RowMaker):
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
+
+    @property
+    def _xp(self) -> Any:
+        return self._memory.xp
 
     def sorted_rows(self, src: Array, dst: Array, num_vertices: int, **options: Any) -> Rows:
         return _build_arrays.sorted_rows(self._memory.xp, src, dst, num_vertices, **options)

@@ -14,7 +14,7 @@ from frontier.errors import GraphError
 from frontier.graph import build_input as given
 from frontier.graph.build import from_edges
 from frontier.graph.build_arrays import counts
-from frontier.graph.build_sort import take
+from frontier.graph.build_sort import forward, take
 from frontier.graph.reorder import ORIGINAL, original
 from frontier.graph.row_makers import row_maker
 from frontier.graph.topology import Array, Topology, id_dtype, offset_dtype
@@ -35,24 +35,12 @@ def induced(graph: Graph, vertices: Any) -> Graph:
     xp = memory.xp
     mask = _mask(graph, vertices)
     old = xp.flatnonzero(mask)
-    new = xp.cumsum(mask) - 1  # the new id of each vertex that stays
-    ids = id_dtype(len(old))
-
-    # The slots of these vertices, one list after another.
-    begins = top.offsets[old].astype(np.int64)
-    lists = _offsets(xp, top.offsets[old + 1] - begins)
-    sources = row_maker(memory).sources(lists, ids)
-    slots = xp.arange(len(sources), dtype=np.int64)
-    slots += take(begins - lists[:-1], sources)
-
-    # Those of them that lead to such a vertex.
-    targets = take(top.targets, slots)
-    stays = take(mask, targets)
-    kept = _offsets(xp, stays)
-    slots = slots[stays]
+    new = (xp.cumsum(mask) - 1).astype(id_dtype(len(old)))  # the new id of each vertex that stays
+    carry = top.weights is not None or bool(top.edges)
+    offsets, targets, slots = row_maker(memory).induced(top, mask, old, new, carry)
     made = Topology(
-        kept[lists].astype(offset_dtype(len(slots))),
-        take(new, targets[stays]).astype(ids),
+        offsets.astype(offset_dtype(len(targets))),
+        targets,
         None if top.weights is None else take(top.weights, slots),
         top.directed,
         None if top.labels is None else take(top.labels, old),
@@ -61,13 +49,6 @@ def induced(graph: Graph, vertices: Any) -> Graph:
         {name: take(column, slots) for name, column in top.edges.items()},
     )
     return graph._wrap(made, graph.placement)
-
-
-def _offsets(xp: Any, lengths: Array) -> Array:
-    """Where lists of these lengths begin, and the last ends."""
-    made: Array = xp.zeros(len(lengths) + 1, np.int64)
-    xp.cumsum(lengths, out=made[1:])
-    return made
 
 
 def _mask(graph: Graph, vertices: Any) -> Array:
@@ -156,7 +137,7 @@ def _carried(graph: Graph, group: Array, count: int) -> Between:
     top = graph._topology
     src, dst, weights, columns = graph.sources, top.targets, top.weights, dict(top.edges)
     if not top.directed:
-        once = graph.placement.memory.xp.flatnonzero(src <= dst)
+        once = forward(src, dst)
         src, dst = take(src, once), take(dst, once)
         weights = None if weights is None else take(weights, once)
         columns = {name: take(column, once) for name, column in columns.items()}
