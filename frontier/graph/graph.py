@@ -543,9 +543,11 @@ class Graph:
         Notes
         -----
         Edges are sorted as by :func:`frontier.from_edges`. ``np.searchsorted(h.vertices["label"], labels)`` holds the
-        new vertex of each old one. All processors share the work on edges. On the CPU one thread alone numbers the labels
-        and counts their vertices, which takes O(n), finds the greatest weight and, if edges have no weight, writes 1
-        for each; and it gathers edge columns of 1 or 2 bytes. It does everything with fewer than 65,536 edges.
+        new vertex of each old one.
+
+        All processors share the work on edges. On the CPU, one thread alone numbers the labels and counts their
+        vertices, which takes O(n), looks for the greatest weight, writes a 1 for each edge if there are no weights,
+        and gathers edge columns of 1 or 2 bytes. With fewer than 65,536 edges it does everything.
 
         Examples
         --------
