@@ -145,7 +145,7 @@ class Stream:
         return [Assign(self.turn, self.turn + 1), *self._moved()]
 
     def _moved(self) -> list[Node]:
-        past = Call("place_of", self.everything > 0, self._queue(), self._first, self._end, self.row(self.at, LAST))
+        past = Call("place_of", self._all(), self._queue(), self._first, self._end, self.row(self.at, LAST))
         return [
             Assign(self.before, self.at),
             Assign(self.at, self.following),
@@ -157,16 +157,21 @@ class Stream:
     def _window(self) -> Expr:
         """The window in which the elements after those of the present one begin."""
         table, queue = (self._table, COLUMNS, self.number), self._queue()
-        return Call("window_of", *table, self.everything > 0, queue, self._last, self._end)
+        return Call("window_of", *table, self._all(), queue, self._last, self._end)
+
+    def _all(self) -> Value:
+        """Whether all vertices are processed; a constant if that is known."""
+        return True if self._current.whole else self.everything > 0
 
     def _queue(self) -> Expr:
-        return self._b.queue(self._current, "vertex")
+        whole = self._current.whole
+        return pointer(self._b.layout.ids, 0) if whole else self._b.queue(self._current, "vertex")
 
     def vertices(self) -> dict[str, Value]:
         """Parameters for the vertices of the window that is processed: none after the last one, and for copiers."""
         going = both(self.at < self.number, no(copies()))
         return {
-            "everything": self.everything > 0,
+            "everything": self._all(),
             "queue": self._queue(),
             "start": Choice(going, self._first, 0),
             "total": Choice(going, self._last, 0),
