@@ -119,7 +119,7 @@ def test_gathers(several, residence, directed, fuse):
 def test_gathers_of_parts(several, monkeypatch):
     """Each GPU brings the windows in which its part of the frontier has elements."""
     monkeypatch.setattr(cuda_far, "MANY", 2)
-    monkeypatch.setattr(cuda_far, "SINGLE", 2**36)
+    monkeypatch.setattr(cuda_far, "STREAMED", 2**30)
     g = small(directed=True)
     there = far(g, several, "host")
     step = fr.Gather(nearest, "sum", into="total")
@@ -134,7 +134,7 @@ def test_gathers_of_parts(several, monkeypatch):
                 execution.run(step, p, fr.Frontier(each, some), schedule)
             found.append(to_host(p.total))
             if each is there:
-                assert t.rows[0].balance == "stream"
+                assert [row.balance for row in t.rows if not row.step.startswith("compile")][0] == "stream"
                 read.append([total.read for total in t.ranks.values()])
         equal(*found)
     assert read[2][1] == read[3][1] == 0

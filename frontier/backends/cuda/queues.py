@@ -98,21 +98,21 @@ def window_of(windows, columns, number, everything, queue, place, last):
 
 
 @device
-def gain_of_windows(C, slot, w, W, queue, count, offsets, size, single, windows, columns, number, ends, others):
+def gain_of_windows(
+    C, slot, w, W, queue, count, offsets, size, streamed, read, windows, columns, number, ends, others
+):
     """Add up what the lists of an ascending queue cost where they lie, less what windows with any of them do, in bytes.
 
-    A list costs its lines of 128 bytes, and ``single``. A slot has ``size`` bytes; in a window ``others``, and in
+    A list costs ``streamed`` for ``read`` of its bytes. A slot has ``size`` bytes; in a window ``others``, and in
     addition each place of its far ends has ``ends``.
     """
     total = i64(0)
     i = i64(w)
     while i < count:
         v = i64(queue[i])
-        begin = i64(offsets[v]) * size
-        end = i64(offsets[v + 1]) * size
-        if begin < end:
-            total += single + ((((end + 127) >> 7) - (begin >> 7)) << 7)
+        total += i64(offsets[v + 1]) - i64(offsets[v])
         i += W
+    total = total * size * streamed // read
     window = i64(w)
     while window < number:
         at = window * columns
