@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from compare import host, workers
@@ -82,6 +83,42 @@ def test_large_capacities(backend: Backend) -> None:
     assert fr.max_flow(backend(g), 0, 2).value == 2**49 + 7
 
 
+def test_fractions_are_exact(backend: Backend) -> None:
+    """As eighths, and as integers that do not fit into 64 bits."""
+    for i, g in enumerate(random_graphs(10, seed=95, min_vertices=2, max_vertices=30, **GRAPHS)):
+        expected = fr.max_flow(g, 0, 1)
+        for factor, dtype in ((0.125, "float32"), (2.0**900, "float64"), (2.0**-1070, "float64")):
+            scaled = (g.weights.astype(np.float64) * factor).astype(dtype)
+            found = fr.max_flow(backend(g.with_weights(scaled)), 0, 1)
+            assert isinstance(found.value, float)
+            assert found.value == expected.value * factor
+            assert host(found.flow).dtype == np.float64
+            np.testing.assert_array_equal(host(found.cut), expected.cut)
+            if i == 0:
+                assert (host(found.flow) / factor % 1 == 0).all()
+
+
+def test_any_floats(backend: Backend) -> None:
+    """NetworkX's value; flow is kept and within capacities; the cut is as much."""
+    for i, g in enumerate(random_graphs(10, seed=96, min_vertices=2, max_vertices=30, directed=True, weights=None)):
+        g = g.with_weights(np.random.default_rng(i).lognormal(0, 3, g.num_slots))
+        result = fr.max_flow(backend(g), 0, 1)
+        flow, cut = host(result.flow), host(result.cut)
+        assert g.weights is not None
+        assert ((flow >= 0) & (flow <= g.weights)).all()
+        gained = np.bincount(g.targets, flow, g.num_vertices) - np.bincount(g.sources, flow, g.num_vertices)
+        gained[:2] += result.value, -result.value
+        scale = 1e-12 * max(g.weights.max(), 1) if g.num_slots else 1
+        np.testing.assert_allclose(gained, 0, atol=scale)
+        loops = g.sources == g.targets
+        full = g.weights[cut[g.sources] & ~cut[g.targets] & ~loops].sum()
+        np.testing.assert_allclose(result.value, full, atol=scale)
+        known = nx.DiGraph()
+        known.add_nodes_from(range(g.num_vertices))
+        known.add_weighted_edges_from(zip(g.sources, g.targets, g.weights, strict=True), weight="capacity")
+        np.testing.assert_allclose(result.value, nx.maximum_flow_value(known, 0, 1), atol=scale)
+
+
 def test_labels(backend: Backend) -> None:
     g = fr.from_edges(["a", "b"], ["b", "c"], [2, 3])
     assert fr.max_flow(backend(g), "a", "c").value == 2
@@ -92,8 +129,8 @@ def test_what_is_refused(backend: Backend) -> None:
         fr.max_flow(backend(fr.path(3, weights=(1, 2))), 1, 1)
     with pytest.raises(GraphError, match="capacities"):
         fr.max_flow(backend(fr.path(3)), 0, 1)
-    with pytest.raises(GraphError, match="integers"):
-        fr.max_flow(backend(fr.from_edges([0], [1], [0.5])), 0, 1)
+    with pytest.raises(GraphError, match="finite"):
+        fr.max_flow(backend(fr.from_edges([0], [1], [np.inf])), 0, 1)
     with pytest.raises(GraphError, match="64 bits"):
         fr.max_flow(backend(fr.from_edges([0], [1], [2**62])), 0, 1)
     with pytest.raises(NegativeWeightError):
@@ -105,7 +142,9 @@ def test_parts(place: str) -> None:
     for i, g in enumerate(random_graphs(10, seed=94, min_vertices=2, max_vertices=30, **GRAPHS)):
         source, sink = np.random.default_rng(i).choice(g.num_vertices, 2, replace=False)
         check(g.to(place), int(source), int(sink))
-    check(fr.grid(4, 9, weights=(1, 9), seed=2).to(place), 0, 35)
+    g = fr.grid(4, 9, weights=(1, 9), seed=2)
+    halves = g.with_weights(g.weights / 2)
+    assert fr.max_flow(halves.to(place), 0, 35).value == check(g.to(place), 0, 35).value / 2
 
 
 @pytest.mark.unsimulated("large graphs")
