@@ -217,7 +217,7 @@ def pairs(result: Any, placement: Placement, size: int) -> Iterator[tuple[NDArra
         with memory.using("the pairs of a closure"):
             batches = batches or _Batches(result, placement, some)
             made = memory.xp.empty(total, dtype), memory.xp.empty(total, dtype)
-            batches.write(first, last, ends - ends[first], made)
+            batches.write(first, ends[first : last + 1] - ends[first], made)
         yield made
         first = last
 
@@ -235,17 +235,22 @@ class _Batches:
         xp = memory.xp
         self._given = {"source": sources, "row": row, "lowest": lowest}
         self._given = {name: xp.ascontiguousarray(array, np.int64) for name, array in self._given.items()}
-        self._most = max(_WORDS[memory.residence] // int(self._problem.words), 1)
+        words = int(self._problem.words)
+        self._most = min(max(_WORDS[memory.residence] // words, 1), len(some))
+        self._problem._put("bits", xp.empty(self._most * words, np.int64))
+        if memory.residence == "device":
+            self._problem._put("number", xp.empty(self._most * words, np.int8))
+            self._problem._put("before", xp.zeros(self._most * words + 1, np.int64))
 
-    def write(self, first: int, last: int, begins: NDArray[np.int64], made: tuple[Any, Any]) -> None:
-        """Write the pairs of sources from first to last; those of each begin at ``begins``."""
+    def write(self, first: int, begins: NDArray[np.int64], made: tuple[Any, Any]) -> None:
+        """Write the pairs of sources from the first on; those of each begin at ``begins``, and the last end there."""
         p = self._problem
         p._put("sources", made[0])
         p._put("targets", made[1])
-        for lo in range(first, last, self._most):
-            hi = min(lo + self._most, last)
+        for lo in range(0, len(begins) - 1, self._most):
+            hi = min(lo + self._most, len(begins) - 1)
             for name, array in self._given.items():
-                p._put(name, array[lo:hi])
+                p._put(name, array[first + lo : first + hi])
             if self._memory.residence == "device":
                 self._write_words(hi - lo, int(begins[lo]))
             else:
@@ -255,20 +260,15 @@ class _Batches:
         p = self._problem
         p.count = k
         p._put("start", begins)
-        if len(p.bits) < k * p.words:
-            p._put("bits", np.empty(k * int(p.words), np.int64))
         ByRows(p).run()
 
     def _write_words(self, k: int, base: int) -> None:
-        p, memory, xp = self._problem, self._memory, self._memory.xp
+        p = self._problem
         words = k * int(p.words)
         p.items, p.all_words, p.base = k * int(p.columns), words, base
-        p._put("bits", memory.full(words, 0, np.int64))
-        p._put("number", xp.empty(words, np.int8))
+        p.bits[:words].fill(0)
         ByWords(p).run()
-        before = xp.zeros(words + 1, np.int64)
-        xp.cumsum(p.number, out=before[1:])
-        p._put("before", before)
+        self._memory.xp.cumsum(p.number[:words], out=p.before[1 : words + 1])
         OfWords(p).run()
 
 
