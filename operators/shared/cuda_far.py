@@ -1,7 +1,7 @@
 """Frontiers on the GPU whose lists lie in the host's memory: in which order they are read, and whether where they lie.
 
-What a pass over a part of the vertices costs is estimated in bytes, on the device and in every pass: lists that are read
-where they lie, five thirds of their bytes; windows, all bytes of those that have any of these lists. (HyTGraph and
+What a pass over a part of the vertices costs is estimated in bytes, on the device and in every pass: lists that are
+read where they lie, five thirds of their bytes; windows, all bytes of those that have any of these lists. (HyTGraph and
 Subway choose like this between ways to transfer; there the host decides.)
 """
 
