@@ -159,7 +159,7 @@ class PageRankResult:
 
 
 def _plan(g: fr.Graph) -> Plan:
-    return Plan(_fields(g.num_vertices), [PageRank], beside=g.num_vertices * g.offsets.itemsize)  # out-degrees
+    return Plan(pagerank_fields(g.num_vertices), [PageRank], beside=g.num_vertices * g.offsets.itemsize)  # out-degrees
 
 
 def _facts(g: fr.Graph, result: PageRankResult) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def pagerank(
     degree = g.out_weight if weighted else g.out_degree
     p = fr.Problem(
         g,
-        **_fields(
+        **pagerank_fields(
             n, degree, weighted, damping, tolerance, max_iterations,
             any_dangling=not np.all(degree), rounded=not weighted and _may_round(damping, tolerance),
         ),
@@ -253,7 +253,7 @@ def pagerank(
     return result
 
 
-def _fields(
+def pagerank_fields(
     n: int,
     degree: Any = 0,
     weighted: bool = False,
@@ -264,6 +264,7 @@ def _fields(
     any_dangling: bool = True,
     rounded: bool = False,
 ) -> dict[str, Field]:
+    """Return the fields of these programs, except for the probabilities of jumps."""
     return {
         "rank": fr.vertex("float64", 1.0 / n if n else 0.0),
         "contribution": fr.vertex("float32" if rounded else "float64"),

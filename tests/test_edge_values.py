@@ -242,9 +242,7 @@ def own(p, edge, i):
 
 
 def test_changes_that_are_lost(backend):
-    p = fr.Problem(
-        backend(graph()), h=fr.edge("int64", shape=2), y=fr.edge("int64"), x=fr.vertex("int64", shape=2)
-    )
+    p = fr.Problem(backend(graph()), h=fr.edge("int64", shape=2), y=fr.edge("int64"), x=fr.vertex("int64", shape=2))
     for fn in (at_end, of_edge):
         with pytest.warns(fr.FrontierWarning, match="changes are lost"):
             execution.run(fr.Compute(fn, over="h"), p)

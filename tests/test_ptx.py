@@ -247,6 +247,7 @@ RUNS: dict[str, Callable[[fr.Graph], Any]] = {
     "betweenness": lambda g: fr.betweenness(g, [0]),
     "betweenness, batched": fr.betweenness,
     "core numbers": fr.core_numbers,
+    "who to follow": lambda g: fr.who_to_follow(g, 0),
 } | {name: lambda g, name=name: search(g, direction="push", balance=name) for name in BALANCES}
 
 
