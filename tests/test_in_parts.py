@@ -12,7 +12,9 @@ pytestmark = [processes, pytest.mark.skipif(detection.simulated(), reason="no ke
 HEAD = """
 import copy, operator, os, pickle, sys
 import numpy as np, frontier as fr
+from frontier.backends.ranks import shown
 from mpi4py import MPI
+shown.LEAST = 0                     # short fields begin with own elements alone, too
 rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
 whole = fr.rmat(9, 8, seed=5, weights=(1, 9))
 rows = f"ranks,{size}x1"            # where ranks are told least during a run
@@ -277,6 +279,55 @@ def test_the_longest_is_a_number(text, tmp_path):
     made = mpirun(2, tmp_path, HEAD + "fr.bfs(g, 3)", FRONTIER_RANKS_WHOLE=text)
     assert made.returncode != 0
     assert "a number of elements" in made.stderr
+
+
+def test_what_is_touched_at_own_elements_alone_takes_the_memory_of_these(tmp_path):
+    ran(3, tmp_path, """
+from frontier.memory.reserved import written
+n = 1 << 18
+g = fr.from_edges(np.arange(n - 1), np.arange(1, n), placement="ranks")
+def grow(p, v):
+    p.own[v] += v % 3
+    p.kept[v] = p.own[v] * 2
+def look(p, src):
+    return p.own[src]
+def some(p):
+    return p.seven[3]
+def problem():
+    return fr.Problem(
+        g, own=fr.vertex("int64", 5), kept=fr.vertex("float64"), sum=fr.vertex("int64"), seven=fr.vertex("int32", 7),
+        one=fr.scalar("int32"),
+    )
+def taken(name):
+    return sum(each.stop - each.start for each in written(p.arrays[name])) / n
+p, expected = problem(), 5 + np.arange(n) % 3 * 3
+fr.Loop(fr.Compute(grow, over="vertices"), times=3)(p)
+assert max(map(taken, ("own", "kept", "sum", "seven"))) < 0.5
+assert p.own.in_parts and p.own.max() == 11 and (p.seven.own == 7).all()
+assert max(map(taken, ("own", "kept", "sum", "seven"))) < 0.5
+fr.Gather(look, "sum", into="sum", over="vertices")(p)
+assert taken("own") == 1 and taken("sum") < 0.5
+assert (np.asarray(p.sum) == np.r_[0, expected[:-1]] + np.r_[expected[1:], 0]).all()
+assert (np.asarray(p.kept) == 2 * expected).all()
+fr.Set(one=some)(p)
+assert p.one == 7
+copied = copy.deepcopy(fr.Problem(fr.path(9).to("ranks"), seven=fr.vertex("int32", 7)))
+assert copied.seven.tolist() == [7] * 9
+for use in (lambda p: p.seven[n - 1], lambda p: np.asarray(p.seven)[0], lambda p: p.seven.gather()[5],
+            lambda p: p.seven.max(), lambda p: pickle.loads(pickle.dumps(p.seven))[7], lambda p: min(p.seven)):
+    assert use(problem()) == 7
+assert str(problem().seven) == str(np.full(n, 7, "int32"))
+p = problem()
+if rank == 1:
+    print(p.own)                     # alone; so it has all elements, and the others have not
+fr.Loop(fr.Compute(grow, over="vertices"), times=3)(p)
+assert (np.asarray(p.own) == expected).all()
+p = problem()
+p.own = np.arange(n)
+p.seven[n - 1] = 8
+fr.Gather(look, "sum", into="sum", over="vertices")(p)
+assert p.sum[0] == 1 and p.seven.sum() == 7 * n + 1
+""", FRONTIER_RANKS_WHOLE="0")
 
 
 @pytest.mark.parametrize(("there", "rows"), [("ranks", 1), ("ranks,2d", 2)])

@@ -219,7 +219,7 @@ def test_a_rank_that_never_uses_mpi_does_not_keep_the_others(tmp_path):
     """, FRONTIER_RANKS_TIMEOUT="3")  # fmt: skip
     assert made.returncode != 0
     assert "end" not in made.stdout.split()
-    assert "in _mpi_that_all_processes_begin_together" in made.stderr, made.stderr
+    assert "in mpi_that_all_processes_begin_together" in made.stderr, made.stderr
     assert_gone(tmp_path, 2)
 
 

@@ -329,6 +329,10 @@ class Problem:
                 _fits(made.init, made.dtype, name, lengths["edge"], "edges")
             self.arrays[name] = self.graph._topology.spread.full(made.init, made.dtype)
             return
+        beside = made.with_ is not None or name in (each.with_ for each in self.fields.values())
+        if made.plain and made.kind == "vertex" and self._shown is not None and not beside:
+            self.arrays[name] = self._shown.begun(self.graph, name, made)
+            return
         if made.plain:
             self.arrays[name] = memory.full(lengths[made.kind], made.init, made.dtype)
             return
@@ -394,7 +398,7 @@ class Problem:
                 _fits(value, array.dtype, name, len(array), width=self.fields[name].width)
                 array[...] = matching(value, array)
                 if self._shown is not None:
-                    self._shown.known(array)
+                    self._shown.known(array, written=True)
         elif name in self.scalars:
             _fits(value, self.scalars[name].dtype, name, None)
             self.scalars[name][0] = _plain(value)

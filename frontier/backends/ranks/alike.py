@@ -52,7 +52,10 @@ def description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
     shown = p._shown
     left = {} if shown is None else shown.in_parts(p)
     whole = (name for name in p.arrays if not (stays(p, name) or name in left))
-    made |= {f"p.{name}": _checksum(p.arrays[name]) for name in whole}
+    for name in whole:
+        array = p.arrays[name]
+        crc = zlib.crc32(np.ascontiguousarray(array).data) if shown is None else shown.checksum(array)
+        made[f"p.{name}"] = array.shape, str(array.dtype), crc
     made |= {f"p.{name}": "in parts" for name in left}
     if shown is not None:
         made["FRONTIER_RANKS_WHOLE"] = str(shown.longest)

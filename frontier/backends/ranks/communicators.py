@@ -8,7 +8,6 @@ Building a graph in parts needs an object from each to each, and the sum of arra
 from __future__ import annotations
 
 import atexit
-import faulthandler
 import importlib
 import itertools
 import os
@@ -25,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from frontier.backends.ranks.watch import Watch, missing_ranks, patience
+from frontier.backends.ranks.watch import Watch, missing_ranks, mpi_that_all_processes_begin_together, patience
 from frontier.errors import FrontierError
 from frontier.native import threads
 
@@ -381,26 +380,10 @@ def world() -> Processes:
     if by_torchrun():
         made = importlib.import_module("frontier.backends.ranks.torchrun").Gloo()
     else:
-        made = Mpi(_mpi_that_all_processes_begin_together())
+        made = Mpi(mpi_that_all_processes_begin_together())
     if "FRONTIER_NUM_THREADS" not in os.environ:
         threads.set_num_threads(max(1, threads.num_threads() // made.neighbours))
     return made
-
-
-def _mpi_that_all_processes_begin_together() -> Any:
-    """Return MPI, for whose beginning each process waits for all others.
-
-    Meanwhile no thread of Python runs that could say so, if one does not come. What can end the process is the timer of
-    faulthandler: it writes where the process is, which is the name of this function.
-    """
-    limit, known = patience(), "mpi4py.MPI" in sys.modules
-    if limit is None or known or sys.__stderr__ is None:
-        return importlib.import_module("mpi4py.MPI")
-    faulthandler.dump_traceback_later(limit, exit=True, file=sys.__stderr__)
-    try:
-        return importlib.import_module("mpi4py.MPI")
-    finally:
-        faulthandler.cancel_dump_traceback_later()
 
 
 def by_torchrun() -> bool:

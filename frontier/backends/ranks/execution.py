@@ -242,6 +242,8 @@ class Part(Interpretation):
         self._there = There.of(p, inner)
         with self._there.using():
             self._walk = _Walk(step, self._there, schedule, comm, inner.backend, rows)
+            if p._shown is not None:
+                p._shown.write_rest(p, self._walk.exchange.plans.elsewhere())
             f = self._there.frontier(f)
         self._rounds, self._passes = -1, -1
         super().__init__(step, p, f, schedule, self._walk)
@@ -261,6 +263,8 @@ class Part(Interpretation):
             shown.stay_whole(p, {name for _, _, names in told for name in names})
         try:
             if inner.memory is not HOST:
+                if shown is not None:
+                    shown.write_rest(p, p.arrays)
                 _brought(own_part(step, p, comm), comm, inner)
             return cls(step, p, f, schedule, comm, inner, any(traced for traced, _, _ in told), rows)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks

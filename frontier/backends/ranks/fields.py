@@ -52,6 +52,8 @@ class FieldInParts(NDArrayOperatorsMixin):
         self.given_away = False
         #: Whether it is told to all at the end of each run; the same on all ranks.
         self.stays_whole = False
+        #: What the elements of other ranks are that nobody has changed, if they are not written; None: they are.
+        self.lacks: Any = None
 
     # ---- what a rank has -------------------------------------------------------------------------------------
 
@@ -75,15 +77,26 @@ class FieldInParts(NDArrayOperatorsMixin):
         return len(self._array)
 
     def __repr__(self) -> str:
-        if self.in_parts:
+        if not self.in_parts:
+            self.write_rest()
+        else:
             each = f"{self.shape[1]} values of {self.dtype}" if self.ndim > 1 else str(self.dtype)
             return f"<{len(self):,} entries of {each}, in {self._comm.size} parts>"
         return repr(self._array)
 
     def __str__(self) -> str:
-        return repr(self) if self.in_parts else str(self._array)
+        shown = repr(self)
+        return shown if self.in_parts else str(self._array)
 
     # ---- what all ranks ask for together ---------------------------------------------------------------------
+
+    def write_rest(self) -> None:
+        """Write the elements of other ranks that are not written, so that they take memory from now on."""
+        if self.lacks is not None:
+            first = self.first
+            if any(self.lacks.tobytes()):  # else it is what memory begins with
+                self._array[:first] = self._array[first + len(self.own) :] = self.lacks
+            self.lacks = None
 
     def gather(self, root: int | None = None) -> NDArray[Any] | None:
         """Return the whole array; all ranks call this together.
@@ -96,6 +109,7 @@ class FieldInParts(NDArrayOperatorsMixin):
         alike = self.in_parts
         if alike:
             self._complete(root)
+        self.write_rest()
         if root not in (None, self._comm.rank):
             return None
         self.given_away = True
@@ -124,6 +138,7 @@ class FieldInParts(NDArrayOperatorsMixin):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Store elements, the same on all ranks; unless these are all, the array is gathered first."""
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
+            self.lacks = None
             self._array[:] = whole(value)
             self.known()
         else:
@@ -179,6 +194,8 @@ class FieldInParts(NDArrayOperatorsMixin):
 
     def _complete(self, root: int | None) -> None:
         """Tell all ranks, or one, what they do not know."""
+        if root in (None, self._comm.rank):
+            self.write_rest()
         comm, bounds = self._comm, self._bounds()
         ranges = [(int(first), int(end - first)) for first, end in itertools.pairwise(bounds)]
         first, length = ranges[comm.rank]
@@ -233,6 +250,7 @@ def whole(value: Any) -> Any:
         return value
     if value.in_parts:
         value._complete(None)
+    value.write_rest()
     return value._array
 
 

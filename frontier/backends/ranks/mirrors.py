@@ -154,6 +154,7 @@ class Mirrors:
         dict of str to list of Frontier
             For each audience the frontiers with the elements of all its parts.
         """
+        self._write_rest(names)
         about = [ALL] * self.parts if self._grid is None else self._grid.audiences
         given = {
             audience: NOTHING if note.error else packed(self._message(audience, names, portions))
@@ -169,6 +170,11 @@ class Mirrors:
             self._take(rank, about[rank], message, names, portions, found)
         self._forget(names)
         return notes, {audience: self._whole(portions[audience], parts) for audience, parts in found.items()}
+
+    def _write_rest(self, told: Names) -> None:
+        """Write what is not written of fields before others tell what they have changed of them."""
+        if self._host._shown is not None:
+            self._host._shown.write_rest(self._host, {name for names in told.values() for name in names})
 
     def _message(self, audience: str, names: Names, portions: Portions) -> Iterator[Section]:
         """What a part is told that is in this part's row, its column, or neither."""

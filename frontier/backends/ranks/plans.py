@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from frontier.backends.ranks.ends import Ends, at_own
+from frontier.backends.ranks.ends import Ends, at_own, touched
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.grid import ALL, COLUMN, ROW
 from frontier.backends.ranks.in_blocks import runs_in_blocks
 from frontier.backends.ranks.writes import written
+from frontier.program.step import walk
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -74,11 +75,25 @@ class Plans:
     """
 
     def __init__(self, program: Step, p: Problem, turning: Collection[Step], grid: bool) -> None:
-        self._p, self._grid = p, grid
+        self._program, self._p, self._grid = program, p, grid
         self._in_blocks: dict[Step, bool] = {}
         self.ends = Ends(program, p, turning, self.in_blocks)
         self.mirrored = _by_audience(self.ends.needed)
         self._made: dict[Step, Plan] = {}
+
+    def elsewhere(self) -> frozenset[str]:
+        """The arrays that the program may touch at elements of others, all if that is not known."""
+        p = self._p
+        found = {name for name, audiences in self.ends.needed.items() if audiences}
+        for step in walk(self._program):
+            order = getattr(step, "order", None)
+            if order is not None and isinstance(order.key, str):
+                found.add(order.key)
+            if step.divides and not step.counted and not self._grid:
+                found |= {each.name for each in self.of(step).dealt}
+            else:
+                found |= touched(step, p)
+        return frozenset(found & p.arrays.keys())
 
     def in_blocks(self, step: Step) -> bool:
         """Whether a step runs on the blocks of a grid."""

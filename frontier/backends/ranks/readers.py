@@ -112,6 +112,9 @@ class Readers:
         others = (comm.size - 1) * sum(each[1] for each in told)
         self.ratio = sum(each[0] for each in told) / max(others, 1)
         self.few = sum(each[0] for each in told) <= FEW * others and comm.size > 1
+        if not self.few:  # nobody asks for more
+            self.given = self.taken = []
+            self.by = self._reads = by[:0]
 
     @staticmethod
     def _exchanged(comm: Communicator, marks: list[Array], lengths: int | list[int]) -> list[Array]:

@@ -79,6 +79,7 @@ class Selective(Mirrors):
             for name, each in changed.items():
                 self._noted(name, ALL, False, each)
             return told
+        self._write_rest(names)
         changed = {name: self._changed(name) for name, _ in forms}
         note.changed = sum(len(often) for _, often in changed.values())
         alike = not note.changed and all(form != _REST for _, form in forms)  # all are told the same

@@ -8,6 +8,7 @@ of which of its own elements the others do not know; the next run goes on from t
 from __future__ import annotations
 
 import os
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,19 +18,23 @@ from frontier.backends.ranks.communicators import world
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.fields import FieldInParts, whole
 from frontier.errors import FrontierError
+from frontier.memory.reserved import reserved
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator
 
     from numpy.typing import NDArray
 
     from frontier.graph.graph import Graph
-    from frontier.program.problem import Problem
+    from frontier.program.problem import Field, Problem
 
 __all__ = ["Shown", "longest_whole"]
 
 #: Values, where FRONTIER_RANKS_WHOLE says nothing.
 WHOLE = 1 << 22
+
+#: Bytes from which on a field begins with this rank's elements alone; elements of a checksum at a time.
+LEAST, BLOCK = 1 << 20, 1 << 16
 
 
 def longest_whole() -> int:
@@ -70,10 +75,49 @@ class Shown:
             self._made[id(array)] = made
         return made
 
-    def known(self, array: NDArray[Any]) -> None:
-        """All ranks know all elements of an array."""
-        if id(array) in self._made:
-            self._made[id(array)].known()
+    def begun(self, g: Graph, name: str, field: Field) -> NDArray[Any]:
+        """Return a field of vertices that begins with one value.
+
+        If it is long, other ranks' elements are not written, and take no memory, until somebody needs them.
+        """
+        size, (length, dtype) = self._comm.size, (g.num_vertices, field.dtype)
+        assert dtype is not None
+        if size == 1 or length * dtype.itemsize < LEAST:
+            return np.full(length, field.init, dtype)
+        array: NDArray[Any] = reserved(length, dtype)
+        made = FieldInParts(f"p.{name}", array, self._comm, lambda: _bounds(g, length, "vertex", size))
+        made.own[:] = field.init
+        made.lacks = dtype.type(field.init)
+        self._made[id(array)] = made
+        return array
+
+    def write_rest(self, p: Problem, names: Iterable[str]) -> None:
+        """Write of some fields what this rank has not written, because a program needs all elements."""
+        for name in names:
+            made = self._made.get(id(p.arrays[name]))
+            if made is not None:
+                made.write_rest()
+
+    def checksum(self, array: NDArray[Any]) -> int:
+        """Return the checksum of an array as if everything were written."""
+        made = self._made.get(id(array))
+        if made is None or made.lacks is None:
+            return zlib.crc32(np.ascontiguousarray(array).data)
+        before, after = made.first, len(array) - made.first - len(made.own)
+        same, found = np.full(min(BLOCK, max(before, after)), made.lacks), 0
+        for length in _pieces(before):
+            found = zlib.crc32(same[:length].data, found)
+        found = zlib.crc32(made.own.data, found)
+        for length in _pieces(after):
+            found = zlib.crc32(same[:length].data, found)
+        return found
+
+    def known(self, array: NDArray[Any], written: bool = False) -> None:
+        """All ranks know all elements of an array, and may have written them all."""
+        made = self._made.get(id(array))
+        if made is not None:
+            made.known()
+            made.lacks = None if written else made.lacks
 
     def in_parts(self, p: Problem) -> dict[str, FieldInParts]:
         """Those that the ranks do not have as a whole."""
@@ -103,6 +147,13 @@ class Shown:
         for each in self._made.values():
             whole(each)
         return Shown, ()
+
+
+def _pieces(length: int) -> Iterator[int]:
+    """Lengths of at most a block, which add up to a length."""
+    while length > 0:
+        yield min(length, BLOCK)
+        length -= BLOCK
 
 
 def _bounds(g: Graph, length: int, kind: str, size: int) -> NDArray[Any]:

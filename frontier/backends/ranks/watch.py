@@ -8,8 +8,11 @@ comes to its end tells the others, so that nobody waits for it until patience ru
 
 from __future__ import annotations
 
+import faulthandler
+import importlib
 import math
 import os
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -18,7 +21,7 @@ from typing import Any
 
 from frontier.errors import FrontierError
 
-__all__ = ["Watch", "missing_ranks", "patience"]
+__all__ = ["Watch", "missing_ranks", "mpi_that_all_processes_begin_together", "patience"]
 
 #: Seconds, where FRONTIER_RANKS_TIMEOUT says nothing.
 PATIENCE = 300.0
@@ -45,6 +48,22 @@ def patience() -> float | None:
     if not 0 <= seconds < math.inf:
         raise FrontierError(f"FRONTIER_RANKS_TIMEOUT={text!r}: a number of seconds, or 0 to wait for ever")
     return seconds or None
+
+
+def mpi_that_all_processes_begin_together() -> Any:
+    """Return MPI, for whose beginning each process waits for all others.
+
+    Meanwhile no thread of Python runs that could say so, if one does not come. What can end the process is the timer of
+    faulthandler: it writes where the process is, which is the name of this function.
+    """
+    limit, known = patience(), "mpi4py.MPI" in sys.modules
+    if limit is None or known or sys.__stderr__ is None:
+        return importlib.import_module("mpi4py.MPI")
+    faulthandler.dump_traceback_later(limit, exit=True, file=sys.__stderr__)
+    try:
+        return importlib.import_module("mpi4py.MPI")
+    finally:
+        faulthandler.cancel_dump_traceback_later()
 
 
 def missing_ranks(missing: set[int], size: int) -> str:
