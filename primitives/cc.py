@@ -178,6 +178,35 @@ class Hooking(fr.Enactor):
     )
 
 
+def hook_apart(p, src, dst):
+    """Attach the root with the higher id to the lower one; note that an edge of src has joined two trees."""
+    a = p.label[src]
+    b = p.label[dst]
+    if a != b:
+        fr.atomic_min(p.label, max(a, b), min(a, b))
+        p.apart[src] = True
+
+
+def apart(p, v):
+    """V has had an edge to another tree: look at its edges again."""
+    if not p.apart[v]:
+        return False
+    p.apart[v] = False
+    return True
+
+
+class HookingApart(fr.Enactor):
+    """The same for parts that hold the edges of their own vertices, over these: edges take no memory besides."""
+
+    loop = (
+        fr.Loop(
+            fr.Advance(hook_apart, output=None), fr.Filter(apart), fr.Loop(fr.Filter(jump), over="vertices"),
+            over="vertices",
+        ),
+        *_FLATTEN,
+    )  # fmt: skip
+
+
 METHODS = ("afforest", "hooking")
 
 
@@ -209,7 +238,9 @@ def components_problem(g: fr.Graph, **fields: Field) -> fr.Problem:
 
 
 def _fields(g: fr.Graph, own: Any = 0) -> dict[str, Field]:
+    more = {"apart": fr.vertex("bool", combine="or")} if _program(g) is HookingApart else {}
     return {
+        **more,
         "label": fr.vertex(g.id_dtype, own, combine="min"),
         "votes": fr.vertex("int32", 0, combine="sum"),
         "top": fr.scalar("int64", 0),
@@ -221,6 +252,8 @@ def _fields(g: fr.Graph, own: Any = 0) -> dict[str, Field]:
 
 def _program(g: fr.Graph, method: str = "afforest") -> type[fr.Enactor]:
     # Trees that parts have linked apart cannot be merged: one of two links of a root would be lost.
+    if g.placement.divides and not g.placement.massively_parallel:
+        return HookingApart
     if method == "hooking" or g.placement.divides:
         return Hooking
     return Afforest if g.symmetric else AfforestDirected
@@ -249,7 +282,8 @@ def connected_components(
     ----------
     g : Graph
     method : {"afforest", "hooking"}
-        Both give the same labels. ``hooking`` works on a frontier of all edges. The ``ranks`` backend always uses it.
+        Both give the same labels. ``hooking`` works on a frontier of all edges. The ``ranks`` backend always uses it,
+        on vertices of which an edge leads to another tree.
     schedule : Schedule, optional
 
     Returns

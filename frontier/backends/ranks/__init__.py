@@ -14,8 +14,9 @@ Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges, `
 ``in_blocks``; ``folding`` brings together what parts of a list were reduced to.
 
 Every part holds the whole graph unless that has been made in ``parts``, and all fields of vertices but long ones that a
-program touches at a rank's own elements alone; what is divided is the work. ``g.to("ranks")`` uses the processes that mpirun or torchrun has started, ``g.to("ranks:3")`` three parts of
-this process, and ``g.to("ranks:6,2d")`` six parts in a grid.
+program touches at a rank's own elements alone; what is divided is the work. ``g.to("ranks")`` uses the processes that
+mpirun or torchrun has started, ``g.to("ranks:3")`` three parts of this process, and ``g.to("ranks:6,2d")`` six parts in
+a grid.
 """
 
 from __future__ import annotations
