@@ -297,7 +297,8 @@ def test_pulls_visit_every_edge_once(far: Callable[[fr.Graph], fr.Graph]) -> Non
                 equal(*counts)
                 every = counts[0]
             for found in counts:
-                assert (np.minimum(every, least) <= found).all() and (found <= every).all()
+                assert (np.minimum(every, least) <= found).all()
+                assert (found <= every).all()
 
 
 def seen(p, src, dst):  # type: ignore[no-untyped-def]

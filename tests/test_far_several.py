@@ -134,7 +134,7 @@ def test_gathers_of_parts(several, monkeypatch):
                 execution.run(step, p, fr.Frontier(each, some), schedule)
             found.append(to_host(p.total))
             if each is there:
-                assert [row.balance for row in t.rows if not row.step.startswith("compile")][0] == "stream"
+                assert next(row.balance for row in t.rows if not row.step.startswith("compile")) == "stream"
                 read.append([total.read for total in t.ranks.values()])
         equal(*found)
     assert read[2][1] == read[3][1] == 0
