@@ -121,6 +121,14 @@ def test_an_array_of_edges_is_gathered_when_asked():
     assert np.array_equal(g.targets.own, whole.targets)  # of all ranks, as they are one process
     assert (len(g.targets), g.targets.dtype, g.targets.nbytes) == (g.num_slots, np.int32, whole.targets.nbytes)
     assert "in 3 parts" in repr(g.targets)
+    assert np.array_equal(g.targets == 5, whole.targets == 5)
+    assert np.array_equal(whole.targets != g.targets, np.zeros(g.num_slots, bool))
+    assert np.array_equal(2 * g.targets + 1, 2 * whole.targets + 1)
+    assert (g.targets.max(), g.targets.sum(), g.targets.size) == (63, whole.targets.sum(), g.num_slots)
+    assert list(g.targets) == list(whole.targets)
+    assert 5 in g.targets
+    assert 99 not in g.targets
+    assert not hasattr(g.targets, "nonsense")
     with pytest.raises(fr.GraphError, match="each rank has the edges of its own vertices only"):
         g.targets[3]
     with pytest.raises(fr.GraphError, match="no rank has the sources of the whole"):

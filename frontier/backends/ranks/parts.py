@@ -8,10 +8,11 @@ rank's own slots are written. Pages of memory that nobody writes take none.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from frontier.backends.ranks.building import OwnRows, build
 from frontier.backends.ranks.rounds import common, met, sendable
@@ -28,11 +29,12 @@ if TYPE_CHECKING:
 __all__ = ["Divided", "InParts", "divided_graph", "on_all"]
 
 
-class InParts:
+class InParts(NDArrayOperatorsMixin):
     """An array with one entry for each edge slot, of which every rank has the entries of its own slots.
 
-    ``numpy.asarray(a)`` is the whole array, on every rank; all ranks must ask for it together. Under MPI, ``a.own`` are
-    the entries of this rank, which begin at slot ``a.first``.
+    ``numpy.asarray(a)`` is the whole array, on every rank; all ranks must ask for it together, and for ``a == b`` and
+    all other arithmetic and methods of arrays, which take the whole array. Under MPI, ``a.own`` are the entries of this
+    rank, which begin at slot ``a.first``.
     """
 
     ndim = 1
@@ -44,6 +46,25 @@ class InParts:
 
     def __len__(self) -> int:
         return int(self.shape[0])
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **more: Any) -> Any:
+        return getattr(ufunc, method)(*(each[:] if isinstance(each, InParts) else each for each in inputs), **more)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not hasattr(np.ndarray, name):
+            raise AttributeError(f"arrays in parts have no {name!r}")
+        return getattr(self[:], name)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self[:])
+
+    def __contains__(self, value: Any) -> bool:
+        return value in self[:]
+
+    @property
+    def size(self) -> int:
+        """Entries of the whole array."""
+        return len(self)
 
     @property
     def nbytes(self) -> int:
