@@ -8,7 +8,8 @@ lower root stays. At least half of the trees disappear in each round.
 
 The frontier contains one slot of each edge between trees, as in the data-parallel form of Vineet, Harish, Patidar,
 Narayanan (Fast minimum spanning tree for large graphs on the GPU, HPG 2009), but the graph is not contracted. Weight
-and slot are one word where they fit into it, so one atomic finds the lightest edge.
+and slot are one word where they fit into it, so one atomic finds the lightest edge. A round goes through the frontier
+once: edges within a tree are dropped in the pass in which the others are offered to their trees.
 
 On a graph with many edges a first turn looks at the lightest ones only, about twice as many as there are vertices.
 They join most vertices, and most heavier edges then lie within a tree, and are dropped by the one look that the second
@@ -32,7 +33,10 @@ from frontier.primitives._oriented import at_hand
 from frontier.program.step import Functor, Step
 from frontier.registry import primitive
 
-__all__ = ["Boruvka", "BoruvkaUnweighted", "BoruvkaWide", "SpanningForestResult", "minimum_spanning_forest"]
+__all__ = [
+    "Boruvka", "BoruvkaApart", "BoruvkaUnweighted", "BoruvkaUnweightedApart", "BoruvkaWide", "BoruvkaWideApart",
+    "SpanningForestResult", "minimum_spanning_forest",
+]  # fmt: skip
 
 
 #: Edges for each vertex in the first turn; a graph has one if that is less than half of its edges.
@@ -83,16 +87,26 @@ def offer(p, tree, key):
 
 
 def take(p, src, dst, edge, weight):
-    """Take the edge of least weight, and of those the one with the lowest slot."""
+    """Take the edge of least weight, and of those the one with the lowest slot; false for an edge within a tree."""
+    a = p.tree[src]
+    b = p.tree[dst]
+    if a == b:
+        return False
     key = (ordered(weight) << 32) + edge
-    offer(p, p.tree[src], key)
-    offer(p, p.tree[dst], key)
+    offer(p, a, key)
+    offer(p, b, key)
+    return True
 
 
 def take_lowest(p, src, dst, edge):
     """Without weights, take the edge with the lowest slot."""
-    offer(p, p.tree[src], edge)
-    offer(p, p.tree[dst], edge)
+    a = p.tree[src]
+    b = p.tree[dst]
+    if a == b:
+        return False
+    offer(p, a, edge)
+    offer(p, b, edge)
+    return True
 
 
 def lighten(p, tree, weight):
@@ -102,9 +116,14 @@ def lighten(p, tree, weight):
 
 
 def weigh(p, src, dst, weight):
-    """Find the least weight of an edge that leaves a tree."""
-    lighten(p, p.tree[src], weight)
-    lighten(p, p.tree[dst], weight)
+    """Find the least weight of an edge that leaves a tree; false for an edge within one."""
+    a = p.tree[src]
+    b = p.tree[dst]
+    if a == b:
+        return False
+    lighten(p, a, weight)
+    lighten(p, b, weight)
+    return True
 
 
 def take_lightest(p, src, dst, edge, weight):
@@ -120,8 +139,16 @@ def forget_weight(p, v):
     p.lightest[v] = p.heaviest
 
 
-def look(p, src, dst, edge):
+def look_up(p, v):
     """Find the tree at the other end of the edge that a tree has taken."""
+    if p.tree[v] == v and p.taken[v] != p.none:
+        edge = p.taken[v] & p.slot
+        a = p.tree[fr.source(p, edge)]
+        p.other[v] = a if a != v else p.tree[fr.target(p, edge)]
+
+
+def look(p, src, dst, edge):
+    """The same where an edge cannot be looked up, by all edges."""
     a = p.tree[src]
     b = p.tree[dst]
     if p.taken[a] & p.slot == edge:
@@ -149,11 +176,6 @@ def jump(p, v):
     return True
 
 
-def between(p, src, dst):
-    """Keep edges between different trees."""
-    return p.tree[src] != p.tree[dst]
-
-
 def no_limit(p):
     """In the last turn edges of all weights are looked at."""
     return p.heaviest
@@ -164,15 +186,14 @@ def done(p):
     return p.turn == p.turns
 
 
-def _turns(first: Functor, *choice: Step) -> tuple[Step, ...]:
+def _turns(first: Functor, *choice: Step, apart: bool = False) -> tuple[Step, ...]:
     """Join trees until no edge leads to another; the steps of ``choice`` set the edge that each tree takes."""
     rounds = fr.Loop(
         fr.Compute(forget, over="vertices"),
         *choice,
-        fr.Compute(look),
+        fr.Compute(look) if apart else fr.Compute(look_up, over="vertices"),
         fr.Compute(hang, over="vertices"),
         fr.Loop(fr.Filter(jump), over="vertices"),
-        fr.Filter(between),
         count="rounds",
     )
     return (
@@ -181,22 +202,48 @@ def _turns(first: Functor, *choice: Step) -> tuple[Step, ...]:
     )
 
 
+#: The least weight at each tree, then the lowest slot of that weight.
+_IN_TWO = fr.Compute(forget_weight, over="vertices"), fr.Filter(weigh), fr.Compute(take_lightest)
+
+
 class Boruvka(fr.Enactor):
     """Join trees by their lightest edges; ``chosen`` gets the edge by which each root was attached."""
 
-    loop = _turns(light, fr.Compute(take))
+    loop = _turns(light, fr.Filter(take))
 
 
 class BoruvkaUnweighted(fr.Enactor):
     """Join trees by their edges with the lowest slots."""
 
-    loop = _turns(early, fr.Compute(take_lowest))
+    loop = _turns(early, fr.Filter(take_lowest))
 
 
 class BoruvkaWide(fr.Enactor):
     """As Boruvka, for weights and slots that do not fit into one word together."""
 
-    loop = _turns(light, fr.Compute(forget_weight, over="vertices"), fr.Compute(weigh), fr.Compute(take_lightest))
+    loop = _turns(light, *_IN_TWO)
+
+
+class BoruvkaApart(fr.Enactor):
+    """As Boruvka, where edges are in parts or on a disk."""
+
+    loop = _turns(light, fr.Filter(take), apart=True)
+
+
+class BoruvkaUnweightedApart(fr.Enactor):
+    """As BoruvkaUnweighted, where edges are in parts or on a disk."""
+
+    loop = _turns(early, fr.Filter(take_lowest), apart=True)
+
+
+class BoruvkaWideApart(fr.Enactor):
+    """As BoruvkaWide, where edges are in parts or on a disk."""
+
+    loop = _turns(light, *_IN_TWO, apart=True)
+
+
+#: The programs for edges that cannot be looked up.
+APART = {Boruvka: BoruvkaApart, BoruvkaUnweighted: BoruvkaUnweightedApart, BoruvkaWide: BoruvkaWideApart}
 
 
 @dataclass(frozen=True)
@@ -280,7 +327,8 @@ def minimum_spanning_forest(g: fr.Graph, *, schedule: fr.Schedule | None = None)
     )
     p.limit = _limit(g, program) if many else p.heaviest
     if n:
-        program(p, schedule).run()
+        apart = g.placement.divides or (g.placement.edges is not None and g.placement.edges.residence == "disk")
+        (APART[program] if apart else program)(p, schedule).run()
     here = at_hand(g)
     edges = namespace_of(p.chosen).sort(p.chosen[p.chosen >= 0])
     weight = len(edges) if here.weights is None else _sum(here.weights[matching(edges, here.weights)], whole)
