@@ -606,6 +606,13 @@ def test_one_process_prints_what_all_have(tmp_path):
 
 
 @processes
+def test_doctor_reports_once_for_a_host(tmp_path):
+    made = mpirun(3, tmp_path, ["-m", "frontier", "doctor"])
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count("backend ranks ") == made.stdout.count(" by 3 processes") == 1, made.stdout
+
+
+@processes
 @pytest.mark.parametrize(
     ("words", "status", "said"),
     [

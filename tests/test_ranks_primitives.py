@@ -75,3 +75,52 @@ def test_processes(count: int, place: str, tmp_path: Path) -> None:
     made = mpirun(count, tmp_path, PROGRAM.replace("PLACE", repr(place)), FRONTIER_RANKS_WHOLE="0")
     assert made.returncode == 0, made.stderr
     assert made.stdout.count("the same") == count
+
+
+#: Every primitive by its name on the command line, and fields of results that any run may choose differently.
+ALL = """
+    import numpy as np, dataclasses, warnings
+    import frontier as fr
+    from frontier import registry
+    from frontier.backends.ranks import shown
+
+    shown.LEAST = 0
+    warnings.simplefilter("ignore")
+    calls = {
+        "bfs": lambda g: fr.bfs(g, 0), "bfs_many": lambda g: fr.bfs_many(g, [0, 3]), "bc": fr.betweenness,
+        "sssp": lambda g: fr.sssp(g, 0), "sssp_many": lambda g: fr.sssp_many(g, [0, 3]),
+        "cc": fr.connected_components, "scc": fr.strongly_connected_components,
+        "katz": lambda g: fr.katz(g, alpha=0.01), "max_flow": lambda g: fr.max_flow(g, 0, 3),
+        "shortest_path": lambda g: fr.shortest_path(g, 0, 3), "who_to_follow": lambda g: fr.who_to_follow(g, 0),
+        "personalized_pagerank": lambda g: fr.personalized_pagerank(g, [0]),
+        "random_walks": lambda g: fr.random_walks(g, length=5),
+        "topological_order": lambda g: fr.topological_order(acyclic[g]),
+        "node2vec_walks": lambda g: fr.node2vec_walks(g, length=5, p=0.5, q=2),
+    }
+    chosen = {"parent", "iterations", "visited", "passes", "error", "flow"}
+    one = np.arange(12)
+    pairs = np.r_[one[:-1], one[:-3]], np.r_[one[1:], one[3:]]
+    g, there = (fr.rmat(5, 4, seed=3, weights=(1, 9), placement=place) for place in ("cpu", "ranks"))
+    acyclic = {each: fr.from_edges(*pairs, directed=True, placement=each.placement) for each in (g, there)}
+
+    def same(found, expected):
+        if dataclasses.is_dataclass(expected):
+            names = [each.name for each in dataclasses.fields(expected)]
+            return all(same(getattr(found, x), getattr(expected, x)) for x in names if x[0] != "_" and x not in chosen)
+        if isinstance(expected, np.ndarray | int | float | list):
+            return np.allclose(np.asarray(found), np.asarray(expected), 1e-5, 1e-7, equal_nan=True)
+        return True
+
+    for name in list(registry.primitives())[PART::4]:
+        call = calls.get(name) or getattr(fr, name)
+        assert same(call(there), call(g)), name
+    print("the same")
+"""
+
+
+@processes
+@pytest.mark.parametrize("part", range(4))
+def test_all_primitives_on_processes(part: int, tmp_path: Path) -> None:
+    made = mpirun(2, tmp_path, ALL.replace("PART", str(part)), FRONTIER_RANKS_WHOLE="0")
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.count("the same") == 2

@@ -12,10 +12,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from frontier.backends.ranks.carriers import nccl_missing, wanted
+from frontier.errors import FrontierError
 from frontier.memory import detection, nvidia, peers
 from frontier.memory.detection import named
 
-__all__ = ["mpi", "ranks", "reach"]
+__all__ = ["mpi", "ranks", "reach", "speaks"]
 
 #: Kinds of MPI, by words in what libraries and launchers say of themselves.
 _KINDS = {"Open MPI": "Open MPI", "Intel(R) MPI": "Intel MPI", "MVAPICH": "MVAPICH", "MPICH": "MPICH", "HYDRA": "MPICH"}
@@ -41,6 +42,14 @@ def reach(count: int) -> Iterator[Line]:
         how = (f"{by} ({up} links)" if up else by) or "by what is not known"
         can = "memory and atomics" if atomics else "memory, no atomics"
         yield "peers", how if access else "no access", f"{who}: {can if access else how}"
+
+
+def speaks() -> bool:
+    """Whether this process prints: of those that mpirun has started on a host, one does."""
+    try:
+        return bool(importlib.import_module("frontier.backends.ranks.communicators").world().local == 0)
+    except (ImportError, RuntimeError, FrontierError):  # there is just this one, and a line says what fails
+        return True
 
 
 def ranks() -> Iterator[Line]:
