@@ -72,7 +72,7 @@ def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str
             ))  # fmt: skip
     work = _Pieces(shares, comm, both=not directed and not shares.both_ways, self_loops=self_loops)
     degree = work.survey()
-    begins = np.zeros(len(degree) + 1, np.int64)
+    begins = np.zeros(len(degree) + 1, offset_dtype(int(degree.sum(dtype=np.int64))))
     np.cumsum(degree, out=begins[1:])
     del degree
     starts = at_equal_weights(begins, comm.size)
@@ -203,7 +203,7 @@ class _Rows:
         self._first, self._end = int(starts[rank]), int(starts[rank + 1])
         self._n, room = len(begins) - 1, int(begins[-1])
         self._base = int(begins[self._first])
-        self._begins = begins[self._first : self._end + 1] - self._base
+        self._begins = begins[self._first : self._end + 1].astype(np.int64) - self._base
         self._cursor = self._begins[:-1].copy()
         self._arrays = [reserved(room, dtype) for dtype in (work.ids, *work.dtypes.values())]
         self._own = [array[self._base : self._base + int(self._begins[-1])] for array in self._arrays]
