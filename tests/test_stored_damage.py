@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -179,6 +181,31 @@ def test_checksums_are_compared_once(blocks: Path, monkeypatch: pytest.MonkeyPat
         fr.sssp(g.to("cpu", edges="host"), 0)
     sizes = [(blocks / f"{name}.bin").stat().st_size for name in EDGES]
     assert sum(stop - first for first, stop in compared) == sum(sizes)
+
+
+FORKING = """
+import os, signal, sys
+import frontier as fr
+from frontier.io import stored
+fr.open(sys.argv[1])
+stored.AT_ONCE = 0
+late = fr.open(sys.argv[1])
+child = os.fork()
+if child == 0:
+    signal.alarm(60)  # which ends it if it waits for a thread that is not there
+    fr.open(sys.argv[1], check=True)
+    fr.bfs(late.to("python", edges="disk"), 0)
+    os._exit(0)
+print(os.waitpid(child, 0)[1])
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forked processes")
+def test_forked_children_compare(path: Path) -> None:
+    """They have none of the threads that have compared files in the parent."""
+    command = [sys.executable, "-c", FORKING, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == "0\n"
 
 
 def test_offsets_of_other_slots(path: Path) -> None:

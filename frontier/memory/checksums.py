@@ -5,6 +5,7 @@ So damage is found before a program reads what is damaged, also where it reads o
 
 from __future__ import annotations
 
+import os
 import threading
 import zlib
 from collections.abc import Callable, Iterable
@@ -41,7 +42,8 @@ class Checksums:
 
     def __init__(self, name: str, size: int, noted: list[Any]) -> None:
         self._name, self._size, self._noted = name, size, noted
-        self._begun: dict[int, Future[None]] = {}
+        self._threads: ThreadPoolExecutor | None = None
+        self._begun: dict[int, Future[None]] = {}  # by these threads
         self._sure: set[int] = set()
         self._lock = threading.Lock()
         #: Whether all blocks are as noted.
@@ -54,6 +56,8 @@ class Checksums:
     def begin(self, file: File, blocks: Iterable[int]) -> list[Future[None]]:
         """Begin to compare some blocks, unless that is done."""
         with self._lock:
+            if self._threads is not threads():  # in a forked child, where nobody goes on with what was begun
+                self._threads, self._begun = threads(), {}
             for block in blocks:
                 if block not in self._begun or self._begun[block].cancelled():
                     self._begun[block] = threads().submit(self._compare, file.read_into, block)
@@ -110,3 +114,7 @@ def compare(files: Iterable[File]) -> None:
 def threads() -> ThreadPoolExecutor:
     """Threads that read, kept for the life of the process."""
     return ThreadPoolExecutor(THREADS, thread_name_prefix="frontier-disk")
+
+
+if hasattr(os, "register_at_fork"):  # the threads of the parent are not in a child
+    os.register_at_fork(after_in_child=threads.cache_clear)
