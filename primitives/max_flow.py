@@ -194,9 +194,10 @@ def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | Non
     Notes
     -----
     Capacities that are floats become integers: multiples of 2**(e + b - 62), rounded down, if all are less than 2**e
-    and there are less than 2**b edge slots. So of a million edges, less than 1e-12 of the greatest capacity is lost by
-    rounding each. The value is too small by less than one multiple for each edge of the cut; it is exact if all
-    capacities are multiples, as halves and quarters are.
+    and there are less than 2**b edge slots. Capacities of more than twice what can leave the source, or enter the sink,
+    count as that, so large ones may stand for infinity, unless both are large. So of a million edges, less than 1e-12
+    of the greatest capacity is lost by rounding each. The value is too small by less than one multiple for each edge of
+    the cut; it is exact if all capacities are multiples, as halves and quarters are.
     At most O(n²) passes, usually far fewer, each over all vertices and the edges of those with excess. The residual
     graph, which has every edge in both directions, once, is made first unless g is so: undirected, without self-loops
     and parallel edges. Of a graph in parts, every process makes it as a whole and computes the same with one thread; of
@@ -209,7 +210,7 @@ def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | Non
     here, schedule = in_one_piece(g, schedule)
     here, unit = at_hand(here), None
     if here.weights is not None and here.weights.dtype.kind == "f":
-        here, unit = _in_units(here)
+        here, unit = _in_units(here, start, end)
     h = _residual(here)
     assert h.weights is not None
     p = fr.Problem(
@@ -244,12 +245,20 @@ def _check_capacities(g: fr.Graph) -> None:
         raise GraphError("the sum of these capacities may not fit into 64 bits")
 
 
-def _in_units(g: fr.Graph) -> tuple[fr.Graph, float]:
+def _in_units(g: fr.Graph, source: int, sink: int) -> tuple[fr.Graph, float]:
     """Return the graph with capacities as multiples of a power of two, rounded down, and that power."""
     assert g.weights is not None
-    exponent = math.frexp(float(g.max_weight))[1] if g.num_slots else 0  # capacities are less than 2**exponent
+    most, capacities = float(g.max_weight) if g.num_slots else 0.0, g.weights.astype(np.float64)
+    with np.errstate(over="ignore"):  # infinity, then
+        out = float(capacities[int(g.offsets[source]) : int(g.offsets[source + 1])].sum())
+        into = float(capacities[g.targets == sink].sum())
+    # No more than the less of both flows. An edge with room for twice that is never full, so it is in no minimum cut.
+    if 0 < 2 * min(out, into) < most:
+        most = 2 * min(out, into)
+        capacities = g.placement.memory.xp.minimum(capacities, most)
+    exponent = math.frexp(most)[1]  # capacities are less than 2**exponent
     unit = 2.0 ** max(exponent + g.num_slots.bit_length() - 62, -1074)
-    return g.with_weights((g.weights.astype(np.float64) / unit).astype(np.int64)), unit
+    return g.with_weights((capacities / unit).astype(np.int64)), unit
 
 
 def _residual(g: fr.Graph) -> fr.Graph:

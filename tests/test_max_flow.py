@@ -119,6 +119,20 @@ def test_any_floats(backend: Backend) -> None:
         np.testing.assert_allclose(result.value, nx.maximum_flow_value(known, 0, 1), atol=scale)
 
 
+def test_floats_beside_large_ones(backend: Backend) -> None:
+    """Large ones may stand for infinity, but not on both sides: what is much smaller counts, and the cut stays."""
+    src, dst = [0, 0, 1, 2, 1, 3, 3], [1, 2, 3, 3, 2, 4, 0]
+    for less, more in (([0.75, 1.5], 1e300), ([1e300, 1e300], 2.0)):  # from the source; to the sink
+        g = fr.from_edges(src, dst, [*less, 1e300, 0.5, 0.25, more, 1e300], directed=True)
+        result = fr.max_flow(backend(g), 0, 4)
+        assert result.value == min(less[0] + 0.5, more)
+        assert host(result.cut).tolist() == ([True, False, True, False, False] if more > 2 else [True] * 4 + [False])
+    nothing = fr.from_edges([1, 2, 1], [2, 3, 3], [1e300, 1e300, 1e300], num_vertices=4, directed=True)
+    result = fr.max_flow(backend(nothing), 0, 3)
+    assert result.value == 0
+    assert host(result.cut).tolist() == [True, False, False, False]
+
+
 def test_labels(backend: Backend) -> None:
     g = fr.from_edges(["a", "b"], ["b", "c"], [2, 3])
     assert fr.max_flow(backend(g), "a", "c").value == 2
