@@ -183,6 +183,32 @@ def test_checksums_are_compared_once(blocks: Path, monkeypatch: pytest.MonkeyPat
     assert sum(stop - first for first, stop in compared) == sum(sizes)
 
 
+@pytest.mark.parametrize(
+    ("file", "value"),
+    [("targets", name) for name in ("in_edges", "in_degree", "in_sources", "num_edges")]
+    + [("weights", name) for name in ("min_weight", "max_weight", "out_weight")],
+)
+@pytest.mark.parametrize("backend", ["cpu", "python"])
+def test_damage_of_what_is_derived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, value: str, backend: str
+) -> None:
+    """It is found before a graph says anything of edges; what is made of offsets needs none."""
+    directed = value in ("in_degree", "in_sources")
+    path = tmp_path / "c.frontier"
+    fr.write(fr.rmat(4, 4, seed=1, weights=(1, 9), directed=directed), path)
+    head = json.loads((path / "graph.json").read_text())
+    for name in ("in_offsets", "in_sources", "in_edges"):  # as folders may have none
+        head["arrays"].pop(name, None)
+    (path / "graph.json").write_text(json.dumps(head))
+    damage(path / f"{file}.bin", 5)
+    monkeypatch.setattr(stored, "AT_ONCE", 0)
+    g = fr.open(path)
+    there = g if backend == "cpu" else g.to(backend, edges="disk")
+    assert int(there.out_degree.sum()) == len(there.sources) == there.num_slots
+    with pytest.raises(fr.GraphError, match=f"{file}.bin: damaged"):
+        getattr(there, value)
+
+
 FORKING = """
 import os, signal, sys
 import frontier as fr

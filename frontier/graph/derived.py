@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from frontier.graph.compressing import compressed_ids
 from frontier.graph.moving import plainly_on_host
 from frontier.graph.packed import PackedIds
 from frontier.graph.topology import Array, moved_ends, read_only
+from frontier.memory.checksums import compare
+from frontier.memory.disk import file_of
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -28,6 +32,8 @@ def _lies_apart(graph: Graph) -> bool:
 
 
 def _from_host(graph: Graph, name: str, kind: str) -> Array:
+    if name != "sources":  # which are made of offsets
+        compare(graph._topology.files())
     made: Array = graph.placement.memory_of(kind).moved(getattr(plainly_on_host(graph), name))
     return made
 
@@ -61,6 +67,7 @@ def out_weight(graph: Graph) -> Array:
 def num_loops(graph: Graph) -> int:
     """Number of self-loops; sources that are there are used, others are not kept."""
     if _lies_apart(graph):
+        compare(graph._topology.files())
         return num_loops(plainly_on_host(graph))
     there = graph._topology.built().get("sources")
     return _maker(graph).num_loops(graph._topology) if there is None else int((graph.targets == there).sum())
@@ -88,6 +95,7 @@ def in_lists(graph: Graph) -> tuple[Array, Array | PackedIds]:
     from frontier.graph.build import transpose
 
     if _lies_apart(graph):
+        compare(graph._topology.files())
         offsets, ends = plainly_on_host(graph)._in_lists()
         place = graph.placement
         return place.memory.moved(offsets), moved_ends(ends, lambda array, kind: place.memory_of(kind).moved(array))
@@ -118,9 +126,17 @@ def _alike(graph: Graph, offsets: Array, sources: Array) -> tuple[Array, Array |
 
 def smallest(weights: Array | None) -> Any:
     """Smallest weight, as a Python number; None if there is none."""
-    return None if weights is None or len(weights) == 0 else weights.min().item()
+    return None if weights is None or len(weights) == 0 else _undamaged(weights).min().item()
 
 
 def largest(weights: Array | None) -> Any:
     """Largest weight, as a Python number; None if there is none."""
-    return None if weights is None or len(weights) == 0 else weights.max().item()
+    return None if weights is None or len(weights) == 0 else _undamaged(weights).max().item()
+
+
+def _undamaged(values: Array) -> Array:
+    """Return an array, after a comparison with its checksums if it is a file that has some."""
+    found = file_of(values) if isinstance(values, np.ndarray) else None
+    if found is not None:
+        compare([found[0]])
+    return values
