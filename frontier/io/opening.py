@@ -22,8 +22,8 @@ def open(path: str | os.PathLike[str], *, check: bool | None = None) -> Graph:
         The folder.
     check : bool, optional
         When to compare the checksums of edges. True: now, which reads everything once. None (the default): now if these
-        are at most 1 GiB, which takes less than a second, and else when a program first reads them. False: never.
-        Offsets, labels and columns of vertices, which are read anyway, are always compared.
+        are at most 1 GiB, which takes about a second on two cores, and else when a program first reads them. False:
+        never. Offsets, labels and columns of vertices, which are read anyway, are always compared.
 
     Returns
     -------
@@ -40,7 +40,8 @@ def open(path: str | os.PathLike[str], *, check: bool | None = None) -> Graph:
     Notes
     -----
     Takes O(n) time, and O(m) where edges are compared, which eight threads do at the rate of the disk or at 4 GB/s a
-    core. "When a program first reads them" is all at once on processors and in copies by ``g.to(...)``. A GPU with
+    core. "When a program first reads them" is all at once on processors, in copies by ``g.to(...)``, and before
+    something is derived of them, as ``g.in_edges``. A GPU with
     ``edges="disk"`` compares the blocks of windows that are read whole; of single lists it looks whether the ids are
     those of vertices. Checksums find damage, not malice: arrays are trusted as those of a program.
 
