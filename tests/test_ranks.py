@@ -630,3 +630,25 @@ def test_one_process_says_what_is_wrong_on_all(words, status, said, tmp_path):
     """)  # fmt: skip
     assert made.returncode == status
     assert made.stderr.count(said) == made.stderr.count("frontier: ") == 1, made.stderr
+
+
+def rank_of(p, src):
+    return p.rank[src]
+
+
+def halve(p, v):
+    p.rank[v] = p.sum[v] / 2
+
+
+def test_lists_of_readers_that_are_not_used_are_dropped():
+    """Where every rank reads nearly all; and with them the memory of which they are a part."""
+    p = fr.Problem(fr.complete(40).to("ranks:2"), rank=fr.vertex("float64", 1.0), sum=fr.vertex("float64"))
+    steps = fr.Gather(rank_of, "sum", into="sum"), fr.Compute(halve)
+    fr.Loop(*steps, times=2, over="vertices")(p)
+    made = [value for name, value in p.graph._topology.derived.items() if name.startswith("readers")]
+    assert len(made) == 2
+    for each in made:
+        assert not each.few
+        assert (each.given, each.taken) == ([], [])
+        assert each.by.size == 0
+        assert each.by.base is None

@@ -41,9 +41,9 @@ def open(path: str | os.PathLike[str], *, check: bool | None = None) -> Graph:
     -----
     Takes O(n) time, and O(m) where edges are compared, which eight threads do at the rate of the disk or at 4 GB/s a
     core. "When a program first reads them" is all at once on processors, in copies by ``g.to(...)``, and before
-    something is derived of them, as ``g.in_edges``. A GPU with
-    ``edges="disk"`` compares the blocks of windows that are read whole; of single lists it looks whether the ids are
-    those of vertices. Checksums find damage, not malice: arrays are trusted as those of a program.
+    something is derived of them, as ``g.in_edges``. A GPU with ``edges="disk"`` compares the blocks of windows that are
+    read whole; of single lists it looks whether the ids are those of vertices. Checksums find damage, not malice:
+    arrays are trusted as those of a program.
 
     Examples
     --------

@@ -114,7 +114,7 @@ class Readers:
         self.few = sum(each[0] for each in told) <= FEW * others and comm.size > 1
         if not self.few:  # nobody asks for more
             self.given = self.taken = []
-            self.by = self._reads = by[:0]
+            self.by = self._reads = by[:0].copy()  # no view, which would keep them
 
     @staticmethod
     def _exchanged(comm: Communicator, marks: list[Array], lengths: int | list[int]) -> list[Array]:
