@@ -406,6 +406,15 @@ def test_the_command_converts_in_parts_by_itself(
         alike(fr.open("g.frontier"), fr.read(name))
 
 
+def test_the_command_converts_at_once_what_cannot_be_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undirected edges as a directed graph, which has more edges than the file."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(external.limits, "free", lambda: (1, ""))
+    fr.write(fr.path(5), "g.el")
+    assert main(["convert", "g.el", "g.frontier", "--directed"]) == 0
+    alike(fr.open("g.frontier"), fr.read("g.el", directed=True))
+
+
 @pytest.mark.parametrize("suffix", [".npz", ".wel"])
 def test_duplicates_as_read(tmp_path: Path, suffix: str) -> None:
     """By default an archive keeps them, and other files the first."""

@@ -146,7 +146,7 @@ def _is_too_large(arguments: argparse.Namespace) -> bool:
         return False
     if arguments.format is None and arguments.graph.partition(":")[0] in graphs.KINDS:
         return False
-    return is_too_large(arguments.graph, arguments.format)
+    return is_too_large(arguments.graph, arguments.format, arguments.directed)
 
 
 def _convert_in_parts(arguments: argparse.Namespace) -> int:

@@ -111,7 +111,7 @@ def convert(
     found = [_divided(name, format, num_vertices) for name in names]
     shares, says_directed = joined(names, [(each.shares, each.directed) for each in found])
     kind = says_directed if directed is None else directed
-    if kind and not says_directed and not shares.both_ways:
+    if _must_be_undirected(shares, says_directed, directed):
         raise GraphError(f"{names[0]}: holds undirected edges, so the graph is undirected")
     if duplicates is None:
         keeps = all(each.keeps for each in found) and (kind or not says_directed)
@@ -162,20 +162,27 @@ def _usual(target: str, options: dict[str, Any]) -> int:
     return max(LEAST, min(MOST, limits.free()[0] // ONE_IN))
 
 
-def is_too_large(name: str, format: str | None = None) -> bool:
+def _must_be_undirected(shares: Shares, says_directed: bool, directed: bool | None) -> bool:
+    """Whether files hold undirected edges, each once, and a directed graph is asked for."""
+    return bool(directed) and not says_directed and not shares.both_ways
+
+
+def is_too_large(name: str, format: str | None = None, directed: bool | None = None) -> bool:
     """Whether a file of edges had better be converted in parts: at once it takes more than half of the free memory.
 
-    False for files that cannot be read in pieces, and for those that cannot be read at all.
+    False for files that cannot be read in pieces, or not as ``directed`` says, and for those that cannot be read.
     """
     suffix, zipped = format_of(name, format)
     if FORMATS[suffix].divisible is None or zipped or not os.path.isfile(name):
         return False
     try:
-        count = _divided(name, format, None).shares.count
+        found = _divided(name, format, None)
     except GraphError:
         return False
+    if _must_be_undirected(found.shares, found.directed, directed):
+        return False
     each = OF_EDGE if suffix in ("npz", "parquet") else OF_TEXT
-    return count * each > limits.free()[0] // 2
+    return found.shares.count * each > limits.free()[0] // 2
 
 
 def _bars(target: str, size: int, wanted: bool | None) -> Callable[[str, int], Bar]:
