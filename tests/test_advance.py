@@ -233,6 +233,16 @@ def test_weights_that_are_not_there(backend):
         fr.advance(pool.problem(g), fr.Frontier(g, [0]), pool.every)
 
 
+@pytest.mark.parametrize("greatest", [2**63 - 1, 2**63])
+def test_weights_that_int64_does_not_hold(backend, greatest):
+    g = backend(fr.from_edges([0, 1], [1, 2], np.array([1, greatest], np.uint64)))
+    if greatest < 2**63:
+        fr.advance(pool.problem(g), fr.Frontier(g, [0]), pool.every)
+        return
+    with pytest.raises(fr.GraphError, match=r"every .*reads weights of edges as int64, and the greatest is 92.*808"):
+        fr.advance(pool.problem(g), fr.Frontier(g, [0]), pool.every)
+
+
 def test_without_a_frontier(backend):
     with pytest.raises(fr.FrontierError, match="needs a frontier to start with"):
         fr.Advance(pool.ends)(pool.problem(backend(fr.path(3))))

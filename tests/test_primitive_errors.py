@@ -63,6 +63,21 @@ def test_weights_without_a_finite_sum(primitive: Callable[..., Any], weight: flo
         primitive(g, weighted=True)
 
 
+LARGE = fr.from_edges([0, 1, 2], [1, 2, 0], np.array([2**63 + 5, 1, 2], np.uint64))
+
+
+@pytest.mark.parametrize(
+    "primitive",
+    [fr.pagerank, fr.hits, fr.katz, fr.eigenvector_centrality, fr.random_walks, fr.node2vec_walks,
+     lambda g, weighted: fr.personalized_pagerank(g, 0, weighted=weighted)],
+)  # fmt: skip
+def test_weights_beyond_int64(backend: Backend, primitive: Callable[..., Any]) -> None:
+    g = backend(LARGE)
+    with pytest.raises(fr.GraphError, match="reads weights of edges as int64, and the greatest is 92"):
+        primitive(g, weighted=True)
+    primitive(g, weighted=False)
+
+
 @pytest.mark.parametrize("find", [fr.louvain, fr.leiden])
 def test_weights_whose_sum_no_float_holds(find: Callable[..., Any]) -> None:
     with pytest.raises(fr.GraphError, match="weights with a finite sum, and the greatest is 1e"):

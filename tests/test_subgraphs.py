@@ -269,6 +269,13 @@ def test_sums_that_wrap_round_are_refused() -> None:
         g.contracted(np.zeros(200, int))
 
 
+def test_weights_beyond_int64_are_refused(backend: Backend) -> None:
+    g = backend(fr.from_edges([0, 1, 2], [1, 2, 0], np.array([2**63 + 5, 1, 2], np.uint64)))
+    with pytest.raises(fr.GraphError, match="as int64, and the greatest is 9223372036854775813: use float64"):
+        g.contracted([0, 0, 1])
+    assert sorted(g.contracted([0, 0, 1], duplicates="keep").weights.tolist()) == [1, 1, 2, 2, 2**63 + 5]
+
+
 @pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
 def test_on_parts() -> None:
     g = fr.karate(weights=(1, 9), seed=1).with_columns(edges={"name": np.arange(78)})

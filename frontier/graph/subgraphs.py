@@ -129,6 +129,8 @@ def _wide(graph: Graph) -> Array:
     if weights is None:
         made: Array = graph.placement.memory.xp.ones(graph.num_slots, np.int64)
         return made
+    if weights.dtype == np.uint64 and len(weights) and graph.max_weight >= 2**63:
+        raise GraphError(f"weights are added up as int64, and the greatest is {graph.max_weight}: use float64")
     return weights.astype(np.float64 if weights.dtype.kind == "f" else np.int64, copy=False)
 
 

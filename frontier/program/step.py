@@ -373,13 +373,22 @@ def check_alone(p: Problem, name: str, what: str) -> None:
 
 
 def check_weights(p: Problem, step: Step) -> None:
-    """Raise GraphError if a functor takes a weight and the graph has none."""
+    """Raise GraphError if a functor takes a weight and the graph has none, or one that int64 does not hold."""
     from frontier.errors import GraphError
     from frontier.program.functor_checks import check_functor
 
+    weights = p.graph.weights
     for fn, place in step.functors():
         found = check_functor(fn, p)
-        if found is not None and "weights" in found.topology and p.graph.weights is None:
+        asks = found is not None and "weights" in found.topology
+        takes = place != "scalars" and "weight" in arguments(fn, place)
+        if asks and weights is None:
             raise GraphError(f"{location(fn)} asks for weights of edges, but the graph has none")
-        if place != "scalars" and p.graph.weights is None and "weight" in arguments(fn, place):
+        if takes and weights is None:
             raise GraphError(f"{location(fn)} takes the weight of an edge, but the graph has no weights")
+        if (asks or takes) and weights is not None and weights.dtype == "uint64":
+            greatest = p.graph.max_weight or 0
+            if greatest >= 2**63:
+                raise GraphError(
+                    f"{location(fn)} reads weights of edges as int64, and the greatest is {greatest}: use float64"
+                )
