@@ -98,9 +98,16 @@ class Converted:
     @cached_property
     def networkit_directed(self) -> Any:
         """For networkit, directed."""
+        return self._networkit_of(self.directed)
+
+    @cached_property
+    def networkit_acyclic(self) -> Any:
+        """For networkit, without cycles."""
+        return self._networkit_of(self.acyclic)
+
+    def _networkit_of(self, g: fr.Graph) -> Any:
         import networkit
 
-        g = self.directed
         coo = (np.ones(g.num_slots), (g.sources, g.targets))
         return networkit.GraphFromCoo(coo, n=g.num_vertices, weighted=False, directed=True)
 
