@@ -187,7 +187,7 @@ def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | Non
     ------
     GraphError
         If a vertex does not exist, source and sink are the same, or the graph has no weights, or weights that are
-        infinite, or integers whose sum does not fit into 64 bits.
+        infinite, or integers whose sum does not fit into 64 bits, or floats so far apart that small ones would be 0.
     NegativeWeightError
         If a weight is negative.
 
@@ -197,7 +197,7 @@ def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | Non
     and there are less than 2**b edge slots. Capacities of more than twice what can leave the source, or enter the sink,
     count as that, so large ones may stand for infinity, unless both are large. So of a million edges, less than 1e-12
     of the greatest capacity is lost by rounding each. The value is too small by less than one multiple for each edge of
-    the cut; it is exact if all capacities are multiples, as halves and quarters are.
+    the cut; it is exact if all capacities are multiples, as halves and quarters are. None may round to 0.
     At most O(n²) passes, usually far fewer, each over all vertices and the edges of those with excess. The residual
     graph, which has every edge in both directions, once, is made first unless g is so: undirected, without self-loops
     and parallel edges. Of a graph in parts, every process makes it as a whole and computes the same with one thread; of
@@ -258,7 +258,13 @@ def _in_units(g: fr.Graph, source: int, sink: int) -> tuple[fr.Graph, float]:
         capacities = g.placement.memory.xp.minimum(capacities, most)
     exponent = math.frexp(most)[1]  # capacities are less than 2**exponent
     unit = 2.0 ** max(exponent + g.num_slots.bit_length() - 62, -1074)
-    return g.with_weights((capacities / unit).astype(np.int64)), unit
+    units = (capacities / unit).astype(np.int64)
+    if bool((units[capacities > 0] == 0).any()):
+        raise GraphError(
+            f"capacities up to {most:.3g} cannot be added to some below {unit:.3g} in 64 bits: leave out those, or use "
+            "smaller ones for what is never full"
+        )
+    return g.with_weights(units), unit
 
 
 def _residual(g: fr.Graph) -> fr.Graph:

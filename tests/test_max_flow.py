@@ -127,6 +127,9 @@ def test_floats_beside_large_ones(backend: Backend) -> None:
         result = fr.max_flow(backend(g), 0, 4)
         assert result.value == min(less[0] + 0.5, more)
         assert host(result.cut).tolist() == ([True, False, True, False, False] if more > 2 else [True] * 4 + [False])
+    both = fr.from_edges([0, 1, 2], [1, 2, 3], [1e300, 0.5, 1e300], directed=True)
+    with pytest.raises(GraphError, match=r"capacities up to 1e\+300 cannot be added"):
+        fr.max_flow(backend(both), 0, 3)
     nothing = fr.from_edges([1, 2, 1], [2, 3, 3], [1e300, 1e300, 1e300], num_vertices=4, directed=True)
     result = fr.max_flow(backend(nothing), 0, 3)
     assert result.value == 0

@@ -208,9 +208,9 @@ def write_kept(offsets, targets, mask, new, old, lo, hi, begins, ends, slots):
     Those that do not stay are written, too, and overwritten by the next, as it is not known before which do.
     """
     for i in range(lo, hi):
-        slot = offsets[old[i]]
+        slot, stop = offsets[old[i]], offsets[old[i] + 1]
         out = begins[i]
-        while out < begins[i + 1]:
+        while out < begins[i + 1] and slot < stop:  # a file of targets may have changed meanwhile
             t = targets[slot]
             ends[out] = new[t]
             if len(slots) > 0:

@@ -216,12 +216,14 @@ class Divided:
 
     def by_one(self, doing: str, use: Callable[[Graph], None]) -> None:
         """Let one rank use the whole graph; all call this together, and raise the error that it may have."""
-        whole, failed = self.gathered(0), None
         if len(self.parts) == self.size:
+            whole = self.gathered(0)
             assert whole is not None
             use(whole)
             return
+        failed = None
         try:
+            whole = self.gathered(0)
             if whole is not None:
                 use(whole)
         except Exception as error:  # whatever it is, all ranks raise it
