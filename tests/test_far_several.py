@@ -118,6 +118,7 @@ def test_gathers(several, residence, directed, fuse):
 
 def test_gathers_of_parts(several, monkeypatch):
     """Each GPU brings the windows in which its part of the frontier has elements."""
+    monkeypatch.setattr(windows, "SLOTS", 64)  # so that each has several
     monkeypatch.setattr(cuda_far, "MANY", 2)
     monkeypatch.setattr(cuda_far, "STREAMED", 2**30)
     g = small(directed=True)
