@@ -48,6 +48,9 @@ CHOSEN = os.environ.get("FRONTIER_TEST_BACKENDS", "").split()
 #: FRONTIER_TEST_LISTS=compressed: all graphs that are made get compressed lists.
 COMPRESSED = os.environ.get("FRONTIER_TEST_LISTS") == "compressed"
 
+#: FRONTIER_TEST_EDGES=disk or host: backends under test read edges there. Only modules of :mod:`on_parts` run then.
+EDGES = os.environ.get("FRONTIER_TEST_EDGES")
+
 settings.load_profile(
     "simulator" if detection.simulated() else "parts" if CHOSEN else "ci" if os.environ.get("CI") else "dev"
 )
@@ -65,9 +68,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
-    """With chosen backends: only the modules for these."""
+    """With chosen backends or edges elsewhere: only the modules for these."""
     name = collection_path.name
-    left_out = CHOSEN and name.startswith("test_") and name[5:].removesuffix(".py") not in on_parts.MODULES
+    left_out = (CHOSEN or EDGES) and name.startswith("test_") and name[5:].removesuffix(".py") not in on_parts.MODULES
     return True if left_out else None
 
 
@@ -146,7 +149,12 @@ class Backend:
     name: str
 
     def __call__(self, graph: fr.Graph) -> fr.Graph:
-        return graph.to(self.name)
+        return graph.to(self.where)
+
+    @property
+    def where(self) -> str:
+        """The placement."""
+        return f"{self.name}, edges='{EDGES}'" if EDGES else self.name
 
 
 @pytest.fixture(params=CHOSEN or ["python", "cpu", CUDA], scope="module")  # not per test, for hypothesis
@@ -166,7 +174,7 @@ def compiled(request: pytest.FixtureRequest) -> Iterator[Backend]:
 @pytest.fixture(scope="module")
 def agree(compiled: Backend) -> Callable[..., tuple[Any, Any]]:
     """:func:`compare.agree` of each backend that compiles with python."""
-    return functools.partial(compare.agree, compiled.name)
+    return functools.partial(compare.agree, compiled.where)
 
 
 @pytest.fixture(scope="module", params=[CUDA])

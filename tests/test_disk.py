@@ -64,6 +64,13 @@ def test_the_same_results(name: str, what: str) -> None:
         np.testing.assert_allclose(RESULTS[what](there), RESULTS[what](g.to(name)), rtol=1e-12)
 
 
+def test_frontiers_of_a_graph_elsewhere_do_not_mix() -> None:
+    g = fr.karate()
+    with pytest.raises(fr.FrontierError, match="one lies on 'cpu', the other on \"cpu, edges='disk'\""):
+        fr.Frontier(g, [0]).check(g.to("cpu", edges="disk"))
+    fr.Frontier(g, [0]).check(g.to("python"))
+
+
 def test_what_is_derived_lies_there_too() -> None:
     g = fr.rmat(8, 4, directed=True, weights=(1, 9), seed=3)
     there = g.to("cpu", edges="disk")

@@ -208,7 +208,7 @@ class Frontier:
         """Raise FrontierError unless this is a frontier of ``graph`` (wherever that lies)."""
         if self.graph is not graph and self.graph.offsets is not graph.offsets:
             here, there = self.graph.placement, graph.placement
-            where = "" if here == there else f": one lies on {here.name!r}, the other on {there.name!r}"
+            where = "" if here == there else f": one lies on {str(here)!r}, the other on {str(there)!r}"
             raise FrontierError(f"frontiers of different graphs do not mix{where}")
 
     def __or__(self, other: Frontier) -> Frontier:
