@@ -176,17 +176,15 @@ def test_pieces_of_pairs(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_the_method_is_chosen_by_work() -> None:
     dense = np.triu_indices(100, 1)
-    assert fr.transitive_closure(fr.from_edges(*dense, directed=True)).method == "warshall"
+    assert fr.transitive_closure(fr.from_edges(*dense, directed=True)).method == "squaring"
     assert fr.transitive_closure(fr.path(1000)).method == "condensation"
     for n in (1 << 10, 1 << 12, 1 << 16, 1 << 20):
         assert chosen(n, n) == chosen(n, 16 * n) == "condensation"
-    for n in (1 << 10, 1 << 12):
-        assert chosen(n, n * n // 2) == "warshall"
+    assert chosen(1 << 10, 1 << 19) == chosen(1 << 11, 1 << 21) == "squaring"
+    assert chosen(1 << 12, 1 << 23) == chosen(1 << 13, 1 << 26) == "warshall"
     assert chosen(1 << 16, 1 << 31) == "condensation"  # which is not even cubic
     assert chosen(0, 0) == "condensation"
-    assert chosen(1 << 10, 1 << 20, massively_parallel=True) == "squaring"
-    assert chosen(1 << 13, 1 << 26, massively_parallel=True) == "warshall"
-    assert chosen(1 << 10, 1 << 11, massively_parallel=True) == "condensation"
+    assert chosen(1 << 10, 1 << 11) == "condensation"
 
 
 def test_rows_are_stored_once_for_a_component() -> None:
