@@ -270,4 +270,3 @@ def _dtype(name: str, key: str, noted: str) -> np.dtype[Any]:
     if dtype.kind not in "iu" and (dtype.hasobject or key in IDS):
         raise _misstated(name, f"'dtype' of the array {key!r}")
     return dtype
-

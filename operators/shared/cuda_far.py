@@ -38,8 +38,8 @@ STREAMED, READ = 5, 3
 def nearly_ascending(b: CudaProgram, current: FrontierState, scan: str) -> None:
     """Put a large frontier of vertices nearly in the order of ids, with a prefix sum of its degrees.
 
-    Then its lists are read nearly as they lie, which a GPU does almost as fast as its copy engine. Where several GPUs
-    share a step, its frontier comes from a bitmap, as a rule, and so is in order.
+    Then its lists are read nearly as they lie, each line of the cache once. Where several GPUs share a step, its
+    frontier comes from a bitmap, as a rule, and so is in order.
     """
     if b.shares or not _may_be_reordered(current):
         return
@@ -83,7 +83,10 @@ def _large(b: CudaProgram, current: FrontierState, one_in: int) -> Expr:
 
 
 def _ascending(b: CudaProgram, current: FrontierState) -> None:
-    """Put a frontier of vertices in the order of ids: they are stamped, and listed in the order of the stamps."""
+    """Put a frontier of vertices in the order of ids, exactly, so that each window has a range of it.
+
+    The vertices are stamped, and listed in the order of the stamps. (From a bitmap, blocks append in any order.)
+    """
     before, found, n = b.variable("before"), b.variable("found"), b.capacity("vertex")
     b.set(EPOCH, EPOCH + 1)
     stamps: tuple[Value, ...] = (b.array("stamps", "stamps", "int32"), cast("int32", EPOCH))

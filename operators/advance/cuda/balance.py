@@ -46,7 +46,7 @@ def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierS
         Of which degrees the next step wants the prefix sum beside the ids of the new queue.
     """
     if b.build.streams:
-        # So the push is no slower than one to which windows of all lists would be brought, and reads nothing else.
+        # In order, reading in place takes less time than windows of all lists, unless nearly all of them are wanted.
         nearly_ascending(b, source, step.edges)
     balance = b.schedule.balance
     if balance == "auto" and b.low_degree:
