@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import frontier as fr
 
-__all__ = ["ByCondensation", "BySources", "BySquaring", "ByWarshall", "Count", "Transpose"]
+__all__ = ["ByCondensation", "ByCondensationWords", "BySources", "BySquaring", "ByWarshall", "Count", "Transpose"]
 
 
 # ---- condensation: rows[v * words + w], vertices in topological order --------------------------------
@@ -77,6 +77,21 @@ def unite(p, i):
             p.rows[at + k] = either(p, at + k, other + k)
 
 
+def unite_word(p, i):
+    """The same for pieces of one word, which is kept at hand until all of it is known."""
+    at = p.first * p.words + i
+    begin = at % p.words
+    word = p.rows[at]
+    for e in fr.neighbours(p, at // p.words):
+        after = fr.target(p, e)
+        lowest = after // 64 - begin
+        if lowest > 0:
+            break
+        if lowest < 0 or (word >> (after % 64)) & 1 == 0:
+            word = word | p.rows[after * p.words + begin]
+    p.rows[at] = word
+
+
 class ByCondensation(fr.Enactor):
     """Rows of a graph without cycles, level by level."""
 
@@ -86,6 +101,12 @@ class ByCondensation(fr.Enactor):
         fr.Compute(unite, over="items"),
         times="depth",
     )
+
+
+class ByCondensationWords(fr.Enactor):
+    """The same where a piece is a word."""
+
+    loop = ByCondensation.program().replace({unite: unite_word})
 
 
 # ---- columns: rows[v * words + w], edges reversed, bits of sources ----------------------------------------

@@ -13,7 +13,15 @@ import numpy as np
 import frontier as fr
 from frontier.graph.subgraphs import groups
 from frontier.memory.arrays import to_host
-from frontier.primitives._closure import ByCondensation, BySources, BySquaring, ByWarshall, Count, Transpose
+from frontier.primitives._closure import (
+    ByCondensation,
+    ByCondensationWords,
+    BySources,
+    BySquaring,
+    ByWarshall,
+    Count,
+    Transpose,
+)
 from frontier.primitives._oriented import at_hand
 from frontier.primitives.scc import strongly_connected_components
 from frontier.primitives.topological_order import topological_order
@@ -86,9 +94,16 @@ def _condensed(g: Graph, memory: Memory, schedule: Schedule | None) -> Condensed
     component, src, dst = position[component], position[src], position[dst]
     found = xp.empty(c, np.bool_)
     found[position] = cyclic
-    size = memory.moved(np.bincount(to_host(component), minlength=c).astype(np.int64))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(to_host(order.level), minlength=order.depth))))
+    size = _counted(component, c, memory)
+    starts = np.concatenate(([0], np.cumsum(to_host(_counted(order.level, order.depth, memory)))))
     return Condensed(component, src, dst, size, found, starts.astype(np.int64))
+
+
+def _counted(values: Any, count: int, memory: Memory) -> Any:
+    """How often each number below ``count`` occurs; CuPy refuses to count in an empty array."""
+    if not count:
+        return memory.full(0, 0, np.int64)
+    return memory.xp.bincount(values, minlength=count).astype(np.int64)
 
 
 def of_components(g: Graph, memory: Memory, schedule: Schedule | None) -> Rows:
@@ -107,7 +122,7 @@ def of_components(g: Graph, memory: Memory, schedule: Schedule | None) -> Rows:
     if c:
         every = xp.arange(c)
         p.rows[every * words + (every >> 6)] = _bits(memory)[every & 63]
-        ByCondensation(p, schedule).run()
+        (ByCondensationWords if memory.residence == "device" else ByCondensation)(p, schedule).run()
         Count(p, schedule).run()
     return Rows(made.component, p.rows.reshape(c, words), made.size, made.cyclic, p.total, None)
 
@@ -210,12 +225,15 @@ def of_vertices(g: Graph, memory: Memory, method: str, schedule: Schedule | None
 
 def _count_fields(size: Any, count: int, words: int, memory: Memory, next_row: int, next_word: int) -> dict[str, Field]:
     """The fields of ``Count``, among them the vertices in each choice of eight columns."""
-    padded = np.zeros(64 * words, np.int64)
-    padded[: len(size)] = to_host(size)
-    choices = np.arange(256)[:, None] >> np.arange(8) & 1
+    eight = memory.full(64 * words, 0, np.int64)
+    eight[: len(size)] = size
+    eight = eight.reshape(-1, 8)
+    sums = memory.full(256 * len(eight), 0, np.int64).reshape(len(eight), 256)
+    for b in range(8):  # the choices with column b are those without it, and its size
+        sums[:, 1 << b : 2 << b] = sums[:, : 1 << b] + eight[:, b : b + 1]
     return {
         "total": fr.array(memory.full(count, 0, np.int64)),
-        "sums": fr.array(memory.moved((padded.reshape(-1, 8) @ choices.T).ravel())),
+        "sums": fr.array(sums.ravel()),
         "words": fr.scalar("int64", words),
         "next_row": fr.scalar("int64", next_row),
         "next_word": fr.scalar("int64", next_word),

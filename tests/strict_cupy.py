@@ -267,6 +267,12 @@ class _Add:
         np.add.at(into.here, unwrapped(index), np.asarray(unwrapped(values)).astype(into.dtype))
 
 
+def bincount(values: Any, minlength: int) -> Any:
+    if not values.size:
+        raise ValueError("zero-size array to reduction operation maximum which has no identity")
+    return call(np.bincount, values, minlength=minlength)
+
+
 def module_of_double() -> Any:
     """A module in CuPy's place."""
     made = types.ModuleType("strict_cupy_double")
@@ -279,6 +285,7 @@ def module_of_double() -> Any:
         "unpackbits", "where", "zeros",
     ):  # fmt: skip
         made.__dict__[name] = functools.partial(call, getattr(np, name))
+    made.__dict__["bincount"] = bincount
     made.__dict__["ndim"] = lambda values: values.ndim
     made.__dict__["argsort"] = lambda values: values.argsort()  # CuPy's are stable
     made.__dict__["from_dlpack"] = lambda values: ndarray(np.from_dlpack(values))

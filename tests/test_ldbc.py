@@ -11,6 +11,7 @@ from compare import close, equal
 from conftest import Backend
 
 import frontier as fr
+from frontier.memory.arrays import to_host
 
 
 def all_cases(data_dir: Path, algorithm: str) -> list[ldbc.Case]:
@@ -57,7 +58,7 @@ def test_local_clustering_coefficients(backend: Backend, data_dir: Path) -> None
 def test_weak_components(backend: Backend, data_dir: Path, method: str) -> None:
     for case in all_cases(data_dir, "wcc"):
         result = fr.connected_components(backend(case.graph), method=method)
-        pairs = np.unique(np.stack([result.label, case.expected]), axis=1)
+        pairs = np.unique(np.stack([to_host(result.label), case.expected]), axis=1)
         # The same partition: each of our labels goes with one of theirs, and each of theirs with one of ours.
         assert len(np.unique(pairs[0])) == len(np.unique(pairs[1])) == pairs.shape[1] == result.count, case.name
         fr.verify.connected_components(case.graph, result).raise_if_failed()

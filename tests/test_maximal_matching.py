@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
@@ -14,6 +15,7 @@ from strategies import SIMULATED, WEIGHTS, graphs, random_graphs
 
 import frontier as fr
 from frontier.errors import GraphError
+from frontier.primitives.maximal_matching import number
 
 
 def check(g: fr.Graph, **options: Any) -> fr.primitives.maximal_matching.MatchingResult:
@@ -76,6 +78,49 @@ def test_the_same_on_all_backends(backend: Backend) -> None:
     with workers(3):
         equal(fr.maximal_matching(backend(g), seed=5).partner, expected.partner)
     assert (host(fr.maximal_matching(backend(g), seed=6).partner) != expected.partner).any()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 64, 100, 4097])
+def test_numbers_are_different(n: int) -> None:
+    """Else vertices in a circle of edges of the same rank could point to each other for ever."""
+    bits = max(1, (n - 1).bit_length())
+    for seed in range(3):
+        p = SimpleNamespace(salt=fr.hash(seed), mask=2**bits - 1, half=(bits + 1) // 2)
+        numbers = {number(p, v) for v in range(n)}
+        assert len(numbers) == n
+        assert numbers <= set(range(2**bits))
+
+
+def test_one_edge_after_another(backend: Backend) -> None:
+    """The greedy algorithm, by the numbers of bits of both degrees, the lower first, and the exclusive or."""
+    g = fr.rmat(6, 4, seed=4)
+    bits = [int(d).bit_length() for d in g.out_degree]
+    p = SimpleNamespace(salt=fr.hash(0), mask=63, half=3)
+
+    def place(edge: tuple[int, int]) -> tuple[int, int, int]:
+        u, v = edge
+        return min(bits[u], bits[v]), max(bits[u], bits[v]), number(p, u) ^ number(p, v)
+
+    partner = np.full(g.num_vertices, -1)
+    for u, v in sorted(zip(g.sources.tolist(), g.targets.tolist(), strict=True), key=place):
+        if partner[u] == partner[v] == -1 and u != v:
+            partner[u], partner[v] = v, u
+    with workers(3):
+        equal(check(backend(g)).partner, partner)
+
+
+def test_low_degrees_come_first(backend: Backend) -> None:
+    """Leaves of stars whose centres are connected: every centre takes one of its leaves."""
+    for centres, leaves in ((2, 1), (5, 3), (4, 9)):
+        src, dst = [], []
+        for v in range(centres):
+            src += [v] * leaves
+            dst += range(centres + v * leaves, centres + (v + 1) * leaves)
+            src += [v] * (centres - 1 - v)
+            dst += range(v + 1, centres)
+        result = check(backend(fr.from_edges(src, dst)))
+        assert result.count == centres
+        assert (host(result.partner)[:centres] >= centres).all()
 
 
 def test_special_graphs(backend: Backend) -> None:
