@@ -85,6 +85,8 @@ def test_what_cannot_be_built_in_parts_is_refused():
         fr.from_edges([0], [1], parts=True)
     with pytest.raises(fr.GraphError, match=r"the edge .* is given more than once"):
         fr.from_edges([0, 1, 2], [1, 2, 1], placement="ranks:2", duplicates="error")
+    with pytest.raises(fr.GraphError, match=r"the edge \(5, 2\) is given more than once"):
+        fr.from_edges([0, 5, 3, 5], [1, 2, 4, 2], directed=True, placement="ranks:3", duplicates="error")
     with pytest.raises(fr.GraphError, match="self-loop of vertex 1"):
         fr.from_edges([0, 1], [1, 1], placement="ranks:2", self_loops="error")
 
@@ -408,6 +410,27 @@ def test_a_rank_takes_the_memory_of_its_part(tmp_path):
     """)  # fmt: skip
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stdout.count("right") == 2
+
+
+@processes
+def test_one_of_many_ranks_takes_the_memory_of_its_part(tmp_path):
+    """Of 16 ranks: the offsets of the whole graph are a third of a part, so there is no room for such an array more."""
+    made = mpirun(16, tmp_path, """
+        import frontier as fr
+        def kilobytes(name):
+            return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+        fr.rmat(17, 16, seed=1, placement="ranks")
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")  # forgets the most that compiling has taken
+        before = kilobytes("VmRSS")
+        g = fr.rmat(19, 16, seed=5, placement="ranks")
+        part = (g.targets.own.nbytes + g.offsets.nbytes) / 1024
+        taken = kilobytes("VmHWM") - before
+        assert taken < 1.5 * part, (taken, part)
+        print("right")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 16
 
 
 @processes

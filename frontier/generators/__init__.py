@@ -111,12 +111,11 @@ def rmat(
     n, count = 1 << scale, _edge_count(scale, edge_factor)
     state = _keys(seed, placement, n, count)
     thresholds = [np.uint64(min(p, 1.0) * 2**32) for p in (a, a + b, a + b + c)]
-    names = np.arange(n if permute else 0, dtype=id_dtype(n))
+    there: dict[Memory, Array] = {}  # the names of vertices
     if permute:
-        generating(count).shuffle(state[1], names)
+        there[HOST] = np.arange(n, dtype=id_dtype(n))
+        generating(count).shuffle(state[1], there[HOST])
     draws_each = (scale + 1) // 2
-
-    there: dict[Memory, Array] = {HOST: names}
 
     def ends(first: int, number: int, memory: Memory = HOST) -> tuple[Array, Array]:
         kernels, start = generating(number, memory), later(state[0], first * draws_each)
@@ -124,13 +123,13 @@ def rmat(
         over = on_threads if memory is HOST else at_once
         over(lambda lo, hi: kernels.rmat(start, lo, hi, scale, *thresholds, src, dst), number)
         if permute:
-            known = there[memory] if memory in there else there.setdefault(memory, memory.moved(names))
+            known = there[memory] if memory in there else there.setdefault(memory, memory.moved(there[HOST]))
             over(lambda lo, hi: kernels.relabel(src, known, lo, hi), number)
             over(lambda lo, hi: kernels.relabel(dst, known, lo, hi), number)
         return src, dst
 
     kind = scale, a, b, c, permute
-    return _placed(ends, n, count, weights, state, placement, directed, kind)
+    return _placed(ends, n, count, weights, state, placement, directed, kind, there.clear)
 
 
 @telling("making a graph")
@@ -409,7 +408,7 @@ def _divides(place: Placement, count: int) -> bool:
 
 def _placed(
     ends: Callable[..., tuple[Array, Array]], n: int, count: int, weights: Weights, state: Array,
-    placement: Placement | str | None, directed: bool, kind: Any = None,
+    placement: Placement | str | None, directed: bool, kind: Any = None, done: Callable[[], None] | None = None,
 ) -> Graph:  # fmt: skip
     """A graph without self-loops of edges of which any range can be made: as a whole, or in parts."""
     place = Placement.parse("cpu" if placement is None else placement)
@@ -421,8 +420,9 @@ def _placed(
         return Piece(*ends(lo, hi - lo, memory), drawn)
 
     shares = Shares(
-        count, lambda lo, hi: make_on(HOST, lo, hi), n, name=(kind, count, weights, state.tolist()), make_on=make_on
-    )
+        count, lambda lo, hi: make_on(HOST, lo, hi), n, name=(kind, count, weights, state.tolist()), make_on=make_on,
+        done=done,
+    )  # fmt: skip
     made: Graph = place.backend.build(shares, place, directed=directed, duplicates="first", self_loops="drop")
     return made
 

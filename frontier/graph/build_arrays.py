@@ -200,9 +200,13 @@ def _heads(xp: Any, keys: Array) -> Array:
 def _refuse_duplicates(keys: Array, heads: Array, bits: int) -> None:
     if heads.all():
         return
-    s, d = divmod(int(keys[heads.argmin()]), 1 << bits)
-    raise GraphError(
-        f"the edge ({s}, {d}) is given more than once; duplicates='first', 'last', 'min', "
+    raise repeated(*divmod(int(keys[heads.argmin()]), 1 << bits))
+
+
+def repeated(source: int, target: int) -> GraphError:
+    """Return the error that an edge is given more than once."""
+    return GraphError(
+        f"the edge ({source}, {target}) is given more than once; duplicates='first', 'last', 'min', "
         "'max', 'sum' or 'keep' says what is to become of it"
     )
 

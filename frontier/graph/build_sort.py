@@ -223,10 +223,7 @@ class _Buckets(Layout):
             raise GraphError("the weights of duplicate edges add up to more than int64 holds")
         s = (bucket << self.shift) + (key >> self.bits)
         d = key & ((1 << self.bits) - 1)
-        raise GraphError(
-            f"the edge ({s}, {d}) is given more than once; duplicates='first', 'last', 'min', "
-            "'max', 'sum' or 'keep' says what is to become of it"
-        )
+        raise _build_arrays.repeated(s, d)
 
     def emit(self, offsets: Array, payload: Array) -> tuple[Array, Array]:
         """Return the targets and the payload in slot order."""

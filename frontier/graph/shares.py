@@ -56,6 +56,8 @@ class Shares:
         Called with the number of edges that there are together; raises an error if that is wrong.
     make_on : callable, optional
         ``make_on(memory, lo, hi)``: what ``make`` returns, made in the memory of a GPU.
+    done : callable, optional
+        Frees what making edges needs; called once no more will be made.
     """
 
     count: int
@@ -67,6 +69,7 @@ class Shares:
     both_ways: bool = False
     check: Callable[[int], None] | None = None
     make_on: Callable[[Memory, int, int], Piece] | None = None
+    done: Callable[[], None] | None = None
 
     @classmethod
     def of(cls, whole: Piece, num_vertices: int | None, alone: bool) -> Shares:

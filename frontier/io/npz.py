@@ -98,13 +98,15 @@ def _rows_divisible(
 ) -> Divisible | None:
     """Our own layout."""
     offsets, columns = short["offsets"], [name for name in sorted(long) if name.startswith("edges/")]
-    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) == 0 or (np.diff(offsets) < 0).any():
+    if offsets.ndim != 1 or offsets.dtype.kind not in "iu" or len(offsets) == 0 or (offsets[1:] < offsets[:-1]).any():
         return None  # which is refused
     if offsets[0] != 0 or offsets[-1] != count:
         return None
-    n = len(offsets) - 1
+    n, there = len(offsets) - 1, {"offsets": offsets}
+    del offsets  # so that they can be freed
 
     def make(lo: int, hi: int) -> Piece:
+        offsets = there["offsets"]
         first, last = np.searchsorted(offsets, [lo, hi - 1], "right") - 1 if lo < hi else (0, -1)
         cuts = np.clip(offsets[first : last + 2], lo, hi)
         src = np.repeat(np.arange(first, last + 1), np.diff(cuts))
@@ -116,7 +118,7 @@ def _rows_divisible(
     vertices = {name.partition("/")[2]: array for name, array in short.items() if name.startswith("vertices/")}
     if any(len(column) != n for column in vertices.values()):
         return None
-    shares = Shares(count, make, n, both_ways=not directed)
+    shares = Shares(count, make, n, both_ways=not directed, done=there.clear)
     return Divisible(shares, directed, short.get("labels"), vertices, keeps=True)
 
 

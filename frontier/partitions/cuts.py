@@ -11,7 +11,7 @@ from frontier.graph.graph import Graph
 from frontier.graph.topology import Array
 from frontier.memory.arrays import to_host
 
-__all__ = ["HUB", "PER_VERTEX", "at_equal_weights", "by_hubs", "by_slots", "by_vertices", "most_square"]
+__all__ = ["HUB", "PER_VERTEX", "at_equal_weights", "at_shares", "by_hubs", "by_slots", "by_vertices", "most_square"]
 
 #: What a vertex weighs, as a number of edge slots: its fields take memory and time even if it has no edges.
 PER_VERTEX = 1
@@ -41,14 +41,18 @@ def by_slots(graph: Graph, parts: int) -> Array:
 
 def at_equal_weights(offsets: Any, parts: int, moved: Callable[[Array], Any] = lambda ids: ids) -> Array:
     """The same from offsets alone; ``moved`` brings indices to where they lie."""
-    n = len(offsets) - 1
+    return at_shares(lambda ids: to_host(offsets[moved(ids)]).astype(np.int64), len(offsets) - 1, parts)
+
+
+def at_shares(slots_before: Callable[[Array], Array], n: int, parts: int) -> Array:
+    """The same of n vertices from a function that says how many slots precede given vertices."""
 
     def before(vertex: Array) -> Array:
         """Weight of all vertices that precede the given ones."""
-        weight: Array = to_host(offsets[moved(vertex)]).astype(np.int64) + PER_VERTEX * vertex
+        weight: Array = slots_before(vertex) + PER_VERTEX * vertex
         return weight
 
-    total = int(offsets[-1]) + PER_VERTEX * n
+    total = int(before(np.array([n]))[0])
     share = np.arange(parts + 1, dtype=np.int64) * total // parts
     low, high = np.zeros_like(share), np.full_like(share, n)
     while (low < high).any():  # the first vertex with at least the share before it

@@ -1,9 +1,10 @@
 """The rows of a graph in parts: every rank makes a share of the edges, and each edge goes to the owner of its source.
 
-The edges are made twice. First they are only counted: the degrees say which vertices a rank owns, and where the edges
-of each begin. Then they are made again, piece by piece, sent to their owners, and written to their places. So a rank
-never holds more than its own rows and one piece. At last each row is sorted, and duplicates are resolved, some rows
-at a time, in place.
+The edges are made twice. First they are only counted (:mod:`frontier.backends.ranks.counting`): the degrees say which
+vertices a rank owns, and where the edges of each begin. Then they are made again, piece by piece, sent to their owners,
+and written to their places. So a rank never holds more than its own rows and one piece. Each row is sorted, and
+duplicates are resolved, some rows at a time, in place. At last the ranks tell each other the degrees, as all have the
+offsets of the whole graph.
 
 Edges arrive in the order in which one process would have made them. So the graph is the same.
 """
@@ -18,21 +19,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.ranks.counting import Counts, offsets_of, sorted_out
 from frontier.backends.ranks.rounds import common, met
 from frontier.errors import GraphError
+from frontier.graph.build_arrays import repeated
 from frontier.graph.build_sort import sorted_rows, take
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array, id_dtype, offset_dtype
 from frontier.memory.reserved import reserved
-from frontier.partitions.cuts import at_equal_weights
 
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
 
-__all__ = ["OwnRows", "build", "mixed", "places"]
+__all__ = ["OwnRows", "build", "mixed", "places", "turns"]
 
 #: A share is made in so many pieces at most, of so many edges at least; rows are sorted in so many blocks.
-PIECES, LEAST, BLOCKS = 256, 1 << 14, 64
+PIECES, LEAST, BLOCKS = 256, 1 << 13, 64
+
+#: With many ranks, a share is made in so many pieces for each: in a sorted file, all of a piece may go to one rank.
+_PIECES_EACH = 64
 
 
 @dataclass(frozen=True)
@@ -71,15 +76,14 @@ def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str
                 "file or edges, or with parts=True"
             ))  # fmt: skip
     work = _Pieces(shares, comm, both=not directed and not shares.both_ways, self_loops=self_loops)
-    degree = work.survey()
-    begins = np.zeros(len(degree) + 1, offset_dtype(int(degree.sum(dtype=np.int64))))
-    np.cumsum(degree, out=begins[1:])
-    del degree
-    starts = at_equal_weights(begins, comm.size)
-    rows = _Rows(work, begins, starts, comm.rank)
-    del begins
+    counts = work.survey()
+    starts = counts.starts(work.num_vertices)
+    rows = _Rows(work, counts, starts, comm.rank)
+    del counts
     for piece in work.received(starts):
         rows.put(piece)
+    if shares.done is not None:
+        shares.done()
     made = rows.finished(comm, duplicates)
     if not directed and shares.both_ways:
         check_both_ways(made, comm)
@@ -95,7 +99,7 @@ class _Pieces:
         self._first, self._total = 0, shares.count
         if shares.alone:
             self._first, self._total = sum(counts[: comm.rank]), sum(counts)
-        self._turns = max(1, min(PIECES, self._total // (comm.size * LEAST)))
+        self._turns = turns(self._total, comm.size)
         self._found = 0
         #: What :meth:`survey` finds out.
         self.num_vertices, self.ids = 0, np.dtype(np.int32)
@@ -115,29 +119,29 @@ class _Pieces:
             self._found += len(piece.src)
             yield self._shares.checked(piece, self._self_loops)
 
-    def survey(self) -> Array:
-        """Find out how many vertices there are, and how many edges each has before duplicates are dropped."""
+    def survey(self) -> Counts:
+        """Find out how many vertices there are, and count the edges of each before duplicates are dropped."""
         asked = self._comm.gather(self._shares.num_vertices)
         if len(set(asked)) > 1:
             raise GraphError("all ranks must say the same num_vertices=")
         known = asked[0]
-        found = np.zeros(self._shares.least if known is None else known, offset_dtype(2 * self._total))
+        counts = Counts(self._comm, offset_dtype(2 * self._total))
+        least = self._shares.least if known is None else known
         empty: dict[str, Any] = {}  # dtypes of weights and columns
         full: dict[str, set[Any]] = {}
         for piece in self._made():
-            found = _counted(found, piece, self._both, known)
+            least = max(least, _checked(piece, least, known is not None))
+            counts.add(piece.src, *([piece.dst[piece.src != piece.dst]] if self._both else []))
             for name, value in piece.values.items():
                 empty.setdefault(name, value.dtype)
                 if len(value):
                     full.setdefault(name, set()).add(value.dtype)
         if self._shares.check is not None:
             self._shares.check(self._found if self._shares.alone else sum(self._comm.gather(self._found)))
-        self.num_vertices = max(self._comm.gather(len(found)))
+        self.num_vertices = max(self._comm.gather(least))
         self.ids = id_dtype(self.num_vertices)
         self._agree_dtypes(empty, full)
-        found = _lengthened(found, self.num_vertices)
-        self._comm.add(found)
-        return found
+        return counts
 
     def _agree_dtypes(self, empty: dict[str, Any], full: dict[str, set[Any]]) -> None:
         """Find dtypes that hold the values of all; what is empty counts only where nothing has values."""
@@ -156,31 +160,24 @@ class _Pieces:
             if self._both:
                 arrays = _both_ways(*arrays)
             owner = np.searchsorted(starts[1:], arrays[0], side="right")
-            there = (np.flatnonzero(owner == rank) for rank in range(self._comm.size))
-            told = self._comm.deal([[array[at] for array in arrays] for at in there])
+            told = self._comm.deal(sorted_out(owner, arrays, self._comm.size))
             del made, ends, arrays, owner
-            yield tuple(np.concatenate(parts) for parts in zip(*told, strict=True))
+            piece = tuple(np.concatenate(parts) for parts in zip(*told, strict=True))
+            del told
+            yield piece
+            del piece
 
 
-def _counted(found: Array, piece: Piece, both: bool, known: int | None) -> Array:
-    """Add the edges of a piece to those of each vertex."""
+def _checked(piece: Piece, least: int, known: bool) -> int:
+    """Refuse ends that are no vertices; the number of vertices that a piece needs, or ``least`` if that is known."""
     for name, end in (("src", piece.src), ("dst", piece.dst)):
         if len(end) == 0:
             continue
-        if end.min() < 0 or (known is not None and end.max() >= known):
-            wrong = end[(end < 0) | (end >= len(found))][0]
-            raise GraphError(f"{name} has the vertex {wrong}, but there are {len(found)}, from 0")
-        found = _lengthened(found, int(end.max()) + 1)
-    np.add.at(found, piece.src, 1)
-    if both:
-        np.add.at(found, piece.dst[piece.src != piece.dst], 1)
-    return found
-
-
-def _lengthened(array: Array, length: int) -> Array:
-    if len(array) >= length:
-        return array
-    return np.concatenate((array, np.zeros(length - len(array), array.dtype)))
+        if end.min() < 0 or (known and end.max() >= least):
+            wrong = end[(end < 0) | (end >= least)][0]
+            raise GraphError(f"{name} has the vertex {wrong}, but there are {least}, from 0")
+        least = max(least, int(end.max()) + 1)
+    return least
 
 
 def _both_ways(src: Array, dst: Array, *values: Array) -> list[Array]:
@@ -198,12 +195,15 @@ class _Rows:
     turn out to be duplicates, arrays that begin somewhat later have this rank's slots at their final places.
     """
 
-    def __init__(self, work: _Pieces, begins: Array, starts: Array, rank: int) -> None:
-        self._starts, self._names = starts, list(work.dtypes)
-        self._first, self._end = int(starts[rank]), int(starts[rank + 1])
-        self._n, room = len(begins) - 1, int(begins[-1])
-        self._base = int(begins[self._first])
-        self._begins = begins[self._first : self._end + 1].astype(np.int64) - self._base
+    def __init__(self, work: _Pieces, counts: Counts, starts: Array, rank: int) -> None:
+        self._starts, self._names, self._n = starts, list(work.dtypes), work.num_vertices
+        self._first = int(starts[rank])
+        bounds = counts.before(starts)
+        self._base, room = int(bounds[rank]), int(bounds[-1])
+        own = counts.own(starts)
+        self._begins = np.zeros(len(own) + 1, offset_dtype(int(bounds[rank + 1]) - self._base))
+        np.cumsum(own, dtype=self._begins.dtype, out=self._begins[1:])
+        del own
         self._cursor = self._begins[:-1].copy()
         self._arrays = [reserved(room, dtype) for dtype in (work.ids, *work.dtypes.values())]
         self._own = [array[self._base : self._base + int(self._begins[-1])] for array in self._arrays]
@@ -222,33 +222,38 @@ class _Rows:
         own = [array[:count] for array in self._own]
         for array in self._own:
             array[count:] = 0  # where duplicates were
-        offsets, bounds = _offsets(comm.gather(degree), self._n, int(self._starts[-1]))
+        offsets, bounds = offsets_of(degree, self._starts, comm)
         before, m = int(bounds[comm.rank]), int(bounds[-1])
         shift = self._base - before
         whole = [array[shift : shift + m] for array in self._arrays]
         facts = _facts(comm, offsets, own, self._names, loops)
         values = dict(zip(self._names, whole[1:], strict=True))
-        return OwnRows(self._starts, (self._first, self._end), offsets, whole[0], values, facts)
+        own_vertices = self._first, self._first + len(degree)
+        return OwnRows(self._starts, own_vertices, offsets, whole[0], values, facts)
 
     def _sorted(self, duplicates: str) -> tuple[Array, int]:
         """Sort all rows, some at a time; their degrees, and how many self-loops there are."""
         targets, *values = self._own
         columns = [value for name, value in zip(self._names, values, strict=True) if name]
         weights = values[0] if self._names[:1] == [""] else None
-        degree, loops, filled = np.zeros(len(self._begins) - 1, offset_dtype(len(targets))), 0, 0
+        degree, loops, filled = self._begins[:-1], 0, 0  # those of a block take the place of its offsets
+        allowed = "keep" if duplicates == "error" else duplicates  # an error has to name the ends of an edge
         for begin, end in itertools.pairwise(_blocks(self._begins)):
             lo, hi = int(self._begins[begin]), int(self._begins[end])
-            base = 0 if duplicates == "error" else self._first + begin  # its message has the ends of an edge
-            ids = np.arange(self._first + begin - base, self._first + end - base, dtype=targets.dtype)
+            ids = np.arange(end - begin, dtype=targets.dtype)
             rows = sorted_rows(
-                np.repeat(ids, np.diff(self._begins[begin : end + 1])), targets[lo:hi], self._n, duplicates=duplicates,
-                weights=None if weights is None else weights[lo:hi], need_order=bool(columns),
-                num_sources=self._first + end - base,
+                np.repeat(ids, np.diff(self._begins[begin : end + 1])), targets[lo:hi], self._n, duplicates=allowed,
+                weights=None if weights is None else weights[lo:hi], need_order=bool(columns), num_sources=end - begin,
             )  # fmt: skip
-            degree[begin:end] = np.diff(rows.offsets[self._first + begin - base :])
+            degree[begin:end] = np.diff(rows.offsets)
             there = slice(filled, filled + len(rows.targets))
             filled = there.stop
-            loops += int(np.count_nonzero(np.repeat(ids + base, degree[begin:end]) == rows.targets))
+            sources = np.repeat(ids + self._first + begin, degree[begin:end])
+            loops += int(np.count_nonzero(sources == rows.targets))
+            if duplicates == "error":
+                twice = np.flatnonzero((sources[1:] == sources[:-1]) & (rows.targets[1:] == rows.targets[:-1]))
+                if len(twice):
+                    raise repeated(int(sources[twice[0]]), int(rows.targets[twice[0]]))
             for column in columns:
                 assert rows.order is not None
                 column[there] = take(column[lo:hi], rows.order)
@@ -293,39 +298,32 @@ def mixed(src: Array, dst: Array, weights: Array | None) -> int:
     return int(found.sum(dtype=np.uint64))
 
 
+def turns(edges: int, ranks: int) -> int:
+    """In how many pieces each rank makes or sends its share of so many edges."""
+    return max(1, min(max(PIECES, _PIECES_EACH * ranks), edges // (ranks * LEAST)))
+
+
 def places(cursor: Array, rows: Array) -> Array:
     """Where entries of some rows go: ``cursor`` has the next place of each row, and moves on."""
     keys = (rows.astype(np.int64) << 32) | np.arange(len(rows))
     keys.sort()
-    order, row = keys & 0xFFFFFFFF, keys >> 32
+    order = keys & 0xFFFFFFFF
+    row: Array = np.right_shift(keys, 32, out=keys)
     heads = np.flatnonzero(np.diff(row, prepend=-1))
     counts = np.diff(heads, append=len(row))
-    at = np.empty(len(rows), np.int64)
-    at[order] = cursor[row] + np.arange(len(row)) - np.repeat(heads, counts)
+    at = np.arange(len(rows))
+    at -= np.repeat(heads, counts)
+    at += cursor[row]
     cursor[row[heads]] += counts
-    return at
+    row[order] = at  # whose memory is used again
+    return row
 
 
 def _blocks(begins: Array) -> list[int]:
     """Cut rows into blocks of about equally many edges."""
     total = int(begins[-1])
-    cuts = np.searchsorted(begins, [total * i // BLOCKS for i in range(1, BLOCKS)])
+    cuts = np.searchsorted(begins, np.array([total * i // BLOCKS for i in range(1, BLOCKS)], begins.dtype))
     return sorted({0, *cuts.tolist(), len(begins) - 1})
-
-
-def _offsets(degrees: list[Array], n: int, end: int) -> tuple[Array, Array]:
-    """The offsets of the whole graph, and the first slot of every rank."""
-    bounds = np.zeros(len(degrees) + 1, np.int64)
-    bounds[1:] = np.cumsum([degree.sum(dtype=np.int64) for degree in degrees])
-    offsets = np.zeros(n + 1, offset_dtype(int(bounds[-1])))
-    at = 1
-    for first, degree in zip(bounds.tolist(), degrees, strict=False):
-        row = offsets[at : at + len(degree)]
-        np.cumsum(degree, out=row)
-        row += offsets.dtype.type(first)
-        at += len(degree)
-    assert at == end + 1
-    return offsets, bounds
 
 
 def _facts(comm: Communicator, offsets: Array, own: list[Array], names: list[str], loops: int) -> dict[str, Any]:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontier.backends.ranks.building import BLOCKS, LEAST, PIECES, places
+from frontier.backends.ranks.building import BLOCKS, places, turns
+from frontier.backends.ranks.counting import sorted_out
 from frontier.graph.build_sort import sorted_rows
 from frontier.graph.graph import Graph
 from frontier.graph.topology import read_only
@@ -105,8 +106,8 @@ def _received(
 ) -> Iterator[tuple[Array, ...]]:
     """Targets, sources (or slots) and weights of edges that end at this rank's vertices, piece by piece."""
     mine = _own(g, starts, comm)
-    turns = max(1, min(PIECES, g.num_slots // (comm.size * LEAST)))
-    cuts = [mine.start + (mine.stop - mine.start) * turn // turns for turn in range(turns + 1)]
+    count = turns(g.num_slots, comm.size)
+    cuts = [mine.start + (mine.stop - mine.start) * turn // count for turn in range(count + 1)]
     for lo, hi in itertools.pairwise(cuts):
         slots = np.arange(lo, hi, dtype=g.offsets.dtype)
         arrays = [g.targets[lo:hi], slots]
@@ -115,8 +116,7 @@ def _received(
         if weighted and g.weights is not None:
             arrays.append(g.weights[lo:hi])
         owner = np.searchsorted(starts[1:], arrays[0], side="right")
-        there = (np.flatnonzero(owner == rank) for rank in range(comm.size))
-        told = comm.deal([[array[at] for array in arrays] for at in there])
+        told = comm.deal(sorted_out(owner, arrays, comm.size))
         yield tuple(np.concatenate(parts) for parts in zip(*told, strict=True))
 
 
