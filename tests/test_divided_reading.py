@@ -210,7 +210,7 @@ def test_reading_takes_the_memory_of_the_part(name, tmp_path):
         import numpy as np, frontier as fr
         def kilobytes(name):
             return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
-        fr.rmat(15, 16, seed=1, weights=(1, 9), directed=True, placement="ranks")
+        fr.rmat(17, 16, seed=1, weights=(1, 9), directed=True, placement="ranks")
         fr.read("small{path.suffix}", placement="ranks")  # imports what is needed
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")  # forgets the most that compiling has taken
