@@ -6,11 +6,11 @@ vertices without a partner. Two vertices that point to each other are matched. T
 Bisseling: A parallel approximation algorithm for the weighted maximum matching problem, PPAM 2007), so the matching is
 that of a greedy algorithm that visits edges by rank.
 
-Edges to neighbours of low degree come first, by the number of bits of the degree, as those have few other chances (Karp,
-Sipser: Maximum matchings in sparse random graphs, FOCS 1981). On R-MAT graphs a third more edges are matched than
-without, in half the time. Among neighbours of about the same degree the order is random. Every vertex has a random
-number, and that of an edge is the exclusive or of its ends' numbers: the same from both ends, and different at all edges
-of a vertex. It takes one lookup and no hashing for each edge.
+Edges to neighbours of low degree come first, by the number of bits of the degree, as those have few other chances
+(Karp, Sipser: Maximum matchings in sparse random graphs, FOCS 1981). On R-MAT graphs a third more edges are matched
+than without, in half the time. Among neighbours of about the same degree the order is random. Every vertex has a random
+number, and that of an edge is the exclusive or of its ends' numbers: the same from both ends, and different for all
+neighbours of a vertex. It takes one lookup and no hashing for each edge.
 
 With ``weighted``, heavier edges come first, and ranks decide between edges of equal weight.
 """
