@@ -159,7 +159,7 @@ def maximal_matching(
 
     Notes
     -----
-    O(n + m) work in each round. There were 4 to 25 rounds, with 1.4 to 4.7 times the edges in all, on real and random
+    O(n + m) work in each round. There were 4 to 26 rounds, with 1.2 to 4.7 times the edges in all, on real and random
     graphs; no bound is known for this order. With ``weighted`` the number of rounds depends on the weights: it is n / 2
     on a path along which they rise.
     """
