@@ -165,12 +165,13 @@ def maximal_matching(
     """
     check_seed(seed)
     bits = max(1, (g.num_vertices - 1).bit_length())
-    dtype = np.dtype(np.int32 if bits + SIZE_BITS < 31 else np.int64)  # the narrower, the faster
+    narrow = bits + SIZE_BITS < 31  # which is faster
+    dtype = np.dtype(np.int32 if narrow else np.int64)
     fields = {
         "partner": fr.vertex(g.id_dtype, -1),
         "choice": fr.vertex(g.id_dtype, -1),
         "key": fr.vertex(dtype),
-        "last": fr.scalar(dtype, np.iinfo(dtype).max),
+        "last": fr.scalar(dtype, 2**31 - 1 if narrow else 2**63 - 1),
         "mask": fr.scalar("int64", 2**bits - 1),
         "half": fr.scalar("int64", (bits + 1) // 2),
         "salt": fr.scalar("int64", fr.hash(seed)),
