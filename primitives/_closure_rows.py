@@ -100,8 +100,8 @@ def _condensed(g: Graph, memory: Memory, schedule: Schedule | None) -> Condensed
 
 
 def _counted(values: Any, count: int, memory: Memory) -> Any:
-    """How often each number below ``count`` occurs; CuPy refuses to count in an empty array."""
-    if not count:
+    """How often each number below ``count`` occurs."""
+    if not count:  # the array is empty, of which not every library takes the largest number
         return memory.full(0, 0, np.int64)
     return memory.xp.bincount(values, minlength=count).astype(np.int64)
 
