@@ -310,6 +310,7 @@ RUNS[f"gathers of parts {FAR}"] = parts
 SHARED = "on two GPUs"
 RUNS |= {f"{name} {FAR} {SHARED}": RUNS[name] for name in ("bfs", "pagerank", "core numbers")}
 RUNS[f"gathers of parts {FAR} {SHARED}"] = parts
+RUNS |= {f"{name} {SHARED}": RUNS[name] for name in ("bfs", "betweenness")}
 RUNS |= {f"sums of {dtype} {SHARED}": summing(dtype) for dtype in ("int32", "uint64", "float32")}
 
 #: Programs that read compressed lists.

@@ -6,7 +6,7 @@ from typing import Any
 
 from numba import types
 
-__all__ = ["Flags", "Half", "Locked", "Narrow", "Packed", "Rows", "Summed", "Watched", "Wrapped", "pointer_type"]
+__all__ = ["Flags", "Half", "Locked", "Narrow", "Owned", "Packed", "Rows", "Summed", "Watched", "Wrapped", "pointer_type"]
 
 
 class Flags(types.Type):
@@ -91,6 +91,13 @@ class Watched(Wrapped):
     def __init__(self, inner: Any, stores: bool) -> None:
         super().__init__(f"watched({inner}, {stores})", inner)
         self.stores = stores
+
+
+class Owned(Wrapped):
+    """A field of which only the elements of a range are stored; see :mod:`frontier.backends.owned`."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(f"owned({inner})", inner)
 
 
 def _seen(dtype: str) -> Any:

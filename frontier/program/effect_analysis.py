@@ -15,6 +15,8 @@ from frontier.functors import atomics
 from frontier.functors.adjacency import NEEDS, neighbours
 from frontier.functors.functor import is_hashable, is_helper, location
 from frontier.native import address_space
+from frontier.program.effect_paths import along
+from frontier.program.effect_values import atomic_values, compared, given
 
 if TYPE_CHECKING:
     from frontier.program.effects import Effects, Index
@@ -146,6 +148,8 @@ class Reader:
                     )
         for name in self.named - self.made.fields:  # scalars: naming one is reading it
             self.made.reads.setdefault(name, set()).add("")
+        if len(self.stack) == 1 and self.made.atomics:
+            self.made.along |= {name: {field} for name, field in along(self).items()}
 
     def access(self, target: Any, index: Any, write: bool) -> None:
         """Note an element that is read or written."""
@@ -167,6 +171,8 @@ class Reader:
             where.setdefault(made[1], set()).add(self.index(index))
             if self.index(index) == "any":
                 self.made.slots.setdefault(made[1], set()).add(self.slot(index))
+            if not write:
+                self.made.tests.setdefault(made[1], set()).update(compared(self, self.target))
         else:  # of several fields, perhaps
             self.made.exact = False
             self.made.writes_known = self.made.writes_known and not write
@@ -221,6 +227,7 @@ class Reader:
         """Note whether all calls that write an element store the same value there."""
         name = self.field(statement.target)
         if name:
+            self.made.puts.setdefault(name, set()).add(given(self, statement.value))
             known = self.made.stored.setdefault(name, set())
             known.add("several" if known else "alike" if self.alike(statement) else "own")
 
@@ -353,6 +360,9 @@ class Reader:
         if isinstance(made, tuple) and made[0] == "field":
             self.access(arguments[0], arguments[1] if len(arguments) > 1 else None, True)
             self.made.atomics.setdefault(made[1], set()).add(operation)
+            tests, puts = atomic_values(self, operation, arguments)
+            self.made.tests.setdefault(made[1], set()).update(tests)
+            self.made.puts.setdefault(made[1], set()).add(puts)
             how = self.used(self.target)
             if how:
                 self.made.answers.setdefault(made[1], set()).add(operation if how == "used" else f"{operation} {how}")
@@ -361,6 +371,27 @@ class Reader:
         else:
             self.made.exact = self.made.writes_known = False
 
+    def passes_on(self, call: Any) -> bool:
+        """Whether a call passes the problem to a function that is none of the framework's."""
+        callee = self.meaning(call.func)
+        called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
+        known = is_hashable(called) and (called in _ATOMICS or called in NEEDS)
+        arguments = [*call.args, *(value for _, value in call.kws)]
+        return not known and any(self.meaning(var) == "problem" for var in arguments)
+
+    def origin(self, var: Any) -> str:
+        """The name of the variable that a variable is a copy of."""
+        from numba.core import ir
+
+        for _ in range(20):
+            found = self.definitions.get(var.name, ())
+            made = found[0] if len(found) == 1 else None
+            if isinstance(made, ir.Expr) and made.op == "cast":
+                made = made.value
+            if not isinstance(made, ir.Var):
+                break
+            var = made
+        return str(var.name)
 
     def used(self, name: str) -> str:
         """Whether a variable is ``"used"``, only ``"returned"`` by the functor, or neither."""

@@ -57,6 +57,15 @@ class Effects:
         calls may update the same element.
     carried : dict of str to set of str
         From names of fields to atomics that also give a value for the field that goes along with it.
+    along : dict of str to set of str
+        From names of fields that are stored to, and "" for what the functor accepts, to the field whose element at the
+        same index an atomic changes just where that happens: in the same calls, and in no others.
+    tests : dict of str to set of str
+        From names of fields that are read, or changed by atomics, to the integers with which all that is read is
+        compared, by ``==`` or ``!=``; ``any`` if something else is done with it.
+    puts : dict of str to set of str
+        From names of fields that are written to the integers that they get; ``id`` for ids of vertices and edges,
+        ``p.name`` for a scalar, and ``any`` for all else.
     sums : set of str
         Operands of arithmetic between two bools: names of fields, separated by blanks, that all hold bools.
     exact : bool
@@ -76,6 +85,9 @@ class Effects:
     sums: set[str] = field(default_factory=set, repr=False)
     answers: dict[str, set[str]] = field(default_factory=dict, repr=False)
     stored: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    along: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    tests: dict[str, set[str]] = field(default_factory=dict, repr=False)
+    puts: dict[str, set[str]] = field(default_factory=dict, repr=False)
     exact: bool = True
     writes_known: bool = True
 
@@ -84,6 +96,10 @@ class Effects:
         """The names of all these fields."""
         return {*self.reads, *self.writes}
 
+
+#: Attributes that say something of each field.
+_OF_FIELDS = ("reads", "writes", "atomics", "slots", "updates", "carried", "answers", "stored", "along", "tests", "puts",
+              "dimensions")  # fmt: skip
 
 #: By fingerprint.
 _found: dict[str, Effects] = {}
@@ -144,7 +160,8 @@ def _file_of(fingerprint: str) -> Path:
 def _version() -> str:
     """Return what the analysis itself depends on, for the cache key."""
     here = Path(__file__)
-    files = [here, here.with_name("effect_analysis.py"), *sorted((here.parents[1] / "functors").glob("*.py"))]
+    parts = ("analysis", "paths", "values")
+    files = [here, *(here.with_name(f"effect_{part}.py") for part in parts), *sorted((here.parents[1] / "functors").glob("*.py"))]
     sources = [file.read_bytes() for file in files]
     return f"{sys.version_info[:2]} {numba_version()} {hashlib.sha256(b''.join(sources)).hexdigest()}"
 
@@ -159,7 +176,7 @@ def _loaded(path: Path) -> Effects | None:
         given = json.loads(kept(path) or "")
         of_fields: dict[str, Any] = {
             kind: {name: set(values) for name, values in given[kind].items()}
-            for kind in ("reads", "writes", "atomics", "slots", "updates", "carried", "answers", "stored", "dimensions")
+            for kind in _OF_FIELDS
         }
         known = {name: given[name] for name in ("exact", "writes_known")}
         return Effects(**of_fields, topology=set(given["topology"]), sums=set(given["sums"]), **known)

@@ -12,12 +12,12 @@ from numba import cuda
 from numba.cuda import models
 from numba.cuda.extending import intrinsic, overload, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, rows, watched
+from frontier.backends import arithmetic, checks, flags, overloads, owned, packed, pairs, rows, watched
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 
-__all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "truth", "watch", "watch_stores"]
+__all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "own", "truth", "watch", "watch_stores"]
 
 _jit = cuda.jit(device=True)
 
@@ -44,4 +44,5 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
 
 
 checked = checks.register(intrinsic, overload, register_model, models, _raises, paired=True)
+own = owned.register(intrinsic, overload, register_model, models)
 watch, watch_stores = watched.register(intrinsic, overload, register_model, models, _jit)

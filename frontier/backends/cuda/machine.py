@@ -16,6 +16,7 @@ if SIMULATED:
         checked,
         device,
         namedtuple,
+        own,
         truth,
         watch,
         watch_stores,
@@ -25,7 +26,17 @@ if SIMULATED:
     from frontier.backends.least import bits_of, integer, key_down, key_up
 else:
     import frontier.backends.cuda.numba_compat
-    from frontier.backends.cuda.atomics import bits_of, checked, integer, key_down, key_up, truth, watch, watch_stores
+    from frontier.backends.cuda.atomics import (
+        bits_of,
+        checked,
+        integer,
+        key_down,
+        key_up,
+        own,
+        truth,
+        watch,
+        watch_stores,
+    )
     from frontier.backends.cuda.guards import GUARDS
     from frontier.backends.cuda.intrinsics import *  # noqa: F403
     from frontier.backends.cuda.intrinsics import POINTERS, SHARED

@@ -186,6 +186,10 @@ class CudaProgram(Program):
         """Whether a frontier has all vertices; on several GPUs, all those that this one owns."""
         return self.everything(current)
 
+    def tells(self, step: Any) -> bool:
+        """On several GPUs: whether what a push changes says which vertices it accepts."""
+        raise NotImplementedError
+
     def touched(self, name: str) -> tuple[Expr, Expr]:
         """On several GPUs: bytes that say which elements of a field a step has touched, and which blocks of them."""
         raise NotImplementedError

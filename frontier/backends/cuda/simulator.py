@@ -58,6 +58,7 @@ __all__ = [
     "sync_warp",
     "thread_index",
     "truth",
+    "own",
     "watch",
     "watch_stores",
     "word_of",
@@ -212,6 +213,28 @@ def watch(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:
 def watch_stores(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:
     """Make a field that marks the elements that something is stored to."""
     return Watched(pointer, marks, blocks, True)
+
+
+class Owned:
+    """A field of which only the elements of a range are stored; see :mod:`frontier.backends.owned`."""
+
+    __slots__ = ("companion", "dtype", "end", "first", "pointer")
+
+    def __init__(self, pointer: Pointer, first: int, end: int) -> None:
+        self.pointer, self.dtype, self.companion = pointer, pointer.dtype, pointer.companion
+        self.first, self.end = first, end
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.pointer[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        if self.first <= index < self.end:
+            self.pointer[index] = value
+
+
+def own(pointer: Pointer, first: int, end: int) -> Owned:
+    """Make a field of which only the elements of a range are stored."""
+    return Owned(pointer, first, end)
 
 
 def _at(name: str) -> Callable[[int], Pointer]:

@@ -175,7 +175,8 @@ class FusedExecution:
             return
         for name in self.parts[0].piles:
             self._p.piles[name] = self._union([part.pile(name) for part in self.parts])
-        loading.bring_back(self._p, self._replicas, self._touches.changed - self._touches.mirrored)
+        touches = self._touches
+        loading.bring_back(self._p, self._replicas, touches.changed - (touches.mirrored - touches.claimed))
 
 
 @cache

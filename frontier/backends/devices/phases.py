@@ -94,18 +94,18 @@ def changers(marked, parts, blocks, v):
 
 
 def tell_block(touched, told, block, lane):
-    """Turn a block's bytes into words of a bitmap; the bytes are cleared."""
-    mine = np.uint32(0)
-    for k in range(WORDS):
-        v = (block << BLOCK_BITS) + 32 * k + lane
-        some = touched[v] != 0
-        word = ballot(some)
-        if lane == k:
-            mine = word
-        if some:
-            touched[v] = 0
-    if lane < WORDS:
-        told[WORDS * block + lane] = mine
+    """Turn a block's bytes into words of a bitmap; the bytes are cleared. A lane looks at eight of them at once."""
+    some = np.int64(touched[32 * block + lane])
+    if some != 0:
+        touched[32 * block + lane] = 0
+    # Of eight bytes that are 0 or 1, bits side by side.
+    some = (some | (some >> 7)) & 0x0003000300030003
+    some = (some | (some >> 14)) & 0x0000000F0000000F
+    some = ((some | (some >> 28)) & 255) << (8 * (lane & 3))
+    some |= np.int64(shuffle(some, lane ^ 1))
+    some |= np.int64(shuffle(some, lane ^ 2))
+    if lane & 3 == 0:
+        told[WORDS * block + (lane >> 2)] = np.uint32(some)
 
 
 def telling() -> Callable[..., Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.devices.claims.phases import adopting, claiming, copying_field, copying_fields, storing_field
 from frontier.backends.devices.peers import Peers, can_meet
 from frontier.backends.devices.phases import (
     combining,
@@ -26,11 +27,13 @@ from frontier.backends.devices.phases import (
 )
 from frontier.backends.devices.touches import OneKernelError
 from frontier.lowering.frontier_state import BITS, form
-from frontier.lowering.ir import Assign, Call, Counter, expression
+from frontier.lowering.ir import Assign, Call, Counter, cast, expression
 from frontier.lowering.kernels import FunctorName, Made
+from frontier.lowering.phases import NARROW
 from frontier.lowering.variables import pointer
 
 if TYPE_CHECKING:
+    from frontier.backends.devices.claims.steps import Claim
     from frontier.lowering.frontier_state import FrontierState
     from frontier.lowering.ir import Node, Value
     from frontier.lowering.kernels import Constant
@@ -45,11 +48,26 @@ class PeersProgram(Peers):
         """Let the fields be watched whose changes by the step concern others."""
         if step.far and current.kinds - {"vertex"}:
             raise OneKernelError("edges whose far ends others own")
+        claim = self.touches.claim(step)
+        if claim is not None:
+            self._watched = [claim.field] if pushed else []  # in a pull, the next frontier says it
+            self._stored = [name for name, _ in claim.alike] if pushed else []
+            return
         self._watched = self.touches.watched(step, pushed)
+
+    def tells(self, step: Any) -> bool:
+        """Whether what a push changes says which vertices it accepts."""
+        return self.touches.claim(step) is not None
 
     def exchange(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
         """Bring together what GPUs have changed, and let all know the size of the next frontier."""
         watched, self._watched = self._watched, []
+        claim = self.touches.claim(step)
+        if claim is not None:
+            self._stored = []
+            self._exchange_claims(step, claim, current, pushed)
+            return
+        self.set(self.complete, 0)
         dealt = self.touches.dealt(step, pushed)
         finds = pushed and step.far and not step.passes_through and current.kinds <= {"vertex"} and _finds(step)
         tells = [self._tell(name, everything=name in dealt) for name in watched]
@@ -76,10 +94,52 @@ class PeersProgram(Peers):
             side = self.keep(f"side:{name}")
             self.set(side, 1 - side)
 
+    def _exchange_claims(self, step: Any, claim: Claim, current: FrontierState, pushed: bool) -> None:
+        """Let owners have what others have claimed of theirs, and all know which vertices are claimed."""
+        if pushed:
+            self._together(self._tell(claim.field, everything=True), title="tell what has been claimed")
+            title = "owners take over claims, and find the next frontier"
+            self._together(self._take_claims(step, claim, current), after=self._found(current), title=title)
+        else:
+            self._meet(self._sized(current))
+        given: dict[str, Value] = {
+            "bits": pointer("uint32", current.bits), "others": self.bits_of_others(current),
+            "mine": self.field(claim.field), "marker": 0, "received": self._received, **self._who(),
+        }  # fmt: skip
+        title = f"take over who is in the frontier, and that p.{claim.field} is claimed there"
+        self._together(self.kernel("adopt", adopting, given), title=title, meets=False)
+        self.set(self.complete, current.bits)
+
+    def _take_claims(self, step: Any, claim: Claim, current: FrontierState) -> Call:
+        """Owners take over what other GPUs have claimed of their vertices."""
+        copies: Made | None = None
+        fields: Value = 0
+        alike = {name: self._alike(value) for name, value in claim.alike}
+        for name in reversed((claim.field, *claim.along)):
+            one = Made(storing_field) if name in alike else Made(copying_field, {"at": self._at(name)})
+            copies = Made(copying_fields, {"first": one, "others": copies, "more": copies is not None})
+            shared = Call("Shared", self.field(name), self._field_table(name), 0, alike.get(name, 0))
+            fields = Call("Several", shared, fields)
+        given: dict[str, Value] = {
+            "made": pointer("uint32", self.next_bits(current)), "marked": self._told(claim.field)[1],
+            "fields": fields, "degrees": self.lists(step.edges)[0], "rank": self.rank, "received": self._received,
+            **self._own(),
+        }  # fmt: skip
+        size = sum(self._size(name) for name in (claim.field, *claim.along) if name not in alike)
+        return self.kernel("claim", claiming, given, copy=copies, size=size, big=self.big)
+
+    def _alike(self, value: str) -> Value:
+        """What a step stores in all calls."""
+        if not value.startswith("p."):
+            return int(value)
+        name = value.removeprefix("p.")
+        return cast("int64", self.scalars[name]) if self.layout.dtype(name) in NARROW else self.scalars[name]
+
     def _tell(self, name: str, everything: bool) -> Call:
         """Tell what this GPU has touched: of all elements, or of those that it owns."""
         first, end = (0, self.capacity("vertex")) if everything else self.own_range("vertex")
-        bytes_, flags = self.touched(name)
+        _, flags = self.touched(name)
+        bytes_ = pointer("int64", self.input(f"touched:{name}", "touched"))
         given: dict[str, Value] = {
             "touched": bytes_, "flags": flags, "told": self._told(name)[0], "first": first, "end": end,
             "starts": self.starts, "parts": self.parts, "blocks": self.blocks,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from frontier.backends.devices.claims.steps import claim_of, free_values
 from frontier.backends.devices.owners import Swaps
 from frontier.backends.ranks.writes import written
 from frontier.errors import FrontierError
@@ -14,6 +15,7 @@ from frontier.program.loop import Loop, Sequence
 from frontier.program.step import walk
 
 if TYPE_CHECKING:
+    from frontier.backends.devices.claims.steps import Claim
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
@@ -109,8 +111,26 @@ class Touches:
         self.summed = frozenset(name for each in dealt for name, how in each.items() if how == "sum") - bools
         if any(names & self.summed for names in swaps):
             raise OneKernelError("fields that are added to, and exchanged")
+        own = {step: self._own(step) for step in walk(program)}
+        others = self._vertex - self.mirrored | {name for names in swaps for name in names}
+        self._free = free_values(own, p, own, others)
+        found = {step: claim_of(step, p, how, self._free) for step, how in self._combine.items()}
+        self._claims = {step: made for step, made in found.items() if made and not self.mirrored & {*made.along}}
+        #: Mirrored fields of which GPUs do not have the values of others' elements, but whether there is one.
+        self.claimed = frozenset(made.field for made in self._claims.values())
         #: For keys of compiled code.
-        self.key = (tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in dealt))
+        self.key = (
+            tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in dealt),
+            tuple(sorted(self._free.items())), tuple(self._claims.get(step) for step in self._combine),
+        )  # fmt: skip
+
+    def claim(self, step: Step) -> Claim | None:
+        """What a step claims, of which GPUs tell each other bits."""
+        return self._claims.get(step)
+
+    def free(self, name: str) -> int:
+        """The value of elements of a field that are not claimed."""
+        return self._free[name]
 
     def _own(self, step: Step) -> set[str]:
         """The indices that are elements of the GPU which runs the step, whichever way it goes."""

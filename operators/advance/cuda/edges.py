@@ -104,6 +104,7 @@ def taking(how: str, early: bool) -> Callable[..., Any]:
     It tells whether an item is to be appended. If ``early``, it is given the item's stamp, which has been read already.
     """
     stamps, bitmap, cull, mark, share = (how == each for each in ("stamp", "bitmap", "cull", "mark", "share"))
+    told = how == "told"
 
     def take(out, item, stamped):
         ok = True
@@ -118,6 +119,8 @@ def taking(how: str, early: bool) -> Callable[..., Any]:
         if share:
             out.taken[item] = np.uint8(1)
             out.blocks[item >> BLOCK_BITS] = np.uint8(1)
+            ok = False
+        if told:
             ok = False
         if cull:
             ok = not culled(out.taken, out.history, out.stamps, out.epoch, item)
@@ -200,7 +203,7 @@ class Edge(NamedTuple):
             "early": early,
         }
         culls = how == "cull"
-        queues = step.output is not None and how not in ("mark", "share")
+        queues = step.output is not None and how not in ("mark", "share", "told")
         appends = {"appends": queues, "culls": culls, **appending(b, next_scan)}
         return cls(Made(visiting, visit), take, lists, out, next_scan, appends)
 
@@ -228,12 +231,13 @@ def deduplication(step: Advance, b: CudaProgram) -> str:
     ``""``: the functor accepts no vertex twice. ``stamp``: an atomic exchange of the vertex's stamp. ``bitmap``: an
     atomic on its bit. ``cull``: cheap tests, which some duplicates pass; only where the frontier is seen by nothing but
     the loop itself. ``mark``: accepted vertices are only stamped, and a second phase makes the queue of the stamps.
-    ``share``: they are marked, and owners look at what all GPUs have marked.
+    ``share``: they are marked, and owners look at what all GPUs have marked. ``told``: the functor's own changes mark
+    them.
     """
     if step.output != "vertex":
         return ""
     if b.shares:
-        return "share"
+        return "told" if b.tells(step) else "share"
     if b.low_degree:
         return "" if step.unique == "claimed" else "stamp"
     if b.schedule.queue == "scan":
@@ -280,7 +284,7 @@ def finish(
     after = walked(how, seen)
     if step.held is not None:
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
-    if step.output is not None and kept not in ("mark", "share"):
+    if step.output is not None and kept not in ("mark", "share", "told"):
         after += b.produced(target, step.output, next_scan)
     b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
     if kept == "mark":

@@ -1,0 +1,171 @@
+"""Phases of steps that claim vertices, as a breadth-first search does: what GPUs tell each other are bits.
+
+Such a step accepts a vertex where it changes a field of it from one certain value, once and for all, and others only ask
+whether that has happened (:mod:`frontier.backends.devices.claims.steps`). So the next frontier says what has changed, and a
+GPU needs no values of elements that others own, but those of its own vertices that another GPU has claimed in a push.
+
+Of several GPUs that claim a vertex in the same push, the first gets it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier.backends.codes import BLOCK_BITS
+from frontier.backends.devices.phases import WORDS, begin_of, bit_of, block_of, blocks_end, is_own, place_of
+from frontier.lowering.kernels import Callee
+
+if TYPE_CHECKING:
+    from frontier.backends.cuda.machine import ballot, fetch_add, find_first, popcount, shuffle
+    from frontier.backends.cuda.names import tracing, uint32_at
+    from frontier.backends.cuda.reductions import add_found, inclusive_scan
+
+__all__ = ["adopting", "claiming", "copying_field", "copying_fields", "storing_field"]
+
+
+def storing_field() -> Callable[..., Any]:
+    """Return a function by which a warp gives elements of a field one value; they are set bits of its 32 words."""
+
+    def store(shared, r, begun, mask, upto, lane):
+        mine = shared.mine
+        value = shared.bases
+        total = shuffle(upto, 31)
+        j = np.int64(lane)
+        while j - lane < total:
+            mine[(begun << BLOCK_BITS) + place_of(mask, upto, min(j, total - 1))] = value
+            j += 32
+
+    return store
+
+
+def copying_field(at: Callee) -> Callable[..., Any]:
+    """The same with the values that GPU ``r`` has.
+
+    A lane loads four of them before it stores them, so that they come side by side.
+    """
+
+    def copy(shared, r, begun, mask, upto, lane):
+        mine = shared.mine
+        theirs = at(shared.fields[r])
+        total = shuffle(upto, 31)
+        last = total - 1
+        j = np.int64(lane)
+        while j - lane < total:
+            v0 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j, last))
+            value0 = theirs[v0]
+            if j - lane + 32 < total:
+                v1 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 32, last))
+                v2 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 64, last))
+                v3 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 96, last))
+                value1 = theirs[v1]
+                value2 = theirs[v2]
+                value3 = theirs[v3]
+                mine[v1] = value1
+                mine[v2] = value2
+                mine[v3] = value3
+            mine[v0] = value0
+            j += 128
+
+    return copy
+
+
+def copying_fields(first: Callee, others: Callee, more: bool) -> Callable[..., Any]:
+    """The same for several fields: the first, and the others if there are ``more``."""
+
+    def copy(fields, r, begun, mask, upto, lane):
+        first(fields.first, r, begun, mask, upto, lane)
+        if more:
+            others(fields.others, r, begun, mask, upto, lane)
+
+    return copy
+
+
+def claiming(copy: Callee, size: int, big: bool) -> Callable[..., Any]:
+    """Owners take over what other GPUs have claimed of their vertices: the next frontier, which they count.
+
+    ``size``: bytes of all values of a vertex that are read.
+    """
+
+    def phase(p, C, slot, w, W, made, marked, fields, degrees, rank, parts, first, end, blocks, received):
+        lane = np.int32(w & 31)
+        last = blocks_end(end)
+        count = np.int64(0)
+        edges = np.int64(0)
+        values = np.int64(0)
+        base = begin_of(first, w)
+        while base < last:
+            block = block_of(base, lane, W)
+            some = False
+            if block < last:
+                for r in range(parts):
+                    if uint32_at(marked[r])[WORDS * blocks + block] != 0:
+                        some = True
+            flags = ballot(some)
+            for four in range(8):
+                begun = np.int64(base + four * (W >> 3))  # of four blocks
+                block = begun + lane // WORDS
+                word = WORDS * begun + lane
+                here = block < last and is_own(word, first, end)
+                taken = np.uint32(0)
+                if np.uint32(np.uint32(flags >> np.uint32(4 * four)) & np.uint32(15)) != np.uint32(0):
+                    for r in range(parts):
+                        theirs = uint32_at(marked[r])
+                        told = np.uint32(0)
+                        if here and theirs[WORDS * blocks + block] != 0:
+                            told = np.uint32(theirs[word])
+                        new = np.uint32(told & np.uint32(~taken))
+                        taken = np.uint32(taken | told)
+                        if r != rank:
+                            upto = inclusive_scan(popcount(new), lane)
+                            if shuffle(upto, 31) != 0:
+                                values += popcount(new)
+                                copy(fields, r, begun, new, upto, lane)
+                    upto = inclusive_scan(popcount(taken), lane)
+                    total = shuffle(upto, 31)
+                    count += popcount(taken)
+                    j = np.int64(lane)
+                    while j - lane < total:
+                        v = (begun << BLOCK_BITS) + place_of(taken, upto, min(j, total - 1))
+                        if j < total:
+                            edges += np.int64(degrees[v + 1]) - np.int64(degrees[v])
+                        j += 32
+                if here:
+                    made[word] = taken
+            base += W
+        add_found(C, slot, big, count, edges)
+        if tracing and values != 0:
+            fetch_add(received, 0, values * size)
+
+    return phase
+
+
+def adopting() -> Callable[..., Any]:
+    """Take over from the other GPUs the bits of their vertices, and mark these as claimed: with any other value."""
+
+    def phase(p, C, slot, w, W, bits, others, mine, marker, starts, rank, parts, received):
+        lane = np.int32(w & 31)
+        for r in range(parts):
+            if r != rank:
+                theirs = uint32_at(others[r])
+                first = (starts[r] + 31) >> 5
+                last = (starts[r + 1] + 31) >> 5
+                i = np.int64(first + w)
+                while i - lane < last:
+                    word = np.uint32(0)
+                    if i < last:
+                        word = np.uint32(theirs[i])
+                        bits[i] = word
+                    pending = ballot(word != np.uint32(0))
+                    while pending != np.uint32(0):
+                        k = find_first(pending)
+                        pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                        if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
+                            mine[((i - lane + k) << 5) + lane] = marker
+                    i += W
+                if tracing and w == 0:
+                    fetch_add(received, 0, 4 * (last - first))
+
+    return phase

@@ -1,0 +1,295 @@
+"""Steps that claim vertices on several GPUs: what is found to change together, and searches that rely on it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from test_fused import SIMULATED, graphs, several  # noqa: F401 - a fixture
+
+import frontier as fr
+from frontier.backends.devices.touches import Touches
+from frontier.memory.arrays import to_host
+from frontier.program.execution import start
+
+# ---- what changes together ---------------------------------------------------------------------------------
+
+
+def plain(p, src, dst):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        p.level[dst] = p.depth
+        return True
+    return False
+
+
+def turned(p, src, dst):
+    if -1 != fr.atomic_cas(p.parent, dst, -1, src):
+        return False
+    p.level[dst] = 5
+    return True
+
+
+def in_one_line(p, src, dst):
+    return p.parent[dst] == -1 and fr.atomic_cas(p.parent, dst, -1, src) == -1
+
+
+def with_a_name(p, src, dst):
+    old = fr.atomic_cas(p.parent, dst, -1, src)
+    won = not (old != -1)
+    if won:
+        p.level[dst] = p.depth
+    return won
+
+
+def lowers(p, src, dst, weight):
+    new = p.cost[src] + weight
+    if new < p.cost[dst] and new < fr.atomic_min(p.cost, dst, new):
+        p.level[dst] = src
+        return True
+    return False
+
+
+def raises(p, src, dst):
+    return not fr.atomic_max(p.cost, dst, p.cost[src]) >= p.cost[src]  # read twice: these may differ
+
+
+def everything(p, src, dst):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        p.level[dst] = p.depth
+    return True
+
+
+def sometimes(p, src, dst):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        if src > 3:
+            p.level[dst] = 1
+        return True
+    return False
+
+
+def before(p, src, dst):
+    p.level[dst] = 1
+    return fr.atomic_cas(p.parent, dst, -1, src) == -1
+
+
+def elsewhere(p, src, dst):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        p.level[src] = 1
+        return True
+    return False
+
+
+def by_more(p, src, dst):
+    won = fr.atomic_cas(p.parent, dst, -1, src) == -1
+    won = src > 3
+    return won
+
+
+def with_another_value(p, src, dst):
+    return fr.atomic_cas(p.parent, dst, -1, src) == -2
+
+
+def perhaps_unchanged(p, src, dst):
+    return fr.atomic_cas(p.parent, dst, -1, p.depth) == -1
+
+
+def at_another_index(p, src, dst):
+    return fr.atomic_cas(p.parent, dst + 1, -1, src) == -1
+
+
+def twice(p, src, dst):
+    first = fr.atomic_cas(p.parent, dst, -1, src) == -1
+    return first or fr.atomic_cas(p.parent, dst, -1, dst) == -1
+
+
+def stored_too(p, src, dst):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        p.parent[dst] = dst
+        return True
+    return False
+
+
+def in_a_loop(p, src, dst):
+    for _ in range(2):
+        if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+            return True
+    return False
+
+
+def helper(p, v):
+    p.level[v] = 1
+
+
+def passed_on(p, src, dst):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        helper(p, dst)
+        return True
+    return False
+
+
+BOTH = {"": {"parent"}, "level": {"parent"}}
+ALONG = [
+    (plain, BOTH), (turned, BOTH), (with_a_name, BOTH), (in_one_line, {"": {"parent"}}),
+    (lowers, {"": {"cost"}, "level": {"cost"}}), (raises, {}), (everything, {"level": {"parent"}}),
+    (sometimes, {"": {"parent"}}), (before, {"": {"parent"}}), (elsewhere, {"": {"parent"}}), (by_more, {}),
+    (with_another_value, {}), (perhaps_unchanged, {}), (at_another_index, {}), (twice, {}), (stored_too, {}),
+    (in_a_loop, {}), (passed_on, {}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fn", "along"), ALONG, ids=lambda x: getattr(x, "__name__", ""))
+def test_what_changes_where_an_atomic_succeeds(fn, along):
+    assert fr.effects(fn).along == along
+
+
+def asks(p, v):
+    before = p.parent[v]
+    p.level[v] = p.depth if before == -1 or p.parent[v] != 7 else 3
+    p.parent[v] = -4
+
+
+def passes_it_on(p, v):
+    p.level[v] = p.parent[v]
+
+
+def test_what_fields_are_compared_with_and_get():
+    assert fr.effects(plain).tests["parent"] == {"-1"}
+    assert fr.effects(plain).puts == {"parent": {"id"}, "level": {"p.depth"}}
+    assert fr.effects(asks).tests["parent"] == {"-1", "7"}
+    assert fr.effects(asks).puts == {"level": {"any"}, "parent": {"-4"}}
+    assert fr.effects(passes_it_on).tests["parent"] == {"any"}
+
+
+# ---- which steps claim ---------------------------------------------------------------------------------------
+
+
+def begin(p, v):
+    p.parent[v] = v
+
+
+def forget(p, v):
+    p.parent[v] = -1
+
+
+def unclaimed(p, dst):
+    return p.parent[dst] == -1
+
+
+def above(p, dst):
+    return p.parent[dst] < 0
+
+
+def spread(p, src, dst):
+    return p.parent[dst] == p.parent[src]
+
+
+def problem(g, **more):
+    fields = {"parent": fr.vertex("int32", -1, combine="claim"), "level": fr.vertex("int32", -1, with_="parent")}
+    scalars = {"depth": fr.scalar("int32"), "source": fr.scalar("int32", 5)}
+    return fr.Problem(g, **(fields | scalars | more))
+
+
+def claimed(step, *others, **fields):
+    p = problem(fr.grid(3, 3), **fields)
+    program = fr.Sequence(*others, step)
+    return Touches(program, p, fr.Schedule().resolved()).claim(step)
+
+
+def test_a_search_claims():
+    made = claimed(fr.Advance(plain, where=unclaimed), fr.Compute(begin))
+    assert (made.field, made.along, made.alike) == ("parent", ("level",), (("level", "p.depth"),))
+
+
+@pytest.mark.parametrize(
+    ("step", "others", "fields"),
+    [
+        (fr.Advance(plain), [fr.Compute(forget)], {}),
+        (fr.Advance(plain, where=above), [], {}),
+        (fr.Advance(plain), [fr.Advance(spread)], {}),
+        (fr.Advance(everything), [], {}),
+        (fr.Advance(sometimes), [], {}),
+        (fr.Advance(plain, output=None), [], {}),
+        (fr.Advance(plain), [], {"parent": fr.vertex("int32", -1, combine="max"), "level": fr.vertex("int32", -1)}),
+        (fr.Advance(plain), [], {"parent": fr.vertex("uint32", 0, combine="claim"), "level": fr.vertex("int32", -1)}),
+    ],
+)
+def test_steps_that_do_not_claim(step, others, fields):
+    assert claimed(step, *others, **fields) is None
+
+
+# ---- searches ------------------------------------------------------------------------------------------------
+
+
+def notes_more(p, src, dst, edge, weight):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        p.level[dst] = p.depth
+        p.edge[dst] = edge
+        p.weight[dst] = weight
+        p.twice[dst] = 2 * src
+        p.kind[dst] = 3
+        return True
+    return False
+
+
+def search(fn=notes_more, where=unclaimed):
+    step = fr.Advance(fn, where=where, unique="claimed")
+    return fr.Sequence(fr.Compute(begin, over="source"), fr.Loop(step, over="source", count="depth"))
+
+
+def fields():
+    return {
+        "parent": fr.vertex("int64", -1, combine="claim"), "level": fr.vertex("int8", 0, combine="min"),
+        "edge": fr.vertex("int64", -1, with_="parent"), "weight": fr.vertex("float32", 0.0, combine="claim"),
+        "twice": fr.vertex("int32", -1, combine="min", with_="parent"), "kind": fr.vertex("uint16", 0),
+    }  # fmt: skip
+
+
+def check(g, p, levels):
+    parent, level, edge = (to_host(getattr(p, name)) for name in ("parent", "level", "edge"))
+    reached = np.flatnonzero((levels > 0))
+    assert np.array_equal(parent >= 0, levels >= 0)
+    assert np.array_equal(level[reached], levels[reached])
+    assert np.array_equal(levels[parent[reached]], levels[reached] - 1)
+    assert np.array_equal(g.targets[edge[reached]], reached)
+    assert np.array_equal(g.sources[edge[reached]], parent[reached])
+    assert np.array_equal(to_host(p.weight)[reached], g.weights[edge[reached]].astype(np.float32))
+    assert np.array_equal(to_host(p.twice)[reached], 2 * parent[reached])
+    assert np.array_equal(to_host(p.kind) == 3, levels > 0)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("direction", ["push", "auto"])
+def test_all_that_goes_along_is_that_of_one_gpu(several, direction):  # noqa: F811
+    """Of several GPUs that reach a vertex, all fields are those of the same."""
+    for g in graphs()[: 1 if SIMULATED else 3]:
+        p = problem(g.to(several), **fields())
+        run = start(search(), p, schedule=fr.Schedule(direction=direction, alpha=100, beta=2))
+        run.proceed()
+        check(g, p, np.asarray(fr.bfs(g, 5).level))
+
+
+@pytest.mark.gpu
+def test_a_search_that_pauses(several):  # noqa: F811
+    """At a pause fields are right, and what is written to them then counts."""
+    g = graphs()[1]
+    levels = np.asarray(fr.bfs(g, 5).level)
+    p = problem(g.to(several), **fields())
+    run = start(search(), p)
+    run.proceed(3)
+    parent = to_host(p.parent)
+    assert np.array_equal(parent >= 0, (levels >= 0) & (levels <= 3))
+    wall = np.flatnonzero(levels == 6)
+    p.parent[wall] = wall
+    run.proceed()
+    parent, level = to_host(p.parent), to_host(p.level)
+    assert np.array_equal(parent[wall], wall)
+    assert np.array_equal(parent >= 0, levels <= 6)
+    assert np.array_equal(level[(levels > 0) & (levels < 6)], levels[(levels > 0) & (levels < 6)])
+
+
+@pytest.mark.gpu
+def test_values_that_others_read_are_told(several):  # noqa: F811
+    """Where a step asks for more than whether a vertex is claimed, GPUs tell each other values."""
+    g = graphs()[0]
+    p = problem(g.to(several), **fields())
+    start(search(where=above), p).proceed()
+    check(g, p, np.asarray(fr.bfs(g, 5).level))
