@@ -7,6 +7,7 @@ import pytest
 from test_fused import SIMULATED, graphs, several  # noqa: F401 - a fixture
 
 import frontier as fr
+from frontier.backends.devices.claims import program as claims
 from frontier.backends.devices.touches import Touches
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start
@@ -256,9 +257,20 @@ def check(g, p, levels):
     assert np.array_equal(to_host(p.kind) == 3, levels > 0)
 
 
+#: How many edges a pass may have in which GPUs claim at the owners: no pass, some, all passes of these graphs.
+FEW = (0, 60, 1 << 15)
+
+
+@pytest.fixture(params=FEW)
+def few(request, monkeypatch):
+    """How many edges a pass may have in which GPUs claim at the owners."""
+    monkeypatch.setattr(claims, "FEW", request.param)
+    return request.param
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("direction", ["push", "auto"])
-def test_all_that_goes_along_is_that_of_one_gpu(several, direction):  # noqa: F811
+def test_all_that_goes_along_is_that_of_one_gpu(several, few, direction):  # noqa: F811
     """Of several GPUs that reach a vertex, all fields are those of the same."""
     for g in graphs()[: 1 if SIMULATED else 3]:
         p = problem(g.to(several), **fields())
@@ -268,7 +280,40 @@ def test_all_that_goes_along_is_that_of_one_gpu(several, direction):  # noqa: F8
 
 
 @pytest.mark.gpu
-def test_a_search_that_pauses(several):  # noqa: F811
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_searches(several, few, number):  # noqa: F811
+    """One after another on the same graph, so that each finds what the last has left."""
+    if SIMULATED and number != FEW.index(few):
+        pytest.skip("in the simulator one graph each")
+    g = graphs()[number]
+    there = g.to(several)
+    for source in (5, 60):
+        made = fr.bfs(there, source)
+        assert np.array_equal(to_host(made.level), fr.bfs(g, source).level)
+        fr.verify.bfs(g, made)
+
+
+@pytest.mark.gpu
+def test_a_vertex_that_is_freed_at_a_pause(several, few):  # noqa: F811
+    """Others have not been told that it was claimed, or they have: after a pause it counts what it is then."""
+    g = graphs()[1]
+    levels = np.asarray(fr.bfs(g, 5).level)
+    p = problem(g.to(several), **fields())
+    run = start(search(), p, schedule=fr.Schedule(direction="push"))
+    run.proceed(3)
+    freed = np.flatnonzero(levels == 2)
+    for v in freed.tolist():
+        p.parent[v] = -1
+    run.proceed()
+    parent, level = to_host(p.parent), to_host(p.level)
+    assert (parent >= 0).all()
+    assert np.isin(levels[parent[freed]], [1, 3]).all()
+    later = levels == 5
+    assert np.array_equal(level[later], levels[later])
+
+
+@pytest.mark.gpu
+def test_a_search_that_pauses(several, few):  # noqa: F811
     """At a pause fields are right, and what is written to them then counts."""
     g = graphs()[1]
     levels = np.asarray(fr.bfs(g, 5).level)
@@ -278,12 +323,14 @@ def test_a_search_that_pauses(several):  # noqa: F811
     parent = to_host(p.parent)
     assert np.array_equal(parent >= 0, (levels >= 0) & (levels <= 3))
     wall = np.flatnonzero(levels == 6)
-    p.parent[wall] = wall
+    for v in wall.tolist():
+        p.parent[v] = 5
     run.proceed()
     parent, level = to_host(p.parent), to_host(p.level)
-    assert np.array_equal(parent[wall], wall)
+    assert (parent[wall] == 5).all()
     assert np.array_equal(parent >= 0, levels <= 6)
-    assert np.array_equal(level[(levels > 0) & (levels < 6)], levels[(levels > 0) & (levels < 6)])
+    before = (levels > 0) & (levels < 6)
+    assert np.array_equal(level[before], levels[before])
 
 
 @pytest.mark.gpu

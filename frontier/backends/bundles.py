@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-__all__ = ["Edges", "Lists", "Out", "Pile", "Queue", "Several", "Shared"]
+__all__ = ["Edges", "Frontiers", "Lists", "Out", "Pile", "Queue", "Several", "Shared"]
 
 
 class Edges(NamedTuple):
@@ -61,6 +61,20 @@ class Queue(NamedTuple):
     history: Any
     following: Any
     blocks: Any
+
+
+class Frontiers(NamedTuple):
+    """Frontiers of several GPUs, to which each appends: which vertices each GPU owns, and where its arrays lie.
+
+    ``inbox``: the word of each one's box that counts what is appended.
+    """
+
+    starts: Any
+    parts: Any
+    boxes: Any
+    inbox: Any
+    queues: Any
+    scans: Any
 
 
 class Pile(NamedTuple):

@@ -6,7 +6,10 @@ from typing import Any
 
 from numba import types
 
-__all__ = ["Flags", "Half", "Locked", "Narrow", "Owned", "Packed", "Rows", "Summed", "Watched", "Wrapped", "pointer_type"]
+__all__ = [
+    "Claimable", "Flags", "Half", "Locked", "Narrow", "Owned", "Packed", "Routed", "Rows", "Summed", "Watched", "Wrapped",
+    "pointer_type",
+]  # fmt: skip
 
 
 class Flags(types.Type):
@@ -98,6 +101,20 @@ class Owned(Wrapped):
 
     def __init__(self, inner: Any) -> None:
         super().__init__(f"owned({inner})", inner)
+
+
+class Routed(Wrapped):
+    """A field whose elements are stored where they are owned; see :mod:`frontier.backends.routed`."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(f"routed({inner})", inner)
+
+
+class Claimable(Wrapped):
+    """A field whose elements are claimed where they are owned; see :mod:`frontier.backends.routed`."""
+
+    def __init__(self, inner: Any) -> None:
+        super().__init__(f"claimable({inner})", inner)
 
 
 def _seen(dtype: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,21 @@ class Builder(ControlFlow):
 
     def exchange(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
         """Let all machines know what a step has changed, and how large the frontier is that it has left."""
+
+    def claims_directly(self, step: Any, target: FrontierState) -> bool:
+        """Whether passes of a step with few edges change fields in the memory of the machine that owns an element."""
+        return False
+
+    def is_short(self, source: FrontierState) -> Expr:
+        """Whether a frontier has few edges on all machines together."""
+        raise NotImplementedError
+
+    def directly(self, step: Any, target: FrontierState) -> AbstractContextManager[None]:
+        """Within it, a push changes fields in the memory of the machine that owns an element."""
+        raise NotImplementedError
+
+    def catch_up(self, step: Any) -> None:
+        """Let all machines know what has been changed in that way, if the step needs it."""
 
     def end(self) -> None:
         """Add what comes at the end of the program."""

@@ -53,6 +53,10 @@ def lower(step: Advance, b: Builder, current: FrontierState) -> None:
 def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
     """Push by the schedule's balance: one of the backend's, or one that a user has registered."""
     registered = registered_balance(b.schedule.balance, b.backend)
+    if registered is None and b.claims_directly(step, target):
+        _push_claims(step, b, source, target, next_scan)
+        return
+    b.catch_up(step)
     if registered is None:
         kernels(b, "advance").push(step, b, source, target, next_scan)
         b.exchange(step, target)
@@ -65,6 +69,17 @@ def _push(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
         b.sparse(source)
     lower(step, b, source, target, next_scan)
     b.exchange(step, target)
+
+
+def _push_claims(step: Advance, b: Builder, source: FrontierState, target: FrontierState, next_scan: str) -> None:
+    """Push on several GPUs: in a pass with few edges, change the fields of far ends in the memory of their owners."""
+    b.scanned(source, step.edges)
+    with b.when(b.is_short(source)) as branch, b.directly(step, target):
+        kernels(b, "advance").push_by_merge_path(step, b, source, target, "out")
+    with b.otherwise(branch):
+        b.catch_up(step)
+        kernels(b, "advance").push(step, b, source, target, next_scan)
+        b.exchange(step, target)
 
 
 def _pull(step: Advance, b: Builder, source: FrontierState, target: FrontierState) -> None:

@@ -28,8 +28,10 @@ __all__ = [
     "block_size",
     "clock",
     "compare_exchange",
+    "compare_exchange_system",
     "exchange",
     "fetch_add",
+    "fetch_add_system",
     "fetch_max",
     "fetch_min",
     "fetch_or",
@@ -248,6 +250,35 @@ def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, va
         return builder.extract_value(pair, 0)
 
     return number(pointer, types.intp, number, number), generate
+
+
+@intrinsic
+def compare_exchange_system(typingctx: Any, pointer: Any, index: Any, expected: Any, value: Any) -> Any:
+    """The same for an integer that other GPUs may exchange at the same time, in the memory of any of them."""
+    number = pointer.dtype
+    bits, letter = (64, "l") if number.bitwidth == 64 else (32, "r")
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind = ir.IntType(bits)
+        address = builder.ptrtoint(_element(builder, args, pointer), _I64)
+        text = f"atom.relaxed.sys.cas.b{bits} $0, [$1], $2, $3;"
+        where = f"={letter},l,{letter},{letter},~{{memory}}"
+        return builder.asm(ir.FunctionType(kind, [_I64, kind, kind]), text, where, [address, *args[2:]], True)
+
+    return number(pointer, types.intp, number, number), generate
+
+
+@intrinsic
+def fetch_add_system(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
+    """Add to a word in the memory of any GPU, to which others may add at the same time; returns the old value."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = builder.ptrtoint(_element(builder, args), _I64)
+        kind = ir.FunctionType(_I64, [_I64, _I64])
+        text = "atom.relaxed.sys.add.u64 $0, [$1], $2;"
+        return builder.asm(kind, text, "=l,l,l,~{memory}", [address, args[2]], True)
+
+    return types.int64(types.CPointer(types.int64), types.intp, types.int64), generate
 
 
 def fetch_pair(better: str) -> Any:

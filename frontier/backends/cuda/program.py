@@ -17,6 +17,7 @@ from frontier.backends.cuda.printers import LeaderPrinter, ThreadPrinter
 from frontier.backends.cuda.runtime_words import FREE, NOTHING, PREFIX, START, scratch
 from frontier.lowering.frontier_state import IN, OUT, FrontierState, form
 from frontier.lowering.ir import Call, Expr, Node, Phase, Var, equal, expression
+from frontier.lowering.kernels import Made
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 from frontier.lowering.phases import Functor
@@ -186,8 +187,16 @@ class CudaProgram(Program):
         """Whether a frontier has all vertices; on several GPUs, all those that this one owns."""
         return self.everything(current)
 
-    def tells(self, step: Any) -> bool:
-        """On several GPUs: whether what a push changes says which vertices it accepts."""
+    def sharing(self, step: Any) -> str:
+        """On several GPUs: how owners get to know the vertices that a push accepts."""
+        raise NotImplementedError
+
+    def deliver(self) -> Made:
+        """On several GPUs: what appends vertices to their owners' frontiers."""
+        raise NotImplementedError
+
+    def frontiers_of_owners(self, target: FrontierState) -> Call:
+        """On several GPUs: where these frontiers are."""
         raise NotImplementedError
 
     def touched(self, name: str) -> tuple[Expr, Expr]:

@@ -8,6 +8,7 @@ It is slow and meant for small graphs, to test what kernels do with barriers, vo
 from __future__ import annotations
 
 import ctypes
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +34,7 @@ __all__ = [
     "device",
     "exchange",
     "fetch_add",
+    "fetch_add_system",
     "fetch_max",
     "fetch_min",
     "fetch_or",
@@ -59,6 +61,8 @@ __all__ = [
     "thread_index",
     "truth",
     "own",
+    "route",
+    "route_claims",
     "watch",
     "watch_stores",
     "word_of",
@@ -82,6 +86,10 @@ _CTYPES: dict[str, Any] = {
     "int64": ctypes.c_int64, "uint8": ctypes.c_uint8, "uint16": ctypes.c_uint16, "uint32": ctypes.c_uint32,
     "uint64": ctypes.c_uint64, "float32": ctypes.c_float, "float64": ctypes.c_double,
 }  # fmt: skip
+
+
+#: Several GPUs are several threads, which the interpreter switches between anywhere.
+_SYSTEM = threading.Lock()
 
 
 class Pointer:
@@ -237,6 +245,59 @@ def own(pointer: Pointer, first: int, end: int) -> Owned:
     return Owned(pointer, first, end)
 
 
+class Routed:
+    """A field whose elements are stored where they are owned; see :mod:`frontier.backends.routed`."""
+
+    __slots__ = ("companion", "dtype", "end", "fields", "first", "parts", "pointer", "starts")
+
+    def __init__(self, pointer: Pointer, fields: Pointer, starts: Pointer, parts: int, first: int, end: int) -> None:
+        self.pointer, self.dtype, self.companion = pointer, pointer.dtype, pointer.companion
+        self.fields, self.starts, self.parts, self.first, self.end = fields, starts, parts, first, end
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.pointer[index]
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self.at(self.owner(index))[index] = value
+
+    def owner(self, index: Any) -> int:
+        """The number of the GPU that owns an element."""
+        return next(r for r in range(self.parts) if index < self.starts[r + 1])
+
+    def at(self, r: int) -> Pointer:
+        """The field in the memory of a GPU."""
+        return Pointer(self.fields[r], self.pointer.dtype.name)
+
+
+class Claimable(Routed):
+    """A field whose elements are claimed where they are owned; see :mod:`frontier.backends.routed`."""
+
+    __slots__ = ("blocks", "marks")
+
+    def __init__(self, *given: Any) -> None:
+        *plain, self.marks, self.blocks = given
+        super().__init__(*plain)
+
+    def exchanged(self, index: Any, expected: Any, value: Any) -> Any:
+        """Compare and exchange; returns the old value."""
+        r = self.owner(index)
+        there = self.at(r)
+        if not self.first <= index < self.end and self.pointer[index] != expected:
+            return self.pointer[index]
+        with _SYSTEM:
+            old = there[index]
+            if old == expected:
+                there[index] = value
+        self.pointer[index] = value if old == expected else old
+        if old == expected:
+            marks = Pointer(self.marks[r], "uint8")
+            marks[int(index)] = marks[codes.BLOCK * self.blocks + (int(index) >> codes.BLOCK_BITS)] = 1
+        return old
+
+
+route, route_claims = Routed, Claimable
+
+
 def _at(name: str) -> Callable[[int], Pointer]:
     return lambda address: Pointer(address, name)
 
@@ -288,6 +349,12 @@ def fetch_add(pointer: Any, index: Any, value: Any) -> Any:
     old = pointer[index]
     pointer[index] = old + value
     return old
+
+
+def fetch_add_system(pointer: Any, index: Any, value: Any) -> Any:
+    """Add, where several GPUs may; returns the old value."""
+    with _SYSTEM:
+        return fetch_add(pointer, index, value)
 
 
 def fetch_min(pointer: Any, index: Any, value: Any) -> Any:

@@ -44,6 +44,7 @@ from frontier.backends.devices.meeting_words import (  # noqa: F401 - the text o
     ALL_STOP,
     ALL_VALUE,
     COMPUTED,
+    COUNT_BITS,
     LOST,
     MERGED,
     OPERATION,
@@ -181,6 +182,25 @@ def publish_size(C, slot, big, w, count, edges):
 @device
 def nothing():
     """A phase in which GPUs only meet."""
+
+
+@device
+def clear_inbox(w, box, at):
+    """Clear the word in which others count what they append to a frontier."""
+    if w == 0:
+        box[at] = 0
+
+
+@device
+def inbox_count(box, at):
+    """How many elements have been appended."""
+    return load_relaxed(box, at) & ((1 << COUNT_BITS) - 1)
+
+
+@device
+def inbox_edges(box, at):
+    """How many edges these have."""
+    return load_relaxed(box, at) >> COUNT_BITS
 
 
 @device

@@ -8,7 +8,7 @@ from typing import Any
 from frontier.backends.cuda.runtime_words import COUNT, EDGES, ERROR, EXAMINED, PILE_COUNT, STOP
 
 __all__ = [
-    "ALL", "ALL_COUNT", "ALL_EDGES", "ALL_ERROR", "ALL_STOP", "ALL_VALUE", "COMPUTED", "LOST", "MERGED", "OPERATION",
+    "ALL", "ALL_COUNT", "COUNT_BITS", "INBOXES", "inbox_at", "ALL_EDGES", "ALL_ERROR", "ALL_STOP", "ALL_VALUE", "COMPUTED", "LOST", "MERGED", "OPERATION",
     "PATIENCE", "REAL", "RECEIVED", "SUMS", "TOLD", "VALUE", "WAITED", "box_words", "sums_at",
 ]  # fmt: skip
 
@@ -41,6 +41,19 @@ def sums_at(parts: Any) -> Any:
     return parts + 2 * parts * TOLD + TOLD + 1
 
 
+#: Words of a box that say how many elements other GPUs have appended to a frontier, and how many edges these have: for
+#: three passes in turns. A pass clears the next one's, which nobody has looked at since the pass before it.
+INBOXES = 3
+
+#: The number of elements takes the lower bits of such a word.
+COUNT_BITS = 20
+
+
+def inbox_at(parts: Any) -> Any:
+    """Where these words are in a box."""
+    return sums_at(parts) + SUMS
+
+
 def box_words(parts: int) -> int:
     """Words of a box."""
-    return int(sums_at(parts)) + SUMS
+    return int(inbox_at(parts)) + INBOXES

@@ -108,9 +108,7 @@ class Part(CudaExecution):
                 self._words[self._at[count.name]] = len(f)
             _clear(self._box())
             if work.kept.get("running"):  # a run before this one has not come to its end
-                for key, role in self._program.inputs.items():
-                    if role == "touched":
-                        _clear(work.array(key, role))
+                self._forget_marks()
             work.kept["running"] = True
 
     @property
@@ -141,6 +139,16 @@ class Part(CudaExecution):
     def lost(self) -> bool:
         """Whether the GPU cannot be used any more."""
         return self._lost
+
+    def _behind(self) -> list[str]:
+        """Words that say of which fields elements are marked that other GPUs were not told of."""
+        return [key for key in self._at if key.startswith("behind:") and self._get(key)]
+
+    def _forget_marks(self) -> None:
+        """Clear the bytes that say which elements have changed."""
+        for key, role in self._program.inputs.items():
+            if role == "touched":
+                _clear(self._workspace.array(key, role))
 
     # ---- arrays that others read -----------------------------------------------------------------------------
 
@@ -251,6 +259,10 @@ class Part(CudaExecution):
     def load(self, p: Problem) -> None:
         """Take over what piles hold, and note what fields to which others add have now."""
         with self.memory.using("a run on several GPUs"):
+            if self._behind():  # all have fields as they are now
+                self._forget_marks()
+                for key in self._behind():
+                    self._set(key, 0)
             for name in self._code.piles:
                 self._p.piles[name] = self._replica.owned(_copied(self._replica, p.piles[name]))
                 self._fill_pile(name)
@@ -340,7 +352,8 @@ class Part(CudaExecution):
         """Bring back what the kernel has kept."""
         with self.memory.using():
             self._give()
-        self._workspace.kept["running"] = not (self.done and self.code() == codes.DONE)
+        whole = self.done and self.code() == codes.DONE and not self._behind()
+        self._workspace.kept["running"] = not whole
 
     def _current(self) -> Frontier | None:
         """The elements of the current frontier that this GPU owns."""

@@ -11,10 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from frontier.backends.devices.claims.phases import adopting, claiming, copying_field, copying_fields, storing_field
-from frontier.backends.devices.peers import Peers, can_meet
+from frontier.backends.devices.claims.program import Claims
+from frontier.backends.devices.peers import can_meet
 from frontier.backends.devices.phases import (
     combining,
     copying,
@@ -23,17 +21,13 @@ from frontier.backends.devices.phases import (
     merging,
     settling,
     sharing,
-    telling,
 )
 from frontier.backends.devices.touches import OneKernelError
-from frontier.lowering.frontier_state import BITS, form
-from frontier.lowering.ir import Assign, Call, Counter, cast, expression
+from frontier.lowering.ir import Call
 from frontier.lowering.kernels import FunctorName, Made
-from frontier.lowering.phases import NARROW
 from frontier.lowering.variables import pointer
 
 if TYPE_CHECKING:
-    from frontier.backends.devices.claims.steps import Claim
     from frontier.lowering.frontier_state import FrontierState
     from frontier.lowering.ir import Node, Value
     from frontier.lowering.kernels import Constant
@@ -41,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = ["PeersProgram"]
 
 
-class PeersProgram(Peers):
+class PeersProgram(Claims):
     """A program of which each of several GPUs runs a part, with what they exchange after each step."""
 
     def begin_step(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
@@ -50,22 +44,17 @@ class PeersProgram(Peers):
             raise OneKernelError("edges whose far ends others own")
         claim = self.touches.claim(step)
         if claim is not None:
-            self._watched = [claim.field] if pushed else []  # in a pull, the next frontier says it
-            self._stored = [name for name, _ in claim.alike] if pushed else []
+            self.begin_claims(step, claim, pushed)
             return
+        self.catch_up(step)
         self._watched = self.touches.watched(step, pushed)
-
-    def tells(self, step: Any) -> bool:
-        """Whether what a push changes says which vertices it accepts."""
-        return self.touches.claim(step) is not None
 
     def exchange(self, step: Any, current: FrontierState, pushed: bool = True) -> None:
         """Bring together what GPUs have changed, and let all know the size of the next frontier."""
         watched, self._watched = self._watched, []
         claim = self.touches.claim(step)
         if claim is not None:
-            self._stored = []
-            self._exchange_claims(step, claim, current, pushed)
+            self.exchange_claims(step, claim, current, pushed)
             return
         self.set(self.complete, 0)
         dealt = self.touches.dealt(step, pushed)
@@ -93,68 +82,6 @@ class PeersProgram(Peers):
         for name in watched:
             side = self.keep(f"side:{name}")
             self.set(side, 1 - side)
-
-    def _exchange_claims(self, step: Any, claim: Claim, current: FrontierState, pushed: bool) -> None:
-        """Let owners have what others have claimed of theirs, and all know which vertices are claimed."""
-        if pushed:
-            self._together(self._tell(claim.field, everything=True), title="tell what has been claimed")
-            title = "owners take over claims, and find the next frontier"
-            self._together(self._take_claims(step, claim, current), after=self._found(current), title=title)
-        else:
-            self._meet(self._sized(current))
-        given: dict[str, Value] = {
-            "bits": pointer("uint32", current.bits), "others": self.bits_of_others(current),
-            "mine": self.field(claim.field), "marker": 0, "received": self._received, **self._who(),
-        }  # fmt: skip
-        title = f"take over who is in the frontier, and that p.{claim.field} is claimed there"
-        self._together(self.kernel("adopt", adopting, given), title=title, meets=False)
-        self.set(self.complete, current.bits)
-
-    def _take_claims(self, step: Any, claim: Claim, current: FrontierState) -> Call:
-        """Owners take over what other GPUs have claimed of their vertices."""
-        copies: Made | None = None
-        fields: Value = 0
-        alike = {name: self._alike(value) for name, value in claim.alike}
-        for name in reversed((claim.field, *claim.along)):
-            one = Made(storing_field) if name in alike else Made(copying_field, {"at": self._at(name)})
-            copies = Made(copying_fields, {"first": one, "others": copies, "more": copies is not None})
-            shared = Call("Shared", self.field(name), self._field_table(name), 0, alike.get(name, 0))
-            fields = Call("Several", shared, fields)
-        given: dict[str, Value] = {
-            "made": pointer("uint32", self.next_bits(current)), "marked": self._told(claim.field)[1],
-            "fields": fields, "degrees": self.lists(step.edges)[0], "rank": self.rank, "received": self._received,
-            **self._own(),
-        }  # fmt: skip
-        size = sum(self._size(name) for name in (claim.field, *claim.along) if name not in alike)
-        return self.kernel("claim", claiming, given, copy=copies, size=size, big=self.big)
-
-    def _alike(self, value: str) -> Value:
-        """What a step stores in all calls."""
-        if not value.startswith("p."):
-            return int(value)
-        name = value.removeprefix("p.")
-        return cast("int64", self.scalars[name]) if self.layout.dtype(name) in NARROW else self.scalars[name]
-
-    def _tell(self, name: str, everything: bool) -> Call:
-        """Tell what this GPU has touched: of all elements, or of those that it owns."""
-        first, end = (0, self.capacity("vertex")) if everything else self.own_range("vertex")
-        _, flags = self.touched(name)
-        bytes_ = pointer("int64", self.input(f"touched:{name}", "touched"))
-        given: dict[str, Value] = {
-            "touched": bytes_, "flags": flags, "told": self._told(name)[0], "first": first, "end": end,
-            "starts": self.starts, "parts": self.parts, "blocks": self.blocks,
-        }  # fmt: skip
-        return self.kernel("tell", telling, given)
-
-    def _own(self) -> dict[str, Value]:
-        first, end = self.own_range("vertex")
-        return {"parts": self.parts, "first": first, "end": end, "blocks": self.blocks}
-
-    def _size(self, name: str) -> int:
-        return np.dtype(self.layout.dtype(name)).itemsize
-
-    def _at(self, name: str) -> FunctorName:
-        return FunctorName(f"{self.layout.dtype(name)}_at")
 
     def _bring_together(self, step: Any, current: FrontierState, merges: list[Call], finds: bool) -> None:
         """Owners merge what all have made of their elements, and find the next frontier."""
@@ -198,17 +125,6 @@ class PeersProgram(Peers):
             "degrees": self.lists(step.edges)[0], **self._own(),
         }  # fmt: skip
         return self.kernel("find", finding, given, big=self.big)
-
-    def _found(self, current: FrontierState) -> list[Node]:
-        """What becomes of the frontier then."""
-        return [
-            Assign(current.bits, self.next_bits(current)),
-            Assign(current.count, Counter("COUNT")),
-            Assign(current.edges, Counter("EDGES")),
-            Assign(current.form, form(BITS)),
-            Assign(current.kind, expression(0)),
-            *self._sized(current),
-        ]
 
     def _take_over(self, names: list[str]) -> None:
         """Take over what owners have changed of fields, and note what this GPU has given to them."""

@@ -128,9 +128,9 @@ class Touches:
         """What a step claims, of which GPUs tell each other bits."""
         return self._claims.get(step)
 
-    def free(self, name: str) -> int:
-        """The value of elements of a field that are not claimed."""
-        return self._free[name]
+    def needed(self, step: Step) -> frozenset[str]:
+        """The fields of which a step needs elements of others."""
+        return frozenset(self._needed[step])
 
     def _own(self, step: Step) -> set[str]:
         """The indices that are elements of the GPU which runs the step, whichever way it goes."""

@@ -189,6 +189,8 @@ class Edge(NamedTuple):
             # Queues of edges get no scan.
             out, next_scan = queue_of(b, target, step.output, after)
             more = _tests(how, b)
+            if how == "direct":
+                more["taken"] = b.frontiers_of_owners(target)
             if b.carries(next_scan):
                 more["following"] = b.lists(next_scan)[1]
             out, next_scan = queue_of(b, target, step.output, after, **more)
@@ -203,7 +205,7 @@ class Edge(NamedTuple):
             "early": early,
         }
         culls = how == "cull"
-        queues = step.output is not None and how not in ("mark", "share", "told")
+        queues = step.output is not None and how not in ("mark", "share", "told", "direct")
         appends = {"appends": queues, "culls": culls, **appending(b, next_scan)}
         return cls(Made(visiting, visit), take, lists, out, next_scan, appends)
 
@@ -232,12 +234,12 @@ def deduplication(step: Advance, b: CudaProgram) -> str:
     atomic on its bit. ``cull``: cheap tests, which some duplicates pass; only where the frontier is seen by nothing but
     the loop itself. ``mark``: accepted vertices are only stamped, and a second phase makes the queue of the stamps.
     ``share``: they are marked, and owners look at what all GPUs have marked. ``told``: the functor's own changes mark
-    them.
+    them. ``direct``: they are appended to their owners' queues.
     """
     if step.output != "vertex":
         return ""
     if b.shares:
-        return "told" if b.tells(step) else "share"
+        return b.sharing(step)
     if b.low_degree:
         return "" if step.unique == "claimed" else "stamp"
     if b.schedule.queue == "scan":
@@ -284,7 +286,7 @@ def finish(
     after = walked(how, seen)
     if step.held is not None:
         after.append(b.assign(step.held, Counter("HELD" if b.holds else "PILE_COUNT")))
-    if step.output is not None and kept not in ("mark", "share", "told"):
+    if step.output is not None and kept not in ("mark", "share", "told", "direct"):
         after += b.produced(target, step.output, next_scan)
     b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
     if kept == "mark":

@@ -20,9 +20,9 @@ import numpy as np
 from frontier.backends.cuda.runtime_words import FREE, TILE, WORDS
 from frontier.lowering.frontier_state import PUSH
 from frontier.lowering.ir import Choice, Value
-from frontier.lowering.kernels import Callee
+from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.variables import pointer
-from frontier.operators.advance.cuda.edges import Edge, finish
+from frontier.operators.advance.cuda.edges import Edge, deduplication, finish
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import element_at, empty_buffer, flush, put
@@ -82,7 +82,9 @@ def tile_sources(scan, count, first, last):
     return found[0], found[1] + 1
 
 
-def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> Callable[..., Any]:
+def pushing(
+    visit: Callee, appends: bool, culls: bool, big: bool, mode: int, deliver: Callee = None, delivers: bool = False
+) -> Callable[..., Any]:
     """Visits all ``total`` edges of a queue of ``count`` vertices; ``scan[i]`` is the number of edges before vertex i.
 
     Parameters
@@ -91,6 +93,8 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
         Visits one edge: what :func:`frontier.operators.advance.cuda.edges.visiting` returns.
     appends, culls, big, mode
         Of :class:`frontier.operators.advance.cuda.edges.Edge`: whether and how accepted items are appended.
+    deliver, delivers
+        On several GPUs: what appends accepted items to the frontiers of other GPUs, and whether it does.
     """
 
     # p: the problem. C and slot: the counters, and where those of this phase begin. w of W: this thread's number.
@@ -139,6 +143,8 @@ def pushing(visit: Callee, appends: bool, culls: bool, big: bool, mode: int) -> 
                         k = I(bases[source] + position)
                         x = np.int64(vertices[source])
                         ok, item, _ = visit(p, C, slot, lists, out, x, k, np.int64(lists.ends[k]))
+                    if delivers:
+                        deliver(C, slot, out, ok, item)
                     if appends:
                         if culls:
                             ok = first_in_warp(ok, item)  # of equal items, one is enough
@@ -176,5 +182,8 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
         "out": edge.out,
     }
     # The kernel is pushing(visit=..., appends=..., ...), made when the program is compiled, and gets these arguments.
-    made = b.kernel(f"push_{step.fn.__name__}", pushing, given, visit=edge.visit, **edge.appends)
+    more: dict[str, Constant] = dict(edge.appends)
+    if deduplication(step, b) == "direct":
+        more |= {"deliver": b.deliver(), "delivers": True}
+    made = b.kernel(f"push_{step.fn.__name__}", pushing, given, visit=edge.visit, **more)
     finish(step, b, made, source, target, edge.next_scan, source.edges, PUSH)

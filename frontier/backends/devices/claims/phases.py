@@ -19,11 +19,24 @@ from frontier.backends.devices.phases import WORDS, begin_of, bit_of, block_of, 
 from frontier.lowering.kernels import Callee
 
 if TYPE_CHECKING:
-    from frontier.backends.cuda.machine import ballot, fetch_add, find_first, popcount, shuffle
+    from frontier.backends.cuda.machine import (
+        ballot,
+        fetch_add,
+        fetch_add_system,
+        find_first,
+        popcount,
+        shuffle,
+        thread_index,
+    )
     from frontier.backends.cuda.names import tracing, uint32_at
-    from frontier.backends.cuda.reductions import add_found, inclusive_scan
+    from frontier.backends.cuda.reductions import add_found, inclusive_scan, inclusive_scan64
+    from frontier.backends.cuda.runtime import counted
+    from frontier.backends.devices.meeting import int64_at
+    from frontier.backends.devices.meeting_words import COUNT_BITS
 
-__all__ = ["adopting", "claiming", "copying_field", "copying_fields", "storing_field"]
+__all__ = [
+    "adopting", "catching_up", "claiming", "copying_field", "copying_fields", "delivering", "storing_field",
+]  # fmt: skip
 
 
 def storing_field() -> Callable[..., Any]:
@@ -138,6 +151,77 @@ def claiming(copy: Callee, size: int, big: bool) -> Callable[..., Any]:
         add_found(C, slot, big, count, edges)
         if tracing and values != 0:
             fetch_add(received, 0, values * size)
+
+    return phase
+
+
+def delivering(at: Callee, offsets_at: Callee, big: bool) -> Callable[..., Any]:
+    """Return a function by which the lanes of a warp append vertices to the frontiers of the GPUs that own them.
+
+    Beside a vertex they write the sum of the degrees of those before it. All lanes call it.
+    """
+
+    def deliver(C, slot, out, ok, item):
+        there = out.taken
+        owner = np.int64(-1)
+        degree = np.int64(0)
+        if ok:
+            owner = np.int64(0)
+            while owner + 1 < there.parts and item >= there.starts[owner + 1]:
+                owner += 1
+            degree = np.int64(out.degrees[item + 1]) - np.int64(out.degrees[item])
+        lane = np.int32(thread_index() & np.int32(31))
+        pending = ballot(ok)
+        while pending != np.uint32(0):
+            leader = find_first(pending)
+            r = shuffle(owner, leader)
+            mine = owner == r
+            lanes = ballot(mine)
+            pending = np.uint32(pending & np.uint32(~lanes))
+            upto = inclusive_scan64(degree if mine else np.int64(0), lane)
+            before = popcount(np.uint32(lanes & np.uint32(np.uint32(np.uint32(1) << np.uint32(lane)) - np.uint32(1))))
+            many = popcount(lanes)
+            edges = shuffle(upto, 31)
+            place = np.int64(0)
+            if lane == leader:
+                place = fetch_add_system(int64_at(there.boxes[r]), there.inbox, (edges << COUNT_BITS) + many)
+                counted(C, slot, big, many, edges)
+            place = shuffle(place, leader)
+            if mine:
+                i = (place & ((1 << COUNT_BITS) - 1)) + before
+                at(there.queues[r])[i] = item
+                offsets_at(there.scans[r])[i] = (place >> COUNT_BITS) + upto - degree
+
+    return deliver
+
+
+def catching_up() -> Callable[..., Any]:
+    """Mark as claimed what owners tell of: what has been claimed in their memory."""
+
+    def phase(p, C, slot, w, W, mine, marker, marked, starts, rank, parts, blocks, received):
+        lane = np.int32(w & 31)
+        for r in range(parts):
+            if r != rank:
+                told = uint32_at(marked[r])
+                last = blocks_end(starts[r + 1])
+                base = begin_of(starts[r], w)
+                while base < last:
+                    block = block_of(base, lane, W)
+                    some = False
+                    if block < last:
+                        some = told[WORDS * blocks + block] != 0
+                    pending = ballot(some)
+                    while pending != np.uint32(0):
+                        leader = find_first(pending)
+                        pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                        begun = np.int64(shuffle(block, leader))
+                        word = np.uint32(0)
+                        if lane < WORDS and is_own(WORDS * begun + lane, starts[r], starts[r + 1]):
+                            word = np.uint32(told[WORDS * begun + lane])
+                        for k in range(WORDS):
+                            if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
+                                mine[(begun << BLOCK_BITS) + 32 * k + lane] = marker
+                    base += W
 
     return phase
 

@@ -88,7 +88,8 @@ def _never(puts: Collection[str], value: str) -> bool:
 def claim_of(step: Step, p: Problem, combine: Mapping[str, str], free: Mapping[str, int]) -> Claim | None:
     """Return what a step claims, or None; ``combine`` says how its changes are merged."""
     writers = [made for made in (effects(fn) for fn, _ in step.functors()) if made.writes]
-    accepts = step.divides and step.far and getattr(step, "output", None) == "vertex" and not step.passes_through
+    plain = getattr(step, "part", None) is None and getattr(step, "hold", None) is None
+    accepts = plain and step.divides and step.far and getattr(step, "output", None) == "vertex" and not step.passes_through
     if not accepts or len(writers) != 1 or list(step.fills()) or list(step.into_fields()):
         return None
     made = writers[0]
