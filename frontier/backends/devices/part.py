@@ -142,7 +142,8 @@ class Part(CudaExecution):
 
     def _behind(self) -> list[str]:
         """Words that say of which fields elements are marked that other GPUs were not told of."""
-        return [key for key in self._at if key.startswith("behind:") and self._get(key)]
+        keys = [f"behind:{name}" for name in self._touches.claimed]
+        return [key for key in keys if key in self._at and self._get(key)]
 
     def _forget_marks(self) -> None:
         """Clear the bytes that say which elements have changed."""
