@@ -307,8 +307,10 @@ def module_of_double() -> Any:
 module = module_of_double()
 
 
-def spread_empty(length: int, dtype: Any, bounds: Any, devices: Any) -> ndarray:
+def spread_empty(length: int, dtype: Any, bounds: Any, devices: Any, keep: bool = False, check: Any = None) -> ndarray:
     """An array that all devices have, of which what nobody has written is no id."""
+    if check is not None:
+        check()
     assert Device.current == devices[0]
     assert (bounds[0], bounds[-1]) == (0, length)
     made = ndarray(np.frombuffer(b"\x5a" * (length * np.dtype(dtype).itemsize), dtype).copy())

@@ -10,7 +10,8 @@ import pytest
 import strict_cupy
 
 from frontier.errors import GraphError
-from frontier.memory import sparse, spread
+from frontier.memory import kept, sparse, spread
+from frontier.memory.gpu import gpu
 
 PIECE = 1 << 21
 
@@ -27,7 +28,7 @@ class Driver(types.ModuleType):
     def __init__(self):
         super().__init__("driver")
         self.pieces, self.readers, self.reserved, self.held, self.failing = {}, {}, [], 0, {}
-        self.zeroed = []
+        self.zeroed, self.end = [], 0
 
     def _result(self, name, *values):
         return (self.failing.get(name, 0), *values)
@@ -36,8 +37,10 @@ class Driver(types.ModuleType):
         return 0, PIECE
 
     def cuMemAddressReserve(self, size, alignment, address, flags):
+        start = self.end if self.reserved else 0
         self.reserved.append(size)
-        return 0, 1 << 40
+        self.end = start + size
+        return 0, (1 << 40) + start
 
     def cuMemCreate(self, size, properties, flags):
         self.held += not self.failing.get("cuMemCreate")
@@ -89,8 +92,12 @@ def driver(monkeypatch):
     bindings.driver = made
     monkeypatch.setitem(sys.modules, "cuda", types.ModuleType("cuda"))
     monkeypatch.setitem(sys.modules, "cuda.bindings", bindings)
+    kept.release()
+    spread._most.cache_clear()
     with strict_cupy.simulated():
         yield made
+        kept.release()
+    spread._most.cache_clear()
 
 
 @pytest.mark.parametrize(
@@ -141,3 +148,95 @@ def test_parts_of_an_array_get_memory_when_they_are_needed(driver):
     del block
     gc.collect()
     assert (driver.pieces, driver.reserved) == ({}, [])
+
+
+# ---- what is kept for later arrays -----------------------------------------------------------------------
+
+
+def used(cuts=(0, 1, 3), devices=(0, 1), keep=True, check=lambda: None):
+    """What an array over several GPUs holds, with cuts in pieces."""
+    return spread._Use(cuts[-1] * PIECE - 100, [cut * PIECE for cut in cuts], devices, keep, check)
+
+
+def has_room(driver, monkeypatch, pieces):
+    """Let the GPUs together have memory for so many pieces."""
+    create = driver.cuMemCreate
+
+    def taken():
+        return sum(size for size, _ in driver.pieces.values())
+
+    monkeypatch.setattr(
+        driver, "cuMemCreate",
+        lambda size, *given: create(size, *given) if taken() + size <= pieces * PIECE else (2,),
+    )  # fmt: skip
+    runtime = strict_cupy.module.cuda.runtime
+    monkeypatch.setattr(runtime, "memGetInfo", lambda: (pieces * PIECE - taken(), 1 << 40))
+
+
+def test_memory_is_kept_for_the_next_array_that_is_alike(driver, monkeypatch):
+    waited, checked = [], []
+    runtime = strict_cupy.module.cuda.runtime
+    monkeypatch.setattr(runtime, "deviceSynchronize", lambda: waited.append(strict_cupy.Device.current))
+    first, second = used(), used()
+    blocks = {first.block, second.block}
+    assert len(blocks) == 2
+    assert kept.bytes_on(0) == 0
+    del first, second
+    assert (kept.bytes_on(0), kept.bytes_on(1)) == (2 * PIECE, 4 * PIECE)
+    waited.clear()
+    again = used(check=lambda: checked.append(1))
+    assert again.block in blocks
+    assert checked == []  # for it takes no new memory
+    assert waited == [0, 1]  # what the array before was used for may still be under way
+    assert (kept.bytes_on(0), kept.bytes_on(1)) == (PIECE, 2 * PIECE)
+    for other in ({"cuts": (0, 2, 3)}, {"devices": (1, 0)}, {"cuts": (0, 1, 4)}, {"keep": False}):
+        assert used(**other, check=lambda: checked.append(1)).block not in blocks
+    assert len(checked) == 4
+    assert used(devices=(0, 0)).block.sizes == {0: 3 * PIECE}
+
+
+def test_little_is_kept(driver, monkeypatch):
+    """So many blocks, and so much of each GPU's memory."""
+    many = [used() for _ in range(kept.MOST + 3)]
+    first = id(many[0].block)
+    while many:
+        many.pop(0)
+    assert len(kept._kept) == kept.MOST
+    assert first not in {id(block) for _, block in kept._kept}  # it was the first to come
+    kept.release()
+    assert driver.pieces == {}
+    spread._most.cache_clear()
+    monkeypatch.setattr(strict_cupy.pool, "limit", 5 * PIECE * spread.ONE_IN)
+    many = [used() for _ in range(4)]
+    del many
+    assert (kept.bytes_on(0), kept.bytes_on(1)) == (2 * PIECE, 4 * PIECE)
+    whole = used(cuts=(0, 0, 6))
+    del whole
+    assert kept.bytes_on(1) == 0  # more than may be kept, even without the others
+
+
+def test_what_is_kept_is_given_back_when_memory_is_short(driver, monkeypatch):
+    has_room(driver, monkeypatch, 4)
+    first = used()
+    del first
+    assert kept.bytes_on(1) == 2 * PIECE
+    second = used(cuts=(0, 2, 4))
+    assert kept.bytes_on(1) == 0
+    with pytest.raises(MemoryError):
+        used()
+    assert second.block.sizes == {0: 2 * PIECE, 1: 2 * PIECE}
+
+
+def test_what_is_kept_counts_as_free(driver, monkeypatch):
+    has_room(driver, monkeypatch, 4)
+    first = used()
+    del first
+    memory = gpu(0)
+    assert memory.free(PIECE) == PIECE  # there is as much without it
+    assert kept.bytes_on(0) == PIECE
+    assert memory.free(2 * PIECE) == 4 * PIECE
+    assert kept.bytes_on(0) == 0
+    first = used()
+    del first
+    assert memory.free() == 4 * PIECE
+    assert driver.pieces == {}

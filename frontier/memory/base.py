@@ -49,6 +49,10 @@ class Memory(ABC):
     def full(self, length: int, value: Any, dtype: Any) -> Any:
         """Return an array filled with one value."""
 
+    def fill(self, array: Any, value: Any) -> None:
+        """Give all elements of an array one value."""
+        array.fill(value)
+
     @abstractmethod
     def moved(self, values: Any, copy: bool = False) -> Any:
         """Return an array in this memory. It is copied if it lies elsewhere, or if ``copy`` is true.

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from frontier.errors import DeviceMemoryError, FrontierMemoryError
-from frontier.memory import detection, limits, lost
+from frontier.memory import detection, kept, limits, lost
 from frontier.memory.arrays import adopt, is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.shortage import lacking
@@ -51,18 +51,22 @@ class GpuMemory(Memory):
     def full(self, length: int, value: Any, dtype: Any) -> Any:
         """Return an array of one value."""
         made = self.xp.empty(length, dtype)
-        if isinstance(made, np.ndarray):
-            made.fill(value)
-            return made
-        if type(value) is int and -1 <= value <= 0 and made.dtype.kind == "i":
+        self.fill(made, value)
+        return made
+
+    def fill(self, array: Any, value: Any) -> None:
+        """Give all elements of an array one value."""
+        if isinstance(array, np.ndarray):
+            array.fill(value)
+            return
+        if type(value) is int and -1 <= value <= 0 and array.dtype.kind == "i":
             pattern = b"\xff" if value else b"\0"  # as nearly always; to ask NumPy takes a microsecond
         else:
-            pattern = np.asarray(value, dtype).tobytes()
-        if length and pattern == pattern[:1] * len(pattern):  # 0 and -1: no kernel is needed
-            made.data.memset_async(pattern[0], made.nbytes)
-        elif length:
-            made.fill(value)
-        return made
+            pattern = np.asarray(value, array.dtype).tobytes()
+        if array.size and pattern == pattern[:1] * len(pattern):  # 0 and -1: no kernel is needed
+            array.data.memset_async(pattern[0], array.nbytes)
+        elif array.size:
+            array.fill(value)
 
     def moved(self, values: Any, copy: bool = False) -> Any:
         """Return an array on this GPU, which must be current; what is no number stays on the host."""
@@ -86,7 +90,8 @@ class GpuMemory(Memory):
     def left(self, enough: int | None = None) -> tuple[int, str]:
         """Bytes that the driver and CuPy's pool can still give.
 
-        Where the pool has ``enough`` the driver is not asked, which takes it a millisecond.
+        Where the pool has ``enough`` the driver is not asked, which takes it a millisecond. What is kept for later
+        arrays over several GPUs is free, too: it is given back unless there is ``enough`` without it.
         """
         where = f" on {detection.named(self.index)}"
         if detection.simulated():
@@ -94,10 +99,13 @@ class GpuMemory(Memory):
         cupy = detection.cupy()
         with cupy.cuda.Device(self.index):
             pool = cupy.get_default_memory_pool()
-            kept = int(pool.free_bytes())
-            if enough is not None and kept > enough:
-                return kept, where
-            free = cupy.cuda.runtime.memGetInfo()[0] + kept
+            pooled = int(pool.free_bytes())
+            if enough is not None and pooled > enough:
+                return pooled, where
+            free = cupy.cuda.runtime.memGetInfo()[0] + pooled
+            if kept.bytes_on(self.index) and (enough is None or free < enough):
+                kept.release()
+                free = cupy.cuda.runtime.memGetInfo()[0] + pooled
             limit = pool.get_limit()
             return int(min(free, limit - pool.used_bytes()) if limit else free), where
 
@@ -176,6 +184,7 @@ class _Current:
         traceback.clear_frames(error.__traceback__)  # whose variables hold memory of the GPU
         needed = int(getattr(error, "_size", 0))
         memory = self._memory
+        kept.release()
         if not detection.simulated():
             with detection.cupy().cuda.Device(memory.index):
                 detection.cupy().get_default_memory_pool().free_all_blocks()

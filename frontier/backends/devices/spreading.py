@@ -3,6 +3,7 @@
 Every array with one entry for each edge slot is one range of addresses on all GPUs (:mod:`frontier.memory.spread`). So
 kernels and arrays of CuPy are as on one GPU. Steps walk along the edges of a GPU's own vertices, which lie in its own
 memory; what is read of others' comes over the links between GPUs. Offsets and columns of vertices are whole on each.
+Of large fields of vertices each GPU has the elements of its own vertices.
 
 Where edges are to lie in the host's memory or on a disk, there is one array, too, of which each GPU reads the edges of
 its own vertices over its own link; or of each GPU's stretch some pieces are in its memory, the others in the host's.
@@ -36,17 +37,21 @@ if TYPE_CHECKING:
     from frontier.memory.gpu import GpuMemory
     from frontier.memory.placement import Placement
 
-__all__ = ["LEAST", "Spread", "seen", "share_of", "spread_graph", "starts_of"]
+__all__ = ["LEAST", "LEAST_FIELD", "Spread", "seen", "share_of", "spread_graph", "starts_of"]
 
 #: Edge slots from which on edges are spread; each GPU has a copy of a smaller graph.
 LEAST = 1 << 22
+
+#: Bytes from which on fields of vertices are spread; for smaller ones there is little to copy.
+LEAST_FIELD = 1 << 24
 
 #: What to advise if a GPU has no room for its part.
 HINT = (
     "with more GPUs each has fewer edges, Graph.to('cuda:0,1,2'); narrower dtypes would help (Graph.memory_estimate() "
     "tells what each GPU holds); edges may stay in the host's memory, Graph.to('cuda:0,1', edges='auto')"
 )
-
+#: The same for fields.
+FIELD_HINT = "use narrower dtypes; with more GPUs each has fewer vertices, Graph.to('cuda:0,1,2')"
 
 
 class Spread:
@@ -74,11 +79,12 @@ class Spread:
         """Which part of its edges a GPU has in its own memory."""
         return 1.0 if self.edges is None else float(getattr(self.edges, "share", 0))
 
-    def bytes_of(self, itemsize: int) -> dict[Memory, int]:
-        """Bytes that each GPU has of an array that is shared out as the slots are."""
+    def bytes_of(self, itemsize: int, bounds: NDArray[Any] | None = None) -> dict[Memory, int]:
+        """Bytes that each GPU has of an array that is shared out as the slots are, or at other bounds."""
         made = dict.fromkeys(self.memories, 0)
-        for memory, slots in zip(self.memories, np.diff(self.bounds).tolist(), strict=True):
-            made[memory] += slots * itemsize
+        lengths = np.diff(self.bounds if bounds is None else bounds).tolist()
+        for memory, length in zip(self.memories, lengths, strict=True):
+            made[memory] += length * itemsize
         return made
 
     def empty(self, dtype: Any, bounds: NDArray[Any] | None = None) -> Any:
@@ -91,6 +97,36 @@ class Spread:
         cuts = self.bounds if bounds is None else bounds
         with self.memories[0].using("edges of a graph"):
             return spread.empty(int(cuts[-1]), dtype, cuts.tolist(), [_index(memory) for memory in self.memories])
+
+    def takes(self, length: int, dtype: Any) -> bool:
+        """Whether fields of vertices of this dtype are shared out, too."""
+        if length * np.dtype(dtype).itemsize < LEAST_FIELD:
+            return False
+        edges = self.edges  # on a disk: then the host divides programs, and all GPUs get all fields
+        return edges is None or (edges.residence != "disk" and spread.possible(tuple(map(_index, self.memories))))
+
+    def vertices(self, values: Any, dtype: Any) -> Any:
+        """Return an array in which each GPU has the elements of its own vertices: of one value, or of given ones.
+
+        All GPUs have finished it.
+        """
+        what, cuts, itemsize = "a field of a problem", self.starts.tolist(), np.dtype(dtype).itemsize
+
+        def check() -> None:
+            for memory, size in self.bytes_of(itemsize, self.starts).items():
+                memory.check_room(size, what, FIELD_HINT)
+
+        with self.memories[0].using(what):
+            made = spread.empty(cuts[-1], dtype, cuts, [_index(memory) for memory in self.memories], True, check)
+        if np.ndim(values):
+            self._assign(made, values)
+            return made
+        for part, memory in enumerate(self.memories):
+            with memory.using(what):
+                memory.fill(self.here(made, part)[cuts[part] : cuts[part + 1]], values)
+        for memory in dict.fromkeys(self.memories):
+            memory.synchronize()
+        return made
 
     def full(self, values: Any, dtype: Any) -> Any:
         """Return an array of values in the memories of the GPUs: one for all slots, or one for each, in any memory."""

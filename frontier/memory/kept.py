@@ -1,0 +1,66 @@
+"""Blocks of memory of several GPUs that nobody uses any more, kept for the next array that is alike.
+
+To map memory takes about a millisecond, and every search makes its fields anew. What is kept counts as free: whoever
+finds too little memory calls :func:`release`.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["MOST", "bytes_on", "put", "release", "take"]
+
+#: Blocks that are kept at most.
+MOST = 8
+
+
+class Block(Protocol):
+    """What is kept.
+
+    Attributes
+    ----------
+    sizes : dict of int to int
+        Its bytes on each GPU.
+    most : dict of int to int
+        How many bytes may be kept there, of all blocks together.
+    """
+
+    sizes: dict[int, int]
+    most: dict[int, int]
+
+
+#: What they are, size, cuts and GPUs, and the blocks; the oldest first. Blocks come whenever garbage is collected, in
+#: any thread, also while one of the functions below runs. So these change the list by single operations only.
+_kept: list[tuple[object, Block]] = []
+
+
+def put(key: object, block: Block) -> None:
+    """Keep a block, if there is not too much already; the oldest ones go first."""
+    _kept.append((key, block))
+    while len(_kept) > MOST or any(bytes_on(index) > most for index, most in block.most.items()):
+        try:
+            _kept.pop(0)
+        except IndexError:  # another thread has released all
+            return
+
+
+def take(key: object) -> Block | None:
+    """Return a block of this kind, which is kept no longer; None if there is none. GPUs may still be using it."""
+    for each in reversed(list(_kept)):
+        if each[0] == key:
+            try:
+                _kept.remove(each)
+            except ValueError:  # another thread has it
+                continue
+            return each[1]
+    return None
+
+
+def bytes_on(index: int) -> int:
+    """Return how many bytes of a GPU are kept."""
+    return sum(block.sizes.get(index, 0) for _, block in list(_kept))
+
+
+def release() -> None:
+    """Give all of it back to the GPUs."""
+    _kept.clear()
