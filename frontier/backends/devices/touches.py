@@ -123,6 +123,10 @@ class Touches:
             tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in dealt),
             tuple(sorted(self._free.items())), tuple(self._claims.get(step) for step in self._combine),
         )  # fmt: skip
+        #: Vertex fields of which every GPU reads and writes the elements that it owns, and no others.
+        self.own_only = self._of_own(program, swaps)
+        #: Vertex fields that are exchanged.
+        self.swapped = frozenset().union(*swaps) & self._vertex
 
     def claim(self, step: Step) -> Claim | None:
         """What a step claims, of which GPUs tell each other bits."""
@@ -131,6 +135,23 @@ class Touches:
     def needed(self, step: Step) -> frozenset[str]:
         """The fields of which a step needs elements of others."""
         return frozenset(self._needed[step])
+
+    def _of_own(self, program: Step, swaps: list[set[str]]) -> frozenset[str]:
+        kept = set(self._vertex)
+        for step in walk(program):
+            own, claim = self._own(step), self._claims.get(step)
+            dropped = {name for name, _ in claim.alike} if claim else set()  # owners store these themselves
+            for fn, _ in step.functors():
+                made = effects(fn)
+                for uses in (made.reads, made.writes):
+                    kept -= {name for name, where in uses.items() if not where <= own} - dropped
+            if not step.divides:
+                kept -= {name for _, name in step.into_fields()}
+        for _ in swaps:  # a name may get its array by way of several others
+            for names in swaps:
+                if not names <= kept:
+                    kept -= names
+        return frozenset(kept)
 
     def _own(self, step: Step) -> set[str]:
         """The indices that are elements of the GPU which runs the step, whichever way it goes."""
