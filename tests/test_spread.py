@@ -120,8 +120,8 @@ class Cut:
     def __init__(self):
         self.graphs, self._of = {}, fused.replicas_of
 
-    def __call__(self, p, memories, share=False):
-        made = self._of(p, memories, share)
+    def __call__(self, p, memories, *touches):
+        made = self._of(p, memories, *touches)
         how = p.graph._topology.spread
         for replica in made:
             key = replica.rank, id(p.graph._topology)

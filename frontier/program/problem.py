@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.errors import FrontierError
+from frontier.memory import spread
 from frontier.memory.arrays import adopt, is_device, matching, to_host
 from frontier.program.frontiers import KINDS, Frontier
 from frontier.program.pairs import apart, pairs_of, side_by_side
@@ -242,17 +243,20 @@ class Problem:
         store["scalars"] = {}  # arrays of one element, so that compiled code has an address
         store["piles"] = {}
         store["workspace"] = {}  # what a backend keeps for this problem between calls
+        store["_spread"] = set()  # vertex fields of which each of several GPUs has a part
+        store["_fresh"] = set()  # those of them that have one value, which nobody has seen since they were made
         lengths = {"vertex": graph.num_vertices, "edge": graph.num_slots}
+        for name, made in fields.items():
+            if not isinstance(made, Field):
+                raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
+            if not _can_be_called(name):
+                raise FrontierError(f"a field cannot be called {name!r}")
+        _check_companions(fields)
+        store["_pairs"] = pairs_of(fields)
         self._check_room(fields, lengths)
         with graph.placement.memory.using("the fields of a problem"):
             for name, made in fields.items():
-                if not isinstance(made, Field):
-                    raise FrontierError(f"{name}: make fields with fr.vertex, fr.edge, fr.scalar, fr.array, fr.pile")
-                if not _can_be_called(name):
-                    raise FrontierError(f"a field cannot be called {name!r}")
                 self._make(name, made, lengths)
-            _check_companions(fields)
-            store["_pairs"] = pairs_of(fields)
             if store["_pairs"]:
                 self._lay_pairs()
 
@@ -278,12 +282,20 @@ class Problem:
             lengths = {"vertex": lengths["vertex"]}  # of edges, several memories have parts
         sizes = [
             made.dtype.itemsize * lengths[made.kind] * (made.width or 1)
-            for made in fields.values()
-            if isinstance(made, Field) and made.dtype is not None and made.kind in lengths
+            for name, made in fields.items()
+            if made.dtype is not None and made.kind in lengths and not self._is_spread(name, made)
         ]
         needed, memory = sum(sizes), self.graph.placement.memory
         if needed >= memory.small:
             memory.check_room(needed, f"the {len(sizes)} vertex and edge fields of a problem", "use narrower dtypes")
+
+    def _is_spread(self, name: str, made: Field) -> bool:
+        """Whether each of several GPUs has the elements of its own vertices, and not the first one the whole field."""
+        how, backend = self.graph._topology.spread, self.graph.placement.backend
+        if how is None or not backend.divides or made.kind != "vertex" or made.width:
+            return False
+        in_a_word = any(pair.word and name in pair[:2] for pair in self._pairs)
+        return bool(how.takes(self.graph.num_vertices, made.dtype)) and not in_a_word
 
     def _add(self, fields: dict[str, Field]) -> None:
         """Add hidden fields of a program; what backends keep for the problem is discarded."""
@@ -329,6 +341,9 @@ class Problem:
                 _fits(made.init, made.dtype, name, lengths["edge"], "edges")
             self.arrays[name] = self.graph._topology.spread.full(made.init, made.dtype)
             return
+        if self._is_spread(name, made):
+            self._make_spread(name, made, lengths["vertex"])
+            return
         beside = made.with_ is not None or name in (each.with_ for each in self.fields.values())
         if made.plain and made.kind == "vertex" and self._shown is not None and not beside:
             self.arrays[name] = self._shown.begun(self.graph, name, made)
@@ -361,6 +376,19 @@ class Problem:
         self.arrays[name] = array = flat.reshape(length, made.width)
         array[...] = matching(made.init, array)
 
+    def _make_spread(self, name: str, made: Field, length: int) -> None:
+        """A field of vertices of which each of several GPUs has those that it owns."""
+        assert made.dtype is not None
+        if not made.plain:
+            _fits(made.init, made.dtype, name, length)
+        given = made.init if is_device(made.init) or not np.ndim(made.init) else np.array(made.init, made.dtype)
+        if np.ndim(given) == 0:
+            given = _plain(given)
+            if isinstance(given, int | float | np.generic):
+                self._fresh.add(name)
+        self.arrays[name] = self.graph._topology.spread.vertices(given, made.dtype)
+        self._spread.add(name)
+
     def _edges_of(self, divided: Any, name: str, made: Field) -> NDArray[Any]:
         """A field of edges of a graph in parts: as long as all edge slots, but only a rank's own are there."""
         if not made.plain and len(np.shape(made.init)) and not hasattr(made.init, "gather"):
@@ -376,11 +404,14 @@ class Problem:
         piles: dict[str, Frontier]
         workspace: dict[Any, Any]
         _pairs: tuple[Pair, ...]
+        _spread: set[str]
+        _fresh: set[str]
         _shown: Any
 
     def __getattr__(self, name: str) -> Any:
         store = self.__dict__
         if name in store.get("arrays", ()):
+            store["_fresh"].discard(name)
             shown = store["_shown"]
             return store["arrays"][name] if shown is None else shown.of(self, name)
         if name in store.get("scalars", ()):
@@ -426,6 +457,8 @@ class Problem:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
+        # Copies of arrays lie on one GPU.
+        self.__dict__["_spread"] = {name for name in self._spread if spread.is_spread(self.arrays[name])}
         self._lay_pairs()  # copies of arrays lie apart
 
     def __dir__(self) -> list[str]:

@@ -19,7 +19,7 @@ from frontier.backends.devices.part import Part
 from frontier.backends.devices.replicas import replicas_of
 from frontier.backends.devices.touches import OneKernelError, touches_of
 from frontier.backends.interrupts import deferred
-from frontier.errors import DeviceLostError, FrontierError
+from frontier.errors import DeviceLostError, FrontierError, NotConvergedError
 from frontier.memory import detection
 from frontier.program.frontiers import Frontier
 
@@ -53,7 +53,7 @@ class FusedExecution:
             raise OneKernelError("no vertices, or GPUs that do not reach each other's memory")
         touches = touches_of(step, p, schedule)
         self._step, self._p, self._given, self._touches = step, p, f, touches
-        self._replicas = replicas_of(p, memories, share=True)
+        self._replicas = replicas_of(p, memories, touches)
         self.parts = [Part(step, replica, f, schedule, touches, memories) for replica in self._replicas]
         if any(part.complete for part in self.parts):  # all must leave their kernels at the same places
             for part in self.parts:
@@ -118,7 +118,9 @@ class FusedExecution:
     def _load(self) -> Any:
         """Begin to let all GPUs have fields and scalars as they are now; what to keep while they have not finished."""
         self._replicas[0].memory.synchronize()  # whoever has written them
-        kept = loading.load(self._p, self._replicas, self._touches.apart)
+        fresh = self._p._fresh & self._replicas[0].private
+        kept = loading.load(self._p, self._replicas, self._touches.apart, fresh)
+        self._p._fresh.difference_update(self._touches.changed)
         for replica, part in zip(self._replicas, self.parts, strict=True):
             replica.prepare(self._p)
             part.load(self._p)
@@ -162,6 +164,9 @@ class FusedExecution:
         try:
             for part in self.parts:
                 boundary = part.handle()
+        except NotConvergedError as error:
+            error.result = self._p  # and not that of one GPU
+            raise
         finally:
             self.done = self.parts[0].done
         return boundary
@@ -171,12 +176,15 @@ class FusedExecution:
         for part in self.parts:
             part.done = self.done
             part.give()
+        first = self._replicas[0]
+        for name in self._touches.swapped - first.private:
+            self._p.arrays[name] = first.whole.arrays[name]
         if any(part.lost for part in self.parts):
             return
         for name in self.parts[0].piles:
             self._p.piles[name] = self._union([part.pile(name) for part in self.parts])
         touches = self._touches
-        loading.bring_back(self._p, self._replicas, touches.changed - (touches.mirrored - touches.claimed))
+        loading.bring_back(self._p, self._replicas, touches.changed, touches.mirrored - touches.claimed)
 
 
 @cache

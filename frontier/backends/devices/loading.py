@@ -1,9 +1,13 @@
-"""What the other GPUs get of a problem's fields when a run begins, and what they give back when it pauses or ends.
+"""What GPUs get of a problem's fields when a run begins, and what they give back when it pauses or ends.
 
 Fields may have been changed since the last run, by anybody. But most elements of most fields still have the value with
 which the field was declared. So the first GPU looks for those that differ; the others fill their arrays and take over
 these only. Where many differ, they copy the field. Of a field that nobody needs at elements of others, a GPU gets those
 that it owns.
+
+Of a field that is spread every GPU looks for those among its own elements, and at the end gives these back, in its own
+memory. Where nobody has seen such a field since it was declared, there is nothing to look for. A field of which there
+is one array for all GPUs needs nothing of this.
 """
 
 from __future__ import annotations
@@ -13,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.devices import compaction
+from frontier.memory import spread
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -27,14 +32,14 @@ __all__ = ["bring_back", "load", "wait"]
 FEW, SHORT = 16, 1 << 16
 
 
-def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> Any:
+def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], fresh: Collection[str] = ()) -> Any:
     """Let all GPUs have the fields as they are now; of those ``apart``, what they own.
 
     What the first GPU does with the fields must be finished. Before it changes them, all GPUs must be waited for; until
-    then what is returned must be kept.
+    then what is returned must be kept. Those that are ``fresh`` have the value with which they were declared.
     """
     first, others = replicas[0], replicas[1:]
-    arrays = {name: array for name, array in p.arrays.items() if name not in first.shared}
+    arrays = {name: array for name, array in p.arrays.items() if name not in first.shared | first.private}
     found = {}
     with first.memory.using("the fields of a problem"):
         for name, array in arrays.items():
@@ -42,12 +47,15 @@ def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> Any
             if usual is not None and len(array) >= SHORT:
                 found[name] = compaction.differing(first.memory, array, usual, len(array) // FEW)
     known = {name: each for name, each in found.items() if each is not None}
+    looked = _look(p, replicas, apart, fresh)
     for replica in others:
         with replica.memory.using("the fields of a problem"):
             for name, each in known.items():
                 start, end = _span(p, replica, name, apart)
                 compaction.fill(replica.memory, replica.whole.arrays[name][start:end], each)
-    if known:
+    if looked:
+        wait(replicas)
+    elif known:
         first.memory.synchronize()
     for replica in others:
         with replica.memory.using("the fields of a problem"):
@@ -57,19 +65,79 @@ def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> Any
                     compaction.adopt(replica.memory, mine, array, (start, end), known[name])
                 else:
                     _copy(replica.memory, mine[start:end], array[start:end])
-    return known
+    for replica in replicas:
+        with replica.memory.using("the fields of a problem"):
+            for name in first.private - set(fresh):
+                _take_parts(p, replica, replicas if name not in apart else [replica], name, looked)
+    return known, looked
 
 
-def bring_back(p: Problem, replicas: Sequence[Replica], names: Collection[str]) -> None:
-    """Bring to the problem what owners have of some fields of vertices."""
-    if not names:
+def _look(
+    p: Problem, replicas: Sequence[Replica], apart: Collection[str], fresh: Collection[str]
+) -> dict[tuple[str, int], compaction.Differing]:
+    """Fill private copies of fields that most elements have one value of; each GPU looks at its own elements.
+
+    What it has found, by field and GPU. Where too many differ, there is nothing.
+    """
+    looked = {}
+    for replica in replicas:
+        memory, (start, end) = replica.memory, replica.own["vertex"]
+        with memory.using("the fields of a problem"):
+            for name in replica.private:
+                usual, mine = _usual(p.fields.get(name)), replica.whole.arrays[name]
+                if name in fresh:
+                    begin, last = _span(p, replica, name, apart)
+                    memory.fill(mine[begin:last], usual)
+                elif usual is not None and name not in apart and len(mine) >= SHORT:
+                    memory.fill(mine, usual)
+                    part = _seen(p, replica, name)[start:end]
+                    found = compaction.differing(memory, part, usual, len(part) // FEW)
+                    if found is not None:
+                        looked[name, replica.rank] = found
+    return looked
+
+
+def _take_parts(
+    p: Problem,
+    replica: Replica,
+    owners: Sequence[Replica],
+    name: str,
+    looked: dict[tuple[str, int], compaction.Differing],
+) -> None:
+    """Let a GPU's private copy of a field have what some GPUs own; the current GPU is the one."""
+    mine, values = replica.whole.arrays[name], _seen(p, replica, name)
+    for owner in owners:
+        start, end = owner.own["vertex"]
+        found = looked.get((name, owner.rank))
+        if found is not None:
+            compaction.adopt(replica.memory, mine[start:end], values[start:end], (0, end - start), found)
+        elif end > start:
+            _copy(replica.memory, mine[start:end], values[start:end])
+
+
+def bring_back(p: Problem, replicas: Sequence[Replica], changed: Collection[str], mirrored: Collection[str]) -> None:
+    """Bring to the problem what owners have of the fields of vertices that have changed.
+
+    The first GPU has all elements of those that are ``mirrored``, unless its copy is private.
+    """
+    first = replicas[0]
+    private = first.private.intersection(changed)
+    others = set(changed) - set(mirrored) - first.private - first.shared
+    if not (private or others):
         return
-    for replica in replicas[1:]:
+    for replica in replicas:
         own = slice(*replica.own["vertex"])
         with replica.memory.using("the fields of a problem"):
-            for name in names:
+            for name in private:
+                _copy(replica.memory, _seen(p, replica, name)[own], replica.whole.arrays[name][own])
+            for name in others if replica.rank else ():
                 _copy(replica.memory, p.arrays[name][own], replica.whole.arrays[name][own])
     wait(replicas)
+
+
+def _seen(p: Problem, replica: Replica, name: str) -> Any:
+    """A field that is spread as one of a GPU."""
+    return spread.seen_by(p.arrays[name], int(getattr(replica.memory, "index", 0)))
 
 
 def wait(replicas: Sequence[Replica]) -> None:

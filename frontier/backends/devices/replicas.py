@@ -1,4 +1,8 @@
-"""What each GPU has of a run: the graph, copies of all fields of vertices, and the range of vertices that it owns.
+"""What each GPU has of a run: the graph, fields of vertices, and the range of vertices that it owns.
+
+Each has a copy of all fields; the first one has the problem's own arrays. Of a field that is spread, and of which every
+GPU touches its own elements only, there is one array for all. Of other fields that are spread the first one has a copy
+of its own, too.
 
 A GPU sees the graph twice, with the same arrays but for the offsets: whole, and with the edges of its own vertices
 only, out-edges and in-edges. Edges that are spread lie in the memories of their owners; of others each GPU has a copy.
@@ -9,7 +13,7 @@ GPU only, in a push and in a pull.
 from __future__ import annotations
 
 import weakref
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -26,11 +30,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from frontier.backends.devices.touches import Touches
     from frontier.graph.graph import Graph
     from frontier.memory.base import Memory
     from frontier.program.problem import Problem
 
-__all__ = ["Replica", "on_one", "replicas_of"]
+__all__ = ["Replica", "Sorts", "on_one", "replicas_of"]
+
+
+class Sorts(NamedTuple):
+    """Names of fields that are ``shared`` and ``private``, see :class:`Replica`."""
+
+    shared: frozenset[str] = frozenset()
+    private: frozenset[str] = frozenset()
 
 
 class Replica:
@@ -46,16 +58,19 @@ class Replica:
         The ranges of vertices and of edge slots that this GPU owns, by kind.
     shared : frozenset of str
         Fields of which there is one array for all GPUs.
+    private : frozenset of str
+        Fields that are spread, and of which each GPU, the first one too, has a whole copy while the program runs.
     """
 
     def __init__(
-        self, rank: int, p: Problem, memory: Memory, graphs: tuple[Graph, Graph], own: Any, shared: frozenset[str]
+        self, rank: int, p: Problem, memory: Memory, graphs: tuple[Graph, Graph], own: Any, sorts: Sorts
     ) -> None:
-        self.rank, self.memory, self.own, self.shared = rank, memory, own, shared
+        self.rank, self.memory, self.own = rank, memory, own
+        self.shared, self.private = sorts
         self._ids: dict[str, Any] = {}
         self._stamps: dict[str, Any] = {}
         self._epoch = 0
-        self.whole = _problem(p, graphs[0], rank == 0, shared)
+        self.whole = _problem(p, graphs[0], rank == 0, sorts)
         self.rows = same(self.whole, graph=graphs[1], workspace={})
 
     def load(self, p: Problem) -> None:
@@ -92,34 +107,47 @@ class Replica:
         return Frontier._of(f.graph, f.kind, ids=ids[(ids >= first) & (ids < end)])
 
 
-def replicas_of(p: Problem, memories: Sequence[Memory], share: bool = False) -> list[Replica]:
-    """The copies on all GPUs; the first one has the arrays of the problem itself.
+def replicas_of(p: Problem, memories: Sequence[Memory], touches: Touches | None = None) -> list[Replica]:
+    """What all GPUs have of a problem.
 
-    They ``share`` fields of edges that are spread over the GPUs, if no step changes them.
+    Without ``touches``, which say what a program does inside one kernel on each, the first has the arrays of the
+    problem itself, and the others have copies.
     """
     g = p.graph
-    shared = frozenset(name for name, array in p.arrays.items() if share and spread.is_spread(array))
+    sorts = Sorts() if touches is None else _sorts(p, touches)
     where = ",".join(str(getattr(memory, "index", 0)) for memory in memories)
     kept = g.cached(f"graphs on the GPUs {where}", lambda: _graphs(g, memories))
     made = []
     for rank, (memory, (graphs, own)) in enumerate(zip(memories, kept, strict=True)):
         with memory.using("the fields of a problem"):
-            made.append(Replica(rank, p, memory, graphs, own, shared))
+            made.append(Replica(rank, p, memory, graphs, own, sorts))
     return made
 
 
-def _problem(p: Problem, g: Graph, first: bool, shared: frozenset[str]) -> Problem:
+def _sorts(p: Problem, touches: Touches) -> Sorts:
+    """Share fields of edges that are spread, for no step changes them, and fields of which all touch their own part."""
+    edges = {name for name, field in p.fields.items() if field.kind == "edge" and spread.is_spread(p.arrays[name])}
+    return Sorts(frozenset(edges | (p._spread & touches.own_only)), frozenset(p._spread - touches.own_only))
+
+
+def _problem(p: Problem, g: Graph, first: bool, sorts: Sorts) -> Problem:
     piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
     made = same(p, graph=g, piles=piles, workspace={})
+    if first and not p._spread & (sorts.shared | sorts.private):
+        return made
+    # Values come when the run goes on.
+    memory = g.placement.memory
+    index, xp, arrays = int(getattr(memory, "index", 0)), memory.xp, {}
+    for name, array in p.arrays.items():
+        if name in sorts.shared:
+            arrays[name] = spread.seen_by(array, index)
+        elif first and name not in sorts.private:
+            arrays[name] = array
+        else:
+            arrays[name] = xp.empty(array.shape, array.dtype)
+    vars(made).update(arrays=arrays)
     if not first:
-        # Values come when the run goes on.
-        memory = g.placement.memory
-        index, xp = int(getattr(memory, "index", 0)), memory.xp
-        arrays = {
-            name: spread.seen_by(array, index) if name in shared else xp.empty(array.shape, array.dtype)
-            for name, array in p.arrays.items()
-        }
-        vars(made).update(arrays=arrays, scalars={name: value.copy() for name, value in p.scalars.items()})
+        vars(made).update(scalars={name: value.copy() for name, value in p.scalars.items()})
         made._lay_pairs()
     return made
 

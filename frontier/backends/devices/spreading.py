@@ -42,8 +42,8 @@ __all__ = ["LEAST", "LEAST_FIELD", "Spread", "seen", "share_of", "spread_graph",
 #: Edge slots from which on edges are spread; each GPU has a copy of a smaller graph.
 LEAST = 1 << 22
 
-#: Bytes from which on fields of vertices are spread; for smaller ones there is little to copy.
-LEAST_FIELD = 1 << 24
+#: Bytes from which on fields of vertices are spread: of smaller ones little is copied, and all GPUs are waited for.
+LEAST_FIELD = 1 << 26
 
 #: What to advise if a GPU has no room for its part.
 HINT = (
