@@ -8,7 +8,6 @@ host.
 from __future__ import annotations
 
 import keyword
-import math
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -17,9 +16,10 @@ import numpy as np
 
 from frontier.errors import FrontierError
 from frontier.memory import spread
-from frontier.memory.arrays import adopt, is_device, matching, to_host
+from frontier.memory.arrays import is_device, matching
 from frontier.program.frontiers import KINDS, Frontier
 from frontier.program.pairs import apart, pairs_of, side_by_side
+from frontier.program.values import fits, holds, plain, read
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, DTypeLike, NDArray
@@ -68,7 +68,7 @@ def _each(
     width = 0 if shape is None else _width(shape)
     if width and (combine is not None or with_ is not None):
         raise FrontierError(f"shape={shape!r}: fields of several values take no combine= and no with_=")
-    return Field(kind, made, init, combine, with_, _holds(init, made), width)
+    return Field(kind, made, init, combine, with_, holds(init, made), width)
 
 
 def _width(shape: Any) -> int:
@@ -114,12 +114,12 @@ def edge(
 def scalar(dtype: DTypeLike, init: Any = 0) -> Field:
     """Declare a single value that functors read. It is written by Set, Reduce, ``count=``, or the host between runs."""
     made = _dtype(dtype)
-    return Field("scalar", made, init, plain=_holds(init, made))
+    return Field("scalar", made, init, plain=holds(init, made))
 
 
 def array(values: ArrayLike) -> Field:
     """Declare a one-dimensional array of any length."""
-    made = _read(values, "fr.array")
+    made = read(values, "fr.array")
     if not is_device(made):
         made = np.ascontiguousarray(made)
     if made.ndim != 1:
@@ -133,70 +133,6 @@ def pile(kind: str = "vertex") -> Field:
     if kind not in KINDS:
         raise FrontierError(f"a pile holds 'vertex' or 'edge', not {kind!r}")
     return Field("pile", None, kind)
-
-
-def _read(value: Any, what: str) -> NDArray[Any]:
-    try:
-        return adopt(value, what) if is_device(value) else np.asarray(value)
-    except (ValueError, TypeError):
-        raise FrontierError(f"{what}: {value!r} is neither a number nor an array of numbers") from None
-
-
-@lru_cache(maxsize=64)
-def _limits(dtype: np.dtype[Any]) -> tuple[int, int]:
-    """Return the range of integers that a field can hold; for floats and bools, that of int64."""
-    info = np.iinfo(dtype if dtype.kind in "iu" else np.int64)
-    return int(info.min), int(info.max)
-
-
-def _holds(value: Any, dtype: np.dtype[Any]) -> bool:
-    """Whether a value is one of Python's numbers, and a field of the dtype can hold it."""
-    if type(value) is int:
-        low, high = _limits(dtype)
-        return low <= value <= high
-    if type(value) is float:
-        return dtype.kind == "b" or (dtype.kind == "f" and (dtype.itemsize == 8 or not _overflows(value, dtype)))
-    return type(value) is bool
-
-
-def _overflows(value: float, dtype: np.dtype[Any]) -> bool:
-    """Whether a finite number is infinite in a dtype of floats."""
-    return math.isfinite(value) and abs(value) > float(np.finfo(dtype).max)
-
-
-def _fits(
-    value: Any, dtype: np.dtype[Any], name: str, many: int | None, noun: str = "entries", width: int = 0
-) -> None:
-    """Refuse what a field of ``many`` values (None: a scalar) cannot hold, or would silently change."""
-    if _holds(value, dtype):
-        return
-    low, high = _limits(dtype)
-    values = _read(value, f"field {name!r}")
-    shapes = [(), (many, width), (width,)] if width else [(), () if many is None else (many,)]
-    if values.shape not in shapes:
-        there = "it is a scalar" if many is None else f"there are {many} {noun}"
-        there += f" of {width} values each" if width else ""
-        raise FrontierError(f"field {name!r}: values of shape {values.shape}, but {there}")
-    if values.size == 0 or values.dtype.kind == "b":
-        return
-    if values.dtype.kind not in "iuf":
-        raise FrontierError(f"field {name!r} holds {dtype}, not {value!r}")
-    if dtype.kind == "f" and values.ndim == 0 and _overflows(float(values), dtype):
-        most = float(np.finfo(dtype).max)
-        raise FrontierError(f"field {name!r} of {dtype} holds numbers up to {most}: {value!r} does not fit")
-    # looking at values on a GPU means to wait for it
-    if dtype.kind not in "iu" or np.can_cast(values.dtype, dtype):
-        return
-    if values.dtype.kind == "f" and not (values == np.floor(values)).all():
-        wrong = to_host(values[values != np.floor(values)]).flat[0]
-        raise FrontierError(f"field {name!r} holds {dtype}: {wrong.item()!r} is not a whole number")
-    if values.min() < low or values.max() > high:
-        raise FrontierError(f"field {name!r} of {dtype} holds {low}..{high}: {value!r} does not fit")
-
-
-def _plain(value: Any) -> Any:
-    """A number that may lie on a GPU, on the host."""
-    return to_host(value) if is_device(value) else value
 
 
 def _check_companions(fields: dict[str, Field]) -> None:
@@ -325,9 +261,9 @@ class Problem:
         assert made.dtype is not None
         if made.kind == "scalar":
             if not made.plain:
-                _fits(made.init, made.dtype, name, None)
+                fits(made.init, made.dtype, name, None)
             self.scalars[name] = value = np.empty(1, made.dtype)
-            value[0] = _plain(made.init)
+            value[0] = plain(made.init)
             return
         memory, divided = self.graph.placement.memory, self.graph._topology.divided
         if made.width:
@@ -338,7 +274,7 @@ class Problem:
             return
         if made.kind == "edge" and self.graph._topology.spread is not None:
             if not made.plain:
-                _fits(made.init, made.dtype, name, lengths["edge"], "edges")
+                fits(made.init, made.dtype, name, lengths["edge"], "edges")
             self.arrays[name] = self.graph._topology.spread.full(made.init, made.dtype)
             return
         if self._is_spread(name, made):
@@ -355,9 +291,9 @@ class Problem:
             self.arrays[name] = memory.moved(made.init, copy=True)
             return
         length = lengths[made.kind]
-        _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
+        fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges")
         if np.ndim(made.init) == 0:
-            self.arrays[name] = memory.full(length, _plain(made.init), made.dtype)
+            self.arrays[name] = memory.full(length, plain(made.init), made.dtype)
         elif is_device(made.init):
             self.arrays[name] = memory.moved(made.init).astype(made.dtype, order="C")
         else:
@@ -367,7 +303,7 @@ class Problem:
         """A field of several values: a contiguous array of two dimensions."""
         assert made.dtype is not None
         if not made.plain:
-            _fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges", made.width)
+            fits(made.init, made.dtype, name, length, "vertices" if made.kind == "vertex" else "edges", made.width)
         divided = self.graph._topology.divided
         if divided is not None and made.kind == "edge":
             self.arrays[name] = divided.full(made.init, made.dtype, made.width)
@@ -380,10 +316,10 @@ class Problem:
         """A field of vertices of which each of several GPUs has those that it owns."""
         assert made.dtype is not None
         if not made.plain:
-            _fits(made.init, made.dtype, name, length)
+            fits(made.init, made.dtype, name, length, "vertices")
         given = made.init if is_device(made.init) or not np.ndim(made.init) else np.array(made.init, made.dtype)
         if np.ndim(given) == 0:
-            given = _plain(given)
+            given = plain(given)
             if isinstance(given, int | float | np.generic):
                 self._fresh.add(name)
         self.arrays[name] = self.graph._topology.spread.vertices(given, made.dtype)
@@ -392,7 +328,7 @@ class Problem:
     def _edges_of(self, divided: Any, name: str, made: Field) -> NDArray[Any]:
         """A field of edges of a graph in parts: as long as all edge slots, but only a rank's own are there."""
         if not made.plain and len(np.shape(made.init)) and not hasattr(made.init, "gather"):
-            _fits(made.init, made.dtype, name, self.graph.num_slots, "edges")  # type: ignore[arg-type]
+            fits(made.init, made.dtype, name, self.graph.num_slots, "edges")  # type: ignore[arg-type]
         own: NDArray[Any] = divided.full(made.init, made.dtype)
         return own
 
@@ -426,13 +362,13 @@ class Problem:
             if value is getattr(self, name):  # as after p.rank *= 2, which has changed it
                 return
             with self.graph.placement.memory.using(f"the field {name!r}"):
-                _fits(value, array.dtype, name, len(array), width=self.fields[name].width)
+                fits(value, array.dtype, name, len(array), width=self.fields[name].width)
                 array[...] = matching(value, array)
                 if self._shown is not None:
                     self._shown.known(array, written=True)
         elif name in self.scalars:
-            _fits(value, self.scalars[name].dtype, name, None)
-            self.scalars[name][0] = _plain(value)
+            fits(value, self.scalars[name].dtype, name, None)
+            self.scalars[name][0] = plain(value)
         elif name in self.piles:
             self._set_pile(name, value)
         else:
