@@ -337,6 +337,17 @@ def test_no_room(several, monkeypatch):
         fields(g)
 
 
+def test_estimates(several, monkeypatch):
+    """Each GPU has the part of the fields that it owns, and copies while a program runs."""
+    g = graphs()[0].to(several)
+    spread = g.memory_estimate("bfs")
+    monkeypatch.setattr(spreading, "LEAST_FIELD", 1 << 40)
+    whole = g.memory_estimate("bfs")
+    owned = np.diff(g._topology.spread.starts) * (4 + g.id_dtype.itemsize)
+    assert np.array_equal(np.array(spread.each) - np.array(whole.each), owned)
+    assert int(spread) == max(spread.each)
+
+
 @pytest.mark.skipif(SIMULATED, reason="the double of CuPy has no memory of several GPUs")
 def test_memory_is_used_again(several):
     g = graphs()[0].to(several)

@@ -85,6 +85,7 @@ def footprint(
         sum(length * made[role][0].itemsize for _, role, length in arrays) + _bytes(p),
         in_edges=bool(walking),
         edge_ids=any("in_edges" in program.inputs.values() for program in walking),
+        spread=_bytes_spread(p),
     )
     if g is own:
         return found
@@ -115,6 +116,12 @@ def _bytes(p: Outline) -> int:
     lengths |= {name: lengths[made.kind] * made.width for name, made in p.fields.items() if made.width}
     sizes = [(made.dtype, lengths.get(name, lengths.get(made.kind, 0))) for name, made in p.fields.items()]
     return sum(dtype.itemsize * length for dtype, length in sizes if isinstance(dtype, np.dtype))
+
+
+def _bytes_spread(p: Outline) -> int:
+    """Of the fields of vertices of which each of several GPUs has a part."""
+    each = [made.dtype for name, made in p.fields.items() if made.dtype is not None and p._is_spread(name, made)]
+    return p.graph.num_vertices * sum(dtype.itemsize for dtype in each)
 
 
 def _arrays(program: Program, g: Graph) -> Iterator[Array]:

@@ -75,11 +75,15 @@ class Needs:
         Bytes of its fields and frontiers.
     in_edges, edge_ids : bool
         Whether it walks in-edges, or may, and whether it needs the edge slot of each.
+    spread : int
+        Bytes of those fields of which each of several GPUs has the elements of its own vertices, besides what it has
+        while a program runs.
     """
 
     fields: int = 0
     in_edges: bool = False
     edge_ids: bool = False
+    spread: int = 0
 
 
 _primitives: dict[str, Callable[[Graph], Needs]] = {}
@@ -135,11 +139,14 @@ def estimate(graph: Graph, primitive: str | None, in_edges: bool, bytes_per_vert
     if how is None:
         return _of_share(graph, needs, in_edges, beside, 1.0)
     slots, resident = (how.bounds[1:] - how.bounds[:-1]).tolist(), how.resident
+    vertices = (how.starts[1:] - how.starts[:-1]).tolist()
 
-    def of(share: float) -> MemoryEstimate:
-        return _of_share(graph, needs, in_edges, beside, share)
+    def of(share: float, owned: int = 0) -> MemoryEstimate:
+        own = needs.spread * owned // max(graph.num_vertices, 1)
+        return _of_share(graph, needs, in_edges, beside + own, share)
 
-    found = [of(part / max(graph.num_slots, 1) * resident) for part in slots]
+    parts = zip(slots, vertices, strict=True)
+    found = [of(part / max(graph.num_slots, 1) * resident, owned) for part, owned in parts]
     making = {} if how.edges is None else {"making": 0}  # on the host
     rest = round((1 - resident) * (int(of(1.0)) - int(of(0.0))))
     return replace(max(found, key=int), each=tuple(map(int, found)), elsewhere=rest, **making)
