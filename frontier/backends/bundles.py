@@ -66,7 +66,7 @@ class Queue(NamedTuple):
 class Frontiers(NamedTuple):
     """Frontiers of several GPUs, to which each appends: which vertices each GPU owns, and where its arrays lie.
 
-    ``inbox``: the word of each one's box that counts what is appended.
+    ``inbox``: the word of each one's box that counts what is appended. ``received``: where bytes are counted for a trace.
     """
 
     starts: Any
@@ -75,6 +75,8 @@ class Frontiers(NamedTuple):
     inbox: Any
     queues: Any
     scans: Any
+    rank: Any
+    received: Any
 
 
 class Pile(NamedTuple):

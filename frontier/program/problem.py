@@ -22,6 +22,8 @@ from frontier.program.pairs import apart, pairs_of, side_by_side
 from frontier.program.values import fits, holds, plain, read
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from numpy.typing import ArrayLike, DTypeLike, NDArray
 
     from frontier.graph.graph import Graph
@@ -347,7 +349,8 @@ class Problem:
     def __getattr__(self, name: str) -> Any:
         store = self.__dict__
         if name in store.get("arrays", ()):
-            store["_fresh"].discard(name)
+            if name in store["_fresh"]:
+                self._look_at({name})
             shown = store["_shown"]
             return store["arrays"][name] if shown is None else shown.of(self, name)
         if name in store.get("scalars", ()):
@@ -373,6 +376,12 @@ class Problem:
             self._set_pile(name, value)
         else:
             raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self._seen())}")
+
+    def _look_at(self, names: Collection[str]) -> None:
+        """Somebody looks at fields that GPUs may still be filling, and may write to them."""
+        if not self._fresh.isdisjoint(names):
+            self.graph._topology.spread.wait()
+            self._fresh.difference_update(names)
 
     def _set_pile(self, name: str, value: Any) -> None:
         kind = self.fields[name].init

@@ -83,7 +83,7 @@ class DevicesBackend(Backend):
         try:
             return FusedExecution(step, p, f, schedule, self.memories)
         except OneKernelError:
-            p._fresh.clear()
+            p._look_at(p.arrays)
             return DevicesExecution(step, p, f, schedule, self.memories)
 
     def program(self, step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule) -> Program:

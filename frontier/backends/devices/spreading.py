@@ -108,7 +108,7 @@ class Spread:
     def vertices(self, values: Any, dtype: Any) -> Any:
         """Return an array in which each GPU has the elements of its own vertices: of one value, or of given ones.
 
-        All GPUs have finished it.
+        One value they may still be writing when it returns: see :meth:`wait`.
         """
         what, cuts, itemsize = "a field of a problem", self.starts.tolist(), np.dtype(dtype).itemsize
 
@@ -124,9 +124,12 @@ class Spread:
         for part, memory in enumerate(self.memories):
             with memory.using(what):
                 memory.fill(self.here(made, part)[cuts[part] : cuts[part + 1]], values)
+        return made
+
+    def wait(self) -> None:
+        """Wait for all GPUs."""
         for memory in dict.fromkeys(self.memories):
             memory.synchronize()
-        return made
 
     def full(self, values: Any, dtype: Any) -> Any:
         """Return an array of values in the memories of the GPUs: one for all slots, or one for each, in any memory."""

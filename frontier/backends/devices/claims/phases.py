@@ -155,10 +155,11 @@ def claiming(copy: Callee, size: int, big: bool) -> Callable[..., Any]:
     return phase
 
 
-def delivering(at: Callee, offsets_at: Callee, big: bool) -> Callable[..., Any]:
+def delivering(at: Callee, offsets_at: Callee, size: int, big: bool) -> Callable[..., Any]:
     """Return a function by which the lanes of a warp append vertices to the frontiers of the GPUs that own them.
 
-    Beside a vertex they write the sum of the degrees of those before it. All lanes call it.
+    Beside a vertex they write the sum of the degrees of those before it. All lanes call it. ``size``: bytes that are
+    written for a vertex.
     """
 
     def deliver(C, slot, out, ok, item):
@@ -186,6 +187,8 @@ def delivering(at: Callee, offsets_at: Callee, big: bool) -> Callable[..., Any]:
             if lane == leader:
                 place = fetch_add_system(int64_at(there.boxes[r]), there.inbox, (edges << COUNT_BITS) + many)
                 counted(C, slot, big, many, edges)
+                if tracing and r != there.rank:
+                    fetch_add(there.received, 0, np.int64(many * size))
             place = shuffle(place, leader)
             if mine:
                 i = (place & ((1 << COUNT_BITS) - 1)) + before

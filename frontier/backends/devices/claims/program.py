@@ -126,7 +126,6 @@ class Claims(Peers):
         assert isinstance(phase, Phase)
         following = Choice(turn < INBOXES - 1, turn + 1, 0)
         phase.more = (*phase.more, Call("clear_inbox", WORKER, self.box, inbox_at(self.parts) + following))
-        self._exchanges.append(phase)
         self._meet(self._delivered(target))
         self.set(behind, 1)
 
@@ -144,8 +143,11 @@ class Claims(Peers):
 
     def deliver(self) -> Made:
         """What appends accepted vertices to their owners' frontiers."""
+        assert self._directly is not None
         at, offsets_at = (FunctorName(f"{dtype}_at") for dtype in (self.layout.ids, self.layout.offsets))
-        return Made(delivering, {"at": at, "offsets_at": offsets_at, "big": self.big})
+        size = sum(map(self._size, (self._directly.field, *self._directly.along)))
+        size += np.dtype(self.layout.ids).itemsize + np.dtype(self.layout.offsets).itemsize
+        return Made(delivering, {"at": at, "offsets_at": offsets_at, "size": size, "big": self.big})
 
     def frontiers_of_owners(self, target: FrontierState) -> Call:
         """Where that is."""
@@ -154,7 +156,7 @@ class Claims(Peers):
             for name, role in (("ids", "vertex_queue"), ("scan", "scan"))
         )
         inbox = inbox_at(self.parts) + self.keep("inbox")
-        return Call("Frontiers", self.starts, self.parts, self.boxes, inbox, queues, scans)
+        return Call("Frontiers", self.starts, self.parts, self.boxes, inbox, queues, scans, self.rank, self._received)
 
     def _table_of(self, key: str, role: str) -> Expr:
         """Addresses of an array of a frontier on all GPUs."""
