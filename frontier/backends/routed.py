@@ -24,7 +24,7 @@ __all__ = ["register"]
 _TABLE = types.CPointer(types.int64)
 _BYTES = Narrow(types.uint8)
 _PARTS = [("fields", _TABLE), ("starts", _TABLE), ("parts", types.int64), ("first", types.int64), ("end", types.int64)]
-_MARKS = [("marks", _TABLE), ("blocks", types.int64)]
+_MARKS = [("marks", _TABLE), ("blocks", types.int64), ("bytes", _BYTES)]
 
 
 def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, jit: Any, system: Any) -> tuple[Any, Any]:
@@ -42,7 +42,7 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
     register_model(Routed)(_model(models, _PARTS))
     register_model(Claimable)(_model(models, [*_PARTS, *_MARKS]))
     read = _readers(intrinsic)
-    inner, fields, starts, parts, first, end, marks, blocks = (getattr(read, name) for name in vars(read))
+    inner, fields, starts, parts, first, end, marks, blocks, marks_here = (getattr(read, name) for name in vars(read))
     at, bytes_at = _pointers(intrinsic)
 
     @jit
@@ -55,6 +55,11 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
     @jit
     def own(field, index):
         return first(field) <= index < end(field)
+
+    @jit
+    def mark(field, there, index):
+        there[index] = np.uint8(1)
+        there[BLOCK * blocks(field) + (index >> BLOCK_BITS)] = np.uint8(1)
 
     def getitem(field, index):
         if isinstance(field, (Routed, Claimable)) and isinstance(index, types.Integer):
@@ -80,19 +85,21 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
 
         def claim(field, index, expected, value):
             mine = inner(field)
-            if own(field, index):
+            if own(field, index):  # without looking up where it is
                 old = system(mine, index, number(expected), number(value))
+                if old == number(expected):
+                    mark(field, marks_here(field), index)
             else:
                 seen = mine[index]
                 if number(seen) != number(expected):
                     return np.int64(seen)
-                there = at(field, fields(field)[owner(field, index)])
-                old = system(there, index, number(expected), number(value))
-                mine[index] = number(value) if old == number(expected) else old
-            if old == number(expected):
-                bytes_ = bytes_at(marks(field)[owner(field, index)])
-                bytes_[index] = np.uint8(1)
-                bytes_[BLOCK * blocks(field) + (index >> BLOCK_BITS)] = np.uint8(1)
+                r = owner(field, index)
+                old = system(at(field, fields(field)[r]), index, number(expected), number(value))
+                if old == number(expected):
+                    mine[index] = number(value)
+                    mark(field, bytes_at(marks(field)[r]), index)
+                else:
+                    mine[index] = old
             return np.int64(old)
 
         return claim
@@ -163,7 +170,7 @@ def _maker(intrinsic: Any, kind: Any, more: Any) -> Any:
     if more:
 
         @intrinsic
-        def claimable(typingctx, pointer, fields, starts, number, first, end, marks, blocks):
+        def claimable(typingctx, pointer, fields, starts, number, first, end, marks, blocks, here):
             typed = kind(pointer)
             return typed(pointer, *parts), generating(typed)
 

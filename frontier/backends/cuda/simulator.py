@@ -275,7 +275,7 @@ class Claimable(Routed):
     __slots__ = ("blocks", "marks")
 
     def __init__(self, *given: Any) -> None:
-        *plain, self.marks, self.blocks = given
+        *plain, self.marks, self.blocks, _ = given
         super().__init__(*plain)
 
     def exchanged(self, index: Any, expected: Any, value: Any) -> Any:

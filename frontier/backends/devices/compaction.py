@@ -17,7 +17,7 @@ from frontier.memory import detection
 if TYPE_CHECKING:
     from frontier.memory.base import Memory
 
-__all__ = ["Differing", "adopt", "changed", "differing", "fill", "joined", "marked"]
+__all__ = ["Differing", "adopt", "changed", "copy", "differing", "fill", "joined", "marked"]
 
 #: ``T`` holds an element's bits, ``ID`` an element's number.
 _SOURCE = r"""
@@ -69,6 +69,10 @@ extern "C" __global__ void differing(const Bits *array, long long stride, long l
 extern "C" __global__ void fill(Bits *array, long long stride, long long n, Bits usual) {
     for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += gridDim.x * (long long)blockDim.x)
         array[i * stride] = usual;
+}
+extern "C" __global__ void copy(Bits *array, long long stride, const Bits *other, long long its_stride, long long n) {
+    for (long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x; i < n; i += gridDim.x * (long long)blockDim.x)
+        array[i * stride] = other[i * its_stride];
 }
 extern "C" __global__ void adopt(Bits *array, long long stride, const Bits *other, long long its_stride,
                                  long long first, long long end, const Number *ids, const Bits *values,
@@ -207,6 +211,18 @@ def fill(memory: Memory, array: Any, found: Differing) -> None:
         _launch("fill", memory, array.dtype, found.ids.dtype, len(array), given)
     else:
         array.view(found.usual.dtype)[:] = found.usual
+
+
+def copy(memory: Memory, array: Any, other: Any) -> None:
+    """Copy an array to another on the same GPU.
+
+    The driver copies to memory of several GPUs at 85 GB/s, as CuPy does by it; a kernel does at the GPU's own speed.
+    """
+    if _on_gpu(memory):
+        given = (array, _stride(array), other, _stride(other), np.int64(len(array)))
+        _launch("copy", memory, array.dtype, np.dtype(np.int32), len(array), given)
+    else:
+        array[...] = other
 
 
 def adopt(memory: Memory, array: Any, other: Any, span: tuple[int, int], found: Differing) -> None:

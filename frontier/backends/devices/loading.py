@@ -129,8 +129,7 @@ def bring_back(p: Problem, replicas: Sequence[Replica], changed: Collection[str]
         own = slice(*replica.own["vertex"])
         with replica.memory.using("the fields of a problem"):
             for name in private:
-                # Within a GPU by a kernel: the driver copies to memory of several GPUs at 90 GB/s.
-                _seen(p, replica, name)[own] = replica.whole.arrays[name][own]
+                compaction.copy(replica.memory, _seen(p, replica, name)[own], replica.whole.arrays[name][own])
             for name in others if replica.rank else ():
                 _copy(replica.memory, p.arrays[name][own], replica.whole.arrays[name][own])
     wait(replicas)

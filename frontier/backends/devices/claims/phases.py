@@ -167,9 +167,11 @@ def delivering(at: Callee, offsets_at: Callee, size: int, big: bool) -> Callable
         owner = np.int64(-1)
         degree = np.int64(0)
         if ok:
-            owner = np.int64(0)
-            while owner + 1 < there.parts and item >= there.starts[owner + 1]:
-                owner += 1
+            owner = np.int64(there.rank)
+            if item < there.first or item >= there.end:  # else nothing is looked up
+                owner = np.int64(0)
+                while owner + 1 < there.parts and item >= there.starts[owner + 1]:
+                    owner += 1
             degree = np.int64(out.degrees[item + 1]) - np.int64(out.degrees[item])
         lane = np.int32(thread_index() & np.int32(31))
         pending = ballot(ok)
@@ -180,20 +182,26 @@ def delivering(at: Callee, offsets_at: Callee, size: int, big: bool) -> Callable
             lanes = ballot(mine)
             pending = np.uint32(pending & np.uint32(~lanes))
             upto = inclusive_scan64(degree if mine else np.int64(0), lane)
-            before = popcount(np.uint32(lanes & np.uint32(np.uint32(np.uint32(1) << np.uint32(lane)) - np.uint32(1))))
+            earlier = popcount(np.uint32(lanes & np.uint32(np.uint32(np.uint32(1) << np.uint32(lane)) - np.uint32(1))))
             many = popcount(lanes)
             edges = shuffle(upto, 31)
             place = np.int64(0)
             if lane == leader:
-                place = fetch_add_system(int64_at(there.boxes[r]), there.inbox, (edges << COUNT_BITS) + many)
+                box = there.box if r == there.rank else int64_at(there.boxes[r])
+                place = fetch_add_system(box, there.inbox, (edges << COUNT_BITS) + many)
                 counted(C, slot, big, many, edges)
                 if tracing and r != there.rank:
                     fetch_add(there.received, 0, np.int64(many * size))
             place = shuffle(place, leader)
             if mine:
-                i = (place & ((1 << COUNT_BITS) - 1)) + before
-                at(there.queues[r])[i] = item
-                offsets_at(there.scans[r])[i] = (place >> COUNT_BITS) + upto - degree
+                i = (place & ((1 << COUNT_BITS) - 1)) + earlier
+                before = (place >> COUNT_BITS) + upto - degree
+                if r == there.rank:
+                    out.queue[i] = item
+                    out.scan[i] = before
+                else:
+                    at(there.queues[r])[i] = item
+                    offsets_at(there.scans[r])[i] = before
 
     return deliver
 

@@ -155,8 +155,8 @@ class Claims(Peers):
             Choice(target.side, *(self._table_of(target.buffer(name, side), role) for side in "ab"))
             for name, role in (("ids", "vertex_queue"), ("scan", "scan"))
         )
-        inbox = inbox_at(self.parts) + self.keep("inbox")
-        return Call("Frontiers", self.starts, self.parts, self.boxes, inbox, queues, scans, self.rank, self._received)
+        inbox, own = inbox_at(self.parts) + self.keep("inbox"), self.own_range("vertex")
+        return Call("Frontiers", self.starts, self.parts, self.boxes, inbox, queues, scans, self.rank, *own, self.box, self._received)
 
     def _table_of(self, key: str, role: str) -> Expr:
         """Addresses of an array of a frontier on all GPUs."""
@@ -190,8 +190,8 @@ class Claims(Peers):
         there = (self._field_table(name), self.starts, self.parts, *self.own_range("vertex"))
         if name != claim.field:
             return Call("route", made, *there)
-        self.touched(name)
-        return Call("route_claims", made, *there, self._table(f"touched:{name}"), self.blocks)
+        here, _ = self.touched(name)
+        return Call("route_claims", made, *there, self._table(f"touched:{name}"), self.blocks, here)
 
     # ---- what all exchanges use ----------------------------------------------------------------------------
 
