@@ -99,7 +99,7 @@ def done(result: tuple[Any, ...], what: str) -> Any:
     """Return the value of a call of the driver, or raise what its error means."""
     error, *values = result
     if int(error) == 2:  # CUDA_ERROR_OUT_OF_MEMORY
-        raise MemoryError("the driver has no memory for the edges of a graph")
+        raise MemoryError("the driver has no memory for an array")
     if int(error) != 0:
         raise GraphError(f"{what}, which CUDA does not give here ({error!s})")
     return values[0] if values else None
