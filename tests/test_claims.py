@@ -23,7 +23,7 @@ def plain(p, src, dst):
 
 
 def turned(p, src, dst):
-    if -1 != fr.atomic_cas(p.parent, dst, -1, src):
+    if -1 != fr.atomic_cas(p.parent, dst, -1, src):  # noqa: SIM300
         return False
     p.level[dst] = 5
     return True
@@ -35,7 +35,7 @@ def in_one_line(p, src, dst):
 
 def with_a_name(p, src, dst):
     old = fr.atomic_cas(p.parent, dst, -1, src)
-    won = not (old != -1)
+    won = not (old != -1)  # noqa: SIM202
     if won:
         p.level[dst] = p.depth
     return won
@@ -110,7 +110,7 @@ def stored_too(p, src, dst):
 
 
 def in_a_loop(p, src, dst):
-    for _ in range(2):
+    for _ in range(2):  # noqa: SIM110
         if fr.atomic_cas(p.parent, dst, -1, src) == -1:
             return True
     return False
@@ -246,7 +246,7 @@ def fields():
 
 def check(g, p, levels):
     parent, level, edge = (to_host(getattr(p, name)) for name in ("parent", "level", "edge"))
-    reached = np.flatnonzero((levels > 0))
+    reached = np.flatnonzero(levels > 0)
     assert np.array_equal(parent >= 0, levels >= 0)
     assert np.array_equal(level[reached], levels[reached])
     assert np.array_equal(levels[parent[reached]], levels[reached] - 1)

@@ -66,8 +66,8 @@ class Queue(NamedTuple):
 class Frontiers(NamedTuple):
     """Frontiers of several GPUs, to which each appends: which vertices each GPU owns, and where its arrays lie.
 
-    ``inbox``: the word of each one's box that counts what is appended. ``rank``, ``first``, ``end``, ``box``: of this GPU.
-    ``received``: where bytes are counted for a trace.
+    ``inbox``: the word of each one's box that counts what is appended. ``rank``, ``first``, ``end``, ``box``: of this
+    GPU. ``received``: where bytes are counted for a trace.
     """
 
     starts: Any

@@ -7,8 +7,8 @@ from typing import Any
 from numba import types
 
 __all__ = [
-    "Claimable", "Flags", "Half", "Locked", "Narrow", "Owned", "Packed", "Routed", "Rows", "Summed", "Watched", "Wrapped",
-    "pointer_type",
+    "Claimable", "Flags", "Half", "Locked", "Narrow", "Owned", "Packed", "Routed", "Rows", "Summed", "Watched",
+    "Wrapped", "pointer_type",
 ]  # fmt: skip
 
 

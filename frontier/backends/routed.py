@@ -111,7 +111,7 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
 
 
 def _model(models: Any, parts: Any) -> Any:
-    class _Model(models.StructModel):  # type: ignore[misc, name-defined]
+    class _Model(models.StructModel):
         def __init__(self, manager: Any, fe_type: Any) -> None:
             super().__init__(manager, fe_type, [("pointer", fe_type.inner), *parts])
 

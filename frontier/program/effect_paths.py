@@ -1,4 +1,4 @@
-"""What changes together in a functor: fields that it stores to, and the edges that it accepts, where an atomic succeeds.
+"""What changes together in a functor: fields that it stores to, and edges that it accepts, where an atomic succeeds.
 
 In ``if fr.atomic_cas(p.parent, dst, -1, src) == -1: p.level[dst] = p.depth; return True``, whatever else happens at dst
 happens where the exchange succeeds, and nowhere else. The analysis goes along all paths through the functor, of which
@@ -125,10 +125,11 @@ def _calls(reader: Reader) -> Iterator[tuple[str, Any, Any]]:
 
     for block in reader.ir.blocks.values():
         for statement in block.body:
-            if isinstance(statement, ir.Assign) and getattr(statement.value, "op", "") == "call":
-                callee = reader.meaning(statement.value.func)
+            call: Any = getattr(statement, "value", None)
+            if isinstance(statement, ir.Assign) and getattr(call, "op", "") == "call":
+                callee = reader.meaning(call.func)
                 called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
-                yield statement.target.name, called if is_hashable(called) else None, statement.value
+                yield statement.target.name, called if is_hashable(called) else None, call
 
 
 def _changes(reader: Reader, called: Any, call: Any) -> bool:
@@ -148,7 +149,8 @@ def _walk(reader: Reader, target: str, called: Any, call: Any) -> Iterator[tuple
     from numba.core import ir
 
     blocks = reader.ir.blocks
-    pending, found = [(min(blocks), _Path())], []
+    pending = [(min(blocks), _Path())]
+    found: list[tuple[_Path, Truth]] = []
     while pending and len(found) <= MOST:
         label, path = pending.pop()
         if label in path.seen:
@@ -216,7 +218,7 @@ def _accepted_where_won(found: tuple[_Path, Truth], won: str) -> bool:
     path, accepted = found
     if not path.tried:
         return accepted is False
-    return accepted == path.facts.get(won, won)
+    return bool(accepted == path.facts.get(won, won))
 
 
 def _stored_where_won(path: _Path, won: str, name: str) -> bool:

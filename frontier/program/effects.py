@@ -98,8 +98,10 @@ class Effects:
 
 
 #: Attributes that say something of each field.
-_OF_FIELDS = ("reads", "writes", "atomics", "slots", "updates", "carried", "answers", "stored", "along", "tests", "puts",
-              "dimensions")  # fmt: skip
+_OF_FIELDS = (
+    "reads", "writes", "atomics", "slots", "updates", "carried", "answers", "stored", "along", "tests", "puts",
+    "dimensions",
+)  # fmt: skip
 
 #: By fingerprint.
 _found: dict[str, Effects] = {}
@@ -160,8 +162,8 @@ def _file_of(fingerprint: str) -> Path:
 def _version() -> str:
     """Return what the analysis itself depends on, for the cache key."""
     here = Path(__file__)
-    parts = ("analysis", "paths", "values")
-    files = [here, *(here.with_name(f"effect_{part}.py") for part in parts), *sorted((here.parents[1] / "functors").glob("*.py"))]
+    others = sorted((*here.parent.glob("effect_*.py"), *(here.parents[1] / "functors").glob("*.py")))
+    files = [here, *others]
     sources = [file.read_bytes() for file in files]
     return f"{sys.version_info[:2]} {numba_version()} {hashlib.sha256(b''.join(sources)).hexdigest()}"
 

@@ -140,7 +140,7 @@ def bring_together(box, first, words, parts, word):
     real = float_of(value)
     for r in range(1, parts):
         other = load_relaxed(box, first + r * TOLD + word)
-        if word == COUNT or word == EDGES:
+        if word in (COUNT, EDGES):
             value += other
         elif word == STOP:
             value |= other

@@ -8,8 +8,9 @@ from typing import Any
 from frontier.backends.cuda.runtime_words import COUNT, EDGES, ERROR, EXAMINED, PILE_COUNT, STOP
 
 __all__ = [
-    "ALL", "ALL_COUNT", "COUNT_BITS", "INBOXES", "inbox_at", "ALL_EDGES", "ALL_ERROR", "ALL_STOP", "ALL_VALUE", "COMPUTED", "LOST", "MERGED", "OPERATION",
-    "PATIENCE", "REAL", "RECEIVED", "SUMS", "TOLD", "VALUE", "WAITED", "box_words", "sums_at",
+    "ALL", "ALL_COUNT", "ALL_EDGES", "ALL_ERROR", "ALL_STOP", "ALL_VALUE", "COMPUTED", "COUNT_BITS", "INBOXES", "LOST",
+    "MERGED", "OPERATION", "PATIENCE", "REAL", "RECEIVED", "SUMS", "TOLD", "VALUE", "WAITED", "box_words", "inbox_at",
+    "sums_at",
 ]  # fmt: skip
 
 #: How many words of a slot a GPU tells, and the words of K where what all told begins.

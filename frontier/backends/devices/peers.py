@@ -67,8 +67,8 @@ class Peers(CudaProgram):
         self._exchanges: list[Node] = []
         super().__init__(layout, schedule, build)
         # With 40 registers a thread, a step over all vertices with four fields takes twice as long as with 64, and one
-        # with next to nothing to do 5 microseconds longer. But pulls of a search wait for memory: on an H100 they take a
-        # sixth less with 40 registers, and more warps.
+        # with next to nothing to do 5 microseconds longer. But pulls of a search wait for memory: on an H100 they take
+        # a sixth less with 40 registers, and more warps.
         self.low_occupancy = not touches.claimed or schedule.direction == "push"
         self.rank, self.parts = self.input("rank", "peer rank"), self.input("parts", "peer parts")
         self.starts = pointer("int64", self.input("starts", "peer starts"))

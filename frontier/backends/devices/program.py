@@ -24,12 +24,12 @@ from frontier.backends.devices.phases import (
 )
 from frontier.backends.devices.touches import OneKernelError
 from frontier.lowering.ir import Call
-from frontier.lowering.kernels import FunctorName, Made
+from frontier.lowering.kernels import Made
 from frontier.lowering.variables import pointer
 
 if TYPE_CHECKING:
     from frontier.lowering.frontier_state import FrontierState
-    from frontier.lowering.ir import Node, Value
+    from frontier.lowering.ir import Value
     from frontier.lowering.kernels import Constant
 
 __all__ = ["PeersProgram"]

@@ -1,8 +1,8 @@
 """How steps that claim vertices run on several GPUs: in two ways, of which each pass takes one.
 
 Where a push has many edges, each GPU claims in its own copy of the field, and owners take over what others have claimed
-(:meth:`Claims.exchange_claims`). Where it has few, GPUs claim at the owner, in its memory, and append to its frontier: then
-one meeting is enough, but copies of third GPUs are behind, until a step needs them (:meth:`Claims.catch_up`).
+(:meth:`Claims.exchange_claims`). Where it has few, GPUs claim at the owner, in its memory, and append to its frontier:
+then one meeting is enough, but copies of other GPUs are behind, until a step needs them (:meth:`Claims.catch_up`).
 """
 
 from __future__ import annotations
@@ -156,7 +156,8 @@ class Claims(Peers):
             for name, role in (("ids", "vertex_queue"), ("scan", "scan"))
         )
         inbox, own = inbox_at(self.parts) + self.keep("inbox"), self.own_range("vertex")
-        return Call("Frontiers", self.starts, self.parts, self.boxes, inbox, queues, scans, self.rank, *own, self.box, self._received)
+        of_this = (self.rank, *own, self.box, self._received)
+        return Call("Frontiers", self.starts, self.parts, self.boxes, inbox, queues, scans, *of_this)
 
     def _table_of(self, key: str, role: str) -> Expr:
         """Addresses of an array of a frontier on all GPUs."""
@@ -174,8 +175,8 @@ class Claims(Peers):
             with self.when(differ(behind, 0)):
                 self._together(self._tell(name, everything=False), title="tell what has been claimed at owners")
                 given: dict[str, Value] = {
-                    "mine": pointer(self.layout.dtype(name), self.state[f"field:{name}"]), "marker": 0, "marked": self._told(name)[1], "blocks": self.blocks,
-                    "received": self._received, **self._who(),
+                    "mine": pointer(self.layout.dtype(name), self.state[f"field:{name}"]), "marker": 0,
+                    "marked": self._told(name)[1], "blocks": self.blocks, "received": self._received, **self._who(),
                 }  # fmt: skip
                 title = f"take over that p.{name} is claimed"
                 self._together(self.kernel("catch_up", catching_up, given), title=title, meets=False)

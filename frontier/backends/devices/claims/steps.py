@@ -1,9 +1,9 @@
 """Which steps claim vertices: of these, GPUs tell each other bits instead of values.
 
 A field is *claimed* if it goes from one negative value to ids or other integers, and all that steps want to know of
-elements that other GPUs own is whether that has happened: they compare with this value, and exchange it. ``parent`` of a
-breadth-first search is one. A step claims if it accepts a vertex just where it changes such a field of it; fields that it
-stores to in the same calls, such as ``level``, are those of whoever has claimed the vertex.
+elements that other GPUs own is whether that has happened: they compare with this value, and exchange it. ``parent`` of
+a breadth-first search is one. A step claims if it accepts a vertex just where it changes such a field of it; fields
+that it stores to in the same calls, such as ``level``, are those of whoever has claimed the vertex.
 """
 
 from __future__ import annotations
@@ -88,9 +88,9 @@ def _never(puts: Collection[str], value: str) -> bool:
 def claim_of(step: Step, p: Problem, combine: Mapping[str, str], free: Mapping[str, int]) -> Claim | None:
     """Return what a step claims, or None; ``combine`` says how its changes are merged."""
     writers = [made for made in (effects(fn) for fn, _ in step.functors()) if made.writes]
-    plain = getattr(step, "part", None) is None and getattr(step, "hold", None) is None
-    accepts = plain and step.divides and step.far and getattr(step, "output", None) == "vertex" and not step.passes_through
-    if not accepts or len(writers) != 1 or list(step.fills()) or list(step.into_fields()):
+    accepts = step.divides and step.far and getattr(step, "output", None) == "vertex" and not step.passes_through
+    more = [getattr(step, "part", None), getattr(step, "hold", None), *step.fills(), *step.into_fields()]
+    if not accepts or len(writers) != 1 or any(each is not None for each in more):
         return None
     made = writers[0]
     (field,) = made.along.get("", {""})
@@ -99,7 +99,7 @@ def claim_of(step: Step, p: Problem, combine: Mapping[str, str], free: Mapping[s
     along = sorted(name for name, lead in made.along.items() if name and lead == {field})
     if set(made.writes) != {field, *along} or not all(_goes_along(p, name, field, made, combine) for name in along):
         return None
-    alike = [(name, *made.puts[name]) for name in along if _alike(p, name, made)]
+    alike = [(name, next(iter(made.puts[name]))) for name in along if _alike(p, name, made)]
     return Claim(field, tuple(along), tuple(alike))
 
 
