@@ -7,7 +7,7 @@ import pytest
 from test_fused import SIMULATED, graphs, several  # noqa: F401 - a fixture
 
 import frontier as fr
-from frontier.backends.devices.claims import program as claims
+from frontier.backends.devices import claim_program as claims
 from frontier.backends.devices.touches import Touches
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start

@@ -12,7 +12,7 @@ from typing import Any
 __all__ = ["phases"]
 
 #: Functions of these modules need no other names than their own; but not those of modules of phases.
-_KNOWN, _PHASES = ("frontier.backends.", "frontier.functors."), ".phases"
+_KNOWN, _PHASES = ("frontier.backends.", "frontier.functors."), "phases"
 
 
 def phases(names: Mapping[str, Any]) -> Callable[[FunctionType, str], FunctionType]:

@@ -65,7 +65,7 @@ class _Translator(Translator):
 
     def is_plain(self, function: FunctionType) -> bool:
         module = function.__module__ or ""  # those of phases stand in rooms of operators, or of devices
-        return not module.startswith(("frontier.backends.", "frontier.functors.")) or module.endswith(".phases")
+        return not module.startswith(("frontier.backends.", "frontier.functors.")) or module.endswith("phases")
 
     def kind_of(self, function: Any) -> Any:
         if isinstance(function, type):  # how numba-cuda names some instructions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.backends.devices.claims.steps import claim_of, free_values
+from frontier.backends.devices.claims import claim_of, free_values
 from frontier.backends.devices.owners import Swaps
 from frontier.backends.ranks.writes import written
 from frontier.errors import FrontierError
@@ -15,7 +15,7 @@ from frontier.program.loop import Loop, Sequence
 from frontier.program.step import walk
 
 if TYPE_CHECKING:
-    from frontier.backends.devices.claims.steps import Claim
+    from frontier.backends.devices.claims import Claim
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.devices.claims.phases import (
+from frontier.backends.devices.claim_phases import (
     adopting,
     catching_up,
     claiming,
@@ -32,7 +32,7 @@ from frontier.lowering.phases import NARROW
 from frontier.lowering.variables import WORKER, pointer
 
 if TYPE_CHECKING:
-    from frontier.backends.devices.claims.steps import Claim
+    from frontier.backends.devices.claims import Claim
     from frontier.lowering.frontier_state import FrontierState
     from frontier.lowering.ir import Expr, Node, Value
 

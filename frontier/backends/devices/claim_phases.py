@@ -1,7 +1,7 @@
 """Phases of steps that claim vertices, as a breadth-first search does: what GPUs tell each other are bits.
 
 Such a step accepts a vertex where it changes a field of it from one certain value, once and for all, and others only
-ask whether that has happened (:mod:`frontier.backends.devices.claims.steps`). So the next frontier says what has
+ask whether that has happened (:mod:`frontier.backends.devices.claims`). So the next frontier says what has
 changed. A GPU needs no values of elements that others own, only those of its own vertices that another one has claimed
 in a push.
 
