@@ -227,6 +227,7 @@ def notes_more(p, src, dst, edge, weight):
         p.weight[dst] = weight
         p.twice[dst] = 2 * src
         p.kind[dst] = 3
+        p.odd[dst] = src % 2 == 1
         return True
     return False
 
@@ -241,6 +242,7 @@ def fields():
         "parent": fr.vertex("int64", -1, combine="claim"), "level": fr.vertex("int8", 0, combine="min"),
         "edge": fr.vertex("int64", -1, with_="parent"), "weight": fr.vertex("float32", 0.0, combine="claim"),
         "twice": fr.vertex("int32", -1, combine="min", with_="parent"), "kind": fr.vertex("uint16", 0),
+        "odd": fr.vertex("bool", False, combine="claim"),
     }  # fmt: skip
 
 
@@ -255,6 +257,7 @@ def check(g, p, levels):
     assert np.array_equal(to_host(p.weight)[reached], g.weights[edge[reached]].astype(np.float32))
     assert np.array_equal(to_host(p.twice)[reached], 2 * parent[reached])
     assert np.array_equal(to_host(p.kind) == 3, levels > 0)
+    assert np.array_equal(to_host(p.odd)[reached], parent[reached] % 2 == 1)
 
 
 #: How many edges a pass may have in which GPUs claim at the owners: no pass, some, all passes of these graphs.
@@ -340,3 +343,24 @@ def test_values_that_others_read_are_told(several):  # noqa: F811
     p = problem(g.to(several), **fields())
     start(search(where=above), p).proceed()
     check(g, p, np.asarray(fr.bfs(g, 5).level))
+
+
+def take_the_rest(p, src, dst):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        p.level[dst] = 77
+
+
+@pytest.mark.gpu
+def test_a_step_that_claims_without_accepting(several, few):  # noqa: F811
+    """It is told what others have claimed before, in their own memory or elsewhere."""
+    g = graphs()[1]
+    levels = np.asarray(fr.bfs(g, 5).level)
+    p = problem(g.to(several))
+    first = fr.Loop(fr.Advance(plain, where=unclaimed), over="source", count="depth", times=2)
+    rest = fr.Advance(take_the_rest, over="vertices", output=None)
+    start(fr.Sequence(fr.Compute(begin, over="source"), first, rest), p).proceed()
+    parent, level = to_host(p.parent), to_host(p.level)
+    assert np.array_equal(level[(levels > 0) & (levels <= 2)], levels[(levels > 0) & (levels <= 2)])
+    assert (level[levels > 2] == 77).all()
+    edges = set(zip(g.sources.tolist(), g.targets.tolist(), strict=True))
+    assert all(v == 5 or (parent[v], v) in edges for v in range(g.num_vertices))

@@ -105,9 +105,9 @@ def atomic_exch(field: Any, index: Any, value: Any) -> Any:
 
 def atomic_cas(field: Any, index: Any, expected: Any, value: Any) -> Any:
     """``field[index] = value`` if it was ``expected``; returns the old value."""
-    exchanged = getattr(field, "exchanged", None)
+    exchanged = getattr(type(field), "exchanged", None)
     if exchanged is not None:  # in the simulator, where several GPUs may do so
-        return exchanged(index, expected, value)
+        return exchanged(field, index, expected, value)
     old = _old("cas", field, index)
     if old == expected:
         field[index] = value

@@ -169,8 +169,9 @@ class Claims(Peers):
         return self.keep(f"behind:{name}")
 
     def catch_up(self, step: Any) -> None:
-        """Let all GPUs know what has been claimed at owners, if the step needs it."""
-        for name in sorted(self.touches.claimed & self.touches.needed(step)):
+        """Let all GPUs know what has been claimed at owners, if the step needs that, or marks changes of its own."""
+        used = {*self.touches.needed(step), *self.touches.watched(step, pushed=True)}
+        for name in sorted(self.touches.claimed & used):
             behind = self._behind(name)
             with self.when(differ(behind, 0)):
                 self._together(self._tell(name, everything=False), title="tell what has been claimed at owners")
