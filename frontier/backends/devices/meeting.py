@@ -140,7 +140,7 @@ def bring_together(box, first, words, parts, word):
     real = float_of(value)
     for r in range(1, parts):
         other = load_relaxed(box, first + r * TOLD + word)
-        if word in (COUNT, EDGES):
+        if word == COUNT or word == EDGES:  # noqa: SIM109 - there is no "in" in kernels
             value += other
         elif word == STOP:
             value |= other
