@@ -8,9 +8,16 @@ from test_fused import SIMULATED, graphs, several  # noqa: F401 - a fixture
 
 import frontier as fr
 from frontier.backends.devices import claim_program as claims
+from frontier.backends.devices import experimental
 from frontier.backends.devices.touches import Touches
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start
+
+
+@pytest.fixture(autouse=True)
+def _experimental(monkeypatch):
+    monkeypatch.setattr(experimental, "ON", True)
+
 
 # ---- what changes together ---------------------------------------------------------------------------------
 
@@ -193,6 +200,11 @@ def claimed(step, *others, **fields):
     p = problem(fr.grid(3, 3), **fields)
     program = fr.Sequence(*others, step)
     return Touches(program, p, fr.Schedule().resolved()).claim(step)
+
+
+def test_nothing_is_claimed_unless_asked_for(monkeypatch):
+    monkeypatch.setattr(experimental, "ON", False)
+    assert claimed(fr.Advance(plain, where=unclaimed), fr.Compute(begin)) is None
 
 
 def test_a_search_claims():

@@ -12,7 +12,7 @@ from test_fused import SIMULATED, given, graphs, grow, outcome, picky, spread
 
 import frontier as fr
 from frontier.backends.cuda.launch import address_of
-from frontier.backends.devices import choice, compaction, execution, fused, loading, spreading
+from frontier.backends.devices import choice, compaction, execution, experimental, fused, loading, spreading
 from frontier.errors import FunctorError, NotConvergedError
 from frontier.memory import detection, kept
 from frontier.memory import spread as spread_memory
@@ -23,6 +23,11 @@ from frontier.program.execution import start
 pytestmark = pytest.mark.gpu
 
 NAMES = ("cuda:0,0", "cuda:0,1")
+
+
+@pytest.fixture(autouse=True)
+def _experimental(monkeypatch):
+    monkeypatch.setattr(experimental, "ON", True)
 
 
 @pytest.fixture(params=NAMES)

@@ -18,7 +18,7 @@ import numpy as np
 
 from frontier.backends.cuda import bytes_of_edges
 from frontier.backends.cuda import share_of as share_of_one
-from frontier.backends.devices import deriving, together
+from frontier.backends.devices import deriving, experimental, together
 from frontier.graph.graph import Graph
 from frontier.graph.moving import plainly_on_host
 from frontier.memory import detection, mixed, spread
@@ -100,7 +100,7 @@ class Spread:
 
     def takes(self, length: int, dtype: Any) -> bool:
         """Whether fields of vertices of this dtype are shared out, too."""
-        if length * np.dtype(dtype).itemsize < LEAST_FIELD:
+        if not experimental.ON or length * np.dtype(dtype).itemsize < LEAST_FIELD:
             return False
         edges = self.edges  # on a disk: then the host divides programs, and all GPUs get all fields
         return edges is None or (edges.residence != "disk" and spread.possible(tuple(map(_index, self.memories))))
