@@ -35,7 +35,7 @@ from frontier.lowering.variables import WORKER, pointer
 if TYPE_CHECKING:
     from frontier.backends.devices.claims import Claim
     from frontier.lowering.frontier_state import FrontierState
-    from frontier.lowering.ir import Expr, Node, Value
+    from frontier.lowering.ir import Expr, Node, Value, Var
 
 __all__ = ["Claims"]
 
@@ -75,7 +75,7 @@ class Claims(Peers):
         }  # fmt: skip
         title = f"take over who is in the frontier, and that p.{claim.field} is claimed there"
         self._together(self.kernel("adopt", adopting, given), title=title, meets=False)
-        self.set(self.complete, current.bits)
+        self.set(self._complete(), current.bits)
 
     def _take_claims(self, step: Any, claim: Claim, current: FrontierState) -> Call:
         """Owners take over what other GPUs have claimed of their vertices."""
@@ -101,6 +101,27 @@ class Claims(Peers):
             return int(value)
         name = value.removeprefix("p.")
         return cast("int64", self.scalars[name]) if self.layout.dtype(name) in NARROW else self.scalars[name]
+
+    # ---- bitmaps of all GPUs -------------------------------------------------------------------------------
+
+    def _complete(self) -> Var:
+        """The address of the last bitmap that has the elements of all GPUs."""
+        return self.keep("complete")
+
+    @contextmanager
+    def unless_complete(self, current: FrontierState) -> Iterator[None]:
+        """Within it is added what makes a frontier's bitmap have the elements of all GPUs."""
+        if not self.touches.claimed:
+            yield
+            return
+        with self.when(differ(self._complete(), current.bits)):
+            yield
+            self.set(self._complete(), current.bits)
+
+    def other_bitmap(self) -> None:
+        """Say that no bitmap is known to have the elements of all GPUs."""
+        if self.touches.claimed:
+            self.set(self._complete(), 0)
 
     # ---- in the owners' memory -----------------------------------------------------------------------------
 
@@ -165,7 +186,7 @@ class Claims(Peers):
         self.input(key, role, "an array of a frontier")
         return self._table(key)
 
-    def _behind(self, name: str) -> Any:
+    def _behind(self, name: str) -> Var:
         """Whether copies of a claimed field do not have what others have claimed at owners."""
         return self.keep(f"behind:{name}")
 

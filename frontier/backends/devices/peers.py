@@ -7,6 +7,7 @@ tell each other these when they meet.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING
 
 from frontier.backends.codes import BLOCK
@@ -30,7 +31,6 @@ from frontier.lowering.ir import (
     Var,
     both,
     cast,
-    differ,
     equal,
 )
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
@@ -76,8 +76,6 @@ class Peers(CudaProgram):
         self.boxes = pointer("int64", self.input("boxes", "peer boxes"))
         #: The number of the last meeting; what phases have left since in the words STOP and ERROR.
         self.meetings, self.stopped, self.failed = (self.keep(name) for name in ("meetings", "stopped", "failed"))
-        #: The address of the last bitmap that has the elements of all GPUs.
-        self.complete = self.keep("complete")
         self.blocks = self.input("field_blocks", "peer blocks")
         self._received = pointer("int64", self.input("box", "peer box") + 8 * (sums_at(self.parts) + RECEIVED))
 
@@ -255,14 +253,20 @@ class Peers(CudaProgram):
             self.phase(self.divided("clear_words", bits, *own), title="clear a bitmap")
             marks = self.divided("set_bits", bits, self.queue(current, "vertex"), current.count)
             self.phase(marks, title="mark the frontier in the bitmap", meets=True)
-            self.set(self.complete, 0)
-        with self.when(differ(self.complete, current.bits)):
-            given: dict[str, Value] = {
-                "bits": pointer(word, current.bits), "others": self.bits_of_others(current),
-                "received": self._received, **self._who(),
-            }  # fmt: skip
+            self.other_bitmap()
+        given: dict[str, Value] = {
+            "bits": pointer(word, current.bits), "others": self.bits_of_others(current),
+            "received": self._received, **self._who(),
+        }  # fmt: skip
+        with self.unless_complete(current):
             self.phase(self.kernel("complete", completing, given), title="take over the bits of the other GPUs")
-            self.set(self.complete, current.bits)
+
+    def unless_complete(self, current: FrontierState) -> AbstractContextManager[object]:
+        """Within it is added what makes a frontier's bitmap have the elements of all GPUs."""
+        return nullcontext()
+
+    def other_bitmap(self) -> None:
+        """Say that no bitmap is known to have the elements of all GPUs."""
 
     def bits_of_others(self, current: FrontierState) -> Expr:
         """The table of the bitmaps of a frontier on all GPUs."""

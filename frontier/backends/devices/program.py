@@ -56,7 +56,7 @@ class PeersProgram(Claims):
         if claim is not None:
             self.exchange_claims(step, claim, current, pushed)
             return
-        self.set(self.complete, 0)
+        self.other_bitmap()
         dealt = self.touches.dealt(step, pushed)
         finds = pushed and step.far and not step.passes_through and current.kinds <= {"vertex"} and _finds(step)
         tells = [self._tell(name, everything=name in dealt) for name in watched]
