@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,13 +16,26 @@ from typing import Any
 
 import numpy as np
 import pytest
+import strict_cupy
 
 import frontier as fr
-from benchmarks import ablations, catalogue, closures, gpu_graphs, gpu_properties, gpu_rest, graphs, published, run
+from benchmarks import (
+    ablations,
+    catalogue,
+    closures,
+    gpu_graphs,
+    gpu_properties,
+    gpu_rest,
+    graphs,
+    published,
+    run,
+    several_gpus,
+)
 from benchmarks.devices import Host
 from benchmarks.protocols import PROTOCOLS
 from benchmarks.run import PRIMITIVES
 from benchmarks.systems import SYSTEMS
+from frontier.memory import detection
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -57,6 +71,20 @@ def test_residence(tmp_path: Path) -> None:
     out = printed("benchmarks.residence", *words, "--folder", str(tmp_path), "--memory", "1GiB", "--limit", "1GiB")
     assert out.count("equal") == 6
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.gpu
+def test_several_gpus(capsys: pytest.CaptureFixture[str]) -> None:
+    devices = "0,1" if detection.simulated() else "0,0"
+    words = ["rmat:6", "--devices", devices, "--sources", "1", "--times", "1", "--phases"]
+    with strict_cupy.simulated() if detection.simulated() else nullcontext():
+        several_gpus.main(words)
+    head, row, columns, *phases = capsys.readouterr().out.splitlines()
+    assert head.startswith("rmat:6: 64 vertices")
+    assert row.endswith("equal")
+    assert columns.split() == ["times", "us", "work", "phase"]
+    assert phases[-1].endswith("all")
+    assert sum(int(line.split()[0]) for line in phases[:-1]) == int(phases[-1].split()[0]) > 5
 
 
 def test_beside_another_checkout() -> None:
