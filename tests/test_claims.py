@@ -134,13 +134,40 @@ def passed_on(p, src, dst):
     return False
 
 
+def named(p, src, dst):
+    return fr.atomic_cas(field=p.parent, index=dst, expected=-1, value=src) == -1
+
+
+def perhaps_not_tried(p, src, dst):
+    if p.cost[dst] > 3:
+        old = fr.atomic_cas(p.parent, dst, -1, src)
+    else:
+        old = -1
+    return old == -1
+
+
+def compared_with_another(p, src, dst, weight):
+    new = p.cost[src]
+    if weight > 3:
+        new = new + weight
+    old = fr.atomic_min(p.cost, dst, new)
+    if weight < 3:
+        new = new - weight
+    return old > new
+
+
+def at_the_near_end(p, src, dst):
+    return fr.atomic_cas(p.parent, src, -1, dst) == -1
+
+
 BOTH = {"": {"parent"}, "level": {"parent"}}
 ALONG = [
     (plain, BOTH), (turned, BOTH), (with_a_name, BOTH), (in_one_line, {"": {"parent"}}),
     (lowers, {"": {"cost"}, "level": {"cost"}}), (raises, {}), (everything, {"level": {"parent"}}),
     (sometimes, {"": {"parent"}}), (before, {"": {"parent"}}), (elsewhere, {"": {"parent"}}), (by_more, {}),
     (with_another_value, {}), (perhaps_unchanged, {}), (at_another_index, {}), (twice, {}), (stored_too, {}),
-    (in_a_loop, {}), (passed_on, {}),
+    (in_a_loop, {}), (passed_on, {}), (named, {}), (perhaps_not_tried, {}), (compared_with_another, {}),
+    (at_the_near_end, {"": {"parent"}}),
 ]  # fmt: skip
 
 
@@ -219,6 +246,7 @@ def test_a_search_claims():
         (fr.Advance(plain, where=above), [], {}),
         (fr.Advance(plain), [fr.Advance(spread)], {}),
         (fr.Advance(everything), [], {}),
+        (fr.Advance(at_the_near_end), [], {}),
         (fr.Advance(sometimes), [], {}),
         (fr.Advance(plain, output=None), [], {}),
         (fr.Advance(plain), [], {"parent": fr.vertex("int32", -1, combine="max"), "level": fr.vertex("int32", -1)}),

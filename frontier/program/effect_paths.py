@@ -102,6 +102,8 @@ def along(reader: Reader) -> dict[str, str]:
     if len(tried) != 1 or any(reader.passes_on(call) for _, called, call in _calls(reader)):
         return {}
     target, called, call = tried[0]
+    if len(call.args) != (4 if called is atomics.atomic_cas else 3) or call.kws or not _once(reader, target):
+        return {}
     name, index = reader.field(call.args[0]), reader.index(call.args[1])
     only = name and reader.made.atomics.get(name) == {called.__name__.removeprefix("atomic_")}
     if not only or index == "any" or name in reader.made.stored or not _changes(reader, called, call):
@@ -132,12 +134,15 @@ def _calls(reader: Reader) -> Iterator[tuple[str, Any, Any]]:
                 yield statement.target.name, called if is_hashable(called) else None, call
 
 
+def _once(reader: Reader, name: str) -> bool:
+    """Whether a variable has the same value wherever it is used."""
+    return len(reader.definitions.get(name, ())) == 1
+
+
 def _changes(reader: Reader, called: Any, call: Any) -> bool:
     """Whether an atomic that succeeds has certainly changed the element."""
-    if len(call.args) != (4 if called is atomics.atomic_cas else 3) or call.kws:
-        return False
     if called is not atomics.atomic_cas:
-        return True
+        return _once(reader, reader.origin(call.args[2]))  # so that what is compared later is the same
     expected, value = given(reader, call.args[2]), given(reader, call.args[3])
     if expected in ("any", "id") or expected.startswith("p."):
         return False

@@ -94,7 +94,7 @@ def claim_of(step: Step, p: Problem, combine: Mapping[str, str], free: Mapping[s
         return None
     made = writers[0]
     (field,) = made.along.get("", {""})
-    if combine.get(field) != "claim" or field not in free or p.fields[field].with_:
+    if field not in free or p.fields[field].with_ or made.writes[field] != {step.far} or combine[field] != "claim":
         return None
     along = sorted(name for name, lead in made.along.items() if name and lead == {field})
     if set(made.writes) != {field, *along} or not all(_goes_along(p, name, field, made, combine) for name in along):
