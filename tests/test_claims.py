@@ -7,8 +7,7 @@ import pytest
 from test_fused import SIMULATED, graphs, several  # noqa: F401 - a fixture
 
 import frontier as fr
-from frontier.backends.devices import claim_program as claims
-from frontier.backends.devices import experimental
+from frontier.backends.devices import claims, experimental
 from frontier.backends.devices.touches import Touches
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start
@@ -404,3 +403,24 @@ def test_a_step_that_claims_without_accepting(several, few):  # noqa: F811
     assert (level[levels > 2] == 77).all()
     edges = set(zip(g.sources.tolist(), g.targets.tolist(), strict=True))
     assert all(v == 5 or (parent[v], v) in edges for v in range(g.num_vertices))
+
+
+def count(p, v):
+    p.number[v] += 1
+
+
+@pytest.mark.gpu
+def test_another_program_between_two_searches(several, monkeypatch):  # noqa: F811
+    """What the first has marked at owners is forgotten, though the one between does not know of it."""
+    g = graphs()[1]
+    there = g.to(several)
+    for source, edges in ((5, 1 << 15), (130, 0)):
+        monkeypatch.setattr(claims, "FEW", edges)
+        p = problem(there)
+        p.parent[source] = source
+        start(fr.Loop(fr.Advance(plain, where=unclaimed), count="depth"), p, [source]).proceed()
+        levels = fr.bfs(g, source).level
+        assert np.array_equal(to_host(p.level)[levels > 0], levels[levels > 0])
+        p = fr.Problem(there, number=fr.vertex("int32", 0))
+        start(fr.Compute(count, over="vertices"), p).proceed()
+        assert (to_host(p.number) == 1).all()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.devices import experimental
+from frontier.backends.devices import claims, experimental
 from frontier.backends.devices.claim_phases import (
     adopting,
     catching_up,
@@ -38,10 +38,6 @@ if TYPE_CHECKING:
     from frontier.lowering.ir import Expr, Node, Value, Var
 
 __all__ = ["Claims"]
-
-#: A push claims at the owners if all GPUs together have at most so many edges to walk, and vertices to walk from.
-FEW = 1 << 15
-
 
 class Claims(Peers):
     """The part of a program that is about claims."""
@@ -132,7 +128,7 @@ class Claims(Peers):
 
     def is_short(self, source: FrontierState) -> Expr:
         """Whether a frontier, whose degrees are known, has few edges on all GPUs together."""
-        return both(self.edges_of(source) <= FEW, self.size(source) <= FEW)
+        return both(self.edges_of(source) <= claims.FEW, self.size(source) <= claims.FEW)
 
     @contextmanager
     def directly(self, step: Any, target: FrontierState) -> Iterator[None]:

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Claim", "claim_of", "free_values"]
+__all__ = ["FEW", "Claim", "claim_of", "free_values"]
+
+#: A push claims at the owners if all GPUs together have at most so many edges to walk, and vertices to walk from.
+FEW = 1 << 15
 
 
 @dataclass(frozen=True)

@@ -146,10 +146,10 @@ class Part(CudaExecution):
         return [key for key in keys if key in self._at and self._get(key)]
 
     def _forget_marks(self) -> None:
-        """Clear the bytes that say which elements have changed."""
-        for key, role in self._program.inputs.items():
+        """Clear the bytes that say which elements have changed, of whatever program has left them."""
+        for (_, role, _), array in self._workspace.arrays.items():
             if role == "touched":
-                _clear(self._workspace.array(key, role))
+                _clear(array)
 
     # ---- arrays that others read -----------------------------------------------------------------------------
 

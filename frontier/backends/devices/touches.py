@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.backends.devices import experimental
+from frontier.backends.devices import claims, experimental
 from frontier.backends.devices.claims import claim_of, free_values
 from frontier.backends.devices.owners import Swaps
 from frontier.backends.ranks.writes import written
@@ -124,7 +124,8 @@ class Touches:
         #: For keys of compiled code.
         self.key = (
             tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in dealt),
-            tuple(sorted(self._free.items())), tuple(self._claims.get(step) for step in self._combine), experimental.ON,
+            tuple(sorted(self._free.items())), tuple(self._claims.get(step) for step in self._combine),
+            experimental.ON, claims.FEW,
         )  # fmt: skip
         #: Vertex fields of which every GPU reads and writes the elements that it owns, and no others.
         self.own_only = self._of_own(program, swaps)
@@ -202,7 +203,7 @@ def touches_of(step: Step, p: Problem, schedule: ResolvedSchedule) -> Touches:
     fields = tuple((name, field.kind, field.combine, field.with_) for name, field in p.fields.items())
     captures = step._captures  # looked at when the run began
     assert captures is not None
-    key = (schedule, fields, Layout.of(p), captures.key, checking(), experimental.ON)
+    key = (schedule, fields, Layout.of(p), captures.key, checking(), experimental.ON, claims.FEW)
     known = step.__dict__.setdefault("_touches", {})
     found = known.get(key)
     if found is None:
