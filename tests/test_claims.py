@@ -133,6 +133,17 @@ def passed_on(p, src, dst):
     return False
 
 
+def store(level, v):
+    level[v] = 2
+
+
+def with_a_field_passed_on(p, src, dst):
+    if fr.atomic_cas(p.parent, dst, -1, src) == -1:
+        return True
+    store(p.level, dst)
+    return False
+
+
 def named(p, src, dst):
     return fr.atomic_cas(field=p.parent, index=dst, expected=-1, value=src) == -1
 
@@ -166,7 +177,7 @@ ALONG = [
     (sometimes, {"": {"parent"}}), (before, {"": {"parent"}}), (elsewhere, {"": {"parent"}}), (by_more, {}),
     (with_another_value, {}), (perhaps_unchanged, {}), (at_another_index, {}), (twice, {}), (stored_too, {}),
     (in_a_loop, {}), (passed_on, {}), (named, {}), (perhaps_not_tried, {}), (compared_with_another, {}),
-    (at_the_near_end, {"": {"parent"}}),
+    (at_the_near_end, {"": {"parent"}}), (with_a_field_passed_on, {}),
 ]  # fmt: skip
 
 
@@ -181,6 +192,10 @@ def asks(p, v):
     p.parent[v] = -4
 
 
+def exchanged(p, v):
+    fr.atomic_cas(p.parent, v, value=-1, expected=v)
+
+
 def passes_it_on(p, v):
     p.level[v] = p.parent[v]
 
@@ -190,6 +205,7 @@ def test_what_fields_are_compared_with_and_get():
     assert fr.effects(plain).puts == {"parent": {"id"}, "level": {"p.depth"}}
     assert fr.effects(asks).tests["parent"] == {"-1", "7"}
     assert fr.effects(asks).puts == {"level": {"any"}, "parent": {"-4"}}
+    assert fr.effects(exchanged).tests["parent"] == fr.effects(exchanged).puts["parent"] == {"any"}
     assert fr.effects(passes_it_on).tests["parent"] == {"any"}
 
 
@@ -206,6 +222,10 @@ def forget(p, v):
 
 def unclaimed(p, dst):
     return p.parent[dst] == -1
+
+
+def too_large(p, v):
+    p.parent[v] = 4294967295
 
 
 def above(p, dst):
@@ -242,6 +262,7 @@ def test_a_search_claims():
     ("step", "others", "fields"),
     [
         (fr.Advance(plain), [fr.Compute(forget)], {}),
+        (fr.Advance(plain), [fr.Compute(too_large)], {}),
         (fr.Advance(plain, where=above), [], {}),
         (fr.Advance(plain), [fr.Advance(spread)], {}),
         (fr.Advance(everything), [], {}),

@@ -63,7 +63,8 @@ class GpuMemory(Memory):
             pattern = b"\xff" if value else b"\0"  # as nearly always; to ask NumPy takes a microsecond
         else:
             pattern = np.asarray(value, array.dtype).tobytes()
-        if array.size and pattern == pattern[:1] * len(pattern):  # 0 and -1: no kernel is needed
+        contiguous = array.flags.c_contiguous
+        if array.size and contiguous and pattern == pattern[:1] * len(pattern):  # 0 and -1: no kernel is needed
             array.data.memset_async(pattern[0], array.nbytes)
         elif array.size:
             array.fill(value)

@@ -35,9 +35,17 @@ _kept: list[tuple[object, Block]] = []
 
 
 def put(key: object, block: Block) -> None:
-    """Keep a block, if there is not too much already; the oldest ones go first."""
+    """Keep a block.
+
+    This frees nothing: it is called when garbage is collected, perhaps while a kernel waits for one that this thread is
+    to launch, and to free memory is to wait for kernels. :func:`take` drops what is too much.
+    """
     _kept.append((key, block))
-    while len(_kept) > MOST or any(bytes_on(index) > most for index, most in block.most.items()):
+
+
+def _trim() -> None:
+    """Drop the oldest blocks if there are too many, or if they take too much of a GPU."""
+    while _kept and (len(_kept) > MOST or any(bytes_on(each) > most for each, most in _kept[-1][1].most.items())):
         try:
             _kept.pop(0)
         except IndexError:  # another thread has released all
@@ -46,6 +54,7 @@ def put(key: object, block: Block) -> None:
 
 def take(key: object) -> Block | None:
     """Return a block of this kind, which is kept no longer; None if there is none. GPUs may still be using it."""
+    _trim()
     for each in reversed(list(_kept)):
         if each[0] == key:
             try:

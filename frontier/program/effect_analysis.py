@@ -335,7 +335,7 @@ class Reader:
         arguments = [*expr.args, *(value for _, value in expr.kws)]
         known = is_hashable(called)
         if known and called in _ATOMICS:
-            self.atomic(_ATOMICS[called], arguments)
+            self.atomic(_ATOMICS[called], arguments, bool(expr.kws))
         elif known and called in NEEDS:
             self.made.topology.add(NEEDS[called])
             if NEEDS[called] != "offsets":
@@ -354,13 +354,13 @@ class Reader:
                     self.made.exact = self.made.writes_known = False
                 self.plain(var)
 
-    def atomic(self, operation: str, arguments: list[Any]) -> None:
-        """Note an atomic, whose arguments are a field, an index and values."""
+    def atomic(self, operation: str, arguments: list[Any], named: bool) -> None:
+        """Note an atomic, whose arguments are a field, an index and values; some may be ``named``."""
         made = self.meaning(arguments[0]) if arguments else None
         if isinstance(made, tuple) and made[0] == "field":
             self.access(arguments[0], arguments[1] if len(arguments) > 1 else None, True)
             self.made.atomics.setdefault(made[1], set()).add(operation)
-            tests, puts = atomic_values(self, operation, arguments)
+            tests, puts = ({"any"}, "any") if named else atomic_values(self, operation, arguments)
             self.made.tests.setdefault(made[1], set()).update(tests)
             self.made.puts.setdefault(made[1], set()).add(puts)
             how = self.used(self.target)
@@ -372,12 +372,12 @@ class Reader:
             self.made.exact = self.made.writes_known = False
 
     def passes_on(self, call: Any) -> bool:
-        """Whether a call passes the problem to a function that is none of the framework's."""
+        """Whether a call passes the problem, or a field, to a function that is none of the framework's."""
         callee = self.meaning(call.func)
         called = callee[1] if isinstance(callee, tuple) and callee[0] == "value" else None
         known = is_hashable(called) and (called in _ATOMICS or called in NEEDS)
         arguments = [*call.args, *(value for _, value in call.kws)]
-        return not known and any(self.meaning(var) == "problem" for var in arguments)
+        return not known and any(self.meaning(var) == "problem" or self.field(var) for var in arguments)
 
     def origin(self, var: Any) -> str:
         """The name of the variable that a variable is a copy of."""

@@ -398,6 +398,7 @@ class Problem:
 
     def __getstate__(self) -> dict[str, Any]:
         """Return the state for a copy: without what backends have cached for this problem, such as compiled code."""
+        self._look_at(self.arrays)
         return {**self.__dict__, "workspace": {}}
 
     def __setstate__(self, state: dict[str, Any]) -> None:

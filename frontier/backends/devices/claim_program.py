@@ -23,7 +23,7 @@ from frontier.backends.devices.claim_phases import (
     delivering,
     storing_field,
 )
-from frontier.backends.devices.meeting_words import INBOXES, inbox_at
+from frontier.backends.devices.meeting_words import COUNT_BITS, INBOXES, inbox_at
 from frontier.backends.devices.peers import Peers
 from frontier.backends.devices.phases import telling
 from frontier.lowering.frontier_state import BITS, OUT, form
@@ -124,10 +124,11 @@ class Claims(Peers):
     def claims_directly(self, step: Any, target: FrontierState) -> bool:
         """Whether passes of a step with few edges claim at the owners."""
         plain = not (target.record or target.few) and step.edges == "out" and self.schedule.balance == "auto"
-        return plain and self.touches.claim(step) is not None
+        return plain and self.touches.afar and self.touches.claim(step) is not None
 
     def is_short(self, source: FrontierState) -> Expr:
         """Whether a frontier, whose degrees are known, has few edges on all GPUs together."""
+        assert claims.FEW < 1 << COUNT_BITS  # accepted vertices are counted in so many bits
         return both(self.edges_of(source) <= claims.FEW, self.size(source) <= claims.FEW)
 
     @contextmanager

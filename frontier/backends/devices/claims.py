@@ -9,7 +9,7 @@ that it stores to in the same calls, such as ``level``, are those of whoever has
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -76,16 +76,18 @@ def free_values(
     free = {}
     for name, found in tests.items():
         kept = name in p.arrays and name not in others and p.arrays[name].dtype.kind == "i"
-        if kept and len(found) == 1 and found != {"any"} and _never(puts.get(name, set()), *found):
-            value = int(next(iter(found)))
-            if np.iinfo(p.arrays[name].dtype).min <= value < 0:
+        if kept and len(found) == 1 and found != {"any"}:
+            value, holds = int(next(iter(found))), np.iinfo(p.arrays[name].dtype)
+            if holds.min <= value < 0 and not any(_may_be(put, value, holds) for put in puts.get(name, ())):
                 free[name] = value
     return free
 
 
-def _never(puts: Collection[str], value: str) -> bool:
-    """Whether a field never gets a value, as far as what it gets is known."""
-    return not any(put in ("any", value) or put.startswith("p.") for put in puts)
+def _may_be(put: str, value: int, holds: np.iinfo[Any]) -> bool:
+    """Whether what a field gets, as effects name it, may be a value; integers that it cannot hold become others."""
+    if put == "id":
+        return False
+    return put == "any" or put.startswith("p.") or int(put) == value or not holds.min <= int(put) <= holds.max
 
 
 def claim_of(step: Step, p: Problem, combine: Mapping[str, str], free: Mapping[str, int]) -> Claim | None:

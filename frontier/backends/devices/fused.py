@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 from functools import cache
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from frontier import tracing
@@ -20,7 +21,7 @@ from frontier.backends.devices.replicas import replicas_of
 from frontier.backends.devices.touches import OneKernelError, touches_of
 from frontier.backends.interrupts import deferred
 from frontier.errors import DeviceLostError, FrontierError, NotConvergedError
-from frontier.memory import detection
+from frontier.memory import detection, peers
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ class FusedExecution:
             raise OneKernelError("the host reads edges on a disk")
         if not (p.graph.num_vertices and _reach(tuple(memories))):
             raise OneKernelError("no vertices, or GPUs that do not reach each other's memory")
-        touches = touches_of(step, p, schedule)
+        touches = touches_of(step, p, schedule, _atomics(tuple(memories)))
         self._step, self._p, self._given, self._touches = step, p, f, touches
         self._replicas = replicas_of(p, memories, touches)
         self.parts = [Part(step, replica, f, schedule, touches, memories) for replica in self._replicas]
@@ -185,6 +186,16 @@ class FusedExecution:
             self._p.piles[name] = self._union([part.pile(name) for part in self.parts])
         touches = self._touches
         loading.bring_back(self._p, self._replicas, touches.changed, touches.mirrored - touches.claimed)
+
+
+@cache
+def _atomics(memories: tuple[Memory, ...]) -> bool:
+    """Whether atomics of each GPU reach the memory of all others."""
+    numbers = sorted({int(getattr(memory, "index", 0)) for memory in memories})
+    if detection.simulated() or len(numbers) == 1:
+        return True
+    found = {(pair.first, pair.second): pair.atomics for pair in peers.pairs(numbers[-1] + 1)}
+    return all(found.get(pair, False) for pair in combinations(numbers, 2))
 
 
 @cache

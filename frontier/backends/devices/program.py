@@ -1,6 +1,7 @@
 """A program that several GPUs run at once: one kernel on each, which meet after the steps and decide alike.
 
-Each GPU has whole fields and the elements of a frontier that it owns. A step runs on these. Then follows the exchange:
+Each GPU has copies of fields and the elements of a frontier that it owns. A step runs on these. Then follows the
+exchange (that of steps which claim vertices is another one, see :mod:`frontier.backends.devices.claim_program`):
 
 1. If a push has changed elements of others, all meet, and owners bring together what all have made of theirs.
 2. All meet. What each tells makes the size of the next frontier, and says whether anybody has failed or is to stop.

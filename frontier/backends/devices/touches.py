@@ -36,6 +36,8 @@ class Touches:
     program : Step
     p : Problem
     schedule : ResolvedSchedule
+    afar : bool
+        Whether atomics of a GPU reach the memory of the others.
 
     Attributes
     ----------
@@ -53,11 +55,12 @@ class Touches:
         If there is something in it that only the loop on the host can share.
     """
 
-    def __init__(self, program: Step, p: Problem, schedule: ResolvedSchedule) -> None:
+    def __init__(self, program: Step, p: Problem, schedule: ResolvedSchedule, afar: bool = True) -> None:
         if checking():
             raise OneKernelError("FRONTIER_CHECK")
         if any(field.width for field in p.fields.values()):
             raise OneKernelError("fields of several values")
+        self.afar = afar
         self._vertex = {name for name, field in p.fields.items() if field.kind == "vertex"}
         self._combine: dict[Step, dict[str, str]] = {}
         self._leaders: dict[tuple[Step, str], str] = {}
@@ -125,7 +128,7 @@ class Touches:
         self.key = (
             tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in dealt),
             tuple(sorted(self._free.items())), tuple(self._claims.get(step) for step in self._combine),
-            experimental.ON, claims.FEW,
+            experimental.ON, claims.FEW, afar,
         )  # fmt: skip
         #: Vertex fields of which every GPU reads and writes the elements that it owns, and no others.
         self.own_only = self._of_own(program, swaps)
@@ -198,17 +201,17 @@ class Touches:
         return found
 
 
-def touches_of(step: Step, p: Problem, schedule: ResolvedSchedule) -> Touches:
+def touches_of(step: Step, p: Problem, schedule: ResolvedSchedule, afar: bool) -> Touches:
     """What the steps of a program touch on problems of this kind, found once."""
     fields = tuple((name, field.kind, field.combine, field.with_) for name, field in p.fields.items())
     captures = step._captures  # looked at when the run began
     assert captures is not None
-    key = (schedule, fields, Layout.of(p), captures.key, checking(), experimental.ON, claims.FEW)
+    key = (schedule, fields, Layout.of(p), captures.key, checking(), experimental.ON, claims.FEW, afar)
     known = step.__dict__.setdefault("_touches", {})
     found = known.get(key)
     if found is None:
         try:
-            found = Touches(step, p, schedule)
+            found = Touches(step, p, schedule, afar)
         except OneKernelError as error:
             found = error
         known[key] = found
