@@ -7,8 +7,9 @@ import pytest
 from test_fused import SIMULATED, graphs, several  # noqa: F401 - a fixture
 
 import frontier as fr
-from frontier.backends.devices import claims, experimental
+from frontier.backends.devices import claims, experimental, fused
 from frontier.backends.devices.touches import Touches
+from frontier.lowering.ir import Phase, inside
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start
 
@@ -354,6 +355,24 @@ def test_searches(several, few, number):  # noqa: F811
         made = fr.bfs(there, source)
         assert np.array_equal(to_host(made.level), fr.bfs(g, source).level)
         fr.verify.bfs(g, made)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("afar", [True, False])
+def test_gpus_without_atomics_over_their_link(several, afar, monkeypatch):  # noqa: F811
+    """They claim in their own copies, however few edges a pass has."""
+    monkeypatch.setattr(fused, "_atomics", lambda memories: afar)
+    g = graphs()[1]
+    p = problem(g.to(several), **fields())
+    run = start(search(), p)
+    assert any("claimed at owners" in title for title in _titles(run)) == afar
+    run.proceed()
+    check(g, p, np.asarray(fr.bfs(g, 5).level))
+
+
+def _titles(run):
+    """Of all phases of a run."""
+    return [node.title for node in inside(run.parts[0]._program.nodes) if isinstance(node, Phase)]
 
 
 @pytest.mark.gpu

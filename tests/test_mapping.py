@@ -201,7 +201,7 @@ def test_little_is_kept(driver, monkeypatch):
     first = id(many[0].block)
     while many:
         many.pop(0)
-    assert len(kept._kept) == kept.MOST + 3  # garbage may be collected while a kernel runs, which must not be waited for
+    assert len(kept._kept) == kept.MOST + 3  # garbage may be collected while kernels run, which then go on
     assert kept.take(None) is None
     assert len(kept._kept) == kept.MOST
     assert first not in {id(block) for _, block in kept._kept}  # it was the first to come

@@ -190,7 +190,7 @@ class Claims(Peers):
     def catch_up(self, step: Any) -> None:
         """Let all GPUs know what has been claimed at owners, if the step needs that, or marks changes of its own."""
         used = {*self.touches.needed(step), *self.touches.watched(step, pushed=True)}
-        for name in sorted(self.touches.claimed & used):
+        for name in sorted(self.touches.claimed & used) if self.touches.afar else ():
             behind = self._behind(name)
             with self.when(differ(behind, 0)):
                 self._together(self._tell(name, everything=False), title="tell what has been claimed at owners")
