@@ -97,7 +97,7 @@ class Watched(Wrapped):
 
 
 class Owned(Wrapped):
-    """A field of which only the elements of a range are stored; see :mod:`frontier.backends.owned`."""
+    """A field of which only the elements of a range are stored; see :mod:`frontier.backends.routed`."""
 
     def __init__(self, inner: Any) -> None:
         super().__init__(f"owned({inner})", inner)

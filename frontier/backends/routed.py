@@ -1,8 +1,10 @@
-"""Fields whose elements a machine changes where they are owned, in the memory of whichever machine that is.
+"""Fields whose elements a machine changes where they are owned, on any target.
 
-A *routed* field stores at the owner. A *claimable* one is changed by exchanges alone, from one value to others, once: a
-machine asks its own copy first, and the owner only if the element is not claimed there; the copy may be behind, for it
-notes what this machine has learned. Who claims an element also marks it, for the owner, as changed.
+An *owned* field stores the elements that this machine owns, and drops what is stored elsewhere: where all machines
+store the same, nobody needs to tell it. A *routed* field stores in the owner's memory. A *claimable* one is changed by
+exchanges alone, from one value to others, once: a machine asks its own copy first, and the owner only if the element is
+not claimed there; the copy may be behind, for it notes what this machine has learned. Who claims an element also marks
+it, for the owner, as changed.
 """
 
 from __future__ import annotations
@@ -16,19 +18,22 @@ from llvmlite import ir
 from numba import types
 
 from frontier.backends.codes import BLOCK, BLOCK_BITS
-from frontier.backends.elements import Claimable, Narrow, Routed
+from frontier.backends.elements import Claimable, Narrow, Owned, Routed
 from frontier.functors import atomics
 
 __all__ = ["register"]
 
 _TABLE = types.CPointer(types.int64)
 _BYTES = Narrow(types.uint8)
-_PARTS = [("fields", _TABLE), ("starts", _TABLE), ("parts", types.int64), ("first", types.int64), ("end", types.int64)]
-_MARKS = [("marks", _TABLE), ("blocks", types.int64), ("bytes", _BYTES)]
+_RANGE = [("first", types.int64), ("end", types.int64)]
+_OWNERS = [*_RANGE, ("fields", _TABLE), ("starts", _TABLE), ("parts", types.int64)]
+_MARKS = [*_OWNERS, ("marks", _TABLE), ("blocks", types.int64), ("bytes", _BYTES)]
 
 
-def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, jit: Any, system: Any) -> tuple[Any, Any]:
-    """Tell numba what such fields are on one target; what makes a routed one and a claimable one.
+def register(
+    intrinsic: Any, overload: Any, register_model: Any, models: Any, jit: Any, system: Any
+) -> tuple[Any, Any, Any]:
+    """Tell numba what such fields are on one target; what makes an owned one, a routed one and a claimable one.
 
     Parameters
     ----------
@@ -39,10 +44,10 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
     system : function
         Compares and exchanges an element in the memory of any machine.
     """
-    register_model(Routed)(_model(models, _PARTS))
-    register_model(Claimable)(_model(models, [*_PARTS, *_MARKS]))
+    for kind, parts_of in ((Owned, _RANGE), (Routed, _OWNERS), (Claimable, _MARKS)):
+        register_model(kind)(_model(models, parts_of))
     read = _readers(intrinsic)
-    inner, fields, starts, parts, first, end, marks, blocks, marks_here = (getattr(read, name) for name in vars(read))
+    inner, first, end, fields, starts, parts, marks, blocks, marks_here = vars(read).values()
     at, bytes_at = _pointers(intrinsic)
 
     @jit
@@ -62,13 +67,17 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
         there[BLOCK * blocks(field) + (index >> BLOCK_BITS)] = np.uint8(1)
 
     def getitem(field, index):
-        if isinstance(field, (Routed, Claimable)) and isinstance(index, types.Integer):
+        if isinstance(field, (Owned, Routed, Claimable)) and isinstance(index, types.Integer):
             return lambda field, index: inner(field)[index]
         return None
 
     def setitem(field, index, value):
-        if not (isinstance(field, Routed) and isinstance(index, types.Integer)):
+        if not (isinstance(field, (Owned, Routed)) and isinstance(index, types.Integer)):
             return None
+
+        def keep(field, index, value):
+            if own(field, index):
+                inner(field)[index] = value
 
         def store(field, index, value):
             if own(field, index):
@@ -76,7 +85,7 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
             else:
                 at(field, fields(field)[owner(field, index)])[index] = value
 
-        return store
+        return store if isinstance(field, Routed) else keep
 
     def cas(field, index, expected, value):
         if not isinstance(field, Claimable):
@@ -107,7 +116,7 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
     overload(operator.getitem)(getitem)
     overload(operator.setitem)(setitem)
     overload(atomics.atomic_cas)(cas)
-    return _maker(intrinsic, Routed, []), _maker(intrinsic, Claimable, _MARKS)
+    return _makers(intrinsic)
 
 
 def _model(models: Any, parts: Any) -> Any:
@@ -131,7 +140,7 @@ def _readers(intrinsic: Any) -> SimpleNamespace:
 
         return read
 
-    named = [("inner", None), *_PARTS, *_MARKS]
+    named = [("inner", None), *_MARKS]
     return SimpleNamespace(**{name: part(number, kind) for number, (name, kind) in enumerate(named)})
 
 
@@ -155,30 +164,28 @@ def _pointers(intrinsic: Any) -> tuple[Any, Any]:
     return at, bytes_at
 
 
-def _maker(intrinsic: Any, kind: Any, more: Any) -> Any:
-    parts = [each for _, each in (*_PARTS, *more)]
+def _makers(intrinsic: Any) -> tuple[Any, Any, Any]:
+    """What makes each kind of a pointer and the other parts, in their order."""
 
-    def generating(typed: Any) -> Any:
+    def made(kind: Any, parts: Any) -> tuple[Any, Any]:
         def generate(context, builder, signature, args):
-            made = ir.Constant(context.get_value_type(typed), ir.Undefined)
+            struct = ir.Constant(context.get_value_type(kind), ir.Undefined)
             for i, each in enumerate(args):
-                made = builder.insert_value(made, each, i)
-            return made
+                struct = builder.insert_value(struct, each, i)
+            return struct
 
-        return generate
-
-    if more:
-
-        @intrinsic
-        def claimable(typingctx, pointer, fields, starts, number, first, end, marks, blocks, here):
-            typed = kind(pointer)
-            return typed(pointer, *parts), generating(typed)
-
-        return claimable
+        return kind(kind.inner, *(each for _, each in parts)), generate
 
     @intrinsic
-    def routed(typingctx, pointer, fields, starts, number, first, end):
-        typed = kind(pointer)
-        return typed(pointer, *parts), generating(typed)
+    def owned(typingctx, pointer, first, end):
+        return made(Owned(pointer), _RANGE)
 
-    return routed
+    @intrinsic
+    def routed(typingctx, pointer, first, end, fields, starts, parts):
+        return made(Routed(pointer), _OWNERS)
+
+    @intrinsic
+    def claimable(typingctx, pointer, first, end, fields, starts, parts, marks, blocks, here):
+        return made(Claimable(pointer), _MARKS)
+
+    return owned, routed, claimable

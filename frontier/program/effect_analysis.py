@@ -16,7 +16,7 @@ from frontier.functors.adjacency import NEEDS, neighbours
 from frontier.functors.functor import is_hashable, is_helper, location
 from frontier.native import address_space
 from frontier.program.effect_paths import along
-from frontier.program.effect_values import atomic_values, compared, given
+from frontier.program.effect_values import atomic_values, compared, given, reads
 
 if TYPE_CHECKING:
     from frontier.program.effects import Effects, Index
@@ -400,7 +400,7 @@ class Reader:
         found = ""
         for block in self.ir.blocks.values():
             for statement in block.body:
-                if all(var.name != name for var in _reads(statement)):
+                if all(var.name != name for var in reads(statement)):
                     continue
                 value = getattr(statement, "value", None)
                 if isinstance(statement, ir.Assign) and isinstance(value, ir.Expr) and value.op == "cast":
@@ -411,18 +411,6 @@ class Reader:
                     return how
                 found = found or how
         return found
-
-
-def _reads(statement: Any) -> list[Any]:
-    """The variables that a statement reads."""
-    from numba.core import ir
-
-    if isinstance(statement, ir.Del):
-        return []
-    found = statement.list_vars()
-    if isinstance(statement, ir.Assign):
-        found = [var for var in found if var is not statement.target]
-    return list(found)
 
 
 def _made_of(var: Any, definitions: Mapping[str, Any]) -> Iterator[Any]:

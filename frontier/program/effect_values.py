@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from frontier.program.effect_analysis import Reader
 
-__all__ = ["atomic_values", "compared", "given"]
+__all__ = ["atomic_values", "compared", "given", "reads"]
 
 
 def compared(reader: Reader, name: str, depth: int = 0) -> set[str]:
@@ -18,7 +18,7 @@ def compared(reader: Reader, name: str, depth: int = 0) -> set[str]:
     found: set[str] = set()
     for block in reader.ir.blocks.values():
         for statement in block.body:
-            if isinstance(statement, ir.Del) or all(var.name != name for var in _reads(statement)):
+            if all(var.name != name for var in reads(statement)):
                 continue
             made = getattr(statement, "value", None)
             if isinstance(statement, ir.Assign) and isinstance(made, ir.Var) and depth < 20:
@@ -54,10 +54,12 @@ def _integer(reader: Reader, var: Any) -> str:
     return str(made[1]) if constant else "any"
 
 
-def _reads(statement: Any) -> list[Any]:
+def reads(statement: Any) -> list[Any]:
     """The variables that a statement reads."""
     from numba.core import ir
 
+    if isinstance(statement, ir.Del):
+        return []
     found = statement.list_vars()
     if isinstance(statement, ir.Assign):
         found = [var for var in found if var is not statement.target]

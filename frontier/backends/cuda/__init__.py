@@ -13,8 +13,8 @@ host, ``names`` what else a kernel sees. ``guards`` calls functors that may rais
 ``from_disk`` is a run with edges on a disk, a kernel for each step and window; ``disk_windows`` says what these are.
 
 ``intrinsics`` and ``atomics`` are what numba-cuda lacks, ``numba_compat`` is what is changed in it. ``machine`` chooses
-between these and the ``simulator``, whose threads, guards and phases are in ``simulator_threads``, ``simulator_guards``
-and ``simulator_phases``.
+between these and the ``simulator``, whose threads, guards, phases and fields that do more at an access are in
+``simulator_threads``, ``simulator_guards``, ``simulator_phases`` and ``simulator_fields``.
 """
 
 from __future__ import annotations

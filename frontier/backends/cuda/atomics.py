@@ -12,7 +12,7 @@ from numba import cuda
 from numba.cuda import models
 from numba.cuda.extending import intrinsic, overload, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, owned, packed, pairs, routed, rows, watched
+from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, routed, rows, watched
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
@@ -45,7 +45,6 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
 
 
 checked = checks.register(intrinsic, overload, register_model, models, _raises, paired=True)
-own = owned.register(intrinsic, overload, register_model, models)
 _system = intrinsics.compare_exchange_system
-route, route_claims = routed.register(intrinsic, overload, register_model, models, _jit, _system)
+own, route, route_claims = routed.register(intrinsic, overload, register_model, models, _jit, _system)
 watch, watch_stores = watched.register(intrinsic, overload, register_model, models, _jit)

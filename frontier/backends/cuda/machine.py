@@ -13,16 +13,11 @@ if SIMULATED:
     from frontier.backends.cuda.simulator import (
         POINTERS,
         SHARED,
-        checked,
         device,
         namedtuple,
-        own,
-        route,
-        route_claims,
         truth,
-        watch,
-        watch_stores,
     )
+    from frontier.backends.cuda.simulator_fields import checked, own, route, route_claims, watch, watch_stores
     from frontier.backends.cuda.simulator_guards import GUARDS
     from frontier.backends.cuda.simulator_phases import phases
     from frontier.backends.least import bits_of, integer, key_down, key_up

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from frontier.backends import codes
 from frontier.backends.cuda.simulator_threads import WARP, launch, me
 from frontier.backends.translation.texts import namedtuple
 from frontier.errors import FunctorError
@@ -28,7 +27,6 @@ __all__ = [
     "ballot",
     "block_index",
     "block_size",
-    "checked",
     "clock",
     "compare_exchange",
     "device",
@@ -47,12 +45,9 @@ __all__ = [
     "match_any",
     "namedtuple",
     "num_blocks",
-    "own",
     "popcount",
     "prefetch",
     "release_add",
-    "route",
-    "route_claims",
     "shuffle",
     "shuffle_down",
     "shuffle_up",
@@ -63,8 +58,6 @@ __all__ = [
     "sync_warp",
     "thread_index",
     "truth",
-    "watch",
-    "watch_stores",
     "word_of",
 ]
 
@@ -89,7 +82,7 @@ _CTYPES: dict[str, Any] = {
 
 
 #: Several GPUs are several threads, which the interpreter switches between anywhere.
-_SYSTEM = threading.Lock()
+SYSTEM = threading.Lock()
 
 
 class Pointer:
@@ -160,144 +153,6 @@ class Rows(Pointer):
         super().__setitem__(int(index[0]) * self.width + int(index[1]), value)
 
 
-class Outside(IndexError):
-    """A wrong access to a checked field: why it is wrong, the field's number, the index, the value."""
-
-
-class Checked:
-    """A field of a known length; see :mod:`frontier.backends.checks`."""
-
-    __slots__ = ("companion", "dtype", "length", "number", "pointer")
-
-    def __init__(self, pointer: Pointer, length: int, number: int) -> None:
-        self.pointer, self.length, self.number, self.dtype = pointer, int(length), number, pointer.dtype
-        self.companion = pointer.companion
-
-    def __getitem__(self, index: Any) -> Any:
-        v, i, width = (*index, self.pointer.width) if isinstance(self.pointer, Rows) else (index, 0, 1)
-        if not 0 <= v < self.length or not 0 <= i < width:
-            raise Outside(codes.OUTSIDE, self.number, int(v), int(i))
-        return self.pointer[index]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self[index]
-        if self.dtype.kind in "iu" and isinstance(value, (int, np.integer)):
-            limits = np.iinfo(self.dtype)
-            if not limits.min <= value <= limits.max:
-                first = index[0] if isinstance(self.pointer, Rows) else index
-                raise Outside(codes.OVERFLOW, self.number, int(first), int(value))
-        self.pointer[index] = value
-
-
-def checked(number: int) -> Callable[[Pointer, int], Checked]:
-    """Return what makes the checked field of this number."""
-    return lambda pointer, length: Checked(pointer, length, number)
-
-
-class Watched:
-    """A field whose changed elements are marked; see :mod:`frontier.backends.watched`."""
-
-    __slots__ = ("blocks", "companion", "dtype", "marks", "pointer", "stores")
-
-    def __init__(self, pointer: Pointer, marks: Pointer, blocks: Pointer, stores: bool) -> None:
-        self.pointer, self.dtype, self.companion = pointer, pointer.dtype, pointer.companion
-        self.marks, self.blocks, self.stores = marks, blocks, stores
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.pointer[index]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        before = self.pointer[index]
-        self.pointer[index] = value
-        if self.stores or self.pointer[index] != before:
-            self.marks[int(index)] = self.blocks[int(index) >> codes.BLOCK_BITS] = 1
-
-
-def watch(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:
-    """Make a field that marks its changed elements."""
-    return Watched(pointer, marks, blocks, False)
-
-
-def watch_stores(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:
-    """Make a field that marks the elements that something is stored to."""
-    return Watched(pointer, marks, blocks, True)
-
-
-class Owned:
-    """A field of which only the elements of a range are stored; see :mod:`frontier.backends.owned`."""
-
-    __slots__ = ("companion", "dtype", "end", "first", "pointer")
-
-    def __init__(self, pointer: Pointer, first: int, end: int) -> None:
-        self.pointer, self.dtype, self.companion = pointer, pointer.dtype, pointer.companion
-        self.first, self.end = first, end
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.pointer[index]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        if self.first <= index < self.end:
-            self.pointer[index] = value
-
-
-def own(pointer: Pointer, first: int, end: int) -> Owned:
-    """Make a field of which only the elements of a range are stored."""
-    return Owned(pointer, first, end)
-
-
-class Routed:
-    """A field whose elements are stored where they are owned; see :mod:`frontier.backends.routed`."""
-
-    __slots__ = ("companion", "dtype", "end", "fields", "first", "parts", "pointer", "starts")
-
-    def __init__(self, pointer: Pointer, fields: Pointer, starts: Pointer, parts: int, first: int, end: int) -> None:
-        self.pointer, self.dtype, self.companion = pointer, pointer.dtype, pointer.companion
-        self.fields, self.starts, self.parts, self.first, self.end = fields, starts, parts, first, end
-
-    def __getitem__(self, index: Any) -> Any:
-        return self.pointer[index]
-
-    def __setitem__(self, index: Any, value: Any) -> None:
-        self.at(self.owner(index))[index] = value
-
-    def owner(self, index: Any) -> int:
-        """The number of the GPU that owns an element."""
-        return next(r for r in range(self.parts) if index < self.starts[r + 1])
-
-    def at(self, r: int) -> Pointer:
-        """The field in the memory of a GPU."""
-        return Pointer(self.fields[r], self.pointer.dtype.name)
-
-
-class Claimable(Routed):
-    """A field whose elements are claimed where they are owned; see :mod:`frontier.backends.routed`."""
-
-    __slots__ = ("blocks", "marks")
-
-    def __init__(self, *given: Any) -> None:
-        *plain, self.marks, self.blocks, _ = given
-        super().__init__(*plain)
-
-    def exchanged(self, index: Any, expected: Any, value: Any) -> Any:
-        """Compare and exchange; returns the old value."""
-        r = self.owner(index)
-        there = self.at(r)
-        if not self.first <= index < self.end and self.pointer[index] != expected:
-            return self.pointer[index]
-        with _SYSTEM:
-            old = there[index]
-            if old == expected:
-                there[index] = value
-        self.pointer[index] = value if old == expected else old
-        if old == expected:
-            marks = Pointer(self.marks[r], "uint8")
-            marks[int(index)] = marks[codes.BLOCK * self.blocks + (int(index) >> codes.BLOCK_BITS)] = 1
-        return old
-
-
-route, route_claims = Routed, Claimable
-
-
 def _at(name: str) -> Callable[[int], Pointer]:
     return lambda address: Pointer(address, name)
 
@@ -353,7 +208,7 @@ def fetch_add(pointer: Any, index: Any, value: Any) -> Any:
 
 def fetch_add_system(pointer: Any, index: Any, value: Any) -> Any:
     """Add, where several GPUs may; returns the old value."""
-    with _SYSTEM:
+    with SYSTEM:
         return fetch_add(pointer, index, value)
 
 

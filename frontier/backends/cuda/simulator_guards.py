@@ -15,7 +15,7 @@ import numpy as np
 
 from frontier.backends import codes
 from frontier.backends.cuda.runtime_words import ATTENTION, COUNT, ERROR
-from frontier.backends.cuda.simulator import Outside
+from frontier.backends.cuda.simulator_fields import Outside
 
 __all__ = ["GUARDS", "Refused"]
 

@@ -208,7 +208,7 @@ class Claims(Peers):
         claim = self._directly
         if claim is None or name not in (claim.field, *claim.along):
             return super()._watching(name, made)
-        there = (self._field_table(name), self.starts, self.parts, *self.own_range("vertex"))
+        there = (*self.own_range("vertex"), self._field_table(name), self.starts, self.parts)
         if name != claim.field:
             return Call("route", made, *there)
         here, _ = self.touched(name)

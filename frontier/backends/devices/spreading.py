@@ -3,7 +3,7 @@
 Every array with one entry for each edge slot is one range of addresses on all GPUs (:mod:`frontier.memory.spread`). So
 kernels and arrays of CuPy are as on one GPU. Steps walk along the edges of a GPU's own vertices, which lie in its own
 memory; what is read of others' comes over the links between GPUs. Offsets and columns of vertices are whole on each.
-Of large fields of vertices each GPU has the elements of its own vertices.
+With ``FRONTIER_EXPERIMENTAL=1``, of large fields of vertices each GPU has the elements of its own vertices.
 
 Where edges are to lie in the host's memory or on a disk, there is one array, too, of which each GPU reads the edges of
 its own vertices over its own link; or of each GPU's stretch some pieces are in its memory, the others in the host's.
