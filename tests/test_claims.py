@@ -7,17 +7,11 @@ import pytest
 from test_fused import SIMULATED, graphs, several  # noqa: F401 - a fixture
 
 import frontier as fr
-from frontier.backends.devices import claims, experimental, fused
+from frontier.backends.devices import claims, fused
 from frontier.backends.devices.touches import Touches
 from frontier.lowering.ir import Phase, inside
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start
-
-
-@pytest.fixture(autouse=True)
-def _experimental(monkeypatch):
-    monkeypatch.setattr(experimental, "ON", True)
-
 
 # ---- what changes together ---------------------------------------------------------------------------------
 
@@ -247,11 +241,6 @@ def claimed(step, *others, **fields):
     p = problem(fr.grid(3, 3), **fields)
     program = fr.Sequence(*others, step)
     return Touches(program, p, fr.Schedule().resolved()).claim(step)
-
-
-def test_nothing_is_claimed_unless_asked_for(monkeypatch):
-    monkeypatch.setattr(experimental, "ON", False)
-    assert claimed(fr.Advance(plain, where=unclaimed), fr.Compute(begin)) is None
 
 
 def test_a_search_claims():

@@ -23,7 +23,6 @@ from pages import ROOT
 import frontier as fr
 from frontier.backends.cuda import launch
 from frontier.backends.cuda.program import CudaProgram
-from frontier.backends.devices import experimental
 from frontier.primitives import _closure_pairs
 from frontier.program import execution
 
@@ -312,8 +311,6 @@ SHARED = "on two GPUs"
 RUNS |= {f"{name} {FAR} {SHARED}": RUNS[name] for name in ("bfs", "pagerank", "core numbers")}
 RUNS[f"gathers of parts {FAR} {SHARED}"] = parts
 RUNS |= {f"{name} {SHARED}": RUNS[name] for name in ("bfs", "betweenness")}
-EXPERIMENTAL = "by claims"
-RUNS |= {f"bfs {SHARED}, {EXPERIMENTAL}": RUNS["bfs"]}
 RUNS |= {f"sums of {dtype} {SHARED}": summing(dtype) for dtype in ("int32", "uint64", "float32")}
 
 #: Programs that read compressed lists.
@@ -342,7 +339,6 @@ def program_of(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> CudaPr
     """The first program of a run, with all that it defers."""
     monkeypatch.setattr(launch, "kernel", capture)
     monkeypatch.setattr(launch, "is_known", lambda program: True)
-    monkeypatch.setattr(experimental, "ON", EXPERIMENTAL in name)
     g = fr.grid(3, 3, weights=(1, 9), seed=1)
     g = g.compressed() if PACKED in name else g
     with strict_cupy.simulated(), workers(2 if build == "full" else 1), pytest.raises(Captured) as caught:

@@ -320,12 +320,13 @@ class Problem:
         if not made.plain:
             fits(made.init, made.dtype, name, length, "vertices")
         given = made.init if is_device(made.init) or not np.ndim(made.init) else np.array(made.init, made.dtype)
-        if np.ndim(given) == 0:
-            given = plain(given)
-            if isinstance(given, int | float | np.generic):
-                self._fresh.add(name)
+        given = plain(given) if np.ndim(given) == 0 else given
         self.arrays[name] = self.graph._topology.spread.vertices(given, made.dtype)
         self._spread.add(name)
+        if isinstance(given, int | float | np.generic):
+            self._fresh.add(name)
+        elif np.ndim(given) == 0:  # an array, which what looks at fresh fields does not expect
+            self.graph._topology.spread.wait()
 
     def _edges_of(self, divided: Any, name: str, made: Field) -> NDArray[Any]:
         """A field of edges of a graph in parts: as long as all edge slots, but only a rank's own are there."""

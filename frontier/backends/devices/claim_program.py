@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.devices import claims, experimental
+from frontier.backends.devices import claims
 from frontier.backends.devices.claim_phases import (
     adopting,
     catching_up,
@@ -219,14 +219,13 @@ class Claims(Peers):
     def _tell(self, name: str, everything: bool) -> Call:
         """Tell what this GPU has touched: of all elements, or of those that it owns."""
         first, end = (0, self.capacity("vertex")) if everything else self.own_range("vertex")
-        bytes_, flags = self.touched(name)
-        if experimental.ON:
-            bytes_ = pointer("int64", self.input(f"touched:{name}", "touched"))
+        _, flags = self.touched(name)
+        words = pointer("int64", self.input(f"touched:{name}", "touched"))
         given: dict[str, Value] = {
-            "touched": bytes_, "flags": flags, "told": self._told(name)[0], "first": first, "end": end,
+            "touched": words, "flags": flags, "told": self._told(name)[0], "first": first, "end": end,
             "starts": self.starts, "parts": self.parts, "blocks": self.blocks,
         }  # fmt: skip
-        return self.kernel("tell", telling, given, at_once=experimental.ON)
+        return self.kernel("tell", telling, given)
 
     def _own(self) -> dict[str, Value]:
         first, end = self.own_range("vertex")

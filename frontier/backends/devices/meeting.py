@@ -79,8 +79,12 @@ def meet(C, slot, arrivals, big, box, boxes, rank, parts, number, stopped, faile
             sync_warp()
             first = parts + (number & 1) * parts * TOLD
             come = clock()
+            i = i64(t)
+            while i < parts * TOLD:  # a lane for each word and GPU: one after another, words take microseconds
+                tell(C, slot, big, int64_at(boxes[i // TOLD]), first + rank * TOLD, i % TOLD, stopped, failed)
+                i += 32
+            sync_warp()
             if t < parts:
-                tell(C, slot, big, int64_at(boxes[t]), first + rank * TOLD, stopped, failed)
                 store_release_system(int64_at(boxes[t]), rank, number)
                 begun = clock()
                 while load_acquire_system(box, t) < number and clock() - begun < PATIENCE:
@@ -88,8 +92,10 @@ def meet(C, slot, arrivals, big, box, boxes, rank, parts, number, stopped, faile
                 if load_acquire_system(box, t) < number:
                     box[first + t * TOLD + ERROR] = LOST
             sync_warp()
+            if t < i32(TOLD):
+                bring_together(box, first, words, parts, i64(t))
+            sync_warp()
             if t == i32(0):
-                bring_together(box, first, words, parts)
                 box[words + TOLD + 1 + WAITED] += clock() - come
                 store_release(box, words + TOLD, number)
         elif t == i32(0):
@@ -116,44 +122,37 @@ def told(C, slot, big, word):
 
 
 @device
-def tell(C, slot, big, box, at, stopped, failed):
-    """Write to a box what this GPU has in its slot."""
-    for word in range(TOLD):
-        value = told(C, slot, big, word)
-        if word == STOP:
-            value = value | stopped
-        if word == ERROR and value == 0:
-            value = failed
-        box[at + word] = value
+def tell(C, slot, big, box, at, word, stopped, failed):
+    """Write to a box a word of what this GPU has in its slot."""
+    value = told(C, slot, big, word)
+    if word == STOP:
+        value = value | stopped
+    if word == ERROR and value == 0:
+        value = failed
+    box[at + word] = value
 
 
 @device
-def bring_together(box, first, words, parts):
-    """Combine what all GPUs have told, in their order; one thread."""
-    count = i64(0)
-    edges = i64(0)
-    stop = i64(0)
-    error = i64(0)
-    number = load_relaxed(box, first + VALUE)
-    real = float_of(number)
+def bring_together(box, first, words, parts, word):
+    """Combine a word of what all GPUs have told, in their order; a thread for each."""
     how = load_relaxed(box, first + OPERATION)
-    for r in range(parts):
-        at = first + r * TOLD
-        count += load_relaxed(box, at + COUNT)
-        edges += load_relaxed(box, at + EDGES)
-        stop |= load_relaxed(box, at + STOP)
-        error = max(error, load_relaxed(box, at + ERROR))
-        if r > 0 and how >= REAL:
-            real = combine(how - REAL, real, float_of(load_relaxed(box, at + VALUE)))
-        elif r > 0 and how > 0:
-            number = combine(how - 1, number, load_relaxed(box, at + VALUE))
-    box[words + COUNT] = count
-    box[words + EDGES] = edges
-    box[words + STOP] = stop
-    box[words + ERROR] = error
-    if how >= REAL:
-        number = word_of(real)
-    box[words + VALUE] = number
+    value = load_relaxed(box, first + word)
+    real = float_of(value)
+    for r in range(1, parts):
+        other = load_relaxed(box, first + r * TOLD + word)
+        if word == COUNT or word == EDGES:  # noqa: SIM109 - kernels know no "in"
+            value += other
+        elif word == STOP:
+            value |= other
+        elif word == ERROR:
+            value = max(value, other)
+        elif word == VALUE and how >= REAL:
+            real = combine(how - REAL, real, float_of(other))
+        elif word == VALUE and how > 0:
+            value = combine(how - 1, value, other)
+    if word == VALUE and how >= REAL:
+        value = word_of(real)
+    box[words + word] = value
 
 
 @device

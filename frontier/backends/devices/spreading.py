@@ -3,7 +3,7 @@
 Every array with one entry for each edge slot is one range of addresses on all GPUs (:mod:`frontier.memory.spread`). So
 kernels and arrays of CuPy are as on one GPU. Steps walk along the edges of a GPU's own vertices, which lie in its own
 memory; what is read of others' comes over the links between GPUs. Offsets and columns of vertices are whole on each.
-With ``FRONTIER_EXPERIMENTAL=1``, of large fields of vertices each GPU has the elements of its own vertices.
+Of large fields of vertices, too, each GPU has the elements of its own vertices.
 
 Where edges are to lie in the host's memory or on a disk, there is one array, too, of which each GPU reads the edges of
 its own vertices over its own link; or of each GPU's stretch some pieces are in its memory, the others in the host's.
@@ -18,7 +18,7 @@ import numpy as np
 
 from frontier.backends.cuda import bytes_of_edges
 from frontier.backends.cuda import share_of as share_of_one
-from frontier.backends.devices import deriving, experimental, together
+from frontier.backends.devices import deriving, together
 from frontier.graph.graph import Graph
 from frontier.graph.moving import plainly_on_host
 from frontier.memory import detection, mixed, spread
@@ -100,7 +100,7 @@ class Spread:
 
     def takes(self, length: int, dtype: Any) -> bool:
         """Whether fields of vertices of this dtype are shared out, too."""
-        if not experimental.ON or length * np.dtype(dtype).itemsize < LEAST_FIELD:
+        if length * np.dtype(dtype).itemsize < LEAST_FIELD:
             return False
         edges = self.edges  # on a disk: then the host divides programs, and all GPUs get all fields
         return edges is None or (edges.residence != "disk" and spread.possible(tuple(map(_index, self.memories))))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from frontier.backends.devices import claims, experimental
+from frontier.backends.devices import claims
 from frontier.backends.devices.claims import claim_of, free_values
 from frontier.backends.devices.owners import Swaps
 from frontier.backends.ranks.writes import written
@@ -119,8 +119,6 @@ class Touches:
         others = self._vertex - self.mirrored | {name for names in swaps for name in names}
         self._free = free_values(own, p, own, others)
         found = {step: claim_of(step, p, how, self._free) for step, how in self._combine.items()}
-        if not experimental.ON:
-            found = {}
         self._claims = {step: made for step, made in found.items() if made and not self.mirrored & {*made.along}}
         #: Mirrored fields of which GPUs do not have the values of others' elements, but whether there is one.
         self.claimed = frozenset(made.field for made in self._claims.values())
@@ -128,7 +126,7 @@ class Touches:
         self.key = (
             tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in dealt),
             tuple(sorted(self._free.items())), tuple(self._claims.get(step) for step in self._combine),
-            experimental.ON, claims.FEW, afar,
+            claims.FEW, afar,
         )  # fmt: skip
         #: Vertex fields of which every GPU reads and writes the elements that it owns, and no others.
         self.own_only = self._of_own(program, swaps)
@@ -206,7 +204,7 @@ def touches_of(step: Step, p: Problem, schedule: ResolvedSchedule, afar: bool) -
     fields = tuple((name, field.kind, field.combine, field.with_) for name, field in p.fields.items())
     captures = step._captures  # looked at when the run began
     assert captures is not None
-    key = (schedule, fields, Layout.of(p), captures.key, checking(), experimental.ON, claims.FEW, afar)
+    key = (schedule, fields, Layout.of(p), captures.key, checking(), claims.FEW, afar)
     known = step.__dict__.setdefault("_touches", {})
     found = known.get(key)
     if found is None:
