@@ -1,4 +1,4 @@
-"""Ranks with a GPU each, under mpirun: messages by NCCL, through the host, and one GPU alone, in one run.
+"""Ranks with a GPU each, under mpirun: exchanges inside kernels, by NCCL and through the host, and one GPU, in one run.
 
 ``mpirun -n 2 python -m benchmarks.ranks rmat:22`` makes the graph in parts and as a whole with the same seed, and
 compares results with those of one GPU, exactly or within rounding.
@@ -30,6 +30,9 @@ PROGRAMS: list[tuple[str, Callable[[fr.Graph], Any], str, float]] = [
     ("components", fr.connected_components, "label", 0),
 ]
 
+#: Whether exchanges are inside kernels; if not, whether by NCCL.
+WAYS = ((1, 1), (0, 1), (0, 0))
+
 
 def main() -> None:
     """Print a table on rank 0."""
@@ -46,14 +49,14 @@ def main() -> None:
     if comm.rank == 0:
         print(f"{detection.device_name(comm.local)}, {comm.size} ranks, {given.graph}, {one.num_slots:,} edge slots")
         print(f"made in parts in {made:.1f} s; milliseconds, the best of {given.times}")
-        print(f"{'':20} {'NCCL':>9} {'host':>9} {'1 GPU':>9}  bytes sent  result")
+        print(f"{'':20} {'kernels':>9} {'NCCL':>9} {'host':>9} {'1 GPU':>9}  result")
     for name, call, field, near in PROGRAMS:
-        by, host = (_measured(comm, on, call, parts, field, given.times) for on in (True, False))
-        alone = _measured(comm, True, call, one, field, given.times)
-        right = all(_alike(found[1], alone[1], near) for found in (by, host))
+        found = [_measured(comm, way, call, parts, field, given.times) for way in WAYS]
+        found.append(_measured(comm, WAYS[0], call, one, field, given.times))
+        right = all(_alike(each, found[-1][1], near) for _, each in found)
         if comm.rank == 0:
-            times = " ".join(f"{found[0] * 1e3:9.2f}" for found in (by, host, alone))
-            print(f"{name:20} {times}  {by[2]:10,}  {'right' if right else 'WRONG'}", flush=True)
+            times = " ".join(f"{seconds * 1e3:9.2f}" for seconds, _ in found)
+            print(f"{name:20} {times}  {'right' if right else 'WRONG'}", flush=True)
 
 
 def _source(g: fr.Graph) -> int:
@@ -61,20 +64,20 @@ def _source(g: fr.Graph) -> int:
 
 
 def _measured(
-    comm: Processes, by_nccl: bool, call: Callable[[fr.Graph], Any], g: fr.Graph, field: str, times: int
-) -> tuple[float, Any, int]:
-    """Seconds of the slowest rank, the result as a whole, and the bytes that all ranks have sent."""
+    comm: Processes, way: tuple[int, int], call: Callable[[fr.Graph], Any], g: fr.Graph, field: str, times: int
+) -> tuple[float, Any]:
+    """Seconds of the slowest rank, and the result as a whole."""
     carriers.nccl.cache_clear()
-    os.environ["FRONTIER_RANKS_NCCL"] = str(int(by_nccl))
+    for name, value in zip(("FRONTIER_RANKS_IN_KERNELS", "FRONTIER_RANKS_NCCL"), way, strict=True):
+        os.environ[name] = str(value)
     found = call(g)
-    seconds, sent = [], comm.sent
+    seconds = []
     for _ in range(times):
         comm.gather(None)
         begun = time.perf_counter()
         found = call(g)
         seconds.append(max(comm.gather(time.perf_counter() - begun)))
-    sent = sum(comm.gather(comm.sent - sent)) // times
-    return min(seconds), to_host(getattr(found, field)), sent
+    return min(seconds), to_host(getattr(found, field))
 
 
 def _alike(found: Any, expected: Any, near: float) -> bool:

@@ -29,6 +29,7 @@ from frontier.graph.packed import packed_ids
 from frontier.io import _parse, formats
 from frontier.memory import detection, placement
 from frontier.operators.shared.reductions import REDUCTIONS
+from frontier.partitions import cuts
 from frontier.program import schedule
 
 # Compiling makes many objects that stay: looking for cycles among them as often as usual takes an eighth of all time.
@@ -50,6 +51,10 @@ COMPRESSED = os.environ.get("FRONTIER_TEST_LISTS") == "compressed"
 
 #: FRONTIER_TEST_EDGES=disk or host: backends under test read edges there. Only modules of :mod:`on_parts` run then.
 EDGES = os.environ.get("FRONTIER_TEST_EDGES")
+
+#: FRONTIER_TEST_WORDS=1: of small graphs, too, ranks own whole words of bitmaps, so that GPUs exchange inside kernels.
+if os.environ.get("FRONTIER_TEST_WORDS") == "1":
+    cuts.WORDS_FROM = 0
 
 settings.load_profile(
     "simulator" if detection.simulated() else "parts" if CHOSEN else "ci" if os.environ.get("CI") else "dev"

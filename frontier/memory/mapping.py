@@ -12,7 +12,7 @@ from typing import Any
 
 from frontier.errors import GraphError
 
-__all__ = ["Addresses", "device_location", "done", "granularity", "host_location"]
+__all__ = ["Addresses", "descriptors", "device_location", "done", "granularity", "host_location"]
 
 
 class Addresses:
@@ -39,18 +39,24 @@ class Addresses:
     def map(self, at: int, size: int, where: Any, readers: Sequence[Any]) -> None:
         """Map memory of one location to bytes from ``at`` on, for processors at some locations to read and write."""
         handle = self.created(size, where)
+        self.keep(at, size, handle, readers)
+
+    def keep(self, at: int, size: int, memory: Any, readers: Sequence[Any]) -> None:
+        """The same with memory that there is, which is kept as long as it is mapped here."""
         try:
-            self.place(at, size, handle)
+            self.place(at, size, memory)
             self._mapped.append((self.start + at, size))
         finally:
-            self.released(handle)
+            self.released(memory)
         self.allow(at, size, readers)
 
-    def created(self, size: int, where: Any) -> Any:
-        """Return memory of one location, which is mapped nowhere."""
+    def created(self, size: int, where: Any, exported: bool = False) -> Any:
+        """Return memory of one location, which is mapped nowhere; ``exported``: of which there can be a descriptor."""
         properties = self._driver.CUmemAllocationProp()
         properties.type = self._driver.CUmemAllocationType.CU_MEM_ALLOCATION_TYPE_PINNED
         properties.location = where
+        if exported:
+            properties.requestedHandleTypes = descriptors(self._driver)
         return done(self._driver.cuMemCreate(size, properties, 0), self._what)
 
     def place(self, at: int, size: int, memory: Any) -> None:
@@ -70,6 +76,11 @@ class Addresses:
             access.flags = self._driver.CUmemAccess_flags.CU_MEM_ACCESS_FLAGS_PROT_READWRITE
             found.append(access)
         done(self._driver.cuMemSetAccess(self.start + at, size, found, len(found)), self._what)
+
+
+def descriptors(driver: Any) -> Any:
+    """Return the kind of handles by which processes give each other memory: file descriptors."""
+    return driver.CUmemAllocationHandleType.CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR
 
 
 def device_location(driver: Any, index: int) -> Any:

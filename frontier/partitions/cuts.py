@@ -11,10 +11,17 @@ from frontier.graph.graph import Graph
 from frontier.graph.topology import Array
 from frontier.memory.arrays import to_host
 
-__all__ = ["HUB", "PER_VERTEX", "at_equal_weights", "at_shares", "by_hubs", "by_slots", "by_vertices", "most_square"]
+__all__ = [
+    "HUB", "PER_VERTEX", "WORDS_FROM", "at_equal_weights", "at_shares", "by_hubs", "by_slots", "by_vertices",
+    "most_square", "of_ranks", "whole_words",
+]  # fmt: skip
 
 #: What a vertex weighs, as a number of edge slots: its fields take memory and time even if it has no edges.
 PER_VERTEX = 1
+
+#: Vertices for each part from which on those of a rank are whole words of bitmaps, as kernels of several GPUs need.
+#: Of a smaller graph, parts would be empty.
+WORDS_FROM = 1 << 12
 
 #: A hub has more than this many times the mean degree of the vertices that have edges.
 HUB = 8
@@ -63,6 +70,18 @@ def at_shares(slots_before: Callable[[Array], Array], n: int, parts: int) -> Arr
     previous = np.maximum(low - 1, 0)
     nearer = share - before(previous) < before(low) - share
     return np.where(nearer, previous, low)
+
+
+def whole_words(starts: Array) -> Array:
+    """The starts of ranges, so that each begins with a word of a bitmap."""
+    made = starts.copy()
+    made[1:-1] = np.minimum((starts[1:-1] + 16) // 32 * 32, starts[-1])
+    return made
+
+
+def of_ranks(starts: Array) -> Array:
+    """The starts of the ranges of ranks: whole words of bitmaps, unless the graph is small."""
+    return whole_words(starts) if starts[-1] >= WORDS_FROM * (len(starts) - 1) else starts
 
 
 def by_hubs(graph: Graph, parts: int) -> tuple[Array, Array]:

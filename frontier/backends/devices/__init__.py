@@ -39,6 +39,7 @@ from frontier.memory.gpu import gpu
 from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
+    from frontier.backends.ranks.communicators import Communicator
     from frontier.graph.graph import Graph
     from frontier.graph.shares import Shares
     from frontier.lowering.loops import Program
@@ -126,6 +127,20 @@ class DevicesBackend(Backend):
     def describe(self, placement: Placement) -> str:
         """Return the names of the GPUs."""
         return ", ".join(detection.device_name(index) for index in self.devices)
+
+    def among(
+        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator,
+        inner: Placement,
+    ) -> Execution | None:  # fmt: skip
+        """Begin to run a step on ranks whose GPUs reach each other's memory; None: they must exchange between steps.
+
+        All ranks call this together.
+        """
+        from frontier.backends.devices.on_rank import agreed
+        from frontier.backends.ranks.reach import reach
+
+        found = reach(comm, int(getattr(inner.memory, "index", 0)))
+        return None if found is None else agreed(step, p, f, schedule, comm, inner, found)
 
     def parts_for(self, num_slots: int, edges: Memory | None = None) -> tuple[Memory, ...]:
         """Return the memories of all GPUs, unless there are few slots, or they do not reach each other's memory.

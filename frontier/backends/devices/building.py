@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.devices import together
-from frontier.backends.devices.spreading import HINT, Spread, whole_words
+from frontier.backends.devices.spreading import HINT, Spread
 from frontier.backends.ranks.building import mixed
 from frontier.errors import GraphError
 from frontier.graph.build import from_edges
@@ -26,7 +26,7 @@ from frontier.graph.graph import Graph
 from frontier.graph.shares import Piece
 from frontier.graph.topology import id_dtype, offset_dtype
 from frontier.memory.arrays import to_host
-from frontier.partitions.cuts import at_equal_weights
+from frontier.partitions.cuts import at_equal_weights, whole_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

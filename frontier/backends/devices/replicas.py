@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.program.problem import Problem
 
-__all__ = ["Replica", "Sorts", "on_one", "replicas_of"]
+__all__ = ["Replica", "Sorts", "on_one", "replicas_of", "rows_of"]
 
 
 class Sorts(NamedTuple):
@@ -62,16 +62,14 @@ class Replica:
         Fields that are spread, and of which each GPU, the first one too, has a whole copy while the program runs.
     """
 
-    def __init__(
-        self, rank: int, p: Problem, memory: Memory, graphs: tuple[Graph, Graph], own: Any, sorts: Sorts
-    ) -> None:
+    def __init__(self, rank: int, whole: Problem, memory: Memory, rows: Graph, own: Any, sorts: Sorts) -> None:
         self.rank, self.memory, self.own = rank, memory, own
         self.shared, self.private = sorts
         self._ids: dict[str, Any] = {}
         self._stamps: dict[str, Any] = {}
         self._epoch = 0
-        self.whole = _problem(p, graphs[0], rank == 0, sorts)
-        self.rows = same(self.whole, graph=graphs[1], workspace={})
+        self.whole = whole
+        self.rows = same(whole, graph=rows, workspace={})
 
     def load(self, p: Problem) -> None:
         """Take over the fields of the problem, which may have been changed since."""
@@ -120,7 +118,8 @@ def replicas_of(p: Problem, memories: Sequence[Memory], touches: Touches | None 
     made = []
     for rank, (memory, (graphs, own)) in enumerate(zip(memories, kept, strict=True)):
         with memory.using("the fields of a problem"):
-            made.append(Replica(rank, p, memory, graphs, own, sorts))
+            whole = _problem(p, graphs[0], rank == 0, sorts)
+            made.append(Replica(rank, whole, memory, graphs[1], own, sorts))
     return made
 
 
@@ -168,7 +167,7 @@ def _graphs(g: Graph, memories: Sequence[Memory]) -> list[Any]:
         with memory.using("the graph on several GPUs"):
             first, end = int(starts[rank]), int(starts[rank + 1])
             slots = tuple(int(here.offsets[v]) for v in (first, end))
-            made.append(((here, _rows(here, first, end)), {"vertex": (first, end), "edge": slots}))
+            made.append(((here, rows_of(here, first, end)), {"vertex": (first, end), "edge": slots}))
     return made
 
 
@@ -186,8 +185,8 @@ def _whole(g: Graph, there: Placement) -> Graph:
     return here._wrap(here._topology, there)
 
 
-def _rows(g: Graph, first: int, end: int) -> Graph:
-    """The graph with all other lists empty, out-lists and in-lists; slots keep their numbers."""
+def rows_of(g: Graph, first: int, end: int) -> Graph:
+    """Return the graph with all other lists empty, out-lists and in-lists; slots keep their numbers."""
 
     def clipped(offsets: Any) -> NDArray[Any]:
         made: NDArray[Any] = g.placement.memory.xp.clip(offsets, int(offsets[first]), int(offsets[end]))

@@ -25,6 +25,7 @@ from frontier.memory import detection, mixed, spread
 from frontier.memory.arrays import adopt, is_device, to_host
 from frontier.memory.disk import lies_on_disk
 from frontier.memory.mixed import MixedMemory
+from frontier.partitions.cuts import whole_words
 from frontier.partitions.partition import partition
 
 if TYPE_CHECKING:
@@ -225,13 +226,6 @@ def starts_of(g: Graph, parts: int) -> NDArray[Any]:
         made: NDArray[Any] = found.starts
         return made
     return whole_words(partition(g, parts).starts)
-
-
-def whole_words(starts: NDArray[Any]) -> NDArray[Any]:
-    """The starts of ranges, so that each begins with a word of a bitmap."""
-    made = starts.copy()
-    made[1:-1] = np.minimum((starts[1:-1] + 16) // 32 * 32, starts[-1])
-    return made
 
 
 def share_of(g: Graph, memories: Sequence[GpuMemory], limit: int | str | None) -> float:

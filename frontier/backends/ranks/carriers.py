@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.memory.gpu import GpuMemory
 
-__all__ = ["Carrier", "Handed", "Nccl", "nccl", "nccl_missing", "wanted"]
+__all__ = ["Carrier", "Handed", "Nccl", "in_kernels", "nccl", "nccl_missing", "wanted"]
 
 
 class Carrier(ABC):
@@ -173,7 +173,22 @@ def wanted() -> bool:
     FrontierError
         It is neither 0 nor 1.
     """
-    text = os.environ.get("FRONTIER_RANKS_NCCL", "").strip() or "1"
+    return _says("FRONTIER_RANKS_NCCL", "1 to let GPUs of ranks use NCCL, or 0 not to")
+
+
+def in_kernels() -> bool:
+    """Whether FRONTIER_RANKS_IN_KERNELS lets GPUs of ranks exchange inside kernels.
+
+    Raises
+    ------
+    FrontierError
+        It is neither 0 nor 1.
+    """
+    return _says("FRONTIER_RANKS_IN_KERNELS", "1 to let GPUs of ranks exchange inside kernels, or 0 not to")
+
+
+def _says(name: str, choices: str) -> bool:
+    text = os.environ.get(name, "").strip() or "1"
     if text not in ("0", "1"):
-        raise FrontierError(f"FRONTIER_RANKS_NCCL={text!r}: 1 to let GPUs of ranks use NCCL, or 0 not to")
+        raise FrontierError(f"{name}={text!r}: {choices}")
     return text == "1"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.graph.topology import Array, offset_dtype
-from frontier.partitions.cuts import at_shares
+from frontier.partitions.cuts import at_shares, of_ranks
 
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
@@ -75,7 +75,7 @@ class Counts:
             own = sums[rank :: comm.size]
             own[:] = each[: len(own)]
         self._before = np.concatenate(([0], np.cumsum(sums)))
-        return at_shares(self.before, num_vertices, comm.size)
+        return of_ranks(at_shares(self.before, num_vertices, comm.size))
 
     def before(self, vertices: Array) -> Array:
         """Number of edges of all vertices that precede given ones, the same on all ranks."""

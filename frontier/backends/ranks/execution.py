@@ -19,6 +19,7 @@ from frontier.backends.python.interpreter import Context, Interpretation
 from frontier.backends.ranks.accumulating import accumulated
 from frontier.backends.ranks.alike import check_alike, description, way
 from frontier.backends.ranks.borrowing import Borrowing
+from frontier.backends.ranks.carriers import in_kernels
 from frontier.backends.ranks.dividing import Exchange
 from frontier.backends.ranks.ends import touched
 from frontier.backends.ranks.grid import Grid
@@ -33,6 +34,8 @@ from frontier.backends.ranks.writes import check_writes
 from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.functors.functor import location
 from frontier.memory.host import HOST
+from frontier.memory.placement import backend_named
+from frontier.partitions.cuts import of_ranks
 from frontier.partitions.partition import partition
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
@@ -215,7 +218,7 @@ class _Walk(Context):
 
 def _starts(g: Graph, parts: int) -> NDArray[np.int64]:
     """First vertex of every part, and the number of vertices."""
-    starts: NDArray[np.int64] = g.cached(f"starts of {parts} parts", lambda: partition(g, parts).starts)
+    starts: NDArray[np.int64] = g.cached(f"starts of {parts} parts", lambda: of_ranks(partition(g, parts).starts))
     return starts
 
 
@@ -252,8 +255,11 @@ class Part(Interpretation):
     def agreed(
         cls, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator,
         inner: Placement, rows: int = 1,
-    ) -> Part:  # fmt: skip
-        """The same, once all ranks have begun with the same graph, program and values."""
+    ) -> Any:  # fmt: skip
+        """The same, once all ranks have begun with the same graph, program and values.
+
+        Where their GPUs reach each other's memory, it is a run whose kernels exchange by themselves, if there is one.
+        """
         mine = description(step, p, f) | way(step, schedule, inner, rows)
         shown = p._shown  # None if parts are threads of one process
         given_away = [] if shown is None else shown.given_away(p)
@@ -261,6 +267,11 @@ class Part(Interpretation):
         check_alike([each for _, each, _ in told])
         if shown is not None:
             shown.stay_whole(p, {name for _, _, names in told for name in names})
+        if inner.memory is not HOST and rows == 1 and in_kernels() and len({traced for traced, _, _ in told}) == 1:
+            devices: Any = backend_named("devices")
+            one_kernel = devices.among(step, p, f, schedule, comm, inner)
+            if one_kernel is not None:
+                return one_kernel
         try:
             if inner.memory is not HOST:
                 if shown is not None:

@@ -112,6 +112,11 @@ class Shown:
             found = zlib.crc32(same[:length].data, found)
         return found
 
+    def rest_of(self, array: NDArray[Any]) -> Any:
+        """What all elements of an array are that are not this rank's, if these are not written; None: they are."""
+        made = self._made.get(id(array))
+        return None if made is None else made.lacks
+
     def known(self, array: NDArray[Any], written: bool = False) -> None:
         """All ranks know all elements of an array, and may have written them all."""
         made = self._made.get(id(array))

@@ -8,14 +8,12 @@ Before a run, and where it goes on after a pause, fields are brought there; when
 from __future__ import annotations
 
 import copy
-import threading
 from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from frontier.backends.python.view import View
+from frontier.backends.ranks.copies import Copies, key_of
 from frontier.backends.ranks.exchange import stays
-from frontier.graph.graph import Graph
-from frontier.graph.topology import Topology
 from frontier.memory import sparse
 from frontier.memory.arrays import to_host
 from frontier.memory.host import HOST
@@ -23,18 +21,13 @@ from frontier.memory.reserved import written
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable
 
+    from frontier.graph.graph import Graph
     from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
 
 __all__ = ["There"]
-
-#: What is derived from a graph, and the same wherever it lies.
-NUMBERS = ("max_degree", "traits", "num_loops", "min_weight", "max_weight")
-
-#: Parts that are threads of one process share arrays of the graph.
-_copying = threading.Lock()
 
 
 class There:
@@ -50,7 +43,7 @@ class There:
 
     def __init__(self, p: Problem, placement: Placement) -> None:
         self.host = self.problem = p
-        self._placement, self._memory = placement, placement.memory
+        self._memory, self._copies = placement.memory, Copies(p.graph, placement)
         self._given: tuple[Frontier | None, Frontier | None] = None, None
         self._piles: dict[str, tuple[Frontier, Frontier]] = {}
         if self._memory is HOST:
@@ -59,8 +52,8 @@ class There:
             self._memory.check_room(sum(map(self._size, p.arrays)), "the fields of a rank")
             self.problem = copy.copy(p)  # with the same scalars, which lie on the host everywhere
             vars(self.problem).update(
-                graph=self._graph(p.graph), piles={}, workspace={},
-                arrays={name: self._like(array, [self._own(name)]) for name, array in p.arrays.items()},
+                graph=self._copies.of(p.graph), piles={}, workspace={},
+                arrays={name: self._copies.like(array, [self._own(name)]) for name, array in p.arrays.items()},
             )  # fmt: skip
             self.problem._lay_pairs()
             self._memory.synchronize()  # parts that are threads go on in streams of their own, if they have any
@@ -88,60 +81,9 @@ class There:
         found: Problem | None = self.problem.workspace.get(("on", id(made.graph)))
         if found is None:
             found = copy.copy(self.problem)  # with the same dicts of arrays, scalars and piles
-            vars(found).update(graph=self._graph(made.graph), workspace={"made of": made.graph})
+            vars(found).update(graph=self._copies.of(made.graph), workspace={"made of": made.graph})
             self.problem.workspace["on", id(made.graph)] = found
         return found
-
-    def _graph(self, g: Graph) -> Graph:
-        """A graph there, copied once; an array that several graphs have is copied once, too."""
-        base, known = self.host.graph._topology, self._known()
-        if g._topology is base and base.divided is None:
-            made = g.to(self._placement)
-            for name in ("offsets", "targets", "weights"):
-                array = getattr(g, name)
-                if array is not None:
-                    known[_key(array)] = array, getattr(made, name)
-            return made
-        return g._once(f"copy on {self._placement}", lambda: self._copied(g, known))
-
-    def _known(self) -> dict[Any, tuple[Any, Any]]:
-        """Arrays of the host, and what they are there."""
-        derived = self.host.graph._topology.derived
-        made: dict[Any, tuple[Any, Any]] = derived.setdefault(f"arrays on {self._placement}", {})
-        return made
-
-    def _copied(self, g: Graph, known: dict[Any, tuple[Any, Any]]) -> Graph:
-        top = g._topology
-
-        def moved(array: Any) -> Any:
-            key = _key(array)
-            with _copying:  # no other part may take an array that is not filled yet
-                if key not in known:
-                    some = written(array)
-                    width = array.nbytes // max(len(array), 1)
-                    self._memory.check_room(sum(each.stop - each.start for each in some) * width, "a rank's edges")
-                    made = self._like(array, some)
-                    for each in some:
-                        made[each] = self._memory.moved(array[each])
-                    self._memory.synchronize()  # whichever stream reads it next
-                    known[key] = array, made
-            return known[key][1]
-
-        weights = None if top.weights is None else moved(top.weights)
-        made = Topology(moved(top.offsets), moved(top.targets), weights, top.directed, None, {}, {})
-        made.divided = top.divided
-        if top.divided is not None:
-            made.recipes["sources"] = lambda: moved(g.sources)
-        made.derived.update({name: top.derived[name] for name in NUMBERS if name in top.derived})
-        made.recipes["in_lists"] = lambda: tuple(map(moved, g._in_lists()))
-        made.recipes["in_edges"] = lambda: moved(g.in_edges)
-        return Graph._wrap(made, self._placement)
-
-    def _like(self, array: Any, parts: Sequence[slice]) -> Any:
-        """An array of zeros there, with memory for some parts."""
-        if array.ndim > 1 or (len(parts) == 1 and len(array[parts[0]]) == len(array)):
-            return self._memory.xp.zeros(array.shape, array.dtype)
-        return sparse.zeros(len(array), array.dtype, parts, self._memory.index)  # type: ignore[attr-defined]
 
     def _size(self, name: str) -> int:
         """Bytes that a field takes there: of rows, all of them."""
@@ -207,10 +149,10 @@ class There:
             return
         derived, key = self.problem.graph._topology.derived, f"cached {type(ghosts).__name__}"
         if derived.get(key) != ghosts.times:
-            g, known = self.host.graph, self._known()
+            g, known = self.host.graph, self._copies.known()
             for array in (getattr(g, name) for name in ghosts.names):
-                if _key(array) in known:
-                    self._bring_written(array, known[_key(array)][1])
+                if key_of(array) in known:
+                    self._bring_written(array, known[key_of(array)][1])
             derived[key] = ghosts.times
 
     def _bring_written(self, array: Any, there: Any) -> None:
@@ -244,7 +186,3 @@ class There:
 
 def _of(g: Graph, f: Frontier, moved: Any) -> Frontier:
     return Frontier.all(g, f.kind) if f.is_all else Frontier._of(g, f.kind, ids=moved(f.ids))
-
-
-def _key(array: Any) -> tuple[Any, ...]:
-    return array.__array_interface__["data"][0], len(array), array.dtype.str

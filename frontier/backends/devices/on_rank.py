@@ -1,0 +1,338 @@
+"""A run on ranks of one host whose GPUs reach each other's memory: one kernel on the GPU of every rank.
+
+It is the kernel of several GPUs of one process (:mod:`frontier.backends.devices.fused`), and every process launches its
+own. Processes talk before a run, where kernels return, and at the end; kernels exchange by themselves what steps have
+changed. Fields lie in the host's memory, as those of all ranks: a run brings to the GPU what it needs of them, and back
+what this rank owns, or all if the kernel knows all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from frontier import tracing
+from frontier.backends.cuda.execution import _running, build_of
+from frontier.backends.devices.meeting_words import LOST, PATIENCE
+from frontier.backends.devices.part import Part
+from frontier.backends.devices.replicas import Replica, Sorts, rows_of
+from frontier.backends.devices.touches import OneKernelError, touches_of
+from frontier.backends.interrupts import deferred
+from frontier.backends.python.hosted import same
+from frontier.backends.ranks import execution
+from frontier.backends.ranks.copies import Copies
+from frontier.backends.ranks.exchange import stays
+from frontier.backends.ranks.fields import whole
+from frontier.backends.ranks.own_part import own_part
+from frontier.backends.ranks.rounds import common, sendable
+from frontier.errors import DeviceLostError, FrontierError, NotConvergedError
+from frontier.memory.arrays import to_host
+from frontier.program.frontiers import Frontier
+
+if TYPE_CHECKING:
+    from frontier.backends.ranks.communicators import Communicator
+    from frontier.graph.graph import Graph
+    from frontier.memory.placement import Placement
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
+
+__all__ = ["RankExecution", "agreed"]
+
+
+class RankExecution:
+    """One rank's side of a run; see :class:`frontier.program.execution.Execution`.
+
+    Parameters
+    ----------
+    step, p, f, schedule
+        As for all executions; the problem is the host's.
+    comm : Communicator
+    inner : Placement
+        Of this rank's GPU.
+    reach : Mapped
+        How kernels reach the arrays of other ranks.
+
+    Raises
+    ------
+    OneKernelError
+        If the program, or the graph, needs exchanges between steps.
+    """
+
+    def __init__(
+        self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator,
+        inner: Placement, reach: Any,
+    ) -> None:  # fmt: skip
+        self.problem, self.done, self.frontier = p, False, f
+        self._step, self._given, self._comm, self._reach = step, f, comm, reach
+        self._memory, rank = inner.memory, comm.rank
+        self._starts = execution._starts(p.graph, comm.size)
+        made = own_part(step, p, comm)
+        _check(made, self._starts)
+        self._touches = touches = touches_of(step, made, schedule, reach.afar)
+        with self._memory.using("the part of a rank"), reach.using():
+            copies = Copies(p.graph, inner)
+            graphs, own = _graphs(copies.of(made.graph), self._starts, rank)
+            self._replica = Replica(rank, _there(made, graphs[0], copies), self._memory, graphs[1], own, Sorts())
+            memories: list[Any] = [self._memory if each == rank or comm.together else None for each in range(comm.size)]
+            self._part = Part(step, self._replica, f, schedule, touches, memories)
+            self._alike = repr(build_of(graphs[0], step, schedule)), list(self._part._program.inputs.items())
+        self._connected = False
+
+    @property
+    def passes(self) -> int:
+        """Passes of all loops begun so far."""
+        return self._part.passes
+
+    # ---- what ranks tell each other around kernels ---------------------------------------------------------
+
+    def connect(self) -> bool:
+        """Tell the others where arrays lie, and note where theirs do; whether all have the same kernel.
+
+        All ranks call this together.
+        """
+        part, comm = self._part, self._comm
+        told = comm.gather((part.complete, self._alike))
+        if any(alike != self._alike for _, alike in told):
+            return False
+        with self._memory.using("the part of a rank"), self._reach.using():
+            if any(complete for complete, _ in told):  # all must leave their kernels at the same places
+                part.complete_code()
+            places = self._reach.places(part.places())
+            part.connect(places, self._starts.tolist())
+        self._connected = True
+        return True
+
+    def proceed(self, passes: int | None = None) -> int:
+        """Go on for at most so many passes; how many were begun."""
+        if self.done:
+            return 0
+        if not (self._connected or self.connect()):
+            raise AssertionError("threads of one process have not the same kernel")
+        before = self.passes
+        with self._memory.using("the part of a rank"), self._reach.using():
+            self._load()
+        ring = self._part.begin_trace()
+        self._memory.synchronize()
+        try:
+            self._go(before, passes, ring)
+        except BaseException as error:
+            if getattr(error, "of_all_ranks", False):
+                self._finish()
+            raise
+        self._finish()
+        if ring is not None and self._part.done:
+            totals = self._comm.gather(self._part.total())
+            if self._comm.rank == 0 or not self._comm.together:
+                tracing.add_ranks(totals)
+        return self.passes - before
+
+    def _go(self, before: int, passes: int | None, ring: Any) -> None:
+        with deferred(patient=True) as pending:
+            while not self.done:
+                begun = self.passes - before
+                self._run(-1 if passes is None else passes - begun)
+                if ring is not None:
+                    self._part.end_trace(ring)
+                if self._handled(pending) and self.passes - before == passes:
+                    break
+
+    def _run(self, budget: int) -> None:
+        """Run the kernel until it returns, which those of all ranks do."""
+        part, lock = self._part, _running[self._memory]
+        first = self._comm.rank == 0 or not self._comm.together  # threads share a GPU
+        if first:
+            lock.acquire()
+        try:
+            self._comm.gather(None)  # all have prepared theirs
+            if part.simulated:
+                part.simulate(budget)
+            else:
+                part.begin(budget)
+            part.end()
+        finally:
+            if first:
+                lock.release()
+
+    def _handled(self, pending: deferred) -> bool:
+        """Act on the reason for which the kernels returned; whether they are at a pass boundary."""
+        part, comm = self._part, self._comm
+        told = comm.gather((part.code(), part.failed(), pending.pressed))  # from now on no kernel reads this GPU
+        codes = {code for code, _, _ in told}
+        if any(failed for _, failed, _ in told):
+            self.done = True
+            self._raise(part.failed())
+        if LOST in codes or len(codes) != 1:
+            self.done = True
+            why = (
+                f"GPUs have waited for another one for {PATIENCE / 1e9:.0f} seconds; it does not come"
+                if LOST in codes else f"GPUs have not done the same; this is an error in Frontier: {codes}"
+            )  # fmt: skip
+            raise common((DeviceLostError if LOST in codes else FrontierError)(f"{self._step!r}: {why}"))
+        try:
+            boundary = part.handle()
+        except FrontierError as error:  # all have the same
+            if isinstance(error, NotConvergedError):
+                error.result = self.problem
+            raise common(error) from None
+        finally:
+            self.done = part.done
+        if any(pressed for _, _, pressed in told):
+            pending.pressed = False
+            raise common(KeyboardInterrupt())
+        return boundary
+
+    def _raise(self, failed: bool) -> None:
+        """Raise on all ranks what a functor has raised on some."""
+        error: Exception | None = None
+        if failed:
+            try:
+                self._part.handle()
+            except FrontierError as found:
+                error = sendable(found)
+        for rank, each in enumerate(self._comm.gather(error)):
+            if each is not None:
+                each.add_note(f"(rank {rank} of {self._comm.size})")
+                raise common(each)
+
+    # ---- fields, frontiers and piles -----------------------------------------------------------------------
+
+    def _load(self) -> None:
+        """Bring to the GPU what the kernel may read: of fields that it touches apart, this rank's elements."""
+        p, shown, apart = self.problem, self.problem._shown, self._touches.apart
+        for name, host in p.arrays.items():
+            array, own = self._replica.whole.arrays[name], self._own(name, name in apart)
+            if shown is not None and own == slice(None):
+                if name in shown.in_parts(p):
+                    whole(shown.of(p, name))
+                rest = shown.rest_of(host)
+                if rest is not None:  # nothing else is written of others' elements
+                    self._memory.fill(array, rest)
+                    own = self._own(name, True)
+            _write(self._memory, array[own], host[own])
+        self._replica.prepare(p)
+        self._part.load(p)
+
+    def _own(self, name: str, apart: bool) -> slice:
+        """The elements of a field that this rank has: all, or its own."""
+        p, kind = self.problem, self.problem.fields[name].kind
+        if stays(p, name) or (apart and kind == "vertex"):
+            return slice(*self._replica.own[kind])
+        return slice(None)
+
+    def _finish(self) -> None:
+        """Bring back what the kernel has changed; let all ranks have frontiers, piles, and fields they are told."""
+        part, p, touches = self._part, self.problem, self._touches
+        part.done = self.done
+        part.give()
+        if part.lost:
+            return
+        names = [name for name in p.arrays if name in touches.changed | touches.swapped]
+        everywhere = touches.mirrored - touches.claimed
+        with self._memory.using("the part of a rank"):
+            for name in names:
+                some = self._own(name, name not in everywhere)
+                p.arrays[name][some] = to_host(self._replica.whole.arrays[name][some])
+            portions = {name: part.pile(name) for name in part.piles}
+            current = part.frontier
+            ids = {name: (each.kind, to_host(each.ids)) for name, each in portions.items()}
+            last = None if current is None else (current.kind, to_host(current.ids))
+        self._tell([name for name in names if name not in everywhere], [name for name in names if name in everywhere])
+        told = self._comm.gather((ids, last))
+        for name in ids:
+            p.piles[name] = self._united([piles[name] for piles, _ in told])
+        given = self._given is not None and (self._step.passes_through or (self._step.own and self.done))
+        self.frontier = self._given if given or last is None else self._united([each for _, each in told])
+        self._reach.trim()
+
+    def _united(self, portions: list[Any]) -> Frontier:
+        """The elements of all ranks."""
+        return Frontier._of(self.problem.graph, portions[0][0], ids=np.concatenate([ids for _, ids in portions]))
+
+    def _tell(self, names: list[str], known: list[str]) -> None:
+        """Tell all ranks what this one owns of short fields; note of others that they are in parts.
+
+        ``known``: fields that all ranks have already.
+        """
+        p, shown, (first, end) = self.problem, self.problem._shown, self._replica.own["vertex"]
+        told = names if shown is None else [name for name in names if name in set(shown.told_to_all(p))]
+        for rank, each in enumerate(self._comm.gather({name: p.arrays[name][first:end] for name in told})):
+            for name in told:
+                p.arrays[name][self._starts[rank] : self._starts[rank + 1]] = each[name]
+        if shown is None:
+            return
+        for name in (*told, *known):
+            shown.known(p.arrays[name], written=True)
+        for name in names:
+            if name not in told:
+                shown.of(p, name).leave(np.arange(first, end))
+
+
+def _check(p: Problem, starts: Any) -> None:
+    """Raise OneKernelError for graphs whose parts the kernels do not take."""
+    g = p.graph
+    if not g.num_vertices or (starts[1:-1] % 32).any():
+        raise OneKernelError("ranges of vertices that are not whole words of a bitmap")
+    if g._topology.divided is not None and not g.symmetric:
+        raise OneKernelError("a directed graph in parts, whose in-edges are others'")
+    if g._topology.packed:
+        raise OneKernelError("compressed lists")
+
+
+def _graphs(g: Graph, starts: Any, rank: int) -> Any:
+    """The graph on a rank's GPU, and the same with the edges of the rank's own vertices; what it owns, by kind."""
+
+    def made() -> Any:
+        here = g._wrap(g._topology, g.placement)  # workspaces belong to it
+        first, end = int(starts[rank]), int(starts[rank + 1])
+        slots = tuple(int(here.offsets[v]) for v in (first, end))
+        return (here, rows_of(here, first, end)), {"vertex": (first, end), "edge": slots}
+
+    return g.cached(f"in one kernel, rank {rank} of {len(starts) - 1}", made)
+
+
+def _there(p: Problem, g: Graph, copies: Copies) -> Problem:
+    """The problem on the GPU, whose fields come when the run goes on; scalars are the host's."""
+    divided, xp = p.graph._topology.divided, g.placement.memory.xp
+    arrays = {name: xp.empty(array.shape, array.dtype) for name, array in p.arrays.items() if not stays(p, name)}
+    for name in p.arrays.keys() - arrays.keys():
+        arrays[name] = copies.like(p.arrays[name], [divided.slots_of(p.graph)])
+    piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
+    made = same(p, graph=g, piles=piles, workspace={}, _shown=None, arrays={name: arrays[name] for name in p.arrays})
+    made._lay_pairs()
+    return made
+
+
+def _write(memory: Any, array: Any, values: Any) -> None:
+    """Write values of the host to an array on the GPU."""
+    if not isinstance(array, np.ndarray) and array.flags.c_contiguous:
+        array.set(np.ascontiguousarray(values))
+    else:
+        array[...] = memory.moved(values)
+
+
+def agreed(
+    step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: Placement,
+    reach: Any,
+) -> RankExecution | None:  # fmt: skip
+    """Return a run that all ranks have begun alike; None if it needs exchanges between steps.
+
+    All ranks call this together.
+    """
+    made, refused, failed = None, None, None
+    try:
+        made = RankExecution(step, p, f, schedule, comm, inner, reach)
+    except OneKernelError as error:
+        refused = error
+    except FrontierError as error:  # of this rank alone, whose GPU has no room, or of all
+        failed = error
+    told = comm.gather((refused is not None, None if failed is None else sendable(failed)))
+    for rank, (_, each) in enumerate(told):
+        if each is not None:
+            each.add_note(f"(rank {rank} of {comm.size})")
+            raise common(each)
+    if any(no for no, _ in told):
+        return None
+    assert made is not None
+    return made if made.connect() else None
