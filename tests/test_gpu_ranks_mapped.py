@@ -149,12 +149,15 @@ fr.bfs(there, 3 + rank)
         """By Ctrl-C on one rank all stop, and go on; if it is killed, all end soon."""
         begun = time.perf_counter()
         made = on_two(tmp_path, f"""
-p = given(there)
-fr.Loop(fr.Compute(grow), over="vertices", times=3)(p)
+p = given(there, turns=fr.scalar("int64", 3))
+loop = fr.Loop(fr.Compute(grow), over="vertices", times="turns")
+loop(p)
+p.turns = 1 << 60
+world().gather(None)
 if rank == 1:
     threading.Timer(3, os.kill, (os.getpid(), signal.{signal})).start()
 try:
-    fr.Loop(fr.Compute(grow), over="vertices", times=1 << 60)(p)
+    loop(p)
 except KeyboardInterrupt:
     print("stopped", flush=True)
 assert np.array_equal(fr.bfs(there, 3).level, fr.bfs(whole, 3).level)

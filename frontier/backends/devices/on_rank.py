@@ -25,7 +25,7 @@ from frontier.backends.ranks.copies import Copies
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.fields import whole
 from frontier.backends.ranks.own_part import own_part
-from frontier.backends.ranks.rounds import common, sendable
+from frontier.backends.ranks.rounds import common, met, sendable
 from frontier.errors import DeviceLostError, FrontierError, NotConvergedError
 from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
@@ -93,7 +93,7 @@ class RankExecution:
         All ranks call this together.
         """
         part, comm = self._part, self._comm
-        told = comm.gather((part.complete, self._alike))
+        told = met(comm, "looks whether kernels are alike", (part.complete, self._alike))
         if any(alike != self._alike for _, alike in told):
             return False
         with self._memory.using("the part of a rank"), self._reach.using():
@@ -233,7 +233,7 @@ class RankExecution:
         with self._memory.using("the part of a rank"):
             for name in names:
                 some = self._own(name, name not in everywhere)
-                p.arrays[name][some] = to_host(self._replica.whole.arrays[name][some])
+                _read(self._replica.whole.arrays[name][some], p.arrays[name][some])
             portions = {name: part.pile(name) for name in part.piles}
             current = part.frontier
             ids = {name: (each.kind, to_host(each.ids)) for name, each in portions.items()}
@@ -266,7 +266,7 @@ class RankExecution:
             shown.known(p.arrays[name], written=True)
         for name in names:
             if name not in told:
-                shown.of(p, name).leave(np.arange(first, end))
+                shown.of(p, name).leave_all()
 
 
 def _check(p: Problem, starts: Any) -> None:
@@ -312,6 +312,14 @@ def _write(memory: Any, array: Any, values: Any) -> None:
         array[...] = memory.moved(values)
 
 
+def _read(array: Any, into: Any) -> None:
+    """Copy an array on the GPU to one of the host, without a third one if both are contiguous."""
+    if not isinstance(array, np.ndarray) and array.flags.c_contiguous and into.flags.c_contiguous:
+        array.get(out=into)
+    else:
+        into[...] = to_host(array)
+
+
 def agreed(
     step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule, comm: Communicator, inner: Placement,
     reach: Any,
@@ -327,7 +335,8 @@ def agreed(
         refused = error
     except FrontierError as error:  # of this rank alone, whose GPU has no room, or of all
         failed = error
-    told = comm.gather((refused is not None, None if failed is None else sendable(failed)))
+    mine = refused is not None, None if failed is None else sendable(failed)
+    told = met(comm, "begins a run in kernels", mine)
     for rank, (_, each) in enumerate(told):
         if each is not None:
             each.add_note(f"(rank {rank} of {comm.size})")

@@ -233,6 +233,10 @@ class FieldInParts(NDArrayOperatorsMixin):
         marks[ids - first] = True
         self._untold = np.packbits(marks)
 
+    def leave_all(self) -> None:
+        """Note that this rank alone knows all its own elements."""
+        self._untold = np.full(-(-len(self.own) // 8), 255, np.uint8)
+
     def untold(self) -> NDArray[Any]:
         """Return those that this rank alone knows."""
         assert self._untold is not None

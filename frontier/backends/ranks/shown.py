@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import zlib
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,13 +105,12 @@ class Shown:
         if made is None or made.lacks is None:
             return zlib.crc32(np.ascontiguousarray(array).data)
         before, after = made.first, len(array) - made.first - len(made.own)
-        same, found = np.full(min(BLOCK, max(before, after)), made.lacks), 0
-        for length in _pieces(before):
-            found = zlib.crc32(same[:length].data, found)
-        found = zlib.crc32(made.own.data, found)
-        for length in _pieces(after):
-            found = zlib.crc32(same[:length].data, found)
-        return found
+        value, own = made.lacks.tobytes(), made.own
+        bits = f"u{len(value)}"  # so that NaN equals itself
+        if (own.view(bits) == np.frombuffer(value, bits)).all():
+            return _of_one_value(value, len(array))
+        found = _going_on(value, before, 0)
+        return _going_on(value, after, zlib.crc32(own.data, found))
 
     def rest_of(self, array: NDArray[Any]) -> Any:
         """What all elements of an array are that are not this rank's, if these are not written; None: they are."""
@@ -152,6 +152,20 @@ class Shown:
         for each in self._made.values():
             whole(each)
         return Shown, ()
+
+
+@lru_cache(maxsize=64)
+def _of_one_value(value: bytes, length: int) -> int:
+    """The checksum of an array of one value; problems of the same kind have the same ones."""
+    return _going_on(value, length, 0)
+
+
+def _going_on(value: bytes, length: int, found: int) -> int:
+    """A checksum that goes on with an array of one value."""
+    same = memoryview(value * min(BLOCK, length))
+    for piece in _pieces(length):
+        found = zlib.crc32(same[: piece * len(value)], found)
+    return found
 
 
 def _pieces(length: int) -> Iterator[int]:
