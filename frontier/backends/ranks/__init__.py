@@ -3,13 +3,14 @@
 ``communicators`` is how parts talk (MPI, or threads for tests; ``torchrun`` PyTorch's Gloo), ``carriers`` moves arrays
 from GPU to GPU (NCCL), ``rounds`` is what they say each time, ``messages`` in which form. ``execution`` walks through a
 program, ``alike`` is what all must begin with, ``plans`` what is known of its steps, ``dividing`` runs a step on one
-part and exchanges what it did.
-``writes`` says which fields a step writes and what merges them, ``ends`` where it touches them, ``exchange`` finds
-changes and merges them, ``mirrors`` knows what only owners know, ``readers`` which parts read what, and ``selective``
-tells these alone; ``portion`` is a part's share of a frontier. ``choosing`` finds the backend and the device that run
-a part, and ``there`` holds its problem in the memory of that. ``group`` runs several parts in one process; with
-several processes, programs see ``fields`` as arrays in parts, and ``shown`` knows which of them ranks have as a whole.
-Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and
+part and exchanges what it did. ``writes`` says which fields a step writes and what merges them, ``ends`` where it
+touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what only owners know, ``readers`` which
+parts read what, and ``selective`` tells these alone; ``portion`` is a part's share of a frontier. ``choosing`` finds
+the backend and the device that run a part, and ``there`` holds its problem in the memory of that, with ``copies`` of
+its graphs. Where kernels of all ranks ``reach`` each other's memory, of which blocks are given to other processes as
+``descriptors``, the devices backend runs programs in one kernel on each. ``group`` runs several parts in one process;
+with several processes, programs see ``fields`` as arrays in parts, and ``shown`` knows which of them ranks have as a
+whole. Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and
 ``borrowing`` keeps it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run
 ``in_blocks``; ``folding`` brings together what parts of a list were reduced to.
 
