@@ -167,6 +167,18 @@ def test_what_is_missing(installed: Any, monkeypatch: pytest.MonkeyPatch) -> Non
 # ---- ranks ----------------------------------------------------------------------------------------------
 
 
+def test_where_gpus_of_ranks_exchange(monkeypatch: pytest.MonkeyPatch) -> None:
+    libraries(monkeypatch, Cuda(always), Nvml(always))
+    said = "of ranks on this host, whose GPUs reach each other's memory"
+    assert [*several.exchanges(2)] == [("exchanges", "in kernels", said)]
+    assert [*several.exchanges(1)] == []
+    monkeypatch.setenv("FRONTIER_RANKS_IN_KERNELS", "0")
+    ((_, _, off),) = several.exchanges(2)
+    assert off == f"{said}; FRONTIER_RANKS_IN_KERNELS=0 sets it off"
+    libraries(monkeypatch, Cuda(lambda a, b: a < b), None)
+    assert [*several.exchanges(2)] == []
+
+
 def test_what_ranks_compute_on(monkeypatch: pytest.MonkeyPatch) -> None:
     gpus = (nvidia.Gpu("H200", 1 << 37, (9, 0)), nvidia.Gpu("K40", 1 << 34, (3, 5)))
     monkeypatch.setattr(nvidia, "find", lambda: nvidia.Driver((13, 0), gpus))

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from frontier.backends.ranks.carriers import nccl_missing, wanted
+from frontier.backends.ranks.carriers import in_kernels, nccl_missing, wanted
 from frontier.errors import FrontierError
 from frontier.memory import detection, nvidia, peers
 from frontier.memory.detection import named
@@ -61,7 +61,16 @@ def ranks() -> Iterator[Line]:
     who = f"up to {len(able)} processes" if len(able) > 1 else "one process"
     more = "with more, or by 'ranks,cpu', on processors; 'ranks,cuda' shares GPUs"
     yield "ranks", "on cuda", f"{who} of mpirun or torchrun on this host, each on a GPU of its own; {more}"
+    yield from exchanges(len(able))
     yield nccl()
+
+
+def exchanges(count: int) -> Iterator[Line]:
+    """A line about where GPUs of ranks exchange, if there are several."""
+    found = peers.pairs(count)
+    if found and all(pair.access for pair in found):
+        off = "" if in_kernels() else "; FRONTIER_RANKS_IN_KERNELS=0 sets it off"
+        yield "exchanges", "in kernels", f"of ranks on this host, whose GPUs reach each other's memory{off}"
 
 
 def nccl() -> Line:

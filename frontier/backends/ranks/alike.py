@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.ranks.carriers import in_kernels
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.rounds import common, met
 from frontier.errors import GraphError
@@ -69,7 +70,8 @@ def way(step: Step, schedule: ResolvedSchedule, inner: Placement, rows: int) -> 
     for fn, part in captures_of(step).parts.items():
         functors.setdefault(f"functor {fn.__name__} (or what it captures)", []).append(part.fingerprint)
     schedules = [schedule, *(each.schedule for each in walk(step))]
-    return {**functors, "schedule": repr(schedules), "placement": (inner.backend.name, rows)}
+    ways = {"placement": (inner.backend.name, rows), "FRONTIER_RANKS_IN_KERNELS": in_kernels()}
+    return {**functors, "schedule": repr(schedules), **ways}
 
 
 def _graph(g: Graph) -> tuple[Any, ...]:
