@@ -75,7 +75,7 @@ def _push_claims(step: Advance, b: Builder, source: FrontierState, target: Front
     """Push on several GPUs: in a pass with few edges, change the fields of far ends in the memory of their owners."""
     b.scanned(source, step.edges)
     with b.when(b.is_short(source)) as branch, b.directly(step, target):
-        kernels(b, "advance").push_by_merge_path(step, b, source, target, "out")
+        kernels(b, "advance").push_claims(step, b, source, target)
     with b.otherwise(branch):
         b.catch_up(step)
         kernels(b, "advance").push(step, b, source, target, next_scan)

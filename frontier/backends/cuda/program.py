@@ -77,6 +77,8 @@ class Build:
         Whether the graph is so small that two counts of a phase may share a word.
     streams : bool
         Whether the edges lie in the host's memory, so that passes over all of them bring them window by window.
+    short : bool
+        Whether every list is short, where several GPUs run the program; ``low_degree`` is for one.
     """
 
     low_degree: bool = False
@@ -87,6 +89,7 @@ class Build:
     single: bool = False
     packs: bool = False
     streams: bool = False
+    short: bool = False
 
 
 class CudaProgram(Program):

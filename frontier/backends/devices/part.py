@@ -383,7 +383,10 @@ def _code_of(step: Step, p: Problem, given: str | None, schedule: ResolvedSchedu
     known = step.__dict__.setdefault("_code", {})
     layout = Layout.of(p)
     build = build_of(p.graph, step, schedule)
-    build = type(build)(bounded=build.bounded, dense=build.dense, traced=build.traced, streams=build.streams)
+    build = type(build)(
+        bounded=build.bounded, dense=build.dense, traced=build.traced, streams=build.streams, lanes=build.lanes,
+        short=p.graph.traits.short_lists,
+    )  # fmt: skip
     captures = step._captures
     assert captures is not None
     key = ("peers", p.graph.placement.memory, layout, given, schedule, build, captures.key, touches.key)

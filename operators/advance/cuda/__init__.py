@@ -4,11 +4,10 @@
 for one edge that all of them share. ``pull`` goes in the other direction, with ``shrink`` for consecutive pulls.
 """
 
-from frontier.operators.advance.cuda.balance import push
+from frontier.operators.advance.cuda.balance import push, push_claims
 from frontier.operators.advance.cuda.edges import unique
-from frontier.operators.advance.cuda.merge_path import lower as push_by_merge_path
 from frontier.operators.advance.cuda.pull import lower as pull
 from frontier.operators.advance.cuda.thread import far_ends
 from frontier.operators.advance.cuda.thread import lower as part
 
-__all__ = ["far_ends", "part", "pull", "push", "push_by_merge_path", "unique"]
+__all__ = ["far_ends", "part", "pull", "push", "push_claims", "unique"]

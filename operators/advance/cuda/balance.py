@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from frontier.lowering.frontier_state import FrontierState
     from frontier.operators.advance import Advance
 
-__all__ = ["push"]
+__all__ = ["push", "push_claims"]
 
 #: A frontier of at most so many vertices, with so many edges each on average, is small.
 SMALL, EDGES = 65536, 16
@@ -66,3 +66,12 @@ def push(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierS
         thread.lower(step, b, source, target, next_scan)
     with b.otherwise(branch):
         merge_path.lower(step, b, source, target, next_scan)
+
+
+def push_claims(step: Advance, b: CudaProgram, source: FrontierState, target: FrontierState) -> None:
+    """Add the phase of a push with few edges that claims on several GPUs, at the owners of far ends.
+
+    ``source`` has the prefix sum of its degrees, and so will ``target``.
+    """
+    balance = thread if b.build.short and step.hold is None else merge_path
+    balance.lower(step, b, source, target, "out")

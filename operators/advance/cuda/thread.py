@@ -17,7 +17,7 @@ from frontier.lowering.frontier_state import PUSH_THREAD
 from frontier.lowering.ir import Call, Counter, Value, cast
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH, pointer
-from frontier.operators.advance.cuda.edges import Edge, finish
+from frontier.operators.advance.cuda.edges import Edge, deduplication, finish
 from frontier.operators.advance.sample import Sample, sample_key, sample_place
 from frontier.operators.elementwise.cuda import appending, queue_of
 from frontier.operators.shared.phases import frontier
@@ -212,10 +212,17 @@ def sampling(
     return phase
 
 
-def putting(appends: bool, culls: bool, big: bool, mode: int, carries: bool, waits: bool) -> Callable[..., Any]:
-    """Return what appends the lanes' items; if ``waits``, it counts held vertices in the same word as these."""
+def putting(
+    appends: bool, culls: bool, big: bool, mode: int, carries: bool, waits: bool, deliver: Callee, delivers: bool
+) -> Callable[..., Any]:
+    """Return what appends the lanes' items; if ``waits``, it counts held vertices in the same word as these.
+
+    If it ``delivers``, ``deliver`` appends them to the frontiers of several GPUs.
+    """
 
     def put(C, slot, out, ok, item, begun, stays):
+        if delivers:
+            deliver(C, slot, out, ok, item)
         if appends:
             if waits:
                 append_waiting(C, slot, out.queue, out.scan, out.capacity, ok, item, begun, stays)
@@ -283,10 +290,12 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     b.holds = step.held is not None and carries and not b.decides and b.build.packs
     given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     keep = Made(keeping, {"take": edge.take, "early": early, "carries": carries}) if edge.take is not None else None
+    delivers = deduplication(step, b) == "direct"
+    more = {"deliver": b.deliver() if delivers else None, "delivers": delivers}
     constants: dict[str, Constant] = {
         "visit": edge.visit,
         "lanes": _lanes(step, b),
-        "put": Made(putting, {**edge.appends, "carries": carries, "waits": b.holds}),
+        "put": Made(putting, {**edge.appends, "carries": carries, "waits": b.holds, **more}),
         "hold": b.calling(step.hold, "vertex", ("v",)) if step.hold is not None else None,
         "keep": keep if step.hold is not None else None,
         "counts": step.held is not None and not b.holds,
