@@ -6,7 +6,10 @@ GPU of its own, are in ``test_gpu_ranks_mapped``.
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import signal
+import threading
+from contextlib import contextmanager, nullcontext
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,10 +19,16 @@ from test_fused import SIMULATED, given, graphs, grow, outcome, picky, spread
 
 import frontier as fr
 from frontier.backends.devices.on_rank import RankExecution
+from frontier.backends.devices.part import Part
 from frontier.backends.devices.touches import OneKernelError
-from frontier.backends.ranks import group
-from frontier.errors import FunctorError, NotConvergedError
+from frontier.backends.ranks import alike, group, reach
+from frontier.backends.ranks.communicators import Threads
+from frontier.backends.ranks.copies import Copies
+from frontier.errors import DeviceMemoryError, FunctorError, GraphError, NotConvergedError
+from frontier.memory import detection, exported
 from frontier.partitions import cuts
+from frontier.program.schedule import Schedule
+from frontier.program.step import captures_of
 
 pytestmark = pytest.mark.gpu
 
@@ -131,3 +140,172 @@ def test_what_is_left_behind_where_it_does_not_converge(several):
             loop(each)
         assert caught.value.result is each
     assert outcome(p, fr.Frontier(p.graph, [])) == outcome(q, fr.Frontier(q.graph, []))
+
+
+# ---- what goes wrong on one rank ---------------------------------------------------------------------------
+
+
+def look(p, src, dst):
+    fr.atomic_add(p.sum, src, p.value[dst])
+
+
+def grow_unless(p, v):
+    p.value[v] += 1
+    picky(p, v)
+
+
+def test_a_functor_that_raises_leaves_the_same_on_all_ranks(several, monkeypatch):
+    """Also of a field that kernels tell each other where they go on, which they do not."""
+    runs, finish = [], RankExecution._finish
+
+    def noting(self, *given, **more):
+        runs.append(self)
+        finish(self, *given, **more)
+
+    monkeypatch.setattr(RankExecution, "_finish", noting)
+    p = given(graphs()[0].to(several))
+    step = fr.Loop(fr.Sequence(fr.Advance(look), over="vertices"), fr.Compute(grow_unless), times=2, over="vertices")
+    with pytest.raises(FunctorError, match="grow_unless"):
+        step(p)
+    assert len(runs) == int(several[6])
+    assert "value" in runs[0]._touches.mirrored
+    for run in runs:
+        for name, array in run.problem.arrays.items():
+            assert np.array_equal(array, p.arrays[name]), name
+
+
+def failing(method, rank, error):
+    """The method of a part, which raises an error on one rank."""
+
+    def call(self, *given):
+        if self._replica.rank == rank:
+            raise error
+        return method(self, *given)
+
+    return call
+
+
+@pytest.mark.parametrize("name", ["_bring_in_edges", "load"])
+def test_a_rank_that_has_no_room(several, monkeypatch, name):
+    """All raise its error, before kernels wait for each other."""
+    g = graphs()[2]
+    there, schedule = g.to(several), Schedule(direction="pull")
+    with monkeypatch.context() as patch:
+        patch.setattr(Part, name, failing(getattr(Part, name), 1, DeviceMemoryError("no room")))
+        with pytest.raises(DeviceMemoryError, match="no room") as caught:
+            fr.bfs(there, 5, schedule=schedule)
+    assert caught.value.__notes__ == [f"(rank 1 of {several[6]})"]
+    assert caught.value.of_all_ranks
+    assert np.array_equal(fr.bfs(there, 5, schedule=schedule).level, fr.bfs(g, 5).level)
+
+
+def test_interrupted_while_one_rank_prepares(several, monkeypatch):
+    """Ctrl-C while code is compiled or in-lists are made is raised there at once, and then on all ranks."""
+    there = graphs()[2].to(several)
+    monkeypatch.setattr(Part, "_bring_in_edges", failing(Part._bring_in_edges, 1, KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt) as caught:
+        fr.bfs(there, 5, schedule=Schedule(direction="pull"))
+    assert caught.value.of_all_ranks
+
+
+def test_interrupted_at_the_end(several, monkeypatch):
+    """Ctrl-C that no rank is told of any more is raised when ranks have told each other what they have changed."""
+    handled = RankExecution._handled
+
+    def pressing(self, *given):
+        found = handled(self, *given)
+        if self.done and self._comm.rank == 0:
+            signal.raise_signal(signal.SIGINT)
+        return found
+
+    monkeypatch.setattr(RankExecution, "_handled", pressing)
+    p, q = given(graphs()[0]), given(graphs()[0].to(several))
+    fr.Compute(grow, over="vertices")(p)
+    with pytest.raises(KeyboardInterrupt):
+        fr.Compute(grow, over="vertices")(q)
+    assert np.array_equal(p.value, q.value)
+
+
+# ---- memory ------------------------------------------------------------------------------------------------
+
+
+def test_graphs_lie_in_memory_of_their_own(several, monkeypatch):
+    """Others read nothing of them, and what they take is free when they are gone."""
+    within, of = [], Copies.of
+
+    @contextmanager
+    def using(self):
+        within.append(self)
+        yield
+        within.pop()
+
+    def copied(self, g):
+        assert not within
+        return of(self, g)
+
+    monkeypatch.setattr(Same, "using", using)
+    monkeypatch.setattr(Copies, "of", copied)
+    fr.bfs(graphs()[0].to(several), 5)
+
+
+def test_memory_that_is_kept_elsewhere_is_used(monkeypatch):
+    """What CuPy's pools keep is given back before an array finds no room."""
+    freed = []
+
+    class Block:
+        def __init__(self, size, index):
+            if len(freed) < 2:
+                raise MemoryError
+            self.size = size
+
+    def pool(name):
+        return SimpleNamespace(free_all_blocks=lambda: freed.append(name))
+
+    cuda = SimpleNamespace(MemoryPool=lambda allocator: pool("own"))
+    cupy = SimpleNamespace(cuda=cuda, get_default_memory_pool=lambda: pool("default"))
+    monkeypatch.setattr(detection, "simulated", lambda: False)
+    monkeypatch.setattr(detection, "cupy", lambda: cupy)
+    monkeypatch.setattr(exported, "_Block", Block)
+    made = exported.Exports(0)._made(512)
+    assert made.size == 512
+    assert freed == ["default", "own"]
+
+
+def test_a_rank_that_cannot_map_memory(monkeypatch):
+    """All raise why, and none goes on without it."""
+    members, raised = Threads(2).members, []
+
+    def imported(descriptor, size, index):
+        if index == 1:
+            raise GraphError("no mapping")
+        return SimpleNamespace(start=0)
+
+    def told(member):
+        made = object.__new__(reach.Mapped)
+        made._comm, made._index, made._given, made._known = member, member.rank, set(), {}
+        made._exports = SimpleNamespace(place=lambda at: (0, at), sizes=lambda: {0: 512}, descriptor=lambda number: 3)
+        made._descriptors = SimpleNamespace(shared=lambda given, counts: [[3]] * len(counts))
+        try:
+            made.places([8])
+        except GraphError as error:
+            raised.append(str(error))
+
+    monkeypatch.setattr(reach, "Imported", imported)
+    threads = [threading.Thread(target=told, args=(member,)) for member in members]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert raised == ["no mapping"] * 2
+
+
+def test_ranks_are_to_use_kernels_alike(monkeypatch):
+    step = fr.Compute(grow, over="vertices")
+    captures_of(step)
+    inner = SimpleNamespace(backend=SimpleNamespace(name="cuda"), memory=None)
+    made = []
+    for text in ("1", "0"):
+        monkeypatch.setenv("FRONTIER_RANKS_IN_KERNELS", text)
+        made.append(alike.way(step, Schedule().resolved(), inner, 1))
+    with pytest.raises(GraphError, match="rank 1 has not the same FRONTIER_RANKS_IN_KERNELS as rank 0"):
+        alike.check_alike(made)

@@ -40,7 +40,7 @@ class Exports:
         self._index, self._number = index, 0
         self._blocks: weakref.WeakValueDictionary[int, _Block] = weakref.WeakValueDictionary()
         self._open: tuple[_Block, int] | None = None  # where short arrays go, and how much of it is used
-        self._pool = None if detection.simulated() else detection.cupy().cuda.MemoryPool(self._taken)
+        self._pool: Any = None if detection.simulated() else detection.cupy().cuda.MemoryPool(self._taken)
 
     def using(self) -> AbstractContextManager[Any]:
         """Return a context manager: arrays of CuPy that are made within lie in memory that others can map."""
@@ -82,7 +82,12 @@ class Exports:
         return self._pointer(block, used, size)
 
     def _made(self, size: int) -> _Block:
-        made = _Block(size, self._index)
+        try:
+            made = _Block(size, self._index)
+        except MemoryError:  # CuPy's pools keep what they have freed, where the driver does not find it
+            for pool in (detection.cupy().get_default_memory_pool(), self._pool):
+                pool.free_all_blocks()
+            made = _Block(size, self._index)
         self._blocks[self._number] = made
         self._number += 1
         return made

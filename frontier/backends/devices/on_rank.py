@@ -8,11 +8,13 @@ what this rank owns, or all if the kernel knows all.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frontier import tracing
+from frontier.backends import codes as ends
 from frontier.backends.cuda.execution import _running, build_of
 from frontier.backends.devices.meeting_words import LOST, PATIENCE
 from frontier.backends.devices.part import Part
@@ -31,6 +33,8 @@ from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from frontier.backends.ranks.communicators import Communicator
     from frontier.graph.graph import Graph
     from frontier.memory.placement import Placement
@@ -39,6 +43,9 @@ if TYPE_CHECKING:
     from frontier.program.step import Step
 
 __all__ = ["RankExecution", "agreed"]
+
+#: Kernels return for these because each rank must make something before they go on.
+_WANTS = {ends.NEED_IN_EDGES, ends.NEED_CODE}
 
 
 class RankExecution:
@@ -71,14 +78,17 @@ class RankExecution:
         made = own_part(step, p, comm)
         _check(made, self._starts)
         self._touches = touches = touches_of(step, made, schedule, reach.afar)
-        with self._memory.using("the part of a rank"), reach.using():
-            copies = Copies(p.graph, inner)
+        copies = Copies(p.graph, inner)
+        with self._memory.using("the part of a rank"):  # of a graph others read nothing
             graphs, own = _graphs(copies.of(made.graph), self._starts, rank)
+        with self._memory.using("the part of a rank"), reach.using():
             self._replica = Replica(rank, _there(made, graphs[0], copies), self._memory, graphs[1], own, Sorts())
             memories: list[Any] = [self._memory if each == rank or comm.together else None for each in range(comm.size)]
             self._part = Part(step, self._replica, f, schedule, touches, memories)
             self._alike = repr(build_of(graphs[0], step, schedule)), list(self._part._program.inputs.items())
         self._connected = False
+        self._failed: BaseException | None = None  # of this rank alone: all are told before kernels go on
+        self._launched = False  # since this rank has brought fields to the GPU
 
     @property
     def passes(self) -> int:
@@ -98,7 +108,8 @@ class RankExecution:
             return False
         with self._memory.using("the part of a rank"), self._reach.using():
             if any(complete for complete, _ in told):  # all must leave their kernels at the same places
-                part.complete_code()
+                with self._noting():
+                    part.complete_code()
             places = self._reach.places(part.places())
             part.connect(places, self._starts.tolist())
         self._connected = True
@@ -110,33 +121,43 @@ class RankExecution:
             return 0
         if not (self._connected or self.connect()):
             raise AssertionError("threads of one process have not the same kernel")
-        before = self.passes
-        with self._memory.using("the part of a rank"), self._reach.using():
-            self._load()
-        ring = self._part.begin_trace()
-        self._memory.synchronize()
-        try:
-            self._go(before, passes, ring)
-        except BaseException as error:
-            if getattr(error, "of_all_ranks", False):
-                self._finish()
-            raise
-        self._finish()
+        before, ring = self.passes, None
+        with deferred(patient=True) as pending:  # also while ranks talk before and after kernels
+            self._complete()
+            self._launched = False
+            with self._noting(), self._memory.using("the part of a rank"), self._reach.using():
+                self._load()
+                ring = self._part.begin_trace()
+                self._memory.synchronize()
+            try:
+                self._go(before, passes, ring, pending)
+            except BaseException as error:
+                if getattr(error, "of_all_ranks", False) and self._launched:
+                    self._finish(stopped=True)
+                raise
+            self._finish()
         if ring is not None and self._part.done:
             totals = self._comm.gather(self._part.total())
             if self._comm.rank == 0 or not self._comm.together:
                 tracing.add_ranks(totals)
         return self.passes - before
 
-    def _go(self, before: int, passes: int | None, ring: Any) -> None:
-        with deferred(patient=True) as pending:
-            while not self.done:
-                begun = self.passes - before
-                self._run(-1 if passes is None else passes - begun)
-                if ring is not None:
-                    self._part.end_trace(ring)
-                if self._handled(pending) and self.passes - before == passes:
-                    break
+    @contextmanager
+    def _noting(self) -> Iterator[None]:
+        """Within it an error of this rank alone is noted, so that all raise it where the others would wait."""
+        try:
+            yield
+        except FrontierError as error:
+            self._failed = self._failed or sendable(error)
+
+    def _go(self, before: int, passes: int | None, ring: Any, pending: deferred) -> None:
+        while not self.done:
+            begun = self.passes - before
+            self._run(-1 if passes is None else passes - begun)
+            if ring is not None:
+                self._part.end_trace(ring)
+            if self._handled(pending) and self.passes - before == passes:
+                break
 
     def _run(self, budget: int) -> None:
         """Run the kernel until it returns, which those of all ranks do."""
@@ -145,7 +166,7 @@ class RankExecution:
         if first:
             lock.acquire()
         try:
-            self._comm.gather(None)  # all have prepared theirs
+            self._prepared()
             if part.simulated:
                 part.simulate(budget)
             else:
@@ -154,6 +175,15 @@ class RankExecution:
         finally:
             if first:
                 lock.release()
+
+    def _prepared(self) -> None:
+        """Wait until all have prepared their kernels; if some could not, all raise why."""
+        failed, self._failed = self._failed, None
+        for rank, each in enumerate(met(self._comm, "runs a kernel", failed)):
+            if each is not None:
+                each.add_note(f"(rank {rank} of {self._comm.size})")
+                raise common(each)
+        self._launched = True
 
     def _handled(self, pending: deferred) -> bool:
         """Act on the reason for which the kernels returned; whether they are at a pass boundary."""
@@ -170,8 +200,12 @@ class RankExecution:
                 if LOST in codes else f"GPUs have not done the same; this is an error in Frontier: {codes}"
             )  # fmt: skip
             raise common((DeviceLostError if LOST in codes else FrontierError)(f"{self._step!r}: {why}"))
+        boundary = False
         try:
-            boundary = part.handle()
+            if codes <= _WANTS:  # what a rank may have no room for
+                self._bring_what_is_wanted()
+            else:
+                boundary = part.handle()
         except FrontierError as error:  # all have the same
             if isinstance(error, NotConvergedError):
                 error.result = self.problem
@@ -182,6 +216,14 @@ class RankExecution:
             pending.pressed = False
             raise common(KeyboardInterrupt())
         return boundary
+
+    def _bring_what_is_wanted(self) -> None:
+        """Compile code or make in-lists; Ctrl-C meanwhile is of this rank alone, too."""
+        try:
+            with self._noting():
+                self._part.handle()
+        except KeyboardInterrupt as error:
+            self._failed = error
 
     def _raise(self, failed: bool) -> None:
         """Raise on all ranks what a functor has raised on some."""
@@ -198,14 +240,19 @@ class RankExecution:
 
     # ---- fields, frontiers and piles -----------------------------------------------------------------------
 
+    def _complete(self) -> None:
+        """Let all ranks have fields as a whole of which the kernel reads other ranks' elements."""
+        p, shown = self.problem, self.problem._shown
+        for name in () if shown is None else shown.in_parts(p):
+            if self._own(name, name in self._touches.apart) == slice(None):
+                whole(shown.of(p, name))
+
     def _load(self) -> None:
         """Bring to the GPU what the kernel may read: of fields that it touches apart, this rank's elements."""
         p, shown, apart = self.problem, self.problem._shown, self._touches.apart
         for name, host in p.arrays.items():
             array, own = self._replica.whole.arrays[name], self._own(name, name in apart)
             if shown is not None and own == slice(None):
-                if name in shown.in_parts(p):
-                    whole(shown.of(p, name))
                 rest = shown.rest_of(host)
                 if rest is not None:  # nothing else is written of others' elements
                     self._memory.fill(array, rest)
@@ -221,15 +268,18 @@ class RankExecution:
             return slice(*self._replica.own[kind])
         return slice(None)
 
-    def _finish(self) -> None:
-        """Bring back what the kernel has changed; let all ranks have frontiers, piles, and fields they are told."""
+    def _finish(self, stopped: bool = False) -> None:
+        """Bring back what the kernel has changed; let all ranks have frontiers, piles, and fields they are told.
+
+        Kernels that have ``stopped`` with an error may not have told each other what they changed last.
+        """
         part, p, touches = self._part, self.problem, self._touches
         part.done = self.done
         part.give()
         if part.lost:
             return
         names = [name for name in p.arrays if name in touches.changed | touches.swapped]
-        everywhere = touches.mirrored - touches.claimed
+        everywhere = frozenset() if stopped else touches.mirrored - touches.claimed
         with self._memory.using("the part of a rank"):
             for name in names:
                 some = self._own(name, name not in everywhere)

@@ -11,6 +11,7 @@ from frontier.backends.ranks.carriers import in_kernels
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.rounds import common, met
 from frontier.errors import GraphError
+from frontier.memory.host import HOST
 from frontier.program.step import captures_of, walk
 
 if TYPE_CHECKING:
@@ -70,8 +71,10 @@ def way(step: Step, schedule: ResolvedSchedule, inner: Placement, rows: int) -> 
     for fn, part in captures_of(step).parts.items():
         functors.setdefault(f"functor {fn.__name__} (or what it captures)", []).append(part.fingerprint)
     schedules = [schedule, *(each.schedule for each in walk(step))]
-    ways = {"placement": (inner.backend.name, rows), "FRONTIER_RANKS_IN_KERNELS": in_kernels()}
-    return {**functors, "schedule": repr(schedules), **ways}
+    made = {**functors, "schedule": repr(schedules), "placement": (inner.backend.name, rows)}
+    if inner.memory is not HOST:
+        made["FRONTIER_RANKS_IN_KERNELS"] = str(in_kernels())
+    return made
 
 
 def _graph(g: Graph) -> tuple[Any, ...]:

@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from frontier.backends.ranks.descriptors import Descriptors
-from frontier.backends.ranks.rounds import met
+from frontier.backends.ranks.rounds import common, met, sendable
 from frontier.errors import GraphError
 from frontier.memory import detection, peers
 from frontier.memory.exported import Exports, Imported
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
 
 __all__ = ["Mapped", "reach"]
+
+#: Why a process may not map memory of others.
+FAILURES = (GraphError, ImportError, OSError, MemoryError, RuntimeError)
 
 #: Bytes that are kept for later runs, if no array uses them.
 KEPT = 1 << 30
@@ -57,9 +60,7 @@ class Mapped:
         new = [number for number in sizes if number not in self._given]
         told = self._comm.gather((own, sizes, new))
         if any(fresh for _, _, fresh in told):
-            given = [exports.descriptor(number) for number in new]
-            came = self._descriptors.shared(given, [len(fresh) for _, _, fresh in told])
-            self._take(told, came)
+            self._share(new, told)
         self._given = set(sizes)
         for key in [key for key in self._known if key[1] not in told[key[0]][1]]:
             del self._known[key]  # nobody there has it any more
@@ -67,6 +68,17 @@ class Mapped:
             list(addresses) if other == rank else [self._address(other, place) for place in places]
             for other, (places, _, _) in enumerate(told)
         ]
+
+    def _share(self, new: Sequence[int], told: Sequence[Any]) -> None:
+        """Give others the blocks that they do not know, and map theirs; if a rank cannot, all raise why."""
+        given, failed = [self._exports.descriptor(number) for number in new], None
+        try:
+            self._take(told, self._descriptors.shared(given, [len(fresh) for _, _, fresh in told]))
+        except FAILURES as error:
+            failed = sendable(error)
+        for each in self._comm.gather(failed):
+            if each is not None:
+                raise common(each)
 
     def _take(self, told: Sequence[Any], came: Sequence[Sequence[int]]) -> None:
         """Map blocks of others."""
@@ -92,13 +104,13 @@ def reach(comm: Communicator, index: int) -> Mapped | None:
     devices, numbers, names = zip(*told, strict=True)
     if not all(devices) or len(set(devices)) < comm.size:
         return None
-    made, probe, failures = None, None, (GraphError, ImportError, OSError, MemoryError, RuntimeError)
+    made, probe = None, None
     try:
         made = Mapped(comm, index, names[0], _atomics(numbers))
         with gpu(index).using(), made.using():
             probe = gpu(index).full(1, comm.rank, "int64")
             gpu(index).synchronize()
-    except failures:
+    except FAILURES:
         made = None
     if not all(comm.gather(made is not None)):
         return None
@@ -107,7 +119,7 @@ def reach(comm: Communicator, index: int) -> Mapped | None:
     try:
         places = made.places([probe.data.ptr])
         right = all(_read(place, index) == rank for rank, (place,) in enumerate(places))
-    except failures:
+    except FAILURES:
         right = False
     return made if all(comm.gather(right)) else None  # by when nobody reads the probe any more
 
