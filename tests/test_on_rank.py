@@ -21,7 +21,7 @@ import frontier as fr
 from frontier.backends.devices.on_rank import RankExecution
 from frontier.backends.devices.part import Part
 from frontier.backends.devices.touches import OneKernelError
-from frontier.backends.ranks import alike, group, reach
+from frontier.backends.ranks import alike, execution, group, reach
 from frontier.backends.ranks.communicators import Threads
 from frontier.backends.ranks.copies import Copies
 from frontier.errors import DeviceMemoryError, FunctorError, GraphError, NotConvergedError
@@ -140,6 +140,22 @@ def test_what_is_left_behind_where_it_does_not_converge(several):
             loop(each)
         assert caught.value.result is each
     assert outcome(p, fr.Frontier(p.graph, [])) == outcome(q, fr.Frontier(q.graph, []))
+
+
+@pytest.mark.parametrize("first", [0, 64])
+def test_a_rank_without_vertices(several, monkeypatch, first):
+    """As where nearly all edges are a hub's."""
+
+    def starts(given):
+        return np.array([0, *[first] * (len(given) - 2), given[-1]])
+
+    monkeypatch.setattr(execution, "of_ranks", starts)
+    g = graphs()[0]
+    there = g.to(several)
+    assert np.array_equal(fr.bfs(there, 5).level, fr.bfs(g, 5).level)
+    step = fr.Sequence(fr.Advance(spread), fr.Compute(grow), over="vertices")
+    p, q = given(g), given(there)
+    assert outcome(p, step(p)) == outcome(q, step(q))
 
 
 # ---- what goes wrong on one rank ---------------------------------------------------------------------------
