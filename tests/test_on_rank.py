@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from types import SimpleNamespace
 
@@ -21,9 +22,10 @@ import frontier as fr
 from frontier.backends.devices.on_rank import RankExecution
 from frontier.backends.devices.part import Part
 from frontier.backends.devices.touches import OneKernelError
-from frontier.backends.ranks import alike, execution, group, reach
+from frontier.backends.ranks import RanksBackend, alike, execution, group, reach, shown
 from frontier.backends.ranks.communicators import Threads
 from frontier.backends.ranks.copies import Copies
+from frontier.backends.ranks.execution import Part as UsualPart
 from frontier.errors import DeviceMemoryError, FunctorError, GraphError, NotConvergedError
 from frontier.memory import detection, exported
 from frontier.partitions import cuts
@@ -70,6 +72,12 @@ def several(request, monkeypatch):
     with strict_cupy.simulated() if SIMULATED else nullcontext():
         yield request.param
     assert not left
+
+
+def on_threads(call, members):
+    """Call a function of each rank in a thread of its own; what it raises is raised here."""
+    with ThreadPoolExecutor(len(members)) as pool:
+        list(pool.map(call, members))
 
 
 # What GPUs of one process do, too.
@@ -158,11 +166,79 @@ def test_a_rank_without_vertices(several, monkeypatch, first):
     assert outcome(p, step(p)) == outcome(q, step(q))
 
 
-# ---- what goes wrong on one rank ---------------------------------------------------------------------------
+# ---- fields that stay in parts -----------------------------------------------------------------------------
 
 
 def look(p, src, dst):
     fr.atomic_add(p.sum, src, p.value[dst])
+
+
+@pytest.mark.parametrize("longest", ["0", "1000"])
+def test_fields_in_parts(several, monkeypatch, longest):
+    """Kernels and runs between steps go on from what either has left in parts, or has told all ranks."""
+    monkeypatch.setenv("FRONTIER_RANKS_WHOLE", longest)
+    monkeypatch.setattr(shown, "LEAST", 0)
+    here, size = threading.local(), int(several[6])
+
+    def fields(self):
+        made = object.__new__(shown.Shown)
+        made._comm, made._made = here.member, {}
+        return made
+
+    monkeypatch.setattr(RanksBackend, "shown", fields)
+    g = graphs()[0]
+    there, inner = g.to(several), g.to("cuda").placement
+    steps = [
+        (fr.Compute(grow, over="vertices"), True),
+        (fr.Sequence(fr.Advance(spread), fr.Compute(grow), over="vertices"), True),
+        (fr.Sequence(fr.Advance(spread), fr.Compute(grow), over="vertices"), False),
+        (fr.Sequence(fr.Advance(look), fr.Compute(grow), over="vertices"), True),
+        (fr.Loop(fr.Compute(grow), fr.Swap("old", "value"), times=3, over="vertices"), True),
+        (fr.Loop(fr.Sequence(fr.Advance(look), over="vertices"), fr.Compute(grow), fr.Swap("old", "value"), times=3,
+                 over="vertices"), True),
+        (fr.Compute(grow, over="vertices"), False),
+        (fr.Sequence(fr.Advance(look), fr.Compute(grow), over="vertices"), True),
+    ]  # fmt: skip
+
+    def made(g):
+        return fr.Problem(
+            g, value=fr.vertex("int64", 3), sum=fr.vertex("int64"), old=fr.vertex("int64", 1),
+            least=fr.vertex("int64", 99, combine="min"), rest=fr.vertex("float64", np.nan),
+        )  # fmt: skip
+
+    p = made(g)
+    for number, (step, _) in enumerate(steps):
+        step(p)
+        if number % 3 == 2:
+            p.value[7] = number
+    found = {}
+
+    def on_rank(member):
+        here.member = member
+        p = made(there)
+        for number, (step, kernels) in enumerate(steps):
+            captures_of(step)
+            alike.check_alike(member.gather(alike.description(step, p, None)))
+            schedule = Schedule().resolved()
+            if kernels:
+                run = RankExecution(step, p, None, schedule, member, inner, Same(member))
+            else:
+                p._shown.write_rest(p, p.arrays)
+                run = UsualPart(step, p, None, schedule, member, inner, False)
+            while not run.done:
+                run.proceed()
+            if number % 3 == 2:
+                p.value[7] = number
+        found[member.rank] = {name: np.array(getattr(p, name)) for name in p.arrays}
+
+    on_threads(on_rank, Threads(size).members)
+    assert sorted(found) == list(range(size))
+    for made_there in found.values():
+        for name, array in p.arrays.items():
+            np.testing.assert_array_equal(made_there[name], array, name)
+
+
+# ---- what goes wrong on one rank ---------------------------------------------------------------------------
 
 
 def grow_unless(p, v):
@@ -307,11 +383,7 @@ def test_a_rank_that_cannot_map_memory(monkeypatch):
             raised.append(str(error))
 
     monkeypatch.setattr(reach, "Imported", imported)
-    threads = [threading.Thread(target=told, args=(member,)) for member in members]
-    for each in threads:
-        each.start()
-    for each in threads:
-        each.join()
+    on_threads(told, members)
     assert raised == ["no mapping"] * 2
 
 
