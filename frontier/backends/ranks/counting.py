@@ -66,7 +66,7 @@ class Counts:
             self._found = np.concatenate((self._found, np.zeros(room - len(self._found), self._found.dtype)))
 
     def starts(self, num_vertices: int) -> Array:
-        """First vertex of each rank's part, and the end; see :func:`frontier.partitions.cuts.by_slots`."""
+        """First vertex of each rank's part, and the end; see :func:`frontier.partitions.cuts.of_ranks`."""
         comm = self._comm
         blocks = -(-num_vertices // _BLOCK)
         self._grow(len(range(comm.rank, blocks, comm.size)) * _BLOCK)
