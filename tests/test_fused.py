@@ -5,6 +5,10 @@ Without a GPU, kernels run in the simulator. A GPU owns whole words of bitmaps, 
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+
 import numpy as np
 import pytest
 import strict_cupy
@@ -270,6 +274,24 @@ def test_a_run_that_does_not_end(several):
     p = given(graphs()[0].to(several))
     with pytest.raises(NotConvergedError):
         fr.Loop(fr.Compute(grow), over="vertices", max_steps=3)(p)
+
+
+@pytest.mark.parametrize("inner", [False, True])
+def test_ctrl_c_where_gpus_have_nothing_to_tell(several, inner):
+    """They meet once in a while all the same."""
+    p = given(graphs()[0].to(several), many=fr.scalar("int64", 3))
+    body = fr.Loop(fr.Compute(grow), times=3) if inner else fr.Compute(grow)
+    loop = fr.Loop(body, times="many", over="vertices")
+    loop(p)  # which compiles it
+    p.many = 1 << 40
+    pressed = threading.Timer(1, os.kill, (os.getpid(), signal.SIGINT))
+    pressed.start()
+    with pytest.raises(KeyboardInterrupt):
+        loop(p)
+    pressed.join()
+    values = to_host(p.value).tolist()
+    fr.Compute(grow, over="vertices")(p)  # the next run is as good as ever
+    assert to_host(p.value).tolist() == [value + 1 for value in values]
 
 
 def test_a_gpu_that_does_not_come(several, monkeypatch):

@@ -92,6 +92,7 @@ test_piles = test_fused.test_piles
 test_part_of_a_frontier = test_fused.test_part_of_a_frontier
 test_runs_that_pause = test_fused.test_runs_that_pause
 test_a_functor_that_raises_on_one_gpu = test_fused.test_a_functor_that_raises_on_one_gpu
+test_ctrl_c_where_gpus_have_nothing_to_tell = test_fused.test_ctrl_c_where_gpus_have_nothing_to_tell
 test_a_run_that_does_not_end = test_fused.test_a_run_that_does_not_end
 
 

@@ -108,6 +108,9 @@ class Builder(ControlFlow):
     def catch_up(self, step: Any) -> None:
         """Let all machines know what has been changed in that way, if the step needs it."""
 
+    def end_pass(self, number: Expr) -> None:
+        """Add what comes at the end of a loop's pass, of which this is the number."""
+
     def end(self) -> None:
         """Add what comes at the end of the program."""
 

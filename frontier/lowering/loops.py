@@ -266,6 +266,7 @@ def _lower_loop(b: Program, loop: Loop, current: FrontierState, schedule: Resolv
         current.record = ""
         if loop.take is None and loop.replay is None and not loop.unfed:
             current.kinds = fed
+        b.end_pass(begun)
         if loop.until is not None:
             b.leave_loop(when=Call("truth", b.decided(loop.until)))
     b.loops.pop()

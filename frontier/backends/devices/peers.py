@@ -46,6 +46,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Peers", "can_meet"]
 
+#: GPUs meet in one of so many passes, a power of two, of a loop that needs no meeting: it takes longer than a pass may.
+SELDOM = 64
+
 _OPERATIONS = {"SUM": SUM, "MIN": MIN, "MAX": MAX, "OR": OR}
 
 
@@ -359,6 +362,12 @@ class Peers(CudaProgram):
         self.set(self.failed, Var(code))
         self.phase(Call("nothing"), title="tell the other GPUs", meets=True)
 
+    def end_pass(self, number: Expr) -> None:
+        """Meet once in a while, if the passes of a loop do not: else nobody learns that all are to stop."""
+        if not _meets(self._within):
+            with self.when(equal(number & (SELDOM - 1), 0)):
+                self.phase(Call("nothing"), title="meet the other GPUs", meets=True)
+
     def end(self) -> None:
         """Meet at the end, where whoever has failed says so."""
         self.phase(Call("nothing"), title="meet the other GPUs", meets=True)
@@ -372,6 +381,16 @@ class Peers(CudaProgram):
         value: Expr = Call("float_of", Counter("ALL_VALUE")) if real else Counter("ALL_VALUE")
         after = [Assign(scalar, self.typed(name, value))]
         self.phase(told, after, f"combine the results of the GPUs: {operation.lower()}", meets=True)
+
+
+def _meets(nodes: list[Node]) -> bool:
+    """Whether all GPUs meet somewhere in some nodes, on every path; a loop within them may have no pass."""
+    return any(
+        (isinstance(node, Phase) and node.meets)
+        or (isinstance(node, Branch) and _meets(node.yes) and _meets(node.no))
+        or (isinstance(node, (Region, Deferred)) and _meets(node.body))
+        for node in nodes
+    )
 
 
 def can_meet(nodes: list[Node]) -> bool:
