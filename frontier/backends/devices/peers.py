@@ -13,19 +13,17 @@ from typing import TYPE_CHECKING
 from frontier.backends.codes import BLOCK
 from frontier.backends.cuda.program import Build, CudaProgram
 from frontier.backends.cuda.runtime_words import MAX, MIN, OR, SUM
+from frontier.backends.devices.barriers import all_meet, can_meet, let_meet
 from frontier.backends.devices.meeting_words import REAL, RECEIVED, sums_at
 from frontier.backends.devices.phases import completing
 from frontier.backends.devices.printer import PeersPrinter
 from frontier.lowering.frontier_state import BITS, IN, OUT, form
 from frontier.lowering.ir import (
     Assign,
-    Branch,
     Call,
     Choice,
     Counter,
-    Deferred,
     Phase,
-    Region,
     Swap,
     Together,
     Var,
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from frontier.program.layout import Layout
     from frontier.program.schedule import ResolvedSchedule
 
-__all__ = ["Peers", "can_meet"]
+__all__ = ["Peers"]
 
 #: GPUs meet in one of so many passes, a power of two, of a loop that needs no meeting: it takes longer than a pass may.
 SELDOM = 64
@@ -333,7 +331,7 @@ class Peers(CudaProgram):
     def _meet(self, after: Sequence[Node] = ()) -> None:
         """Let all GPUs meet at the barrier of the last phase, or at one of its own."""
         if can_meet(self._within):
-            _let_meet(self._within, after)
+            let_meet(self._within, after)
         else:
             self.phase(Call("nothing"), after, "meet the other GPUs", meets=True)
 
@@ -364,7 +362,7 @@ class Peers(CudaProgram):
 
     def end_pass(self, number: Expr) -> None:
         """Meet once in a while, if the passes of a loop do not: else nobody learns that all are to stop."""
-        if not _meets(self._within):
+        if not all_meet(self._within):
             with self.when(equal(number & (SELDOM - 1), 0)):
                 self.phase(Call("nothing"), title="meet the other GPUs", meets=True)
 
@@ -381,37 +379,3 @@ class Peers(CudaProgram):
         value: Expr = Call("float_of", Counter("ALL_VALUE")) if real else Counter("ALL_VALUE")
         after = [Assign(scalar, self.typed(name, value))]
         self.phase(told, after, f"combine the results of the GPUs: {operation.lower()}", meets=True)
-
-
-def _meets(nodes: list[Node]) -> bool:
-    """Whether all GPUs meet somewhere in some nodes, on every path; a loop within them may have no pass."""
-    return any(
-        (isinstance(node, Phase) and node.meets)
-        or (isinstance(node, Branch) and _meets(node.yes) and _meets(node.no))
-        or (isinstance(node, (Region, Deferred)) and _meets(node.body))
-        for node in nodes
-    )
-
-
-def can_meet(nodes: list[Node]) -> bool:
-    """Whether some nodes end with a phase at whose barrier nobody meets yet, on every path."""
-    if not nodes:
-        return False
-    last = nodes[-1]
-    if isinstance(last, Phase):
-        return not last.meets
-    if isinstance(last, Branch):
-        return can_meet(last.yes) and can_meet(last.no)
-    return isinstance(last, (Region, Deferred)) and can_meet(last.body)
-
-
-def _let_meet(nodes: list[Node], after: Sequence[Node]) -> None:
-    last = nodes[-1]
-    if isinstance(last, Phase):
-        last.meets = True
-        last.after.extend(after)
-    elif isinstance(last, Branch):
-        _let_meet(last.yes, after)
-        _let_meet(last.no, after)
-    elif isinstance(last, (Region, Deferred)):
-        _let_meet(last.body, after)

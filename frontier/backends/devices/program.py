@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from frontier.backends.devices.barriers import can_meet
 from frontier.backends.devices.claim_program import Claims
-from frontier.backends.devices.peers import can_meet
 from frontier.backends.devices.phases import (
     combining,
     copying,
