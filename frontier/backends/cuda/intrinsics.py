@@ -30,6 +30,7 @@ __all__ = [
     "compare_exchange",
     "compare_exchange_system",
     "exchange",
+    "fence_system",
     "fetch_add",
     "fetch_add_system",
     "fetch_max",
@@ -48,8 +49,8 @@ __all__ = [
     "shuffle",
     "shuffle_down",
     "shuffle_up",
+    "store_relaxed_system",
     "store_release",
-    "store_release_system",
     "sync",
     "sync_or",
     "sync_warp",
@@ -383,8 +384,19 @@ def _store(instruction: str) -> Any:
 release_add = _store("red.release.gpu.global.add.u64")
 #: Write with release semantics: threads that read the value also see all earlier writes.
 store_release = _store("st.release.gpu.global.b64")
-#: The same for threads of other GPUs.
-store_release_system = _store("st.release.sys.global.b64")
+#: Write what another GPU reads by :data:`load_acquire_system`.
+store_relaxed_system = _store("st.relaxed.sys.global.b64")
+
+
+@intrinsic
+def fence_system(typingctx: Any) -> Any:
+    """Let all GPUs that see what is written afterwards also see what was written, or seen, before."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.asm(ir.FunctionType(ir.VoidType(), []), "fence.acq_rel.sys;", "~{memory}", [], True)
+        return context.get_dummy_value()
+
+    return types.void(), generate
 
 
 @intrinsic

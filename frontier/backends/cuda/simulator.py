@@ -31,6 +31,7 @@ __all__ = [
     "compare_exchange",
     "device",
     "exchange",
+    "fence_system",
     "fetch_add",
     "fetch_add_system",
     "fetch_max",
@@ -51,8 +52,8 @@ __all__ = [
     "shuffle",
     "shuffle_down",
     "shuffle_up",
+    "store_relaxed_system",
     "store_release",
-    "store_release_system",
     "sync",
     "sync_or",
     "sync_warp",
@@ -261,11 +262,6 @@ def load_acquire(pointer: Any, index: Any) -> Any:
     return pointer[index]
 
 
-def store_release(pointer: Any, index: Any, value: Any) -> None:
-    """Write."""
-    pointer[index] = value
-
-
 def load_acquire_system(pointer: Any, index: Any) -> Any:
     """Read what another GPU may have written, which runs in threads of its own."""
     me.block.grid.turn()
@@ -273,7 +269,16 @@ def load_acquire_system(pointer: Any, index: Any) -> Any:
     return pointer[index]
 
 
-store_release_system = store_release
+def store_release(pointer: Any, index: Any, value: Any) -> None:
+    """Write."""
+    pointer[index] = value
+
+
+store_relaxed_system = store_release
+
+
+def fence_system() -> None:
+    """All see at once what is written."""
 
 
 def float_of(word: Any) -> np.float64:

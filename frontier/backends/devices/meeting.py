@@ -1,9 +1,11 @@
 """Device functions by which GPUs meet inside their kernels: a barrier of all, with what each tells the others.
 
-Every GPU has a *box* of 64-bit words in its memory, into which the others write: of each GPU the number of the meeting
-at which it has arrived, and what it tells, for two meetings in turn. After these the block that speaks for the GPU
-leaves what all told together, and the number of the meeting that has ended. (A barrier in which every block polls the
-words of all GPUs takes longer: 5 to 6 microseconds instead of 4 on four H200.)
+Every GPU has a *box* of 64-bit words in its memory, into which all write what they tell, for two meetings in turn.
+After these the block that speaks for the GPU leaves what its own told, and what all told together, for other blocks.
+Each word has 32 bits of a value and the number of the meeting. So whoever waits for the number has the value, too, and
+need not wait until a number has followed the values over the links. (On two H100s a level of a grid takes 14.8
+microseconds instead of 17.3. A barrier in which every block polls the words of all GPUs takes longer: 5 to 6
+microseconds instead of 4 on four H200.)
 
 A GPU that waits for long leaves with an error, so that none waits forever for one that has failed.
 """
@@ -15,9 +17,11 @@ import numpy as np
 from frontier.backends.cuda.machine import (
     POINTERS,
     SHARED,
+    any_lane,
     block_index,
     clock,
     device,
+    fence_system,
     find_first,
     float_of,
     load_acquire,
@@ -26,8 +30,8 @@ from frontier.backends.cuda.machine import (
     popcount,
     release_add,
     shuffle,
+    store_relaxed_system,
     store_release,
-    store_release_system,
     sync,
     sync_warp,
     thread_index,
@@ -45,6 +49,7 @@ from frontier.backends.devices.meeting_words import (  # noqa: F401 - the text o
     ALL_VALUE,
     COMPUTED,
     COUNT_BITS,
+    HALVES,
     LOST,
     MERGED,
     OPERATION,
@@ -67,48 +72,39 @@ def meet(C, slot, arrivals, big, box, boxes, rank, parts, number, stopped, faile
     ``failed``: what earlier phases have left in the words STOP and ERROR.
     """
     t = thread_index()
+    lane = i32(t & i32(31))
+    speaks = block_index() == i32(0)
+    mark = number << 32
+    first = (number & 1) * parts * HALVES
+    shown = 2 * parts * HALVES
     sync()
     if t < i32(32):
-        words = parts + 2 * parts * TOLD  # where what all told begins
         if t == i32(0):
             release_add(C, 0, 1)
-        if block_index() == i32(0):
+        if speaks:
             if t == i32(0):
                 while load_acquire(C, 0) < arrivals:
                     pass
             sync_warp()
-            first = parts + (number & 1) * parts * TOLD
-            come = clock()
-            i = i64(t)
-            while i < parts * TOLD:  # a lane for each word and GPU: one after another, words take microseconds
-                tell(C, slot, big, int64_at(boxes[i // TOLD]), first + rank * TOLD, i % TOLD, stopped, failed)
-                i += 32
-            sync_warp()
-            if t < parts:
-                store_release_system(int64_at(boxes[t]), rank, number)
-                begun = clock()
-                while load_acquire_system(box, t) < number and clock() - begun < PATIENCE:
-                    pass
-                if load_acquire_system(box, t) < number:
-                    box[first + t * TOLD + ERROR] = LOST
-            sync_warp()
-            if t < i32(TOLD):
-                bring_together(box, first, words, parts, i64(t))
-            sync_warp()
-            if t == i32(0):
-                box[words + TOLD + 1 + WAITED] += clock() - come
-                store_release(box, words + TOLD, number)
-        elif t == i32(0):
-            while load_acquire(box, words + TOLD) < number:
+            tell(C, slot, big, boxes, first + rank * HALVES, parts, mark, stopped, failed)
+        # One lane waits: if all did, blocks that wait would take most of what one slice of the cache can give.
+        if t == i32(0):
+            while (load_acquire(box, shown) ^ mark) >> 32 != 0:
                 pass
         sync_warp()
+        word = load_acquire(box, shown + lane)
+        while (word ^ mark) >> 32 != 0:
+            word = load_acquire(box, shown + lane)
+        value = joined(word, lane & i32(SLOT - 1), i32(SLOT))
         if t < i32(SLOT):
             K = int64_shared(0)
-            if t >= i32(ALL):
-                K[t] = load_relaxed(box, words + t - ALL)
-            else:
-                K[t] = told(C, slot, big, t)
+            K[t] = value
         sync_warp()
+    elif speaks and t < i32(64):
+        come = clock()
+        show(box, shown, first, rank, parts, mark, lane)
+        if lane == i32(0):
+            box[2 * parts * HALVES + 2 * SLOT + WAITED] += clock() - come
 
 
 @device
@@ -122,37 +118,94 @@ def told(C, slot, big, word):
 
 
 @device
-def tell(C, slot, big, box, at, word, stopped, failed):
-    """Write to a box a word of what this GPU has in its slot."""
+def half_of(value, high):
+    """The upper or the lower half of a word."""
+    return (value >> 32 if high != 0 else value) & 0xFFFFFFFF
+
+
+@device
+def joined(word, lane, apart):
+    """The word whose lower half one lane has, and its upper half another, so many lanes ``apart``."""
+    low = shuffle(word, lane)
+    high = shuffle(word, lane + apart)
+    return (high << 32) | (low & 0xFFFFFFFF)
+
+
+@device
+def tell(C, slot, big, boxes, at, parts, mark, stopped, failed):
+    """Write to the boxes of all GPUs what this one has in its slot; each lane of a warp writes halves of one word."""
+    t = thread_index()
+    word = t & i32(TOLD - 1)
     value = told(C, slot, big, word)
     if word == STOP:
         value = value | stopped
     if word == ERROR and value == 0:
         value = failed
-    box[at + word] = value
+    half = half_of(value, t & i32(TOLD)) | mark
+    fence_system()  # what all blocks have written comes before
+    r = i64(t >> i32(4))
+    while r < parts:
+        store_relaxed_system(int64_at(boxes[r]), at + (t & i32(HALVES - 1)), half)
+        r += 2
 
 
 @device
-def bring_together(box, first, words, parts, word):
-    """Combine a word of what all GPUs have told, in their order; a thread for each."""
-    how = load_relaxed(box, first + OPERATION)
-    value = load_relaxed(box, first + word)
-    real = float_of(value)
-    for r in range(1, parts):
-        other = load_relaxed(box, first + r * TOLD + word)
-        if word == COUNT or word == EDGES:  # noqa: SIM109 - kernels know no "in"
-            value += other
-        elif word == STOP:
-            value |= other
-        elif word == ERROR:
-            value = max(value, other)
-        elif word == VALUE and how >= REAL:
-            real = combine(how - REAL, real, float_of(other))
-        elif word == VALUE and how > 0:
-            value = combine(how - 1, value, other)
+def show(box, shown, first, rank, parts, mark, lane):
+    """Wait for what all GPUs tell, and leave for the blocks of this GPU what it and what all have told.
+
+    What all have told is combined in their order. It is another warp that tells: before a warp releases anything it
+    waits for its own stores to other GPUs.
+    """
+    word = lane & i32(TOLD - 1)
+    begun = clock()
+    late = False
+    own = i64(0)
+    value = i64(0)
+    how = i64(0)
+    base = i64(0)
+    while base < parts:  # two GPUs at once
+        found = mark
+        if base + (lane >> i32(4)) < parts:
+            at = first + base * HALVES + lane
+            found = load_acquire_system(box, at)
+            while (found ^ mark) >> 32 != 0 and clock() - begun < PATIENCE:
+                found = load_acquire_system(box, at)
+            if (found ^ mark) >> 32 != 0:
+                late = True
+        sync_warp()
+        one = joined(found, word, i32(TOLD))
+        other = joined(found, word + i32(HALVES), i32(TOLD))
+        if base == 0:
+            value = one
+            how = i64(shuffle(one, OPERATION))
+        else:
+            value = combined(word, how, value, one)
+        if base + 1 < parts:
+            value = combined(word, how, value, other)
+        if (rank >> 1) << 1 == base:
+            own = one if (rank & 1) == 0 else other
+        base += 2
+    if any_lane(late) and word == ERROR:
+        value = i64(LOST)
+    if (lane & i32(TOLD)) == i32(0):
+        value = own
+    store_release(box, shown + lane, half_of(value, lane >> i32(4)) | mark)
+
+
+@device
+def combined(word, how, value, other):
+    """Combine a word of what two GPUs have told."""
+    if word == COUNT or word == EDGES:  # noqa: SIM109 - kernels know no "in"
+        return value + other
+    if word == STOP:
+        return value | other
+    if word == ERROR:
+        return max(value, other)
     if word == VALUE and how >= REAL:
-        value = word_of(real)
-    box[words + word] = value
+        return word_of(combine(how - REAL, float_of(value), float_of(other)))
+    if word == VALUE and how > 0:
+        return i64(combine(how - 1, value, other))
+    return value
 
 
 @device

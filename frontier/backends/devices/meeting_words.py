@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from frontier.backends.cuda.runtime_words import COUNT, EDGES, ERROR, EXAMINED, PILE_COUNT, STOP
+from frontier.backends.cuda.runtime_words import COUNT, EDGES, ERROR, EXAMINED, PILE_COUNT, SLOT, STOP
 
 __all__ = [
-    "ALL", "ALL_COUNT", "ALL_EDGES", "ALL_ERROR", "ALL_STOP", "ALL_VALUE", "COMPUTED", "COUNT_BITS", "INBOXES", "LOST",
-    "MERGED", "OPERATION", "PATIENCE", "REAL", "RECEIVED", "SUMS", "TOLD", "VALUE", "WAITED", "box_words", "inbox_at",
-    "sums_at",
+    "ALL", "ALL_COUNT", "ALL_EDGES", "ALL_ERROR", "ALL_STOP", "ALL_VALUE", "COMPUTED", "COUNT_BITS", "HALVES",
+    "INBOXES", "LOST", "MERGED", "OPERATION", "PATIENCE", "REAL", "RECEIVED", "SUMS", "TOLD", "VALUE", "WAITED",
+    "box_words", "inbox_at", "sums_at",
 ]  # fmt: skip
 
 #: How many words of a slot a GPU tells, and the words of K where what all told begins.
 TOLD = ALL = 8
+
+#: They are told in halves: a word of a box has 32 bits of a value below the lower 32 bits of the meeting's number.
+HALVES = 2 * TOLD
 
 #: Words of K after a meeting.
 ALL_COUNT, ALL_EDGES, ALL_STOP, ALL_ERROR = (ALL + word for word in (COUNT, EDGES, STOP, ERROR))
@@ -37,9 +40,9 @@ COMPUTED, MERGED, WAITED, RECEIVED, SUMS = range(5)
 def sums_at(parts: Any) -> Any:
     """Where these sums are in a box.
 
-    Before them are numbers of meetings, what GPUs tell in two of them, what all told, and the last that has ended.
+    Before them are what GPUs tell in two meetings, and what each block of this GPU is to know: the words of K.
     """
-    return parts + 2 * parts * TOLD + TOLD + 1
+    return 2 * parts * HALVES + 2 * SLOT
 
 
 #: Words of a box that say how many elements other GPUs have appended to a frontier, and how many edges these have: for
