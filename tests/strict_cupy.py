@@ -291,7 +291,7 @@ def module_of_double() -> Any:
     made.__dict__["from_dlpack"] = lambda values: ndarray(np.from_dlpack(values))
     runtime = types.SimpleNamespace(
         getDevice=lambda: Device.current,
-        setDevice=lambda index: None,
+        setDevice=lambda index: setattr(Device, "current", index),
         getDeviceCount=lambda: 2,
         deviceGetAttribute=lambda number, index: {75: 8, 76: 0}[number],
         getDeviceProperties=lambda index: {"name": b"a double"},

@@ -152,28 +152,30 @@ class _Current:
     with what the failed computation has left, so that the GPU can be used afterwards.
     """
 
-    __slots__ = ("_device", "_memory", "_what")
+    __slots__ = ("_before", "_memory", "_what")
 
     def __init__(self, memory: GpuMemory, what: str) -> None:
         self._memory, self._what = memory, what
-        self._device: Any = None
+        self._before: int | None = None
 
     def __enter__(self) -> None:
+        # A run on several GPUs comes here forty times, so this takes the runtime itself, and no object of CuPy.
         if not detection.simulated():
-            index = self._memory.index
+            index, runtime = self._memory.index, detection.runtime()
             lost.check(index)
+            here = runtime.getDevice()
             if not _thread.__dict__.get("bound"):
-                detection.runtime().setDevice(detection.runtime().getDevice())
+                runtime.setDevice(here)
                 _thread.bound = True
-            if detection.runtime().getDevice() != index:
-                self._device = detection.cupy().cuda.Device(index)
-                self._device.__enter__()
+            if here != index:
+                runtime.setDevice(index)
+                self._before = here
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._device is not None:
-            self._device.__exit__(kind, error, trace)
+        if self._before is not None:
+            detection.runtime().setDevice(self._before)
         if isinstance(error, RuntimeError):  # CuPy's, of the driver
             known = lost.noted(error, self._memory.index)
             if known is not None:
