@@ -13,7 +13,7 @@ from test_fused import SIMULATED, given, graphs, grow, outcome, picky, spread
 
 import frontier as fr
 from frontier.backends.cuda.launch import address_of
-from frontier.backends.devices import choice, compaction, execution, fused, loading, spreading
+from frontier.backends.devices import choice, compaction, execution, fused, loading, part, spreading
 from frontier.errors import FunctorError, NotConvergedError
 from frontier.memory import detection, kept
 from frontier.memory import spread as spread_memory
@@ -228,11 +228,33 @@ def test_what_nobody_has_seen_is_not_looked_at(several, monkeypatch):
         step(p), step(q)
         assert sorted(looked) == sorted(2 * expected)
         if number == 0:
-            assert p._fresh == {"value", "other"}
-        np.testing.assert_equal(seen(p), seen(q))
+            assert p._fresh == p._unfilled == {"value", "other"}
+        found, right = seen(p), seen(q)
+        for name in found.keys() - p._fresh:
+            np.testing.assert_equal(found[name], right[name])
+    p = make(g.to(several))
+    step(p)
+    assert to_host(p.value).tolist() == [4] * n  # filled when somebody looks
+    assert p._fresh == p._unfilled == {"other"}
     p = make(g.to(several))
     fr.Advance(least, output=None, over="vertices", schedule=fr.Schedule(fuse=False))(p)
     assert p._fresh == set()
+
+
+def test_fields_of_a_run_that_does_not_begin(several, monkeypatch):
+    """They have their values, also if GPUs had not filled them."""
+
+    def load(self, p):
+        raise MemoryError("no room for what the program needs besides")
+
+    monkeypatch.setattr(part.Part, "load", load)
+    g = graphs()[0].to(several)
+    p = fields(g)
+    with pytest.raises(MemoryError):
+        STEP(p)
+    assert to_host(p.own).tolist() == [3] * g.num_vertices
+    assert to_host(p.flag).all()
+    assert not to_host(p.sum).any()
 
 
 def mean(p, src, dst):

@@ -53,7 +53,8 @@ def empty(
     dtype : dtype
     bounds, devices : sequence of int
     keep : bool
-        Whether to take memory of an earlier array that is alike, and to keep it afterwards. The GPUs are waited for.
+        Whether to take memory of an earlier array that is alike, and to keep it afterwards. GPUs may still be using it:
+        they are to be waited for before anything is written there.
     check : function, optional
         Called before new memory is taken, to raise if there is no room.
     """
@@ -116,9 +117,6 @@ class _Use:
         if found is None:
             check()
             found = _made(size, cuts, devices)
-        else:
-            for index in dict.fromkeys(devices):  # what its last array was used for may still be under way
-                gpu(index).synchronize()
         assert isinstance(found, _Block)
         self.block = found
         if keep:

@@ -183,6 +183,7 @@ class Problem:
         store["workspace"] = {}  # what a backend keeps for this problem between calls
         store["_spread"] = set()  # vertex fields of which each of several GPUs has a part
         store["_fresh"] = set()  # those of them that have one value, which nobody has seen since they were made
+        store["_unfilled"] = set()  # those of them whose memory does not have that value yet
         lengths = {"vertex": graph.num_vertices, "edge": graph.num_slots}
         for name, made in fields.items():
             if not isinstance(made, Field):
@@ -321,12 +322,14 @@ class Problem:
             fits(made.init, made.dtype, name, length, "vertices")
         given = made.init if is_device(made.init) or not np.ndim(made.init) else np.array(made.init, made.dtype)
         given = plain(given) if np.ndim(given) == 0 else given
-        self.arrays[name] = self.graph._topology.spread.vertices(given, made.dtype)
+        how = self.graph._topology.spread
+        self.arrays[name] = how.vertices(given, made.dtype)
         self._spread.add(name)
         if isinstance(given, int | float | np.generic):
             self._fresh.add(name)
+            self._unfilled.add(name)
         elif np.ndim(given) == 0:  # an array, which what looks at fresh fields does not expect
-            self.graph._topology.spread.wait()
+            how.fill([(self.arrays[name], given)])
 
     def _edges_of(self, divided: Any, name: str, made: Field) -> NDArray[Any]:
         """A field of edges of a graph in parts: as long as all edge slots, but only a rank's own are there."""
@@ -345,6 +348,7 @@ class Problem:
         _pairs: tuple[Pair, ...]
         _spread: set[str]
         _fresh: set[str]
+        _unfilled: set[str]
         _shown: Any
 
     def __getattr__(self, name: str) -> Any:
@@ -379,10 +383,13 @@ class Problem:
             raise AttributeError(f"the problem has no field {name!r}; it has {', '.join(self._seen())}")
 
     def _look_at(self, names: Collection[str]) -> None:
-        """Somebody looks at fields that GPUs may still be filling, and may write to them."""
-        if not self._fresh.isdisjoint(names):
-            self.graph._topology.spread.wait()
-            self._fresh.difference_update(names)
+        """Somebody looks at fields that GPUs have not filled, or are still filling, and may write to them."""
+        seen = self._fresh.intersection(names)
+        if seen:
+            values = [(self.arrays[name], plain(self.fields[name].init)) for name in seen & self._unfilled]
+            self.graph._topology.spread.fill(values)
+            self._fresh.difference_update(seen)
+            self._unfilled.difference_update(seen)
 
     def _set_pile(self, name: str, value: Any) -> None:
         kind = self.fields[name].init

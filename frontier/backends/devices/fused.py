@@ -55,6 +55,7 @@ class FusedExecution:
         touches = touches_of(step, p, schedule, _atomics(tuple(memories)))
         self._step, self._p, self._given, self._touches = step, p, f, touches
         self._replicas = replicas_of(p, memories, touches)
+        self._begun = loading.begin(p, self._replicas, touches.apart)
         self.parts = [Part(step, replica, f, schedule, touches, memories) for replica in self._replicas]
         if any(part.complete for part in self.parts):  # all must leave their kernels at the same places
             for part in self.parts:
@@ -119,9 +120,7 @@ class FusedExecution:
     def _load(self) -> Any:
         """Begin to let all GPUs have fields and scalars as they are now; what to keep while they have not finished."""
         self._replicas[0].memory.synchronize()  # whoever has written them
-        fresh = self._p._fresh & self._replicas[0].private
-        kept = loading.load(self._p, self._replicas, self._touches.apart, fresh)
-        self._p._fresh.difference_update(self._touches.changed)
+        kept = loading.load(self._p, self._replicas, self._touches.apart, self._p._fresh & self._begun)
         for replica, part in zip(self._replicas, self.parts, strict=True):
             replica.prepare(self._p)
             part.load(self._p)
@@ -186,6 +185,8 @@ class FusedExecution:
             self._p.piles[name] = self._union([part.pile(name) for part in self.parts])
         touches = self._touches
         loading.bring_back(self._p, self._replicas, touches.changed, touches.mirrored - touches.claimed)
+        for names in (self._p._fresh, self._p._unfilled):
+            names.difference_update(touches.changed)
 
 
 @cache

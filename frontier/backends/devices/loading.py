@@ -6,8 +6,8 @@ these only. Where many differ, they copy the field. Of a field that nobody needs
 that it owns.
 
 Of a field that is spread every GPU looks for those among its own elements, and at the end gives these back, in its own
-memory. Where nobody has seen such a field since it was declared, there is nothing to look for. A field of which there
-is one array for all GPUs needs nothing of this.
+memory. Where nobody has seen such a field since it was declared, there is nothing to look for: GPUs begin to fill their
+arrays while the host prepares the run. A field of which there is one array for all GPUs needs nothing of this.
 """
 
 from __future__ import annotations
@@ -26,17 +26,36 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.program.problem import Field, Problem
 
-__all__ = ["bring_back", "load", "wait"]
+__all__ = ["begin", "bring_back", "load", "wait"]
 
 #: One of so many elements may differ, and shorter fields are copied: three short kernels take as long.
 FEW, SHORT = 16, 1 << 16
+
+
+def begin(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> frozenset[str]:
+    """Let GPUs begin to fill fields that nobody has seen since they were declared; those of which each has a copy."""
+    first = replicas[0]
+    shared, private = p._unfilled & first.shared, p._fresh & first.private
+    if not (shared or private):
+        return frozenset()
+    wait(replicas)  # for whoever has used this memory before
+    for replica in replicas:
+        arrays, (start, end) = replica.whole.arrays, replica.own["vertex"]
+        with replica.memory.using("the fields of a problem"):
+            for name in shared:
+                replica.memory.fill(arrays[name][start:end], _usual(p.fields[name]))
+            for name in private:
+                begun, last = _span(p, replica, name, apart)
+                replica.memory.fill(arrays[name][begun:last], _usual(p.fields[name]))
+    p._unfilled.difference_update(shared)
+    return frozenset(private)
 
 
 def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], fresh: Collection[str] = ()) -> Any:
     """Let all GPUs have the fields as they are now; of those ``apart``, what they own.
 
     What the first GPU does with the fields must be finished. Before it changes them, all GPUs must be waited for; until
-    then what is returned must be kept. Those that are ``fresh`` have the value with which they were declared.
+    then what is returned must be kept. GPUs have those that are ``fresh``, or :func:`begin` has begun to fill them.
     """
     first, others = replicas[0], replicas[1:]
     arrays = {name: array for name, array in p.arrays.items() if name not in first.shared | first.private}
@@ -85,10 +104,7 @@ def _look(
         with memory.using("the fields of a problem"):
             for name in replica.private:
                 usual, mine = _usual(p.fields.get(name)), replica.whole.arrays[name]
-                if name in fresh:
-                    begin, last = _span(p, replica, name, apart)
-                    memory.fill(mine[begin:last], usual)
-                elif usual is not None and name not in apart and len(mine) >= SHORT:
+                if usual is not None and name not in apart and name not in fresh and len(mine) >= SHORT:
                     memory.fill(mine, usual)
                     part = _seen(p, replica, name)[start:end]
                     found = compaction.differing(memory, part, usual, len(part) // FEW)

@@ -29,7 +29,7 @@ from frontier.partitions.cuts import whole_words
 from frontier.partitions.partition import partition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -107,9 +107,9 @@ class Spread:
         return edges is None or (edges.residence != "disk" and spread.possible(tuple(map(_index, self.memories))))
 
     def vertices(self, values: Any, dtype: Any) -> Any:
-        """Return an array in which each GPU has the elements of its own vertices: of one value, or of given ones.
+        """Return an array in which each GPU has the elements of its own vertices: given ones.
 
-        One value they may still be writing when it returns: see :meth:`wait`.
+        Where there is one value for all, they do not have it yet: see :meth:`fill`.
         """
         what, cuts, itemsize = "a field of a problem", self.starts.tolist(), np.dtype(dtype).itemsize
 
@@ -120,12 +120,19 @@ class Spread:
         with self.memories[0].using(what):
             made = spread.empty(cuts[-1], dtype, cuts, [_index(memory) for memory in self.memories], True, check)
         if np.ndim(values):
+            self.wait()  # for whoever has used this memory before
             self._assign(made, values)
-            return made
-        for part, memory in enumerate(self.memories):
-            with memory.using(what):
-                memory.fill(self.here(made, part)[cuts[part] : cuts[part + 1]], values)
         return made
+
+    def fill(self, arrays: Iterable[tuple[Any, Any]]) -> None:
+        """Give all elements of each array that :meth:`vertices` has returned one value, and wait for all GPUs."""
+        self.wait()
+        cuts = self.starts.tolist()
+        for part, memory in enumerate(self.memories):
+            with memory.using("a field of a problem"):
+                for array, value in arrays:
+                    memory.fill(self.here(array, part)[cuts[part] : cuts[part + 1]], value)
+        self.wait()
 
     def wait(self) -> None:
         """Wait for all GPUs."""
