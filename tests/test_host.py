@@ -213,26 +213,26 @@ def test_names_that_no_field_can_have(name: str) -> None:
 
 
 def test_a_gpu_is_made_current_only_where_it_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[Any] = []
+    made: list[int] = []
+    current = module.cuda.runtime.setDevice
 
-    class Device:
-        def __init__(self, index: int) -> None:
-            made.append(index)
-
-        def __enter__(self) -> None:
-            made.append("in")
-
-        def __exit__(self, *_: object) -> None:
-            made.append("out")
+    def note(index: int) -> None:
+        made.append(index)
+        current(index)
 
     monkeypatch.setattr(detection, "_ready", True)
     monkeypatch.setattr(detection, "cupy", lambda: module)
-    monkeypatch.setattr(module.cuda, "Device", Device)
+    with gpu(0).using():
+        pass  # the first time, a thread gets its context
+    monkeypatch.setattr(module.cuda.runtime, "setDevice", note)
     with gpu(0).using():
         assert not made
     with gpu(1).using():
-        assert made == [1, "in"]
-    assert made == [1, "in", "out"]
+        assert made == [1]
+        with gpu(0).using():
+            assert made == [1, 0]
+        assert made == [1, 0, 1]
+    assert made == [1, 0, 1, 0]
 
 
 @pytest.mark.parametrize(

@@ -241,6 +241,25 @@ def test_what_nobody_has_seen_is_not_looked_at(several, monkeypatch):
     assert p._fresh == set()
 
 
+def test_gpus_are_waited_for_before_fields_are_filled(several, monkeypatch):
+    """What an array before, of the same memory, was used for may still be under way."""
+    events, fill, wait = [], GpuMemory.fill, GpuMemory.synchronize
+    monkeypatch.setattr(GpuMemory, "fill", lambda *given: events.append("fill") or fill(*given))
+    monkeypatch.setattr(GpuMemory, "synchronize", lambda memory: events.append("wait") or wait(memory))
+    gpus = ["wait"] * len(set(several[5:].split(",")))
+    there = graphs()[0].to(several)
+    events.clear()
+    p = fr.Problem(there, own=fr.vertex("int64", 3), sum=fr.vertex("int64"))
+    assert events == []
+    assert to_host(p.own)[0] == 3
+    assert events == [*gpus, "fill", "fill", *gpus]
+    p = fields(there)
+    events.clear()
+    start(STEP, p)
+    first = events.index("fill")
+    assert events[first - len(gpus) : first] == gpus
+
+
 def test_fields_of_a_run_that_does_not_begin(several, monkeypatch):
     """They have their values, also if GPUs had not filled them."""
 
