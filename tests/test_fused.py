@@ -5,15 +5,18 @@ Without a GPU, kernels run in the simulator. A GPU owns whole words of bitmaps, 
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 import threading
+from collections import Counter
 
 import numpy as np
 import pytest
 import strict_cupy
 
 import frontier as fr
+from frontier.backends.cuda import launch, simulator
 from frontier.backends.devices import fused, part, spreading
 from frontier.errors import DeviceLostError, FunctorError, NotConvergedError
 from frontier.memory import detection
@@ -303,6 +306,32 @@ def test_a_gpu_that_does_not_come(several, monkeypatch):
     p = given(graphs()[0].to(several))
     with pytest.raises(DeviceLostError, match="wait"):
         fr.Sequence(fr.Filter(lambda p, v: v > 3), over="vertices")(p)
+
+
+def test_patience_is_for_other_gpus(several, monkeypatch):
+    """It begins when all blocks of a GPU have ended the phase: one of them may take as long as it likes."""
+    if not SIMULATED:
+        pytest.skip("the simulator says which block is where")
+    meeting = importlib.import_module("frontier.backends.devices.meeting")
+    arrived, asked, arrive = Counter(), [], meeting.release_add
+
+    def late(C, at, value):
+        if simulator.block_index() > 0:
+            for _ in range(50):  # others go on
+                simulator.load_acquire(C, at)
+        arrived[C.address] += 1
+        arrive(C, at, value)
+
+    def clock():
+        asked.append(set(arrived.values()))
+        return 0
+
+    monkeypatch.setattr(meeting, "release_add", late)
+    monkeypatch.setattr(meeting, "clock", clock)
+    fr.Sequence(fr.Filter(lambda p, v: v > 3), over="vertices")(given(graphs()[0].to(several)))
+    blocks = launch.SimulatedKernel.blocks
+    assert asked
+    assert all(number % blocks == 0 for numbers in asked for number in numbers)
 
 
 def _all_but_the_last(simulate):

@@ -101,10 +101,7 @@ def meet(C, slot, arrivals, big, box, boxes, rank, parts, number, stopped, faile
             K[t] = value
         sync_warp()
     elif speaks and t < i32(64):
-        come = clock()
         show(box, shown, first, rank, parts, mark, lane)
-        if lane == i32(0):
-            box[2 * parts * HALVES + 2 * SLOT + WAITED] += clock() - come
 
 
 @device
@@ -157,6 +154,10 @@ def show(box, shown, first, rank, parts, mark, lane):
     waits for its own stores to other GPUs.
     """
     word = lane & i32(TOLD - 1)
+    mine = first + rank * HALVES + (lane & i32(HALVES - 1))
+    while (load_acquire_system(box, mine) ^ mark) >> 32 != 0:
+        pass  # as long as blocks of this GPU need
+    sync_warp()
     begun = clock()
     late = False
     own = i64(0)
@@ -190,6 +191,8 @@ def show(box, shown, first, rank, parts, mark, lane):
     if (lane & i32(TOLD)) == i32(0):
         value = own
     store_release(box, shown + lane, half_of(value, lane >> i32(4)) | mark)
+    if lane == i32(0):
+        box[shown + 2 * SLOT + WAITED] += clock() - begun
 
 
 @device
