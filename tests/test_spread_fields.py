@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import gc
 import pickle
+import signal
+import threading
 
 import numpy as np
 import pytest
@@ -274,6 +276,54 @@ def test_fields_of_a_run_that_does_not_begin(several, monkeypatch):
     assert to_host(p.own).tolist() == [3] * g.num_vertices
     assert to_host(p.flag).all()
     assert not to_host(p.sum).any()
+
+
+def reader(p, src, dst):
+    fr.atomic_add(p.sum, src, p.own[dst])
+
+
+def test_fields_of_a_run_that_is_interrupted_at_its_end(several, monkeypatch):
+    """What all GPUs share has changed by then, and is loaded by the next program."""
+
+    def stopped(self):
+        raise KeyboardInterrupt
+
+    g = graphs()[0]
+    p, q = (fr.Problem(there, own=fr.vertex("int64", 3), sum=fr.vertex("int64")) for there in (g.to(several), g))
+    add_four = fr.Compute(more, over="vertices")
+    add_four(q)
+    with monkeypatch.context() as patch:
+        patch.setattr(part.Part, "give", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            add_four(p)
+    assert "own" not in p._fresh
+    for each in (p, q):
+        fr.Advance(reader, output=None, over="vertices")(each)
+    np.testing.assert_equal(seen(p), seen(q))
+
+
+def test_ctrl_c_while_fields_are_brought_back(several, monkeypatch):
+    """It is raised when they are there."""
+    if threading.current_thread() is not threading.main_thread():
+        pytest.skip("signals come to the main thread only")
+    bring_back = loading.bring_back
+
+    def pressed(*given):
+        signal.raise_signal(signal.SIGINT)
+        bring_back(*given)
+
+    monkeypatch.setattr(loading, "bring_back", pressed)
+    g = graphs()[0]
+    p = fields(g.to(several))
+    with pytest.raises(KeyboardInterrupt):
+        STEP(p)
+    q = fields(g)
+    STEP(q)
+    np.testing.assert_equal({name: to_host(getattr(p, name)).tolist() for name in p.arrays}, seen(q))
+
+
+def more(p, v):
+    p.own[v] += 4
 
 
 def mean(p, src, dst):

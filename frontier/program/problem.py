@@ -388,8 +388,12 @@ class Problem:
         if seen:
             values = [(self.arrays[name], plain(self.fields[name].init)) for name in seen & self._unfilled]
             self.graph._topology.spread.fill(values)
-            self._fresh.difference_update(seen)
-            self._unfilled.difference_update(seen)
+            self._known(seen)
+
+    def _known(self, names: Collection[str]) -> None:
+        """Fields may have any values from now on, which are in their memory."""
+        self._unfilled.difference_update(names)  # first: what is unfilled is fresh, also if Ctrl-C comes in between
+        self._fresh.difference_update(names)
 
     def _set_pile(self, name: str, value: Any) -> None:
         kind = self.fields[name].init

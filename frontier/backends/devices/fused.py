@@ -100,8 +100,8 @@ class FusedExecution:
         rings = [part.begin_trace() for part in self.parts]
         loading.wait(self._replicas)
         del loaded
-        try:
-            with deferred(patient=True) as pending:
+        with deferred(patient=True) as pending:
+            try:
                 while not self.done:
                     begun = self.passes - before
                     self._run(-1 if passes is None else passes - begun)
@@ -111,16 +111,19 @@ class FusedExecution:
                     if self._handled() and self.passes - before == passes:
                         break
                     pending.check()
-        finally:
-            self._bring_back()
+            finally:
+                self._bring_back()
         if rings[0] is not None and self.parts[0].done:
             tracing.add_ranks([part.total() for part in self.parts])
         return self.passes - before
 
     def _load(self) -> Any:
         """Begin to let all GPUs have fields and scalars as they are now; what to keep while they have not finished."""
-        self._replicas[0].memory.synchronize()  # whoever has written them
-        kept = loading.load(self._p, self._replicas, self._touches.apart, self._p._fresh & self._begun)
+        # Whoever has written them; and where GPUs have begun to fill some, that may have been on other streams.
+        loading.wait(self._replicas if self._begun else self._replicas[:1])
+        first, touches = self._replicas[0], self._touches
+        kept = loading.load(self._p, self._replicas, touches.apart, self._p._fresh & self._begun)
+        self._p._fresh.difference_update(touches.changed & first.shared)  # in place; of others when they come back
         for replica, part in zip(self._replicas, self.parts, strict=True):
             replica.prepare(self._p)
             part.load(self._p)
@@ -185,8 +188,7 @@ class FusedExecution:
             self._p.piles[name] = self._union([part.pile(name) for part in self.parts])
         touches = self._touches
         loading.bring_back(self._p, self._replicas, touches.changed, touches.mirrored - touches.claimed)
-        for names in (self._p._fresh, self._p._unfilled):
-            names.difference_update(touches.changed)
+        self._p._known(touches.changed)
 
 
 @cache

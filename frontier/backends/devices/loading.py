@@ -35,7 +35,7 @@ FEW, SHORT = 16, 1 << 16
 def begin(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> frozenset[str]:
     """Let GPUs begin to fill fields that nobody has seen since they were declared; those of which each has a copy."""
     first = replicas[0]
-    shared, private = p._unfilled & first.shared, p._fresh & first.private
+    shared, private = p._unfilled & p._fresh & first.shared, p._fresh & first.private
     if not (shared or private):
         return frozenset()
     wait(replicas)  # for whoever has used this memory before

@@ -29,7 +29,7 @@ from frontier.partitions.cuts import whole_words
 from frontier.partitions.partition import partition
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -124,7 +124,7 @@ class Spread:
             self._assign(made, values)
         return made
 
-    def fill(self, arrays: Iterable[tuple[Any, Any]]) -> None:
+    def fill(self, arrays: Sequence[tuple[Any, Any]]) -> None:
         """Give all elements of each array that :meth:`vertices` has returned one value, and wait for all GPUs."""
         self.wait()
         cuts = self.starts.tolist()
