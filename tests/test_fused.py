@@ -123,6 +123,23 @@ def test_any_partition(several, seed, monkeypatch):
         assert np.array_equal(to_host(fr.sssp(there, 5).distance), fr.sssp(g, 5).distance)
 
 
+def test_in_lists_that_one_gpu_lacks(several, monkeypatch):
+    """All make theirs again, for kernels leave together."""
+    load = fused.FusedExecution._load
+
+    def forgetful(self):
+        kept = load(self)
+        self.parts[-1].forget_in_lists()
+        return kept
+
+    g = graphs()[2]
+    there = g.to(several)
+    for source in (5, 7):
+        found = fr.bfs(there, source, schedule=SCHEDULES["pull"])
+        assert np.array_equal(to_host(found.level), fr.bfs(g, source).level)
+        monkeypatch.setattr(fused.FusedExecution, "_load", forgetful)
+
+
 # ---- own programs ----------------------------------------------------------------------------------------
 
 

@@ -86,6 +86,21 @@ assert runs.count(None) < len(runs) / 3, runs
 print("right", flush=True)
 """, FRONTIER_RANKS_WHOLE=long))  # fmt: skip
 
+    def test_a_directed_graph_in_parts(self, tmp_path):
+        """Ranks send each other in-edges before kernels walk them."""
+        passed(on_two(tmp_path, """
+whole = fr.rmat(13, 8, seed=6, directed=True)
+there = fr.rmat(13, 8, seed=6, directed=True, placement="ranks,cuda")
+for source in (3, 11):
+    for direction in ("auto", "push", "pull"):
+        found = fr.bfs(there, source, schedule=fr.Schedule(direction=direction))
+        assert np.array_equal(found.level, fr.bfs(whole, source).level)
+assert np.array_equal(fr.connected_components(there).label, fr.connected_components(whole).label)
+np.testing.assert_allclose(fr.pagerank(there).rank, fr.pagerank(whole).rank, rtol=1e-5)
+assert runs and None not in runs
+print("right", flush=True)
+"""))  # fmt: skip
+
     def test_own_programs(self, tmp_path):
         """Sums and minima at far ends, frontiers, piles; what is changed between two runs counts."""
         passed(on_two(tmp_path, """

@@ -53,25 +53,30 @@ class Same:
         pass
 
 
+#: Programs that exchange between steps, each with why.
+LEFT = []
+
+
 @pytest.fixture(params=["ranks:2,cuda", "ranks:3,cuda"])
 def several(request, monkeypatch):
     """A placement whose parts run in one kernel each; at the end, every run must have been one."""
     if SIMULATED and request.param != "ranks:2,cuda" and request.node.originalname not in test_fused.ON_THREE:
         pytest.skip("in the simulator two parts")
-    left, usual = [], group.Part
+    usual = group.Part
+    LEFT.clear()
 
     def begun(step, p, f, schedule, member, inner, traced, rows):
         try:
             return RankExecution(step, p, f, schedule, member, inner, Same(member))
         except OneKernelError as error:
-            left.append((step, error))
+            LEFT.append((step, str(error)))
             return usual(step, p, f, schedule, member, inner, traced, rows)
 
     monkeypatch.setattr(group, "Part", begun)
     monkeypatch.setattr(cuts, "WORDS_FROM", 0)
     with strict_cupy.simulated() if SIMULATED else nullcontext():
         yield request.param
-    assert not left
+    assert not LEFT
 
 
 def on_threads(call, members):
@@ -103,6 +108,85 @@ def test_a_graph_in_parts(several):
         assert np.array_equal(fr.bfs(divided, source).level, fr.bfs(g, source).level)
     assert np.array_equal(fr.sssp(divided, 5).distance, fr.sssp(g, 5).distance)
     assert np.array_equal(fr.connected_components(divided).label, fr.connected_components(g).label)
+
+
+def weigh_in(p, src, dst, weight):
+    return weight * p.value[src]
+
+
+@pytest.mark.parametrize("schedule", test_fused.SCHEDULES)
+def test_a_directed_graph_in_parts(several, schedule):
+    """Ranks have the in-lists of their vertices."""
+    g = fr.rmat(7, 4, seed=4, directed=True)
+    there = fr.rmat(7, 4, seed=4, directed=True, placement=several)
+    for source in (5, 7):
+        found = fr.bfs(there, source, schedule=test_fused.SCHEDULES[schedule])
+        assert np.array_equal(found.level, fr.bfs(g, source).level)
+        fr.verify.bfs(g, found).raise_if_failed()
+
+
+def unseen(p, src):
+    return p.found[src] == -1
+
+
+def back(p, src, dst):
+    return fr.atomic_cas(p.found, src, -1, dst) == -1
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+def test_in_edges_of_a_directed_graph_in_parts(several, direction):
+    """From targets to sources: a pull walks the out-lists, whose heads are chosen by in-degrees."""
+    g = fr.rmat(7, 4, seed=4, directed=True)
+    there = fr.rmat(7, 4, seed=4, directed=True, placement=several)
+    found = []
+    for each in (g, there):
+        p = fr.Problem(each, found=fr.vertex(each.id_dtype, -1, combine="claim"))
+        p.found[5] = 5
+        step = fr.Advance(back, where=unseen, edges="in", schedule=fr.Schedule(direction=direction))
+        fr.Loop(step)(p, fr.Frontier(each, [5]))
+        found.append((np.asarray(p.found) >= 0).tolist())
+    assert found[0] == found[1]
+
+
+def test_in_lists_that_one_rank_lacks(several, monkeypatch):
+    """All ask for theirs again, for kernels leave together."""
+    load = RankExecution._load
+
+    def forgetful(self):
+        load(self)
+        if self._comm.rank == 1:
+            self._part.forget_in_lists()
+
+    g = fr.rmat(7, 4, seed=4, directed=True)
+    there = g.to(several)
+    for source in (5, 7):
+        found = fr.bfs(there, source, schedule=test_fused.SCHEDULES["pull"])
+        assert np.array_equal(found.level, fr.bfs(g, source).level)
+        monkeypatch.setattr(RankExecution, "_load", forgetful)
+
+
+def test_gathers_on_a_directed_graph_in_parts(several):
+    g = fr.rmat(7, 4, seed=4, directed=True)
+    there = fr.rmat(7, 4, seed=4, directed=True, placement=several)
+    options = {"tolerance": 0.01} if SIMULATED else {}
+    made, expected = (fr.pagerank(each, **options).rank for each in (there, g))
+    np.testing.assert_allclose(made, expected, atol=1e-7)
+    assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
+
+
+def test_what_is_left_to_others_of_a_directed_graph_in_parts(several):
+    """Weights along in-edges lie with the owners of their sources."""
+    g, there = (fr.rmat(7, 4, seed=4, weights=(1, 9), directed=True, **more) for more in ({}, {"placement": several}))
+    made = []
+    for each in (g, there):
+        p = fr.Problem(each, value=fr.vertex("int64", 3), sum=fr.vertex("int64"))
+        fr.Gather(weigh_in, "sum", into="sum", over="vertices")(p)
+        made.append(np.asarray(p.sum).tolist())
+    assert made[0] == made[1]
+    assert LEFT
+    assert all("in-edges" in why for _, why in LEFT)
+    LEFT.clear()
+    assert np.array_equal(fr.sssp(there, 5).distance, fr.sssp(g, 5).distance)  # along out-edges
 
 
 def heavy(p, src, dst, edge):

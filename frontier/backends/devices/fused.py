@@ -131,6 +131,9 @@ class FusedExecution:
 
     def _run(self, budget: int) -> None:
         """Run the kernels until all have returned."""
+        if any(part.in_lists != self.parts[0].in_lists for part in self.parts):  # one had no room for them
+            for part in self.parts:
+                part.forget_in_lists()
         with ExitStack() as held:
             for memory in sorted({part.memory for part in self.parts}, key=lambda each: getattr(each, "index", 0)):
                 held.enter_context(_running[memory])

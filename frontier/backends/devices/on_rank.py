@@ -9,6 +9,7 @@ what this rank owns, or all if the kernel knows all.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,10 +19,10 @@ from frontier.backends import codes as ends
 from frontier.backends.cuda.execution import _running, build_of
 from frontier.backends.devices.meeting_words import LOST, PATIENCE
 from frontier.backends.devices.part import Part
-from frontier.backends.devices.replicas import Replica, Sorts, rows_of
+from frontier.backends.devices.rank_graph import bring_in_lists, check, graphs_there, problem_there, wants_in_lists
+from frontier.backends.devices.replicas import Replica, Sorts
 from frontier.backends.devices.touches import OneKernelError, touches_of
 from frontier.backends.interrupts import deferred
-from frontier.backends.python.hosted import same
 from frontier.backends.ranks import execution
 from frontier.backends.ranks.copies import Copies
 from frontier.backends.ranks.exchange import stays
@@ -36,7 +37,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from frontier.backends.ranks.communicators import Communicator
-    from frontier.graph.graph import Graph
     from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -73,27 +73,38 @@ class RankExecution:
     ) -> None:  # fmt: skip
         self.problem, self.done, self.frontier = p, False, f
         self._step, self._given, self._comm, self._reach = step, f, comm, reach
-        self._memory, rank = inner.memory, comm.rank
+        self._memory = inner.memory
         self._starts = execution._starts(p.graph, comm.size)
         made = own_part(step, p, comm)
-        _check(made, self._starts)
-        self._touches = touches = touches_of(step, made, schedule, reach.afar)
-        copies = Copies(p.graph, inner)
-        with self._memory.using("the part of a rank"):  # of a graph others read nothing
-            graphs, own = _graphs(copies.of(made.graph), self._starts, rank)
-        with self._memory.using("the part of a rank"), reach.using():
-            self._replica = Replica(rank, _there(made, graphs[0], copies), self._memory, graphs[1], own, Sorts())
-            memories: list[Any] = [self._memory if each == rank or comm.together else None for each in range(comm.size)]
-            self._part = Part(step, self._replica, f, schedule, touches, memories)
-            self._alike = repr(build_of(graphs[0], step, schedule)), list(self._part._program.inputs.items())
+        check(made, self._starts)
+        self._touches = touches_of(step, made, schedule, reach.afar)
         self._connected = False
         self._failed: BaseException | None = None  # of this rank alone: all are told before kernels go on
         self._launched = False  # since this rank has brought fields to the GPU
+        self._part: Any = None
+        self._prepare = partial(self._make, made, schedule, inner, wants_in_lists(step, made, schedule))
+        if not comm.together:
+            self._prepare()
+
+    def _make(self, own: Problem, schedule: ResolvedSchedule, inner: Placement, in_lists: bool) -> None:
+        """Make this rank's part of the run; all ranks call this together, threads of one process when they run."""
+        step, comm, rank = self._step, self._comm, self._comm.rank
+        if in_lists:
+            bring_in_lists(own.graph, comm)
+        copies = Copies(self.problem.graph, inner)
+        with self._memory.using("the part of a rank"):  # of a graph others read nothing
+            graphs, owned = graphs_there(copies.of(own.graph), self._starts, rank)
+        with self._memory.using("the part of a rank"), self._reach.using():
+            there = problem_there(own, graphs[0], copies)
+            self._replica = Replica(rank, there, self._memory, graphs[1], owned, Sorts())
+            memories: list[Any] = [self._memory if each == rank or comm.together else None for each in range(comm.size)]
+            self._part = Part(step, self._replica, self._given, schedule, self._touches, memories)
+            self._alike = repr(build_of(graphs[0], step, schedule)), list(self._part._program.inputs.items())
 
     @property
     def passes(self) -> int:
         """Passes of all loops begun so far."""
-        return self._part.passes
+        return 0 if self._part is None else self._part.passes
 
     # ---- what ranks tell each other around kernels ---------------------------------------------------------
 
@@ -102,6 +113,8 @@ class RankExecution:
 
         All ranks call this together.
         """
+        if self._part is None:
+            self._prepare()
         part, comm = self._part, self._comm
         told = met(comm, "looks whether kernels are alike", (part.complete, self._alike))
         if any(alike != self._alike for _, alike in told):
@@ -179,10 +192,14 @@ class RankExecution:
     def _prepared(self) -> None:
         """Wait until all have prepared their kernels; if some could not, all raise why."""
         failed, self._failed = self._failed, None
-        for rank, each in enumerate(met(self._comm, "runs a kernel", failed)):
+        lists = self._part.in_lists
+        told = met(self._comm, "runs a kernel", (failed, lists))
+        for rank, (each, _) in enumerate(told):
             if each is not None:
                 each.add_note(f"(rank {rank} of {self._comm.size})")
                 raise common(each)
+        if any(theirs != lists for _, theirs in told):  # one of them could not make its own
+            self._part.forget_in_lists()
         self._launched = True
 
     def _handled(self, pending: deferred) -> bool:
@@ -317,41 +334,6 @@ class RankExecution:
         for name in names:
             if name not in told:
                 shown.of(p, name).leave_all()
-
-
-def _check(p: Problem, starts: Any) -> None:
-    """Raise OneKernelError for graphs whose parts the kernels do not take."""
-    g = p.graph
-    if not g.num_vertices or (starts[1:-1] % 32).any():
-        raise OneKernelError("ranges of vertices that are not whole words of a bitmap")
-    if g._topology.divided is not None and not g.symmetric:
-        raise OneKernelError("a directed graph in parts, whose in-edges are others'")
-    if g._topology.packed:
-        raise OneKernelError("compressed lists")
-
-
-def _graphs(g: Graph, starts: Any, rank: int) -> Any:
-    """The graph on a rank's GPU, and the same with the edges of the rank's own vertices; what it owns, by kind."""
-
-    def made() -> Any:
-        here = g._wrap(g._topology, g.placement)  # workspaces belong to it
-        first, end = int(starts[rank]), int(starts[rank + 1])
-        slots = tuple(int(here.offsets[v]) for v in (first, end))
-        return (here, rows_of(here, first, end)), {"vertex": (first, end), "edge": slots}
-
-    return g.cached(f"in one kernel, rank {rank} of {len(starts) - 1}", made)
-
-
-def _there(p: Problem, g: Graph, copies: Copies) -> Problem:
-    """The problem on the GPU, whose fields come when the run goes on; scalars are the host's."""
-    divided, xp = p.graph._topology.divided, g.placement.memory.xp
-    arrays = {name: xp.empty(array.shape, array.dtype) for name, array in p.arrays.items() if not stays(p, name)}
-    for name in p.arrays.keys() - arrays.keys():
-        arrays[name] = copies.like(p.arrays[name], [divided.slots_of(p.graph)])
-    piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
-    made = same(p, graph=g, piles=piles, workspace={}, _shown=None, arrays={name: arrays[name] for name in p.arrays})
-    made._lay_pairs()
-    return made
 
 
 def _write(memory: Any, array: Any, values: Any) -> None:

@@ -131,6 +131,17 @@ class Part(CudaExecution):
             self._code.complete()
 
     @property
+    def in_lists(self) -> list[int]:
+        """Whether it has the in-lists that pulls want, which are made when one first does."""
+        return [self._get(name) for name, role in self._program.inputs.items() if role == "has_in"]
+
+    def forget_in_lists(self) -> None:
+        """Let the next pull want them: where some GPUs lack them, all must leave their kernels at the same places."""
+        for name, role in self._program.inputs.items():
+            if role == "has_in":
+                self._set(name, 0)
+
+    @property
     def simulated(self) -> bool:
         """Whether kernels run in threads of Python."""
         return isinstance(self._code.run, launch.SimulatedKernel)

@@ -74,6 +74,8 @@ class Copies:
         made.divided = top.divided
         if top.divided is not None:
             made.recipes["sources"] = lambda: moved(g.sources)
+            if not g.symmetric:  # which in-lists of the host say: targets of others are not there
+                made.recipes["in_degree"] = lambda: moved(g.in_degree)
         made.derived.update({name: top.derived[name] for name in NUMBERS if name in top.derived})
         made.recipes["in_lists"] = lambda: tuple(map(moved, g._in_lists()))
         made.recipes["in_edges"] = lambda: moved(g.in_edges)

@@ -1,0 +1,104 @@
+"""What the GPU of a rank has of a graph and a problem, and which graphs and programs its kernels take.
+
+It is what a GPU of several of one process has: the whole graph, as far as the rank has it, the same with the edges of
+its own vertices only, and fields. Of a directed graph that is made in parts, a rank has the out-edges of its vertices;
+before a program first runs that may walk along in-edges, ranks send each other those. What belongs to an edge, its
+weight and fields, stays with the owner of its source.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from frontier.backends.devices.replicas import rows_of
+from frontier.backends.devices.touches import OneKernelError
+from frontier.backends.python.hosted import same
+from frontier.backends.ranks.exchange import stays
+from frontier.backends.ranks.needs import names_of
+from frontier.backends.ranks.transposing import number_in_edges
+from frontier.program.effects import effects
+from frontier.program.frontiers import Frontier
+from frontier.program.step import walk
+
+if TYPE_CHECKING:
+    from frontier.backends.ranks.communicators import Communicator
+    from frontier.backends.ranks.copies import Copies
+    from frontier.graph.graph import Graph
+    from frontier.program.problem import Problem
+    from frontier.program.schedule import ResolvedSchedule
+    from frontier.program.step import Step
+
+__all__ = ["bring_in_lists", "check", "graphs_there", "problem_there", "wants_in_lists"]
+
+
+def check(p: Problem, starts: Any) -> None:
+    """Raise OneKernelError for graphs whose parts the kernels do not take."""
+    g = p.graph
+    if not g.num_vertices or (starts[1:-1] % 32).any():
+        raise OneKernelError("ranges of vertices that are not whole words of a bitmap")
+    if g._topology.packed:
+        raise OneKernelError("compressed lists")
+
+
+# ---- in-lists --------------------------------------------------------------------------------------------
+
+
+def wants_in_lists(step: Step, p: Problem, schedule: ResolvedSchedule) -> bool:
+    """Whether ranks must send each other in-edges before a program runs.
+
+    Raises
+    ------
+    OneKernelError
+        If a step needs more of in-edges than their sources.
+    """
+    if p.graph._topology.divided is None or p.graph.symmetric:
+        return False
+    inwards = [each for each in walk(step) if _walks_in(each, schedule)]
+    if any(_takes_edges(each, p) for each in inwards):
+        raise OneKernelError("what belongs to in-edges of a directed graph in parts, which others have")
+    return bool(inwards)
+
+
+def bring_in_lists(g: Graph, comm: Communicator) -> None:
+    """Let a rank's part of a graph have the in-lists of its vertices; all ranks call this together."""
+    g.cached("numbered in-edges", lambda: number_in_edges(g, comm))
+
+
+def _walks_in(step: Step, schedule: ResolvedSchedule) -> bool:
+    given = schedule if step.schedule is None else step.schedule.over(schedule)
+    return step.far == "src" or step.may_pull(given)
+
+
+def _takes_edges(step: Step, p: Problem) -> bool:
+    """Whether a step takes weights, fields or slots of edges, or looks up edges, or gives edges."""
+    touched = [effects(fn) for fn, _ in step.functors()]
+    fields = {name for each in touched for name in each.fields if name in p.fields and p.fields[name].kind == "edge"}
+    given = names_of(step) & {"edge", "weight"}
+    return bool(fields or given) or any(each.topology for each in touched) or getattr(step, "output", None) == "edge"
+
+
+# ---- on the GPU ------------------------------------------------------------------------------------------
+
+
+def graphs_there(g: Graph, starts: Any, rank: int) -> Any:
+    """The graph on a rank's GPU, and the same with the edges of the rank's own vertices; what it owns, by kind."""
+
+    def made() -> Any:
+        here = g._wrap(g._topology, g.placement)  # workspaces belong to it
+        first, end = int(starts[rank]), int(starts[rank + 1])
+        slots = tuple(int(here.offsets[v]) for v in (first, end))
+        return (here, rows_of(here, first, end)), {"vertex": (first, end), "edge": slots}
+
+    return g.cached(f"in one kernel, rank {rank} of {len(starts) - 1}", made)
+
+
+def problem_there(p: Problem, g: Graph, copies: Copies) -> Problem:
+    """The problem on the GPU, whose fields come when the run goes on; scalars are the host's."""
+    divided, xp = p.graph._topology.divided, g.placement.memory.xp
+    arrays = {name: xp.empty(array.shape, array.dtype) for name, array in p.arrays.items() if not stays(p, name)}
+    for name in p.arrays.keys() - arrays.keys():
+        arrays[name] = copies.like(p.arrays[name], [divided.slots_of(p.graph)])
+    piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
+    made = same(p, graph=g, piles=piles, workspace={}, _shown=None, arrays={name: arrays[name] for name in p.arrays})
+    made._lay_pairs()
+    return made
