@@ -16,9 +16,10 @@ import pytest
 import strict_cupy
 
 import frontier as fr
+from frontier.backends import workspace
 from frontier.backends.cuda import launch, simulator
 from frontier.backends.devices import fused, part, spreading
-from frontier.errors import DeviceLostError, FunctorError, NotConvergedError
+from frontier.errors import DeviceLostError, DeviceMemoryError, FunctorError, NotConvergedError
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.program.execution import start
@@ -121,6 +122,50 @@ def test_any_partition(several, seed, monkeypatch):
     assert np.array_equal(to_host(fr.connected_components(there).label), fr.connected_components(g).label)
     if seed % 2 == 0:  # on a grid, vertices are held back
         assert np.array_equal(to_host(fr.sssp(there, 5).distance), fr.sssp(g, 5).distance)
+
+
+def best(p, src, dst):
+    fr.atomic_max(p.best, dst, p.value[src])
+    return True
+
+
+def up(p, v):
+    p.value[v] = p.best[v] + v
+
+
+def test_schedules_around_a_step(several):
+    """They hold for what it reads of others, too."""
+    made = []
+    step = fr.Sequence(fr.Advance(best), fr.Compute(up), over="vertices", schedule=fr.Schedule(direction="pull"))
+    g = graphs()[0]
+    for each in (g, g.to(several)):
+        best_yet = fr.vertex("int64", 0, combine="max")
+        p = fr.Problem(each, value=fr.vertex("int64", np.arange(g.num_vertices)), best=best_yet)
+        fr.Loop(step, times=3, over="vertices")(p)
+        made.append(to_host(p.best).tolist())
+    assert made[0] == made[1]
+
+
+def test_no_room_for_in_lists(several, monkeypatch):
+    """A GPU that has a part of them only does not take them for all."""
+    p = fr.Problem(graphs()[2].to(several), value=fr.vertex("int64", 1), best=fr.vertex("int64", 0, combine="max"))
+    run = start(fr.Loop(fr.Advance(best), times=2, over="vertices"), p, None, fr.Schedule(direction="pull"))
+    find = workspace.Workspace.graph_address
+
+    def full(self, graph, role):
+        if self is run.parts[1]._workspace and role.startswith("in_"):
+            raise DeviceMemoryError("no room")
+        return find(self, graph, role)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(workspace.Workspace, "graph_address", full)
+        with pytest.raises(DeviceMemoryError):
+            run.proceed()
+    assert run.parts[1].in_lists == [0]
+    run.proceed()
+    q = fr.Problem(graphs()[2], value=fr.vertex("int64", 1), best=fr.vertex("int64", 0, combine="max"))
+    fr.Loop(fr.Advance(best), times=2, over="vertices")(q)
+    assert to_host(p.best).tolist() == q.best.tolist()
 
 
 def test_in_lists_that_one_gpu_lacks(several, monkeypatch):

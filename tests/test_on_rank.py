@@ -174,19 +174,71 @@ def test_gathers_on_a_directed_graph_in_parts(several):
     assert np.array_equal(fr.connected_components(there).label, fr.connected_components(g).label)
 
 
-def test_what_is_left_to_others_of_a_directed_graph_in_parts(several):
-    """Weights along in-edges lie with the owners of their sources."""
-    g, there = (fr.rmat(7, 4, seed=4, weights=(1, 9), directed=True, **more) for more in ({}, {"placement": several}))
+test_schedules_around_a_step = test_fused.test_schedules_around_a_step
+
+
+def claimed(p, src, dst):
+    return fr.atomic_cas(p.found, dst, -1, src) == -1
+
+
+def test_a_schedule_around_a_step_on_a_directed_graph_in_parts(several):
+    """Ranks have the in-lists that it wants."""
+    g = fr.rmat(7, 4, seed=4, directed=True)
+    found = []
+    for each in (g, fr.rmat(7, 4, seed=4, directed=True, placement=several)):
+        p = fr.Problem(each, found=fr.vertex(each.id_dtype, -1, combine="claim"))
+        p.found[5] = 5
+        step = fr.Sequence(fr.Advance(claimed), schedule=fr.Schedule(direction="pull"))
+        fr.Loop(step, times=3)(p, fr.Frontier(each, [5]))
+        found.append((np.asarray(p.found) >= 0).tolist())
+    assert found[0] == found[1]
+
+
+def two_hops(p, src, dst):
+    for edge in fr.neighbours(p, dst):
+        fr.atomic_add(p.sum, src, fr.target(p, edge))
+
+
+def by_edge(p, src, dst, edge):
+    return p.length[edge] + p.value[src]
+
+
+LOOKS = {
+    "lists of far ends": fr.Advance(two_hops, output=None, over="vertices"),
+    "slots of in-edges": fr.Gather(by_edge, "sum", into="sum", over="vertices"),
+}
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("what", LOOKS)
+def test_edges_of_others(several, what, directed):
+    """Of a graph in parts these are fetched between steps."""
     made = []
-    for each in (g, there):
-        p = fr.Problem(each, value=fr.vertex("int64", 3), sum=fr.vertex("int64"))
-        fr.Gather(weigh_in, "sum", into="sum", over="vertices")(p)
+    for more in ({}, {"placement": several}):
+        g = fr.rmat(7, 4, seed=3, directed=directed, **more)
+        p = fr.Problem(g, sum=fr.vertex("int64"), value=fr.vertex("int64", 2), length=fr.edge("int32", 3))
+        LOOKS[what](p)
         made.append(np.asarray(p.sum).tolist())
     assert made[0] == made[1]
     assert LEFT
-    assert all("in-edges" in why for _, why in LEFT)
+    assert all("other ranks" in why for _, why in LEFT)
     LEFT.clear()
-    assert np.array_equal(fr.sssp(there, 5).distance, fr.sssp(g, 5).distance)  # along out-edges
+
+
+def test_weights_of_in_edges(several):
+    """Those of a symmetric graph are also at the edge back; of a directed one they are the owners' of the sources."""
+    for directed in (False, True):
+        made = []
+        for more in ({}, {"placement": several}):
+            g = fr.rmat(7, 4, seed=4, weights=(1, 9), directed=directed, **more)
+            p = fr.Problem(g, value=fr.vertex("int64", 3), sum=fr.vertex("int64"))
+            fr.Gather(weigh_in, "sum", into="sum", over="vertices")(p)
+            made.append(np.asarray(p.sum).tolist())
+        assert made[0] == made[1]
+        assert bool(LEFT) == directed
+        LEFT.clear()
+    whole = fr.rmat(7, 4, seed=4, weights=(1, 9), directed=True)
+    assert np.array_equal(fr.sssp(g, 5).distance, fr.sssp(whole, 5).distance)  # along out-edges
 
 
 def heavy(p, src, dst, edge):

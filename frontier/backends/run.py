@@ -215,10 +215,11 @@ class LoopExecution:
                 self._set(name, self._workspace.graph_address(self._p.graph, role))
             elif role.startswith("in_sources "):
                 self._set(name, self._workspace.packed_address(self._p.graph, *role.split()))
-            elif role == "has_in":
-                self._set(name, 1)
             elif role.startswith("made ") and role.endswith(" in"):
                 self._set(name, self._workspace.address_of(MADE[role.split()[1]](self._listed, "in")))
+        for name, role in inputs.items():
+            if role == "has_in":  # when all are there: there may have been no room for one
+                self._set(name, 1)
 
     # ---- piles and frontiers ---------------------------------------------------------------------------
 

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from frontier.memory.placement import Placement
     from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
-    from frontier.program.schedule import Schedule
+    from frontier.program.schedule import ResolvedSchedule, Schedule
     from frontier.program.taking import Elements
 
 __all__ = [
-    "Operator", "Over", "Step", "captures_of", "check_field", "check_weights", "walk",
+    "Operator", "Over", "Step", "captures_of", "check_field", "check_weights", "scheduled", "walk",
 ]  # fmt: skip
 
 Functor = Callable[..., Any]
@@ -338,6 +338,14 @@ def walk(step: Step) -> Iterator[Step]:
     yield step
     for part in step.inner():
         yield from walk(part)
+
+
+def scheduled(step: Step, outer: ResolvedSchedule) -> Iterator[tuple[Step, ResolvedSchedule]]:
+    """Yield the same, each with the schedule that holds for it: what it sets itself, and the rest from around it."""
+    given = outer if step.schedule is None else step.schedule.over(outer)
+    yield step, given
+    for part in step.inner():
+        yield from scheduled(part, given)
 
 
 def captures_of(step: Step) -> Captures:

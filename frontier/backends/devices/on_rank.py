@@ -82,15 +82,17 @@ class RankExecution:
         self._failed: BaseException | None = None  # of this rank alone: all are told before kernels go on
         self._launched = False  # since this rank has brought fields to the GPU
         self._part: Any = None
-        self._prepare = partial(self._make, made, schedule, inner, wants_in_lists(step, made, schedule))
-        if not comm.together:
-            self._prepare()
+        self._own_graph, self._in_lists = made.graph, wants_in_lists(step, made, schedule)
+        self.make = partial(self._make, made, schedule, inner)
 
-    def _make(self, own: Problem, schedule: ResolvedSchedule, inner: Placement, in_lists: bool) -> None:
-        """Make this rank's part of the run; all ranks call this together, threads of one process when they run."""
+    def bring_in_lists(self) -> None:
+        """Let all ranks have the in-lists that the program may walk; all call this together."""
+        if self._in_lists:
+            bring_in_lists(self._own_graph, self._comm)
+
+    def _make(self, own: Problem, schedule: ResolvedSchedule, inner: Placement) -> None:
+        """Make this rank's part of the run."""
         step, comm, rank = self._step, self._comm, self._comm.rank
-        if in_lists:
-            bring_in_lists(own.graph, comm)
         copies = Copies(self.problem.graph, inner)
         with self._memory.using("the part of a rank"):  # of a graph others read nothing
             graphs, owned = graphs_there(copies.of(own.graph), self._starts, rank)
@@ -127,6 +129,15 @@ class RankExecution:
             part.connect(places, self._starts.tolist())
         self._connected = True
         return True
+
+    def _prepare(self) -> None:
+        """Do what :func:`agreed` does for processes: threads of one process come here together."""
+        try:
+            self.bring_in_lists()
+            self.make()
+        except BaseException:
+            self.done = True
+            raise
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun."""
@@ -363,10 +374,18 @@ def agreed(
     made, refused, failed = None, None, None
     try:
         made = RankExecution(step, p, f, schedule, comm, inner, reach)
-    except OneKernelError as error:
+    except OneKernelError as error:  # of all
         refused = error
-    except FrontierError as error:  # of this rank alone, whose GPU has no room, or of all
+    except FrontierError as error:  # of all, too
         failed = error
+    if made is not None:
+        made.bring_in_lists()
+        try:
+            made.make()
+        except OneKernelError as error:
+            refused = error
+        except FrontierError as error:  # of this rank alone, whose GPU has no room, or of all
+            failed = error
     mine = refused is not None, None if failed is None else sendable(failed)
     told = met(comm, "begins a run in kernels", mine)
     for rank, (_, each) in enumerate(told):

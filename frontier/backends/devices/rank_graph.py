@@ -2,8 +2,8 @@
 
 It is what a GPU of several of one process has: the whole graph, as far as the rank has it, the same with the edges of
 its own vertices only, and fields. Of a directed graph that is made in parts, a rank has the out-edges of its vertices;
-before a program first runs that may walk along in-edges, ranks send each other those. What belongs to an edge, its
-weight and fields, stays with the owner of its source.
+before a program first runs that may walk along in-edges, ranks send each other those. Kernels fetch nothing else of
+other ranks' edges: what belongs to an edge, its weight and fields, is with the owner of its source only.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.backends.devices.replicas import rows_of
 from frontier.backends.devices.touches import OneKernelError
+from frontier.backends.interrupts import deferred
 from frontier.backends.python.hosted import same
 from frontier.backends.ranks.exchange import stays
-from frontier.backends.ranks.needs import names_of
+from frontier.backends.ranks.needs import names_of, needs
+from frontier.backends.ranks.rounds import common, met
 from frontier.backends.ranks.transposing import number_in_edges
 from frontier.program.effects import effects
 from frontier.program.frontiers import Frontier
-from frontier.program.step import walk
+from frontier.program.step import scheduled, walk
 
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
@@ -49,32 +51,50 @@ def wants_in_lists(step: Step, p: Problem, schedule: ResolvedSchedule) -> bool:
     Raises
     ------
     OneKernelError
-        If a step needs more of in-edges than their sources.
+        If a step needs edges of other ranks, or of its in-edges more than their sources.
     """
-    if p.graph._topology.divided is None or p.graph.symmetric:
+    g = p.graph
+    if g._topology.divided is None:
         return False
-    inwards = [each for each in walk(step) if _walks_in(each, schedule)]
+    for each in walk(step):
+        found = needs(each, p)
+        if found.lists or found.slots or found.numbered:
+            raise OneKernelError("edges of a graph in parts that other ranks have")
+    inwards = {each for each, given in scheduled(step, schedule) if each.far == "src" or each.may_pull(given)}
     if any(_takes_edges(each, p) for each in inwards):
-        raise OneKernelError("what belongs to in-edges of a directed graph in parts, which others have")
-    return bool(inwards)
-
-
-def bring_in_lists(g: Graph, comm: Communicator) -> None:
-    """Let a rank's part of a graph have the in-lists of its vertices; all ranks call this together."""
-    g.cached("numbered in-edges", lambda: number_in_edges(g, comm))
-
-
-def _walks_in(step: Step, schedule: ResolvedSchedule) -> bool:
-    given = schedule if step.schedule is None else step.schedule.over(schedule)
-    return step.far == "src" or step.may_pull(given)
+        raise OneKernelError("what belongs to in-edges of a graph in parts, which other ranks have")
+    return bool(inwards) and not g.symmetric
 
 
 def _takes_edges(step: Step, p: Problem) -> bool:
-    """Whether a step takes weights, fields or slots of edges, or looks up edges, or gives edges."""
+    """Whether a step takes of in-edges what lies at their slots, or looks up edges, or gives edges.
+
+    On a symmetric graph a weight is also at the slot of the edge back, which the rank has.
+    """
     touched = [effects(fn) for fn, _ in step.functors()]
     fields = {name for each in touched for name in each.fields if name in p.fields and p.fields[name].kind == "edge"}
-    given = names_of(step) & {"edge", "weight"}
+    given = names_of(step) & ({"edge"} if p.graph.symmetric else {"edge", "weight"})
     return bool(fields or given) or any(each.topology for each in touched) or getattr(step, "output", None) == "edge"
+
+
+def bring_in_lists(g: Graph, comm: Communicator) -> None:
+    """Let a rank's part of a graph have the in-lists of its vertices; all ranks call this together.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        On all ranks, after that, if Ctrl-C was pressed at some of them meanwhile.
+    """
+    name = "numbered in-edges"
+    if all(met(comm, "looks for in-edges", f"cached {name}" in g._topology.derived)):
+        return
+    with deferred(patient=True) as pending:
+        g._topology.derived.pop(f"cached {name}", None)
+        g.cached(name, lambda: number_in_edges(g, comm))
+        pressed = comm.gather(pending.pressed)
+        pending.pressed = False
+    if any(pressed):
+        raise common(KeyboardInterrupt())
 
 
 # ---- on the GPU ------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from frontier.lowering.phases import checking
 from frontier.program.effects import effects
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop, Sequence
-from frontier.program.step import walk
+from frontier.program.step import scheduled, walk
 
 if TYPE_CHECKING:
     from frontier.backends.devices.claims import Claim
@@ -69,10 +69,9 @@ class Touches:
         reached: set[str] = set()
         changed: set[str] = set()
         swaps: list[set[str]] = []
-        for step in walk(program):
-            given = schedule if step.schedule is None else step.schedule.over(schedule)
+        for step, given in scheduled(program, schedule):
             _check(step, given)
-            self._pulls[step] = step.may_pull(given)
+            self._pulls[step] = self._pulls.get(step, False) or step.may_pull(given)  # it may stand in two places
             if step.divides and not step.counted:
                 fields = written(step, p)
                 self._combine[step] = {each.name: each.combine for each in fields}
