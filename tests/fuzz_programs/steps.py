@@ -489,6 +489,15 @@ class _Maker:
         return Node("Sequence", (), (), frozenset(), (clear, clears, marks, loop, replay))
 
 
+def _around(node: Node, rng: np.random.Generator) -> Node:
+    """Give some loops and sequences schedules, which hold for the steps inside."""
+    inner = tuple(_around(each, rng) for each in node.inner)
+    if inner and rng.random() < 0.15:
+        way = "pull" if rng.random() < 0.7 else "push"
+        return replace(node, inner=inner, options=(*node.options, f"schedule=fr.Schedule(direction={way!r})"))
+    return replace(node, inner=inner)
+
+
 def program(seed: int, wild: bool = False) -> Program:
     """The program of a seed."""
     rng = np.random.default_rng(seed)
@@ -504,7 +513,8 @@ def program(seed: int, wild: bool = False) -> Program:
         "fr.Schedule(order='buckets')", "fr.Schedule(fuse=False)", "fr.Schedule(deterministic=True)",
     ]  # fmt: skip
     schedule = maker.pick(choices)
-    return Program(Node("Sequence", (), (), frozenset(), made), kind, weights, bool(rng.random() < 0.5), schedule, wild)
+    root = _around(Node("Sequence", (), (), frozenset(), made), np.random.default_rng([seed, 1]))
+    return Program(root, kind, weights, bool(rng.random() < 0.5), schedule, wild)
 
 
 def smaller(program: Program) -> Iterator[Program]:
