@@ -9,7 +9,6 @@ what this rank owns, or all if the kernel knows all.
 from __future__ import annotations
 
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,22 +81,22 @@ class RankExecution:
         self._failed: BaseException | None = None  # of this rank alone: all are told before kernels go on
         self._launched = False  # since this rank has brought fields to the GPU
         self._part: Any = None
-        self._own_graph, self._in_lists = made.graph, wants_in_lists(step, made, schedule)
-        self.make = partial(self._make, made, schedule, inner)
+        self._host, self._schedule, self._inner = made, schedule, inner
+        self._in_lists = wants_in_lists(step, made, schedule)
 
     def bring_in_lists(self) -> None:
         """Let all ranks have the in-lists that the program may walk; all call this together."""
         if self._in_lists:
-            bring_in_lists(self._own_graph, self._comm)
+            bring_in_lists(self._host.graph, self._comm)
 
-    def _make(self, own: Problem, schedule: ResolvedSchedule, inner: Placement) -> None:
+    def make(self) -> None:
         """Make this rank's part of the run."""
-        step, comm, rank = self._step, self._comm, self._comm.rank
-        copies = Copies(self.problem.graph, inner)
+        step, schedule, comm, rank = self._step, self._schedule, self._comm, self._comm.rank
+        copies = Copies(self.problem.graph, self._inner)
         with self._memory.using("the part of a rank"):  # of a graph others read nothing
-            graphs, owned = graphs_there(copies.of(own.graph), self._starts, rank)
+            graphs, owned = graphs_there(copies.of(self._host.graph), self._starts, rank)
         with self._memory.using("the part of a rank"), self._reach.using():
-            there = problem_there(own, graphs[0], copies)
+            there = problem_there(self._host, graphs[0], copies)
             self._replica = Replica(rank, there, self._memory, graphs[1], owned, Sorts())
             memories: list[Any] = [self._memory if each == rank or comm.together else None for each in range(comm.size)]
             self._part = Part(step, self._replica, self._given, schedule, self._touches, memories)
