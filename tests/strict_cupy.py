@@ -127,6 +127,7 @@ class ndarray(np.lib.mixins.NDArrayOperatorsMixin):
     size = property(lambda self: self._a.size)
     nbytes = property(lambda self: self._a.nbytes)
     itemsize = property(lambda self: self._a.itemsize)
+    strides = property(lambda self: self._a.strides)
     data = property(lambda self: Memory(self._a))
     flags = property(lambda self: self._a.flags)
     __cuda_array_interface__ = property(lambda self: {**self._a.__array_interface__, "version": 3, "stream": None})

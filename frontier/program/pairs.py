@@ -62,10 +62,16 @@ def why_none(fields: Mapping[str, Field], key: str) -> str:
     return f"p.{others[0]} cannot go along with p.{key}: {_obstacle(fields[key], fields[others[0]])}"
 
 
-def side_by_side(memory: Memory, length: int, dtypes: tuple[np.dtype[Any], np.dtype[Any]]) -> tuple[Any, Any]:
-    """Two arrays, each in the other's gaps: entry v of both is one word, with the key in its upper half."""
-    words = memory.full(2 * length, 0, np.dtype(np.int32))
-    return words[1::2].view(dtypes[0]), words[::2].view(dtypes[1])
+def side_by_side(memory: Memory, before: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Two arrays with the elements of two others, each in the other's gaps.
+
+    Entry v of both is one word, with the key in its upper half.
+    """
+    words = memory.full(2 * len(before[0]), 0, np.dtype(np.int32))
+    made = words[1::2].view(before[0].dtype), words[::2].view(before[1].dtype)
+    for array, values in zip(made, before, strict=True):
+        array[...] = values
+    return made
 
 
 def apart(key: Any, other: Any) -> bool:

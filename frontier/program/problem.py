@@ -209,10 +209,9 @@ class Problem:
                 continue
             before = self.arrays[pair.key], self.arrays[pair.other]
             if apart(*before):
-                made = side_by_side(placement.memory, len(before[0]), (before[0].dtype, before[1].dtype))
-                for name, array, values in zip(pair[:2], made, before, strict=True):
-                    array[...] = values
-                    self.arrays[name] = array
+                shown = self._shown
+                made = side_by_side(placement.memory, before) if shown is None else shown.side_by_side(before)
+                self.arrays.update(zip(pair[:2], made, strict=True))
 
     def _check_room(self, fields: dict[str, Field], lengths: dict[str, int]) -> None:
         if self.graph._topology.divided is not None:
@@ -283,8 +282,7 @@ class Problem:
         if self._is_spread(name, made):
             self._make_spread(name, made, lengths["vertex"])
             return
-        beside = made.with_ is not None or name in (each.with_ for each in self.fields.values())
-        if made.plain and made.kind == "vertex" and self._shown is not None and not beside:
+        if made.plain and made.kind == "vertex" and self._shown is not None:
             self.arrays[name] = self._shown.begun(self.graph, name, made)
             return
         if made.plain:
@@ -373,7 +371,7 @@ class Problem:
                 fits(value, array.dtype, name, len(array), width=self.fields[name].width)
                 array[...] = matching(value, array)
                 if self._shown is not None:
-                    self._shown.known(array, written=True)
+                    self._shown.assigned(array)
         elif name in self.scalars:
             fits(value, self.scalars[name].dtype, name, None)
             self.scalars[name][0] = plain(value)

@@ -19,7 +19,7 @@ from frontier.memory import detection, lost
 
 __all__ = [
     "Exchange", "Kernel", "SimulatedKernel", "address_of", "bounds_of", "copied", "current_stream", "is_known",
-    "kernel", "memory_at",
+    "kernel", "memory_at", "memory_like",
 ]  # fmt: skip
 
 #: Threads of a block and blocks of a multiprocessor: general variant, general variant with many loads in flight,
@@ -277,3 +277,9 @@ def memory_at(address: int, dtype: np.dtype[Any], length: int) -> Any:
     here = cupy.cuda.runtime.getDevice()  # so that CuPy need not ask the driver where the address lies
     memory = cupy.cuda.MemoryPointer(cupy.cuda.UnownedMemory(address, size, None, here), 0)
     return cupy.ndarray(length, dtype, memory)
+
+
+def memory_like(array: Any, address: int) -> Any:
+    """Device memory at an address as an array that is laid out as another one of one dimension."""
+    step = array.strides[0] // array.itemsize
+    return memory_at(address, array.dtype, max((len(array) - 1) * step + 1, 0))[::step]

@@ -15,6 +15,7 @@ import numpy as np
 
 from frontier import tracing
 from frontier.backends import codes as ends
+from frontier.backends.cuda import launch
 from frontier.backends.cuda.execution import _running, build_of
 from frontier.backends.devices.meeting_words import LOST, PATIENCE
 from frontier.backends.devices.part import Part
@@ -23,19 +24,21 @@ from frontier.backends.devices.replicas import Replica, Sorts
 from frontier.backends.devices.touches import OneKernelError, touches_of
 from frontier.backends.interrupts import deferred
 from frontier.backends.ranks import execution
+from frontier.backends.ranks.away import bring_all, read
 from frontier.backends.ranks.copies import Copies
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.fields import whole
 from frontier.backends.ranks.own_part import own_part
 from frontier.backends.ranks.rounds import common, met, sendable
-from frontier.errors import DeviceLostError, FrontierError, NotConvergedError
+from frontier.errors import DeviceLostError, DeviceMemoryError, FrontierError, NotConvergedError
 from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
     from frontier.backends.ranks.communicators import Communicator
+    from frontier.backends.ranks.fields import FieldInParts
     from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -91,6 +94,15 @@ class RankExecution:
 
     def make(self) -> None:
         """Make this rank's part of the run."""
+        try:
+            self._make()
+        except DeviceMemoryError:  # results of earlier runs may lie there
+            if not bring_all(self._memory):
+                raise
+            self._reach.trim(0)
+            self._make()
+
+    def _make(self) -> None:
         step, schedule, comm, rank = self._step, self._schedule, self._comm, self._comm.rank
         copies = Copies(self.problem.graph, self._inner)
         with self._memory.using("the part of a rank"):  # of a graph others read nothing
@@ -277,16 +289,36 @@ class RankExecution:
     def _load(self) -> None:
         """Bring to the GPU what the kernel may read: of fields that it touches apart, this rank's elements."""
         p, shown, apart = self.problem, self.problem._shown, self._touches.apart
-        for name, host in p.arrays.items():
-            array, own = self._replica.whole.arrays[name], self._own(name, name in apart)
-            if shown is not None and own == slice(None):
-                rest = shown.rest_of(host)
-                if rest is not None:  # nothing else is written of others' elements
-                    self._memory.fill(array, rest)
-                    own = self._own(name, True)
-            _write(self._memory, array[own], host[own])
+        arrays = self._replica.whole.arrays
+        fields = {name: None if shown is None else shown.field(host) for name, host in p.arrays.items()}
+        for name, field in fields.items():
+            if field is not None and field.away is not None and _is_another(field.away.array, name, arrays):
+                field.settle()  # as when a run that was paused goes on after one with fr.Swap
+        for name, field in fields.items():
+            own = self._own(name, name in apart)
+            if field is None:
+                _write(self._memory, arrays[name][own], p.arrays[name][own])
+            else:
+                self._bring(field, arrays[name], own)
         self._replica.prepare(p)
         self._part.load(p)
+
+    def _bring(self, field: FieldInParts, array: Any, own: slice) -> None:
+        """Bring some elements of a field to an array: from where the last run has left them, or from the host."""
+        away = field.away
+        if away is not None and away.has(own):
+            if away.array is not array:
+                array[own] = away.array[own]
+            return
+        if field.lacks is not None and own == slice(None):  # others' elements are not written, and the same
+            self._memory.fill(array, field.lacks)
+            own = field.range()
+        if field.fresh:
+            self._memory.fill(array[own], field.lacks)
+        elif away is not None and away.has(own):
+            array[own] = away.array[own]
+        else:
+            _write(self._memory, array[own], field.settled()[own])
 
     def _own(self, name: str, apart: bool) -> slice:
         """The elements of a field that this rank has: all, or its own."""
@@ -308,14 +340,14 @@ class RankExecution:
         names = [name for name in p.arrays if name in touches.changed | touches.swapped]
         everywhere = frozenset() if stopped else touches.mirrored - touches.claimed
         with self._memory.using("the part of a rank"):
-            for name in names:
-                some = self._own(name, name not in everywhere)
-                _read(self._replica.whole.arrays[name][some], p.arrays[name][some])
             portions = {name: part.pile(name) for name in part.piles}
             current = part.frontier
             ids = {name: (each.kind, to_host(each.ids)) for name, each in portions.items()}
             last = None if current is None else (current.kind, to_host(current.ids))
-        self._tell([name for name in names if name not in everywhere], [name for name in names if name in everywhere])
+            if p._shown is None:
+                self._bring_back(names, everywhere)
+            else:
+                self._leave(names, everywhere)
         told = self._comm.gather((ids, last))
         for name in ids:
             p.piles[name] = self._united([piles[name] for piles, _ in told])
@@ -327,23 +359,43 @@ class RankExecution:
         """The elements of all ranks."""
         return Frontier._of(self.problem.graph, portions[0][0], ids=np.concatenate([ids for _, ids in portions]))
 
-    def _tell(self, names: list[str], known: list[str]) -> None:
-        """Tell all ranks what this one owns of short fields; note of others that they are in parts.
-
-        ``known``: fields that all ranks have already.
-        """
-        p, shown, (first, end) = self.problem, self.problem._shown, self._replica.own["vertex"]
-        told = names if shown is None else [name for name in names if name in set(shown.told_to_all(p))]
+    def _bring_back(self, names: list[str], everywhere: Collection[str]) -> None:
+        """Let the host of each rank have all elements of some fields, of which kernels know some ``everywhere``."""
+        p, (first, end) = self.problem, self._replica.own["vertex"]
+        for name in names:
+            some = self._own(name, name not in everywhere)
+            read(self._replica.whole.arrays[name][some], p.arrays[name][some])
+        told = [name for name in names if name not in everywhere]
         for rank, each in enumerate(self._comm.gather({name: p.arrays[name][first:end] for name in told})):
             for name in told:
                 p.arrays[name][self._starts[rank] : self._starts[rank + 1]] = each[name]
-        if shown is None:
-            return
-        for name in (*told, *known):
-            shown.known(p.arrays[name], written=True)
+
+    def _leave(self, names: list[str], everywhere: Collection[str]) -> None:
+        """Leave fields on the GPU until somebody asks; all ranks take over what others own of short ones."""
+        p, shown = self.problem, self.problem._shown
+        short = set(shown.told_to_all(p))
+        told = [name for name in names if name not in everywhere and name in short]
+        if told:
+            self._take_over(told)
         for name in names:
-            if name not in told:
-                shown.of(p, name).leave_all()
+            some = self._own(name, name not in everywhere and name not in short)
+            shown.of(p, name).left(self._memory, self._replica.whole.arrays[name], some)
+
+    def _take_over(self, names: list[str]) -> None:
+        """Copy from other GPUs what their ranks own of some fields; they change it when they have met once more."""
+        arrays = [self._replica.whole.arrays[name] for name in names]
+        for rank, places in enumerate(self._reach.places([launch.address_of(array) for array in arrays])):
+            some = slice(int(self._starts[rank]), int(self._starts[rank + 1]))
+            if rank == self._comm.rank or some.start == some.stop:
+                continue
+            for array, place in zip(arrays, places, strict=True):
+                array[some] = launch.memory_like(array, place)[some]
+        self._memory.synchronize()
+
+
+def _is_another(array: Any, name: str, arrays: Mapping[str, Any]) -> bool:
+    """Whether an array is that of another name."""
+    return array is not arrays[name] and any(array is each for each in arrays.values())
 
 
 def _write(memory: Any, array: Any, values: Any) -> None:
@@ -352,14 +404,6 @@ def _write(memory: Any, array: Any, values: Any) -> None:
         array.set(np.ascontiguousarray(values))
     else:
         array[...] = memory.moved(values)
-
-
-def _read(array: Any, into: Any) -> None:
-    """Copy an array on the GPU to one of the host, without a third one if both are contiguous."""
-    if not isinstance(array, np.ndarray) and array.flags.c_contiguous and into.flags.c_contiguous:
-        array.get(out=into)
-    else:
-        into[...] = to_host(array)
 
 
 def agreed(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
     from frontier.backends.ranks.copies import Copies
     from frontier.graph.graph import Graph
+    from frontier.memory.base import Memory
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
@@ -113,12 +114,23 @@ def graphs_there(g: Graph, starts: Any, rank: int) -> Any:
 
 
 def problem_there(p: Problem, g: Graph, copies: Copies) -> Problem:
-    """The problem on the GPU, whose fields come when the run goes on; scalars are the host's."""
-    divided, xp = p.graph._topology.divided, g.placement.memory.xp
-    arrays = {name: xp.empty(array.shape, array.dtype) for name, array in p.arrays.items() if not stays(p, name)}
+    """The problem on the GPU, whose fields come when the run goes on; scalars are the host's.
+
+    Fields that an earlier run has left on the GPU have the same arrays.
+    """
+    divided, memory = p.graph._topology.divided, g.placement.memory
+    arrays = {name: _array_for(p, array, memory) for name, array in p.arrays.items() if not stays(p, name)}
     for name in p.arrays.keys() - arrays.keys():
         arrays[name] = copies.like(p.arrays[name], [divided.slots_of(p.graph)])
     piles = {name: Frontier(g, (), pile.kind) for name, pile in p.piles.items()}
     made = same(p, graph=g, piles=piles, workspace={}, _shown=None, arrays={name: arrays[name] for name in p.arrays})
     made._lay_pairs()
     return made
+
+
+def _array_for(p: Problem, array: Any, memory: Memory) -> Any:
+    """An array on the GPU for a field."""
+    field = None if p._shown is None else p._shown.field(array)
+    if field is not None and field.away is not None and field.away.memory is memory:
+        return field.away.array
+    return memory.xp.empty(array.shape, array.dtype)

@@ -15,7 +15,7 @@ from frontier.memory.host import HOST
 from frontier.program.step import captures_of, walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from frontier.backends.ranks.communicators import Communicator
     from frontier.graph.graph import Graph
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
 
-__all__ = ["check_alike", "check_graph", "description", "way"]
+__all__ = ["check_alike", "check_graph", "description", "values", "way"]
 
 _GRAPH = "graph"
 
@@ -48,21 +48,34 @@ def check_graph(g: Graph, comm: Communicator) -> None:
 
 
 def description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
-    """What a run begins with: the graph, the program, and the values of the problem."""
+    """What a run begins with: the graph, the program, and the values of the problem.
+
+    Under mpirun it has no values of fields; those that some rank has seen since ranks have compared them are compared
+    next, see :func:`values`.
+    """
     made = {_GRAPH: _graph(p.graph), "program": repr(step)}
     made |= {f"p.{name}": (str(value.dtype), value.tobytes()) for name, value in p.scalars.items()}
     shown = p._shown
     left = {} if shown is None else shown.in_parts(p)
-    whole = (name for name in p.arrays if not (stays(p, name) or name in left))
-    for name in whole:
+    whole = [name for name in p.arrays if not (stays(p, name) or name in left)]
+    if shown is None:
+        made |= values(p, whole)
+    else:
+        made |= {f"p.{name}": shown.description(p, name) for name in whole}
+        made["FRONTIER_RANKS_WHOLE"] = str(shown.longest)
+    made |= {f"p.{name}": "in parts" for name in left}
+    made |= {f"p.{name}": _checksum(np.sort(pile.ids)) for name, pile in p.piles.items()}
+    return made | {"frontier": None if f is None else len(f) if f.is_all else _checksum(np.sort(f.ids))}
+
+
+def values(p: Problem, names: Iterable[str]) -> dict[str, Any]:
+    """Fields with all their values, as checksums."""
+    shown, made = p._shown, {}
+    for name in names:
         array = p.arrays[name]
         crc = zlib.crc32(np.ascontiguousarray(array).data) if shown is None else shown.checksum(array)
         made[f"p.{name}"] = array.shape, str(array.dtype), crc
-    made |= {f"p.{name}": "in parts" for name in left}
-    if shown is not None:
-        made["FRONTIER_RANKS_WHOLE"] = str(shown.longest)
-    made |= {f"p.{name}": _checksum(np.sort(pile.ids)) for name, pile in p.piles.items()}
-    return made | {"frontier": None if f is None else len(f) if f.is_all else _checksum(np.sort(f.ids))}
+    return made
 
 
 def way(step: Step, schedule: ResolvedSchedule, inner: Placement, rows: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from frontier import tracing
 from frontier.backends.interrupts import deferred
 from frontier.backends.python.interpreter import Context, Interpretation
 from frontier.backends.ranks.accumulating import accumulated
-from frontier.backends.ranks.alike import check_alike, description, way
+from frontier.backends.ranks.alike import check_alike, description, values, way
 from frontier.backends.ranks.borrowing import Borrowing
 from frontier.backends.ranks.carriers import in_kernels
 from frontier.backends.ranks.dividing import Exchange
@@ -262,12 +262,17 @@ class Part(Interpretation):
         """
         mine = description(step, p, f) | way(step, schedule, inner, rows)
         shown = p._shown  # None if parts are threads of one process
-        given_away = [] if shown is None else shown.given_away(p)
-        told = met(comm, "begins a run", (tracing.active(), mine, given_away))
-        check_alike([each for _, each, _ in told])
+        given_away, seen = ([], []) if shown is None else (shown.given_away(p), shown.seen(p))
+        told = met(comm, "begins a run", (tracing.active(), mine, given_away, seen))
+        check_alike([each for _, each, _, _ in told])
         if shown is not None:
-            shown.stay_whole(p, {name for _, _, names in told for name in names})
-        if inner.memory is not HOST and rows == 1 and in_kernels() and len({traced for traced, _, _ in told}) == 1:
+            seen = sorted({name for *_, names in told for name in names})
+            if seen:
+                check_alike(comm.gather(values(p, seen)))
+            shown.compared(p)
+            shown.stay_whole(p, {name for _, _, names, _ in told for name in names})
+        traced = {each for each, *_ in told}
+        if inner.memory is not HOST and rows == 1 and in_kernels() and len(traced) == 1:
             devices: Any = backend_named("devices")
             one_kernel = devices.among(step, p, f, schedule, comm, inner)
             if one_kernel is not None:
@@ -277,12 +282,14 @@ class Part(Interpretation):
                 if shown is not None:
                     shown.write_rest(p, p.arrays)
                 _brought(own_part(step, p, comm), comm, inner)
-            return cls(step, p, f, schedule, comm, inner, any(traced for traced, _, _ in told), rows)
+            return cls(step, p, f, schedule, comm, inner, any(traced), rows)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
             raise common(error) from None
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun. Then all have what does not stay in parts."""
+        if self.problem._shown is not None:
+            self.problem._shown.settle(self.problem)
         with self._there.using():
             self._there.bring()
             self._there.bring_piles()

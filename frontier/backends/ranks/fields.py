@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from frontier import tracing
+from frontier.backends.ranks.away import Away
 from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.backends.ranks.rounds import met
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frontier.backends.ranks.communicators import Communicator
+    from frontier.memory.base import Memory
 
 __all__ = ["FieldInParts", "whole"]
 
@@ -42,7 +44,7 @@ class FieldInParts(NDArrayOperatorsMixin):
     """
 
     def __init__(self, label: str, array: NDArray[Any], comm: Communicator, bounds: Callable[[], NDArray[Any]]) -> None:
-        self._label, self._array, self._comm, self._bounds = label, array, comm, bounds
+        self._label, self._host, self._comm, self._bounds = label, array, comm, bounds
         self.dtype, self.shape, self.ndim, self.size, self.nbytes = (
             array.dtype, array.shape, array.ndim, array.size, array.nbytes
         )  # fmt: skip
@@ -54,6 +56,16 @@ class FieldInParts(NDArrayOperatorsMixin):
         self.stays_whole = False
         #: What the elements of other ranks are that nobody has changed, if they are not written; None: they are.
         self.lacks: Any = None
+        #: Whether this rank's elements are not written either, and the same.
+        self.fresh = False
+        #: What a run has left on this rank's GPU, which the array does not have yet.
+        self.away: Away | None = None
+        #: Whether the program has changed it since the ranks have compared what they have.
+        self.changed = True
+        #: Whether the program may have a view of this rank's elements.
+        self._held = False
+        #: The value with which it was declared, until ranks have compared it or run a program.
+        self.declared: bytes | None = None
 
     # ---- what a rank has -------------------------------------------------------------------------------------
 
@@ -65,8 +77,49 @@ class FieldInParts(NDArrayOperatorsMixin):
     @property
     def own(self) -> NDArray[Any]:
         """The elements that this rank owns."""
-        first, end = self._bounds()[self._comm.rank : self._comm.rank + 2].tolist()
-        return self._array[first:end]
+        self._held = True
+        return self._own
+
+    @property
+    def _own(self) -> NDArray[Any]:
+        return self._array[self.range()]
+
+    def range(self) -> slice:
+        """Return where the elements lie that this rank owns."""
+        return slice(*self._bounds()[self._comm.rank : self._comm.rank + 2].tolist())
+
+    @property
+    def _array(self) -> NDArray[Any]:
+        """The array, in which this rank's elements are right."""
+        self.settle()
+        return self._host
+
+    def settle(self) -> None:
+        """Let the array have this rank's elements, which may not be written, or lie on its GPU."""
+        if self.away is not None:
+            self.away.bring(self._host)
+            self.away = None
+        if self.fresh:
+            self._host[self.range()] = self.lacks
+            self.fresh = False
+
+    def settled(self) -> NDArray[Any]:
+        """Return the array, for a program that does not keep it."""
+        return self._array
+
+    def moved(self, array: NDArray[Any]) -> None:
+        """Take another array that has the same elements."""
+        self._host = array
+
+    @property
+    def in_use(self) -> bool:
+        """Whether the program may have an array of the values, which it expects to follow later runs."""
+        return self.given_away or self._held
+
+    @property
+    def seen(self) -> bool:
+        """Whether the program may have changed it since the ranks have compared what they have."""
+        return self.changed or self.in_use
 
     @property
     def in_parts(self) -> bool:
@@ -74,7 +127,7 @@ class FieldInParts(NDArrayOperatorsMixin):
         return self._untold is not None
 
     def __len__(self) -> int:
-        return len(self._array)
+        return len(self._host)
 
     def __repr__(self) -> str:
         if not self.in_parts:
@@ -93,9 +146,9 @@ class FieldInParts(NDArrayOperatorsMixin):
     def write_rest(self) -> None:
         """Write the elements of other ranks that are not written, so that they take memory from now on."""
         if self.lacks is not None:
-            first = self.first
+            own, array = self.range(), self._array
             if any(self.lacks.tobytes()):  # else it is what memory begins with
-                self._array[:first] = self._array[first + len(self.own) :] = self.lacks
+                array[: own.start] = array[own.stop :] = self.lacks
             self.lacks = None
 
     def gather(self, root: int | None = None) -> NDArray[Any] | None:
@@ -126,6 +179,9 @@ class FieldInParts(NDArrayOperatorsMixin):
             if found is not None:
                 return found
         if out:
+            for each in out:
+                if isinstance(each, FieldInParts):
+                    each.changed = True
             more["out"] = tuple(map(whole, out))
         found = getattr(ufunc, method)(*map(whole, inputs), **more)
         return out[0] if len(out) == 1 else out or found
@@ -138,11 +194,11 @@ class FieldInParts(NDArrayOperatorsMixin):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Store elements, the same on all ranks; unless these are all, the array is gathered first."""
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
-            self.lacks = None
-            self._array[:] = whole(value)
-            self.known()
+            self._host[:] = whole(value)
+            self.assigned()
         else:
             whole(self)[key] = whole(value)
+            self.changed, self.declared = True, None
 
     def __iter__(self) -> Iterator[Any]:
         return iter(whole(self))
@@ -172,7 +228,7 @@ class FieldInParts(NDArrayOperatorsMixin):
         in_place = into is None or (any(into is each for each in given) and into.in_parts)
         if not (alike and known and in_place and any(each.in_parts for each in given)):
             return None
-        own = slice(self.first, self.first + len(self.own))
+        own = self.range()
         parts = [_array_of(each)[own] if np.ndim(each) else each for each in inputs]
         if into is None:
             found = ufunc(*parts)
@@ -181,14 +237,15 @@ class FieldInParts(NDArrayOperatorsMixin):
             into = FieldInParts(f"{ufunc.__name__} of {self._label}", made, self._comm, self._bounds)
         else:
             met(self._comm, f"changes {self._label}", None)
-            ufunc(*parts, out=into.own)
+            into.changed = True
+            ufunc(*parts, out=into._own)
         into.leave(np.arange(own.start, own.stop))
         return into
 
     def _reduced(self, name: str, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
         if args or any(value is not None for value in more.values()) or not len(self):
             return getattr(self.gather(), name)(*args, **more)
-        own, reduction = self.own, _REDUCTIONS[name]
+        own, reduction = self._own, _REDUCTIONS[name]
         some = met(self._comm, f"asks for {self._label}.{name}()", reduction(own) if len(own) else None)
         return reduction(np.array([each for each in some if each is not None]))
 
@@ -226,6 +283,23 @@ class FieldInParts(NDArrayOperatorsMixin):
         """All ranks know all elements."""
         self._untold = None
 
+    def assigned(self) -> None:
+        """The program has written all elements."""
+        self.away, self.lacks, self.fresh, self.declared, self.changed = None, None, False, None, True
+        self.known()
+
+    def left(self, memory: Memory, array: Any, some: slice) -> None:
+        """Note that a run has left this rank's elements, or all, on its GPU."""
+        self.fresh = False
+        self.away = Away(self, memory, array, some)
+        if some == slice(None):
+            self.lacks = None
+            self.known()
+        else:
+            self.leave_all()
+        if self.in_use:
+            self.settle()
+
     def leave(self, ids: NDArray[Any]) -> None:
         """Note which of its own elements this rank alone knows."""
         first, end = self._bounds()[self._comm.rank : self._comm.rank + 2].tolist()
@@ -235,17 +309,20 @@ class FieldInParts(NDArrayOperatorsMixin):
 
     def leave_all(self) -> None:
         """Note that this rank alone knows all its own elements."""
-        self._untold = np.full(-(-len(self.own) // 8), 255, np.uint8)
+        own = self.range()
+        self._untold = np.full(-(-(own.stop - own.start) // 8), 255, np.uint8)
 
     def untold(self) -> NDArray[Any]:
         """Return those that this rank alone knows."""
         assert self._untold is not None
-        return np.flatnonzero(np.unpackbits(self._untold, count=len(self.own))) + self.first
+        own = self.range()
+        found: NDArray[Any] = np.flatnonzero(np.unpackbits(self._untold, count=own.stop - own.start)) + own.start
+        return found
 
 
 def _array_of(value: Any) -> Any:
     """The array of a field in parts, as far as this rank has it; other values as they are."""
-    return value._array if isinstance(value, FieldInParts) else value
+    return value.settled() if isinstance(value, FieldInParts) else value
 
 
 def whole(value: Any) -> Any:

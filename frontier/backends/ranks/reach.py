@@ -90,9 +90,9 @@ class Mapped:
     def _address(self, rank: int, place: tuple[int, int] | None) -> int:
         return 0 if place is None else self._known[rank, place[0]].start + place[1]
 
-    def trim(self) -> None:
-        """Give back to the GPU what is kept for later runs, if that is much."""
-        self._exports.trim(KEPT)
+    def trim(self, most: int = KEPT) -> None:
+        """Give back to the GPU what is kept for later runs, if that is more than so many bytes."""
+        self._exports.trim(most)
 
 
 @cache

@@ -79,18 +79,41 @@ class Shown:
     def begun(self, g: Graph, name: str, field: Field) -> NDArray[Any]:
         """Return a field of vertices that begins with one value.
 
-        If it is long, other ranks' elements are not written, and take no memory, until somebody needs them.
+        If it is long, its elements are not written, and take no memory, until somebody needs them.
         """
         size, (length, dtype) = self._comm.size, (g.num_vertices, field.dtype)
         assert dtype is not None
-        if size == 1 or length * dtype.itemsize < LEAST:
-            return np.full(length, field.init, dtype)
-        array: NDArray[Any] = reserved(length, dtype)
+        value = dtype.type(field.init)
+        long = size > 1 and length * dtype.itemsize >= LEAST
+        array: NDArray[Any] = reserved(length, dtype) if long else np.full(length, value, dtype)
         made = FieldInParts(f"p.{name}", array, self._comm, lambda: _bounds(g, length, "vertex", size))
-        made.own[:] = field.init
-        made.lacks = dtype.type(field.init)
+        made.declared, made.changed = value.tobytes(), False
+        if long:
+            made.lacks, made.fresh = value, True
         self._made[id(array)] = made
         return array
+
+    def side_by_side(self, before: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Return two arrays in each other's gaps, in the place of two others, and with their elements."""
+        length = 2 * len(before[0])
+        long = any(field is not None and field.fresh for field in map(self.field, before))
+        words: NDArray[Any] = reserved(length, np.int32) if long else np.zeros(length, np.int32)
+        made = words[1::2].view(before[0].dtype), words[::2].view(before[1].dtype)
+        for old, new in zip(before, made, strict=True):
+            field = self._made.pop(id(old), None)
+            if field is None or not field.fresh:
+                new[...] = old
+            if field is not None:
+                field.moved(new)
+                self._made[id(new)] = field
+        return made
+
+    def settle(self, p: Problem) -> None:
+        """Let all arrays of a problem have this rank's elements, because a program uses them on the host."""
+        for array in p.arrays.values():
+            made = self._made.get(id(array))
+            if made is not None:
+                made.settle()
 
     def write_rest(self, p: Problem, names: Iterable[str]) -> None:
         """Write of some fields what this rank has not written, because a program needs all elements."""
@@ -103,36 +126,61 @@ class Shown:
         """Return the checksum of an array as if everything were written."""
         made = self._made.get(id(array))
         if made is None or made.lacks is None:
-            return zlib.crc32(np.ascontiguousarray(array).data)
-        before, after = made.first, len(array) - made.first - len(made.own)
-        value, own = made.lacks.tobytes(), made.own
-        bits = f"u{len(value)}"  # so that NaN equals itself
+            return zlib.crc32(np.ascontiguousarray(array if made is None else made.settled()).data)
+        value, length = made.lacks.tobytes(), len(array)
+        if made.fresh:
+            return _of_one_value(value, length)
+        bits, range_ = f"u{len(value)}", made.range()  # so that NaN equals itself
+        own = np.ascontiguousarray(made.settled()[range_])
         if (own.view(bits) == np.frombuffer(value, bits)).all():
-            return _of_one_value(value, len(array))
-        found = _going_on(value, before, 0)
-        return _going_on(value, after, zlib.crc32(own.data, found))
+            return _of_one_value(value, length)
+        found = _going_on(value, range_.start, 0)
+        return _going_on(value, length - range_.stop, zlib.crc32(own.data, found))
 
-    def rest_of(self, array: NDArray[Any]) -> Any:
-        """What all elements of an array are that are not this rank's, if these are not written; None: they are."""
-        made = self._made.get(id(array))
-        return None if made is None else made.lacks
+    def description(self, p: Problem, name: str) -> tuple[Any, ...]:
+        """Return what all ranks have alike of a field as long as they have not :meth:`seen` it."""
+        array, made = p.arrays[name], self.of(p, name)
+        return array.shape, str(array.dtype), made.declared
 
-    def known(self, array: NDArray[Any], written: bool = False) -> None:
-        """All ranks know all elements of an array, and may have written them all."""
+    def seen(self, p: Problem) -> list[str]:
+        """Return names of fields that the program may have changed since ranks have compared what they have.
+
+        Ranks may have seen different ones: a rank may look at its own elements alone.
+        """
+        return [name for name, each in self._fields(p).items() if each.seen and not each.in_parts]
+
+    def compared(self, p: Problem) -> None:
+        """Ranks have the same; a program that runs next makes the same of it."""
+        for each in self._fields(p).values():
+            each.changed, each.declared = False, None
+
+    def field(self, array: NDArray[Any]) -> FieldInParts | None:
+        """Return what a program sees of an array, if there is such an object."""
+        return self._made.get(id(array))
+
+    def _fields(self, p: Problem) -> dict[str, FieldInParts]:
+        found = {name: self._made.get(id(array)) for name, array in p.arrays.items()}
+        return {name: each for name, each in found.items() if each is not None}
+
+    def known(self, array: NDArray[Any]) -> None:
+        """All ranks know all elements of an array."""
         made = self._made.get(id(array))
         if made is not None:
             made.known()
-            made.lacks = None if written else made.lacks
+
+    def assigned(self, array: NDArray[Any]) -> None:
+        """The program has written all elements of an array."""
+        made = self._made.get(id(array))
+        if made is not None:
+            made.assigned()
 
     def in_parts(self, p: Problem) -> dict[str, FieldInParts]:
         """Those that the ranks do not have as a whole."""
-        found = {name: self._made.get(id(array)) for name, array in p.arrays.items()}
-        return {name: each for name, each in found.items() if each is not None and each.in_parts}
+        return {name: each for name, each in self._fields(p).items() if each.in_parts}
 
     def given_away(self, p: Problem) -> list[str]:
         """Names of those whose arrays the program may have."""
-        found = {name: self._made.get(id(array)) for name, array in p.arrays.items()}
-        return [name for name, each in found.items() if each is not None and each.given_away]
+        return [name for name, each in self._fields(p).items() if each.given_away]
 
     def stay_whole(self, p: Problem, names: Collection[str]) -> None:
         """Let all ranks be told of some fields at the end of each run."""

@@ -1,0 +1,293 @@
+"""Fields that kernels of ranks leave on the GPUs: whoever looks at them finds what the host would have.
+
+Each rank is a thread that runs the whole program, as a process under mpirun does.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+import strict_cupy
+from test_fused import SIMULATED
+from test_on_rank import Same, on_threads
+
+import frontier as fr
+from frontier.backends.devices import on_rank
+from frontier.backends.ranks import away, communicators, reach, shown
+from frontier.backends.ranks.communicators import Threads
+from frontier.errors import DeviceMemoryError, GraphError
+from frontier.partitions import cuts
+from frontier.program.execution import start
+
+pytestmark = pytest.mark.gpu
+
+HERE = threading.local()
+
+
+@pytest.fixture(params=["0", "1000"], ids=["in parts", "told"])
+def ranks(request, monkeypatch):
+    """Call a program on two ranks, whose fields of vertices stay in parts or are told to all."""
+    monkeypatch.setenv("FRONTIER_RANKS_WHOLE", request.param)
+    monkeypatch.setattr(shown, "LEAST", 0)
+    monkeypatch.setattr(cuts, "WORDS_FROM", 0)
+    for module in (communicators, shown):
+        monkeypatch.setattr(module, "world", lambda: HERE.member)
+    monkeypatch.setattr(reach, "reach", lambda comm, index: Same(comm))
+
+    def run(program):
+        def on_rank_(member):
+            HERE.member = member
+            program(fr.rmat(7, 4, seed=3, weights=(1, 9)).to("ranks,cuda"), member.rank)
+
+        on_threads(on_rank_, Threads(2).members)
+
+    run.told = request.param != "0"
+    with strict_cupy.simulated() if SIMULATED else nullcontext():
+        yield run
+
+
+def whole():
+    return fr.rmat(7, 4, seed=3, weights=(1, 9))
+
+
+def grow(p, v):
+    p.value[v] += 1 + p.old[v] % 5
+
+
+def look(p, src, dst):
+    fr.atomic_add(p.sum, src, p.value[dst])
+
+
+def given(g):
+    return fr.Problem(
+        g, value=fr.vertex("int64", 3), old=fr.vertex("int64", np.arange(g.num_vertices)), sum=fr.vertex("int64"),
+        rest=fr.vertex("float64", np.nan),
+    )  # fmt: skip
+
+
+GROW = fr.Compute(grow, over="vertices")
+LOOK = fr.Sequence(fr.Advance(look), fr.Compute(grow), over="vertices")
+
+
+def expected(*steps):
+    p = given(whole())
+    for step in steps:
+        step(p)
+    return p
+
+
+def away_of(p, name):
+    return p._shown.field(p.arrays[name]).away
+
+
+def test_they_stay_there_from_run_to_run(ranks):
+    """A run finds them where the last one has left them; the host has none of them until somebody asks."""
+    known = expected(GROW, LOOK, GROW)
+
+    def program(g, rank):
+        p = given(g)
+        seen = []
+        for step in (GROW, LOOK, GROW):
+            step(p)
+            seen.append(away_of(p, "value").array)
+            assert not np.any(p.arrays["value"])
+        if ranks.told:  # else the look has made the field whole, which went by the host
+            assert seen[0] is seen[1]
+        assert seen[1] is seen[2]
+        assert p._shown.field(p.arrays["rest"]).fresh
+        assert np.array_equal(np.asarray(p.value), known.value)
+        assert away_of(p, "value") is None
+        assert np.array_equal(p.sum, known.sum)
+        assert np.isnan(p.rest).all()
+
+    if not ranks.told:
+        known = expected(GROW, GROW)
+
+        def program(g, rank):
+            p = given(g)
+            GROW(p)
+            first = away_of(p, "value").array
+            GROW(p)
+            assert away_of(p, "value").array is first
+            assert not np.any(p.arrays["value"])
+            assert p.value.in_parts
+            assert np.array_equal(np.asarray(p.value), known.value)
+
+    ranks(program)
+
+
+LOOKS = {
+    "own": lambda p: p.value.own.tolist() == KNOWN.value[p.value.first :][: len(p.value.own)].tolist(),
+    "sum": lambda p: p.value.sum() == KNOWN.value.sum(),
+    "arithmetic": lambda p: np.array_equal(np.asarray(p.value * 2 + p.sum), KNOWN.value * 2 + KNOWN.sum),
+    "in place": lambda p: doubled(p).tolist() == (KNOWN.value * 2).tolist(),
+    "an element": lambda p: [p.value[v] for v in (0, 40, 127)] == KNOWN.value[[0, 40, 127]].tolist(),
+    "text": lambda p: np.asarray(p.value).size and str(p.value) == str(KNOWN.value),
+    "a copy": lambda p: np.array_equal(copy.deepcopy(p).value, KNOWN.value),
+    "on the host": lambda p: host_sum(p) == KNOWN.value.sum(),
+    "between steps": lambda p: scanned(p) == (np.cumsum(KNOWN.value) - KNOWN.value).tolist(),
+}
+KNOWN = expected(LOOK)
+
+
+def doubled(p):
+    p.value *= 2
+    return np.asarray(p.value)
+
+
+def host_sum(p):
+    return int(np.asarray(p.value).sum())
+
+
+def scanned(p):
+    fr.Scan(lambda p, v: p.value[v], into="old", over="vertices")(p)
+    return np.asarray(p.old).tolist()
+
+
+@pytest.mark.parametrize("how", LOOKS)
+def test_whoever_looks_at_them(ranks, how):
+    def program(g, rank):
+        p = given(g)
+        LOOK(p)
+        assert away_of(p, "value") is not None
+        assert LOOKS[how](p)
+
+    ranks(program)
+
+
+def test_pairs(ranks):
+    """Two fields in each other's gaps, in the host's memory and on the GPU."""
+    known = fr.sssp(whole(), 5)
+
+    def program(g, rank):
+        for _ in range(2):
+            found = fr.sssp(g, 5)
+            assert np.array_equal(np.asarray(found.distance), known.distance)
+            fr.verify.sssp(whole(), found).raise_if_failed()
+
+    ranks(program)
+
+
+def test_arrays_that_the_program_holds_follow(ranks):
+    """A view of own elements, and a whole array, have what later runs make of them."""
+    known = expected(GROW, GROW)
+
+    def program(g, rank):
+        p = given(g)
+        GROW(p)
+        own, held = p.value.own, np.asarray(p.value)
+        GROW(p)
+        assert own.tolist() == known.value[p.value.first :][: len(own)].tolist()
+        assert held.tolist() == known.value.tolist()
+
+    ranks(program)
+
+
+def test_what_the_host_writes_counts(ranks):
+    p = expected(GROW)
+    p.value, p.sum = np.arange(128) % 7, 2
+    p.value[5] = 40
+    LOOK(p)
+
+    def program(g, rank):
+        q = given(g)
+        GROW(q)
+        q.value, q.sum = np.arange(128) % 7, 2
+        q.value[5] = 40
+        LOOK(q)
+        for name in ("value", "sum"):
+            assert np.array_equal(np.asarray(getattr(q, name)), getattr(p, name))
+
+    ranks(program)
+
+
+def test_a_pause_with_another_run_that_swaps(ranks):
+    """Arrays have changed their names meanwhile; on ranks, a run goes on with fields of the same names."""
+    loop = fr.Loop(GROW, times=4, over="vertices")
+    swap = fr.Loop(GROW, fr.Swap("value", "old"), times=1, over="vertices")
+
+    def go(g):
+        p = given(g)
+        run = start(loop, p)
+        run.proceed(2)
+        swap(p)
+        while not run.done:
+            run.proceed()
+        return {name: np.asarray(getattr(p, name)).tolist() for name in ("value", "old")}
+
+    known = go(whole().to("ranks:2"))
+    ranks(lambda g, rank: go(g) == known or pytest.fail(f"rank {rank} has something else"))
+
+
+def test_ranks_compare_what_one_has_changed(ranks):
+    """Where a rank has looked alone, all compare; where it has written, all raise."""
+
+    def program(g, rank):
+        p = given(g)
+        if rank:
+            print(p.rest)
+        GROW(p)
+        p.rest = 1.5
+        GROW(p)
+        if rank:
+            p.rest = 2.5
+        with pytest.raises(GraphError, match=r"rank 1 has not the same p\.rest as rank 0"):
+            GROW(p)
+
+    ranks(program)
+
+
+def test_fields_of_another_value(ranks):
+    def program(g, rank):
+        p = fr.Problem(g, value=fr.vertex("int64", rank), old=fr.vertex("int64"))
+        with pytest.raises(GraphError, match=r"rank 1 has not the same p\.value as rank 0"):
+            GROW(p)
+
+    ranks(program)
+
+
+def test_results_make_room_for_a_run(ranks, monkeypatch):
+    """They go to the host where the GPU has too little memory."""
+    known, begun, made = expected(GROW), threading.local(), on_rank.RankExecution._make
+
+    def scarce(self):
+        if getattr(begun, "full", False):
+            begun.full = False
+            raise DeviceMemoryError("no room")
+        made(self)
+
+    monkeypatch.setattr(on_rank.RankExecution, "_make", scarce)
+
+    def program(g, rank):
+        p, q = given(g), given(g)
+        begun.full = True
+        with pytest.raises(DeviceMemoryError):
+            GROW(p)
+        begun.full = False
+        GROW(p)
+        assert away_of(p, "value") is not None
+        begun.full = True
+        GROW(q)
+        assert away_of(p, "value") is None
+        for each in (p, q):
+            assert np.array_equal(np.asarray(each.value), known.value)
+
+    monkeypatch.setattr(away, "_living", Own())
+    ranks(program)
+
+
+class Own:
+    """What lies on the GPU of this thread, as each process has its own."""
+
+    def __init__(self):
+        self._here = threading.local()
+
+    def add(self, each):
+        self._here.__dict__.setdefault("all", []).append(each)
+
+    def __iter__(self):
+        return iter(list(self._here.__dict__.get("all", ())))
