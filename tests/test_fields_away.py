@@ -17,7 +17,7 @@ from test_on_rank import Same, on_threads
 
 import frontier as fr
 from frontier.backends.devices import on_rank
-from frontier.backends.ranks import away, communicators, reach, shown
+from frontier.backends.ranks import away, communicators, reach, shown, values
 from frontier.backends.ranks.communicators import Threads
 from frontier.errors import DeviceMemoryError, GraphError
 from frontier.partitions import cuts
@@ -32,7 +32,7 @@ HERE = threading.local()
 def ranks(request, monkeypatch):
     """Call a program on two ranks, whose fields of vertices stay in parts or are told to all."""
     monkeypatch.setenv("FRONTIER_RANKS_WHOLE", request.param)
-    monkeypatch.setattr(shown, "LEAST", 0)
+    monkeypatch.setattr(values, "LEAST", 0)
     monkeypatch.setattr(cuts, "WORDS_FROM", 0)
     for module in (communicators, shown):
         monkeypatch.setattr(module, "world", lambda: HERE.member)
@@ -291,3 +291,89 @@ class Own:
 
     def __iter__(self):
         return iter(list(self._here.__dict__.get("all", ())))
+
+
+def first(p, src):
+    return p.old[src]
+
+
+def test_elements_given_one_by_one(ranks):
+    """They are written as late as the field itself, in the host's memory and on the GPU."""
+
+    def go(g):
+        p = fr.Problem(g, value=fr.vertex("int64", 7), old=fr.vertex("int64", 1), sum=fr.vertex("int64"))
+        p.old[3], p.old[-1], p.old[100], p.old[3] = 5, 6, 7, np.int8(8)
+        p.value[90] = 2
+        GROW(p)
+        fr.Gather(first, "sum", into="sum", over="vertices")(p)
+        p.old = 2
+        p.old[64] = 9
+        GROW(p)
+        p.sum[:] = 4
+        p.sum[5] = 1
+        fr.Gather(first, "sum", into="sum", over="vertices")(p)
+        fr.Scan(lambda p, v: p.old[v], into="value", over="vertices")(p)
+        with pytest.raises(IndexError, match="128"):
+            p.old[128] = 0
+        return p
+
+    known = go(whole())
+
+    def program(g, rank):
+        p = go(g)
+        for name in ("value", "old", "sum"):
+            assert np.array_equal(np.asarray(getattr(p, name)), getattr(known, name)), name
+
+    ranks(program)
+
+
+def test_nothing_is_written_on_the_host(ranks):
+    def program(g, rank):
+        p = fr.Problem(g, value=fr.vertex("int64", 7), old=fr.vertex("int64", 1))
+        p.old[3] = p.old[100] = 5
+        p.value = 2
+        GROW(p)
+        for name in ("value", "old"):
+            assert not np.any(p.arrays[name]), name
+        assert (np.asarray(p.value) == 2 + 1 + np.asarray(p.old) % 5).all()
+        assert np.flatnonzero(p.old == 5).tolist() == [3, 100]
+
+    ranks(program)
+
+
+def test_many_elements_given_one_by_one(ranks):
+    def program(g, rank):
+        p = fr.Problem(g, value=fr.vertex("int64", 7), old=fr.vertex("int64", 1))
+        for v in range(100):
+            p.old[v] = v
+        assert len(p._shown.field(p.arrays["old"])._given) <= values.FEW
+        GROW(p)
+        assert np.asarray(p.value).tolist() == [8 + v % 5 for v in range(100)] + [9] * 28
+
+    ranks(program)
+
+
+def test_an_element_given_by_one_rank(ranks):
+    def program(g, rank):
+        p = fr.Problem(g, value=fr.vertex("int64", 7), old=fr.vertex("int64", 1))
+        if rank:
+            p.old[5] = 3
+        with pytest.raises(GraphError, match=r"rank 1 has not the same p\.old as rank 0"):
+            GROW(p)
+
+    ranks(program)
+
+
+def test_text_of_one_rank(ranks):
+    """It writes there what is not written elsewhere; ranks still have the same."""
+
+    def program(g, rank):
+        p = fr.Problem(g, value=fr.vertex("int64", 7), old=fr.vertex("int64", 1))
+        p.old[5] = p.old[90] = 3
+        if rank:
+            assert str(p.old) == str(np.where(np.isin(np.arange(128), (5, 90)), 3, 1))
+        GROW(p)
+        assert np.flatnonzero(np.asarray(p.value) != 9).tolist() == [5, 90]
+        assert np.flatnonzero(np.asarray(p.old) == 3).tolist() == [5, 90]
+
+    ranks(program)

@@ -22,7 +22,7 @@ import frontier as fr
 from frontier.backends.devices.on_rank import RankExecution
 from frontier.backends.devices.part import Part
 from frontier.backends.devices.touches import OneKernelError
-from frontier.backends.ranks import RanksBackend, alike, execution, group, reach, shown
+from frontier.backends.ranks import RanksBackend, alike, execution, group, reach, shown, values
 from frontier.backends.ranks.communicators import Threads
 from frontier.backends.ranks.copies import Copies
 from frontier.backends.ranks.execution import Part as UsualPart
@@ -175,7 +175,7 @@ def look(p, src, dst):
 def test_fields_in_parts(several, monkeypatch, longest):
     """Kernels and runs between steps go on from what either has left in parts, or has told all ranks."""
     monkeypatch.setenv("FRONTIER_RANKS_WHOLE", longest)
-    monkeypatch.setattr(shown, "LEAST", 0)
+    monkeypatch.setattr(values, "LEAST", 0)
     here, size = threading.local(), int(several[6])
 
     def fields(self):
@@ -221,7 +221,6 @@ def test_fields_in_parts(several, monkeypatch, longest):
             if kernels:
                 run = RankExecution(step, p, None, schedule, member, inner, Same(member))
             else:
-                p._shown.write_rest(p, p.arrays)
                 run = UsualPart(step, p, None, schedule, member, inner, False)
             while not run.done:
                 run.proceed()

@@ -369,9 +369,10 @@ class Problem:
                 return
             with self.graph.placement.memory.using(f"the field {name!r}"):
                 fits(value, array.dtype, name, len(array), width=self.fields[name].width)
-                array[...] = matching(value, array)
-                if self._shown is not None:
-                    self._shown.assigned(array)
+                if self._shown is None:
+                    array[...] = matching(value, array)
+                else:
+                    self._shown.assign(array, matching(value, array))
         elif name in self.scalars:
             fits(value, self.scalars[name].dtype, name, None)
             self.scalars[name][0] = plain(value)

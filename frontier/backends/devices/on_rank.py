@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
     from frontier.backends.ranks.communicators import Communicator
-    from frontier.backends.ranks.fields import FieldInParts
+    from frontier.backends.ranks.values import Values
     from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -303,22 +303,30 @@ class RankExecution:
         self._replica.prepare(p)
         self._part.load(p)
 
-    def _bring(self, field: FieldInParts, array: Any, own: slice) -> None:
+    def _bring(self, field: Values, array: Any, own: slice) -> None:
         """Bring some elements of a field to an array: from where the last run has left them, or from the host."""
         away = field.away
         if away is not None and away.has(own):
             if away.array is not array:
                 array[own] = away.array[own]
             return
-        if field.lacks is not None and own == slice(None):  # others' elements are not written, and the same
-            self._memory.fill(array, field.lacks)
+        if field.lacks is not None and own == slice(None):  # others' elements are not written
+            self._fill(field, array, own)
             own = field.range()
+        elif field.fresh:
+            self._fill(field, array, own)
         if field.fresh:
-            self._memory.fill(array[own], field.lacks)
-        elif away is not None and away.has(own):
+            return
+        if away is not None and away.has(own):
             array[own] = away.array[own]
         else:
             _write(self._memory, array[own], field.settled()[own])
+
+    def _fill(self, field: Values, array: Any, some: slice) -> None:
+        """Fill an array with what is not written of a field."""
+        self._memory.fill(array[some], field.lacks)
+        for at, value in field.given(some):
+            self._memory.fill(array[at : at + 1], value)
 
     def _own(self, name: str, apart: bool) -> slice:
         """The elements of a field that this rank has: all, or its own."""

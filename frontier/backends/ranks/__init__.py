@@ -10,9 +10,10 @@ the backend and the device that run a part, and ``there`` holds its problem in t
 its graphs. Where kernels of all ranks ``reach`` each other's memory, of which blocks are given to other processes as
 ``descriptors``, the devices backend runs programs in one kernel on each. ``group`` runs several parts in one process;
 with several processes, programs see ``fields`` as arrays in parts, ``shown`` knows which of them ranks have as a
-whole, and kernels leave them ``away`` on the GPUs. Of graphs in parts, ``needs`` says what a step looks at of other
-ranks' edges, ``ghosts`` fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans. Where parts lie
-in a ``grid``, steps along edges run ``in_blocks``; ``folding`` brings together what parts of a list were reduced to.
+whole; their ``values`` are written on the host as late as possible, and kernels leave them ``away`` on the GPUs. Of
+graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and ``borrowing``
+keeps it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run ``in_blocks``;
+``folding`` brings together what parts of a list were reduced to.
 
 Every part holds the whole graph unless that has been made in ``parts``, and all fields of vertices but long ones that a
 program touches at a rank's own elements alone; what is divided is the work. ``g.to("ranks")`` uses the processes that

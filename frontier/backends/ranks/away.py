@@ -16,7 +16,7 @@ from frontier.memory.arrays import to_host
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from frontier.backends.ranks.fields import FieldInParts
+    from frontier.backends.ranks.values import Values
     from frontier.memory.base import Memory
 
 __all__ = ["Away", "bring_all", "read"]
@@ -37,7 +37,7 @@ class Away:
         Which elements of it are the field's: those of this rank, or all.
     """
 
-    def __init__(self, field: FieldInParts, memory: Memory, array: Any, some: slice) -> None:
+    def __init__(self, field: Values, memory: Memory, array: Any, some: slice) -> None:
         self.memory, self.array, self.some = memory, array, some
         self._field = weakref.ref(field)
         _living.add(self)

@@ -245,8 +245,8 @@ class Part(Interpretation):
         self._there = There.of(p, inner)
         with self._there.using():
             self._walk = _Walk(step, self._there, schedule, comm, inner.backend, rows)
-            if p._shown is not None:
-                p._shown.write_rest(p, self._walk.exchange.plans.elsewhere())
+            #: Fields of which it uses other ranks' elements on the host, or brings them to a device.
+            self._elsewhere = self._walk.exchange.plans.elsewhere() if inner.memory is HOST else list(p.arrays)
             f = self._there.frontier(f)
         self._rounds, self._passes = -1, -1
         super().__init__(step, p, f, schedule, self._walk)
@@ -279,8 +279,6 @@ class Part(Interpretation):
                 return one_kernel
         try:
             if inner.memory is not HOST:
-                if shown is not None:
-                    shown.write_rest(p, p.arrays)
                 _brought(own_part(step, p, comm), comm, inner)
             return cls(step, p, f, schedule, comm, inner, any(traced), rows)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
@@ -288,8 +286,10 @@ class Part(Interpretation):
 
     def proceed(self, passes: int | None = None) -> int:
         """Go on for at most so many passes; how many were begun. Then all have what does not stay in parts."""
-        if self.problem._shown is not None:
-            self.problem._shown.settle(self.problem)
+        shown = self.problem._shown
+        if shown is not None:  # the host may have changed fields
+            shown.settle(self.problem)
+            shown.write_rest(self.problem, self._elsewhere)
         with self._there.using():
             self._there.bring()
             self._there.bring_piles()

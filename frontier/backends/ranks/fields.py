@@ -11,9 +11,9 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from frontier import tracing
-from frontier.backends.ranks.away import Away
 from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.backends.ranks.rounds import met
+from frontier.backends.ranks.values import Values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from frontier.backends.ranks.communicators import Communicator
-    from frontier.memory.base import Memory
 
 __all__ = ["FieldInParts", "whole"]
 
@@ -29,7 +28,7 @@ __all__ = ["FieldInParts", "whole"]
 _REDUCTIONS: dict[str, Any] = {"sum": np.sum, "max": np.max, "min": np.min, "any": np.any, "all": np.all}
 
 
-class FieldInParts(NDArrayOperatorsMixin):
+class FieldInParts(Values, NDArrayOperatorsMixin):
     """A field of a problem on several processes: an array of which each rank has its own elements, and perhaps all.
 
     ``a.own`` are this rank's elements, ``a.first`` is the number of the first of them, and ``dtype``, ``shape`` and
@@ -44,28 +43,10 @@ class FieldInParts(NDArrayOperatorsMixin):
     """
 
     def __init__(self, label: str, array: NDArray[Any], comm: Communicator, bounds: Callable[[], NDArray[Any]]) -> None:
-        self._label, self._host, self._comm, self._bounds = label, array, comm, bounds
-        self.dtype, self.shape, self.ndim, self.size, self.nbytes = (
-            array.dtype, array.shape, array.ndim, array.size, array.nbytes
-        )  # fmt: skip
-        #: Which of its own elements this rank alone knows, as bits; None: the others know them.
-        self._untold: NDArray[np.uint8] | None = None
-        #: Whether the program may have the array itself, which it expects to follow later runs.
-        self.given_away = False
+        super().__init__(array, comm, bounds)
+        self._label = label
         #: Whether it is told to all at the end of each run; the same on all ranks.
         self.stays_whole = False
-        #: What the elements of other ranks are that nobody has changed, if they are not written; None: they are.
-        self.lacks: Any = None
-        #: Whether this rank's elements are not written either, and the same.
-        self.fresh = False
-        #: What a run has left on this rank's GPU, which the array does not have yet.
-        self.away: Away | None = None
-        #: Whether the program has changed it since the ranks have compared what they have.
-        self.changed = True
-        #: Whether the program may have a view of this rank's elements.
-        self._held = False
-        #: The value with which it was declared, until ranks have compared it or run a program.
-        self.declared: bytes | None = None
 
     # ---- what a rank has -------------------------------------------------------------------------------------
 
@@ -84,48 +65,6 @@ class FieldInParts(NDArrayOperatorsMixin):
     def _own(self) -> NDArray[Any]:
         return self._array[self.range()]
 
-    def range(self) -> slice:
-        """Return where the elements lie that this rank owns."""
-        return slice(*self._bounds()[self._comm.rank : self._comm.rank + 2].tolist())
-
-    @property
-    def _array(self) -> NDArray[Any]:
-        """The array, in which this rank's elements are right."""
-        self.settle()
-        return self._host
-
-    def settle(self) -> None:
-        """Let the array have this rank's elements, which may not be written, or lie on its GPU."""
-        if self.away is not None:
-            self.away.bring(self._host)
-            self.away = None
-        if self.fresh:
-            self._host[self.range()] = self.lacks
-            self.fresh = False
-
-    def settled(self) -> NDArray[Any]:
-        """Return the array, for a program that does not keep it."""
-        return self._array
-
-    def moved(self, array: NDArray[Any]) -> None:
-        """Take another array that has the same elements."""
-        self._host = array
-
-    @property
-    def in_use(self) -> bool:
-        """Whether the program may have an array of the values, which it expects to follow later runs."""
-        return self.given_away or self._held
-
-    @property
-    def seen(self) -> bool:
-        """Whether the program may have changed it since the ranks have compared what they have."""
-        return self.changed or self.in_use
-
-    @property
-    def in_parts(self) -> bool:
-        """Whether the ranks do not have the whole array."""
-        return self._untold is not None
-
     def __len__(self) -> int:
         return len(self._host)
 
@@ -142,14 +81,6 @@ class FieldInParts(NDArrayOperatorsMixin):
         return shown if self.in_parts else str(self._array)
 
     # ---- what all ranks ask for together ---------------------------------------------------------------------
-
-    def write_rest(self) -> None:
-        """Write the elements of other ranks that are not written, so that they take memory from now on."""
-        if self.lacks is not None:
-            own, array = self.range(), self._array
-            if any(self.lacks.tobytes()):  # else it is what memory begins with
-                array[: own.start] = array[own.stop :] = self.lacks
-            self.lacks = None
 
     def gather(self, root: int | None = None) -> NDArray[Any] | None:
         """Return the whole array; all ranks call this together.
@@ -194,11 +125,12 @@ class FieldInParts(NDArrayOperatorsMixin):
     def __setitem__(self, key: Any, value: Any) -> None:
         """Store elements, the same on all ranks; unless these are all, the array is gathered first."""
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
-            self._host[:] = whole(value)
-            self.assigned()
+            self.assign(whole(value))
+        elif self.ndim == 1 and not self.in_parts and _is_index(key) and np.ndim(value) == 0:
+            self.put(int(key), value)
         else:
             whole(self)[key] = whole(value)
-            self.changed, self.declared = True, None
+            self.changed = True
 
     def __iter__(self) -> Iterator[Any]:
         return iter(whole(self))
@@ -212,7 +144,7 @@ class FieldInParts(NDArrayOperatorsMixin):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not hasattr(np.ndarray, name):
             raise AttributeError(f"arrays in parts have no {name!r}")
-        if name in _REDUCTIONS and self.in_parts:
+        if name in _REDUCTIONS:
             return lambda *args, **more: self._reduced(name, args, more)
         return getattr(self.gather(), name)
 
@@ -243,6 +175,8 @@ class FieldInParts(NDArrayOperatorsMixin):
         return into
 
     def _reduced(self, name: str, args: tuple[Any, ...], more: dict[str, Any]) -> Any:
+        if not self.in_parts:
+            return getattr(whole(self), name)(*args, **more)
         if args or any(value is not None for value in more.values()) or not len(self):
             return getattr(self.gather(), name)(*args, **more)
         own, reduction = self._own, _REDUCTIONS[name]
@@ -277,47 +211,9 @@ class FieldInParts(NDArrayOperatorsMixin):
         if root is None:
             self.known()
 
-    # ---- what runs leave behind, and go on from --------------------------------------------------------------
 
-    def known(self) -> None:
-        """All ranks know all elements."""
-        self._untold = None
-
-    def assigned(self) -> None:
-        """The program has written all elements."""
-        self.away, self.lacks, self.fresh, self.declared, self.changed = None, None, False, None, True
-        self.known()
-
-    def left(self, memory: Memory, array: Any, some: slice) -> None:
-        """Note that a run has left this rank's elements, or all, on its GPU."""
-        self.fresh = False
-        self.away = Away(self, memory, array, some)
-        if some == slice(None):
-            self.lacks = None
-            self.known()
-        else:
-            self.leave_all()
-        if self.in_use:
-            self.settle()
-
-    def leave(self, ids: NDArray[Any]) -> None:
-        """Note which of its own elements this rank alone knows."""
-        first, end = self._bounds()[self._comm.rank : self._comm.rank + 2].tolist()
-        marks = np.zeros(end - first, bool)
-        marks[ids - first] = True
-        self._untold = np.packbits(marks)
-
-    def leave_all(self) -> None:
-        """Note that this rank alone knows all its own elements."""
-        own = self.range()
-        self._untold = np.full(-(-(own.stop - own.start) // 8), 255, np.uint8)
-
-    def untold(self) -> NDArray[Any]:
-        """Return those that this rank alone knows."""
-        assert self._untold is not None
-        own = self.range()
-        found: NDArray[Any] = np.flatnonzero(np.unpackbits(self._untold, count=own.stop - own.start)) + own.start
-        return found
+def _is_index(key: Any) -> bool:
+    return isinstance(key, int | np.integer) and not isinstance(key, bool)
 
 
 def _array_of(value: Any) -> Any:

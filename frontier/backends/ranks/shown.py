@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks import execution
+from frontier.backends.ranks import execution, values
 from frontier.backends.ranks.communicators import world
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.fields import FieldInParts, whole
@@ -34,8 +34,8 @@ __all__ = ["Shown", "longest_whole"]
 #: Values, where FRONTIER_RANKS_WHOLE says nothing.
 WHOLE = 1 << 22
 
-#: Bytes from which on a field begins with this rank's elements alone; elements of a checksum at a time.
-LEAST, BLOCK = 1 << 20, 1 << 16
+#: Elements of a checksum at a time.
+BLOCK = 1 << 16
 
 
 def longest_whole() -> int:
@@ -73,6 +73,7 @@ class Shown:
                 return array
             g = p.graph
             made = FieldInParts(f"p.{name}", array, self._comm, lambda: _bounds(g, len(array), kind, self._comm.size))
+            made.late = kind == "vertex"
             self._made[id(array)] = made
         return made
 
@@ -84,12 +85,12 @@ class Shown:
         size, (length, dtype) = self._comm.size, (g.num_vertices, field.dtype)
         assert dtype is not None
         value = dtype.type(field.init)
-        long = size > 1 and length * dtype.itemsize >= LEAST
+        long = size > 1 and length * dtype.itemsize >= values.LEAST
         array: NDArray[Any] = reserved(length, dtype) if long else np.full(length, value, dtype)
         made = FieldInParts(f"p.{name}", array, self._comm, lambda: _bounds(g, length, "vertex", size))
-        made.declared, made.changed = value.tobytes(), False
         if long:
-            made.lacks, made.fresh = value, True
+            made.begin(value, zeros=True)
+        made.changed, made.token, made.late = False, (value.tobytes(),), True
         self._made[id(array)] = made
         return array
 
@@ -110,10 +111,8 @@ class Shown:
 
     def settle(self, p: Problem) -> None:
         """Let all arrays of a problem have this rank's elements, because a program uses them on the host."""
-        for array in p.arrays.values():
-            made = self._made.get(id(array))
-            if made is not None:
-                made.settle()
+        for each in self._fields(p).values():
+            each.settle()
 
     def write_rest(self, p: Problem, names: Iterable[str]) -> None:
         """Write of some fields what this rank has not written, because a program needs all elements."""
@@ -125,6 +124,8 @@ class Shown:
     def checksum(self, array: NDArray[Any]) -> int:
         """Return the checksum of an array as if everything were written."""
         made = self._made.get(id(array))
+        if made is not None and any(made.given(slice(None))):
+            made.write_rest()
         if made is None or made.lacks is None:
             return zlib.crc32(np.ascontiguousarray(array if made is None else made.settled()).data)
         value, length = made.lacks.tobytes(), len(array)
@@ -140,7 +141,7 @@ class Shown:
     def description(self, p: Problem, name: str) -> tuple[Any, ...]:
         """Return what all ranks have alike of a field as long as they have not :meth:`seen` it."""
         array, made = p.arrays[name], self.of(p, name)
-        return array.shape, str(array.dtype), made.declared
+        return array.shape, str(array.dtype), made.token
 
     def seen(self, p: Problem) -> list[str]:
         """Return names of fields that the program may have changed since ranks have compared what they have.
@@ -150,9 +151,9 @@ class Shown:
         return [name for name, each in self._fields(p).items() if each.seen and not each.in_parts]
 
     def compared(self, p: Problem) -> None:
-        """Ranks have the same; a program that runs next makes the same of it."""
+        """All ranks have the same, and a program that runs next makes the same of it."""
         for each in self._fields(p).values():
-            each.changed, each.declared = False, None
+            each.compared()
 
     def field(self, array: NDArray[Any]) -> FieldInParts | None:
         """Return what a program sees of an array, if there is such an object."""
@@ -168,11 +169,13 @@ class Shown:
         if made is not None:
             made.known()
 
-    def assigned(self, array: NDArray[Any]) -> None:
-        """The program has written all elements of an array."""
+    def assign(self, array: NDArray[Any], value: Any) -> None:
+        """Let all elements of an array be a number, or have values."""
         made = self._made.get(id(array))
-        if made is not None:
-            made.assigned()
+        if made is None:
+            array[...] = value
+        else:
+            made.assign(value)
 
     def in_parts(self, p: Problem) -> dict[str, FieldInParts]:
         """Those that the ranks do not have as a whole."""
