@@ -7,13 +7,14 @@ part and exchanges what it did. ``writes`` says which fields a step writes and w
 touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what only owners know, ``readers`` which
 parts read what, and ``selective`` tells these alone; ``portion`` is a part's share of a frontier. ``choosing`` finds
 the backend and the device that run a part, and ``there`` holds its problem in the memory of that, with ``copies`` of
-its graphs. Where kernels of all ranks ``reach`` each other's memory, of which blocks are given to other processes as
-``descriptors``, the devices backend runs programs in one kernel on each. ``group`` runs several parts in one process;
-with several processes, programs see ``fields`` as arrays in parts, ``shown`` knows which of them ranks have as a
-whole; their ``values`` are written on the host as late as possible, and kernels leave them ``away`` on the GPUs. Of
-graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and ``borrowing``
-keeps it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run ``in_blocks``;
-``folding`` brings together what parts of a list were reduced to.
+its graphs. Edges of graphs in parts are brought to their rows by ``row_filling``, many of them by compiled
+``row_kernels``. Where kernels of all ranks ``reach`` each other's memory, of which blocks are given to other processes
+as ``descriptors``, the devices backend runs programs in one kernel on each. ``group`` runs several parts in one
+process; with several processes, programs see ``fields`` as arrays in parts, and ``shown`` knows which of them ranks
+have as a whole; their ``values`` are written on the host as late as possible, and kernels leave them ``away`` on the
+GPUs. Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and
+``borrowing`` keeps it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run
+``in_blocks``; ``folding`` brings together what parts of a list were reduced to.
 
 Every part holds the whole graph unless that has been made in ``parts``, and all fields of vertices but long ones that a
 program touches at a rank's own elements alone; what is divided is the work. ``g.to("ranks")`` uses the processes that

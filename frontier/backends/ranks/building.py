@@ -21,6 +21,7 @@ import numpy as np
 
 from frontier.backends.ranks.counting import Counts, offsets_of, sorted_out
 from frontier.backends.ranks.rounds import common, met
+from frontier.backends.ranks.row_filling import places, scatter
 from frontier.errors import GraphError
 from frontier.graph.build_arrays import repeated
 from frontier.graph.build_sort import sorted_rows, take
@@ -31,7 +32,7 @@ from frontier.memory.reserved import reserved
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
 
-__all__ = ["OwnRows", "build", "mixed", "places", "turns"]
+__all__ = ["OwnRows", "build", "mixed", "turns"]
 
 #: A share is made in so many pieces at most, of so many edges at least; rows are sorted in so many blocks.
 PIECES, LEAST, BLOCKS = 256, 1 << 13, 64
@@ -212,7 +213,7 @@ class _Rows:
         """Write edges to the rows of their sources."""
         at = places(self._cursor, piece[0] - self._first)
         for own, values in zip(self._own, piece[1:], strict=True):
-            own[at] = values
+            scatter(own, at, values)
 
     def finished(self, comm: Communicator, duplicates: str) -> OwnRows:
         """Sort the rows, and learn those of the others."""
@@ -301,22 +302,6 @@ def mixed(src: Array, dst: Array, weights: Array | None) -> int:
 def turns(edges: int, ranks: int) -> int:
     """In how many pieces each rank makes or sends its share of so many edges."""
     return max(1, min(max(PIECES, _PIECES_EACH * ranks), edges // (ranks * LEAST)))
-
-
-def places(cursor: Array, rows: Array) -> Array:
-    """Where entries of some rows go: ``cursor`` has the next place of each row, and moves on."""
-    keys = (rows.astype(np.int64) << 32) | np.arange(len(rows))
-    keys.sort()
-    order = keys & 0xFFFFFFFF
-    row: Array = np.right_shift(keys, 32, out=keys)
-    heads = np.flatnonzero(np.diff(row, prepend=-1))
-    counts = np.diff(heads, append=len(row))
-    at = np.arange(len(rows))
-    at -= np.repeat(heads, counts)
-    at += cursor[row]
-    cursor[row[heads]] += counts
-    row[order] = at  # whose memory is used again
-    return row
 
 
 def _blocks(begins: Array) -> list[int]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.ranks.row_filling import count
 from frontier.graph.topology import Array, offset_dtype
 from frontier.partitions.cuts import at_shares, of_ranks
 
@@ -57,7 +58,7 @@ class Counts:
             places = came & (_BLOCK - 1)
             places += (came >> BITS) // comm.size << BITS
             self._grow(int(places.max()) + 1)
-            np.add.at(self._found, places, 1)
+            count(self._found, places)
 
     def _grow(self, length: int) -> None:
         """Make room for whole blocks; they take little more than before if they are few, for few vertices are new."""

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks.building import places
 from frontier.backends.ranks.grid import COLUMN
 from frontier.backends.ranks.needs import names_of
 from frontier.backends.ranks.own_part import in_parts
+from frontier.backends.ranks.row_filling import count, places, scatter
 from frontier.backends.ranks.writes import written
 from frontier.errors import FunctorError
 from frontier.graph.graph import Graph
@@ -144,16 +144,16 @@ def _sent(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inward
     """A block of a graph in parts: owners of sources send edges to the parts of their column, piece by piece."""
     offsets = np.zeros(g.num_vertices + 1, g.offsets.dtype)
     for (near,) in _received(g, grid, starts, comm, inwards, only_near=True):
-        np.add.at(offsets, near + 1, 1)
+        count(offsets[1:], near)
     np.cumsum(offsets, out=offsets)
     far = np.empty(int(offsets[-1]), g.id_dtype)
     weights = None if g.weights is None else np.empty(len(far), g.weights.dtype)
     cursor = offsets[:-1].astype(np.int64)
     for near, ends, *values in _received(g, grid, starts, comm, inwards):
         at = places(cursor, near)
-        far[at] = ends
+        scatter(far, at, ends)
         if weights is not None:
-            weights[at] = values[0]
+            scatter(weights, at, values[0])
     return Graph(offsets, far, weights, directed=not inwards, placement=g.placement)
 
 

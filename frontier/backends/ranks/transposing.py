@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontier.backends.ranks.building import BLOCKS, places, turns
+from frontier.backends.ranks.building import BLOCKS, turns
 from frontier.backends.ranks.counting import sorted_out
+from frontier.backends.ranks.row_filling import count, places, scatter
 from frontier.graph.build_sort import sorted_rows
 from frontier.graph.graph import Graph
 from frontier.graph.topology import read_only
@@ -42,9 +43,9 @@ def in_graph(g: Graph, comm: Communicator, weighted: bool) -> Graph:
     cursor = begins[:-1].copy()
     for target, source, *weight in _received(g, starts, comm, weights is not None):
         at = places(cursor, target - first)
-        sources[at] = source
+        scatter(sources, at, source)
         if weights is not None:
-            weights[at] = weight[0]
+            scatter(weights, at, weight[0])
     del cursor
     for begin, stop in itertools.pairwise(_blocks(begins)):
         own = slice(int(begins[begin]), int(begins[stop]))
@@ -91,7 +92,7 @@ def number_in_edges(g: Graph, comm: Communicator) -> bool:
 
 def _in_offsets(g: Graph, starts: Array, comm: Communicator) -> Array:
     offsets: Array = np.zeros(g.num_vertices + 1, g.offsets.dtype)
-    np.add.at(offsets, g.targets[_own(g, starts, comm)] + 1, 1)
+    count(offsets[1:], g.targets[_own(g, starts, comm)])
     comm.add(offsets)
     np.cumsum(offsets, out=offsets)
     return offsets
