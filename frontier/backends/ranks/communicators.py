@@ -36,6 +36,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Communicator", "Ended", "Member", "Mpi", "Processes", "Threads", "by_torchrun", "cut", "world"]
 
+#: What is short travels at once, with its length before it; bytes of both.
+SHORT, LENGTH = 504, 8
+
 #: Elements that are added at a time, for MPI needs as much memory again.
 PIECE = 1 << 18
 
@@ -293,10 +296,16 @@ class Mpi(Processes):
         """Return what every process gives."""
         if self.size == 1:
             return [given]
-        data = pickle.dumps(given, 5)
+        data, byte = pickle.dumps(given, 5), self._mpi.BYTE
+        note = len(data).to_bytes(LENGTH, "little") + data[:SHORT].ljust(SHORT)
+        notes = bytearray(self.size * len(note))
         with self.waiting:
-            counts = self._comm.allgather(len(data))
-        return [pickle.loads(part) for part in self.shared(data, counts)]
+            self._comm.Allgather([note, byte], [notes, len(note), byte])
+        parts = cut(notes, [len(note)] * self.size)
+        lengths = [int.from_bytes(part[:LENGTH], "little") for part in parts]
+        if max(lengths) > SHORT:
+            return [pickle.loads(part) for part in self.shared(data, lengths)]
+        return [pickle.loads(part[LENGTH:]) for part in parts]
 
     def blocks(self, given: bytearray, length: int) -> bytearray:
         """Give each process the block of its rank."""
@@ -331,17 +340,11 @@ class Mpi(Processes):
         """Give each process an object of its own."""
         if self.size == 1:
             return given
-        data = [pickle.dumps(each, 5) for each in given]
-        counts = [len(each) for each in data]
-        with self.waiting:
-            theirs = self._comm.alltoall(counts)
-        found = bytearray(sum(theirs))
-        byte = self._mpi.BYTE
-        mine, others = [b"".join(data), counts, _starts(counts), byte], [found, theirs, _starts(theirs), byte]
-        with self.waiting:
-            self._comm.Alltoallv(mine, others)
-        view = memoryview(found)
-        return [pickle.loads(view[at : at + n]) for at, n in zip(_starts(theirs), theirs, strict=True)]
+        data = [b"" if rank == self.rank else pickle.dumps(each, 5) for rank, each in enumerate(given)]
+        counts = bytearray(b"".join(len(each).to_bytes(LENGTH, "little") for each in data))
+        lengths = [int.from_bytes(each, "little") for each in cut(self.blocks(counts, LENGTH), [LENGTH] * self.size)]
+        came = self.dealt(data, lengths)
+        return [given[rank] if rank == self.rank else pickle.loads(each) for rank, each in enumerate(came)]
 
     def add(self, array: Any) -> None:
         """Replace an array by the sum of those of all processes."""
