@@ -12,9 +12,9 @@ pytestmark = [processes, pytest.mark.skipif(detection.simulated(), reason="no ke
 HEAD = """
 import copy, operator, os, pickle, sys
 import numpy as np, frontier as fr
-from frontier.backends.ranks import shown
+from frontier.backends.ranks import values
 from mpi4py import MPI
-shown.LEAST = 0                     # short fields begin with own elements alone, too
+values.LEAST = 0                    # short fields begin with own elements alone, too
 rank, size = MPI.COMM_WORLD.rank, MPI.COMM_WORLD.size
 whole = fr.rmat(9, 8, seed=5, weights=(1, 9))
 rows = f"ranks,{size}x1"            # where ranks are told least during a run
@@ -327,6 +327,34 @@ p.own = np.arange(n)
 p.seven[n - 1] = 8
 fr.Gather(look, "sum", into="sum", over="vertices")(p)
 assert p.sum[0] == 1 and p.seven.sum() == 7 * n + 1
+""", FRONTIER_RANKS_WHOLE="0")
+
+
+@pytest.mark.parametrize("place", ["ranks", "ranks,2d"])
+def test_what_is_not_written_of_fields_that_are_exchanged(place, tmp_path):
+    """A name that a step uses at elements of others may get the array of a name that no step uses."""
+    ran(2, tmp_path, f"""
+def look(p, src, dst):
+    fr.atomic_add(p.sum, src, p.x[dst])
+def some(p):
+    return p.x[3] + p.x[500]
+def problem(g):
+    p = fr.Problem(
+        g, x=fr.vertex("int64", 5), y=fr.vertex("int64", 7), z=fr.vertex("int64", 9),
+        sum=fr.vertex("int64", combine="sum"), one=fr.scalar("int64"),
+    )
+    fr.Sequence(fr.Swap("y", "z"), fr.Swap("x", "y"), fr.Set(one=some), over="vertices")(p)
+    p.y[3] = 11
+    p.y[500] = 13
+    fr.Sequence(fr.Swap("x", "y"), fr.Advance(look, output=None), over="vertices")(p)
+    return p
+expected = problem(whole)
+assert expected.one == 18
+for g in (whole.to({place!r}), fr.rmat(9, 8, seed=5, weights=(1, 9), placement={place!r})):
+    p = problem(g)
+    assert p.one == 18
+    for name in ("sum", "x", "y", "z"):
+        assert np.array_equal(getattr(p, name), getattr(expected, name)), name
 """, FRONTIER_RANKS_WHOLE="0")
 
 

@@ -82,9 +82,9 @@ ALL = """
     import numpy as np, dataclasses, warnings
     import frontier as fr
     from frontier import registry
-    from frontier.backends.ranks import shown
+    from frontier.backends.ranks import values
 
-    shown.LEAST = 0
+    values.LEAST = 0
     warnings.simplefilter("ignore")
     calls = {
         "bfs": lambda g: fr.bfs(g, 0), "bfs_many": lambda g: fr.bfs_many(g, [0, 3]), "bc": fr.betweenness,
