@@ -358,6 +358,67 @@ for g in (whole.to({place!r}), fr.rmat(9, 8, seed=5, weights=(1, 9), placement={
 """, FRONTIER_RANKS_WHOLE="0")
 
 
+#: What follows makes runs that compare what ranks have.
+GROW = """
+def grow(p, v):
+    p.x[v] += 1
+def begun():
+    p = fr.Problem(
+        g, x=fr.vertex("int64"), y=fr.vertex("int64", 1), wide=fr.vertex("int64", 4, shape=2),
+        several=fr.array(np.arange(9)),
+    )
+    run(p)
+    return p
+def run(p):
+    fr.Compute(grow, over="vertices")(p)
+def refused(p):
+    try:
+        run(p)
+    except fr.errors.GraphError as error:
+        return "rank 1 has not the same" in str(error)
+    return False
+"""
+
+
+def test_ranks_may_give_the_same_values_in_other_ways(tmp_path):
+    ran(2, tmp_path, GROW + """
+p = begun()
+for v in (3, 4) if rank else (4, 3):
+    p.y[v] = v
+run(p)
+p.y[[5] if rank else 5] = 7
+run(p)
+p.y = np.full(512, 2) if rank else 2
+run(p)
+if rank:
+    p.y[9] = 8
+assert refused(p)
+if rank:
+    p.y[9] = 2                          # as it was
+run(p)
+assert np.array_equal(p.x, np.full(512, 5)) and (p.y == 2).all()
+""")
+
+
+def test_whatever_one_rank_alone_writes_is_found(tmp_path):
+    ran(2, tmp_path, GROW + """
+def rows(p):
+    for row in p.wide:
+        row[1] += 5
+for write in (
+    lambda p: np.add.at(p.y, [1, 1], 3), lambda p: p.y.put([1, 2], 3), lambda p: np.put(p.y, [1, 2], 3), rows,
+    lambda p: p.y.__setitem__(5, 2), lambda p: p.y.__setitem__(slice(3, 5), 2), lambda p: p.y.fill(2),
+    lambda p: p.wide.__setitem__((3, 1), 2), lambda p: p.several.__setitem__(-1, 2),
+    lambda p: operator.iadd(p.y, 1), lambda p: p.y.own.__setitem__(0, 2), lambda p: np.asarray(p.y).fill(2),
+    lambda p: np.add(p.y, 1, out=p.y, where=np.arange(512) < 3), lambda p: setattr(p, "y", 2),
+):
+    p = begun()
+    if rank:
+        write(p)
+    assert refused(p)
+""")
+
+
 @pytest.mark.parametrize(("there", "rows"), [("ranks", 1), ("ranks,2d", 2)])
 def test_a_search_does_not_send_its_result(there, rows, tmp_path):
     """Whoever wants bytes counted: n elements of 4 bytes, of two fields, to three others, are 98 KB more."""

@@ -50,8 +50,8 @@ def check_graph(g: Graph, comm: Communicator) -> None:
 def description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
     """What a run begins with: the graph, the program, and the values of the problem.
 
-    Under mpirun it has no values of fields; those that some rank has seen since ranks have compared them are compared
-    next, see :func:`values`.
+    Under mpirun it has no values of fields; those to which ranks may have done different things are compared next, see
+    :func:`values`.
     """
     made = {_GRAPH: _graph(p.graph), "program": repr(step)}
     made |= {f"p.{name}": (str(value.dtype), value.tobytes()) for name, value in p.scalars.items()}

@@ -262,13 +262,14 @@ class Part(Interpretation):
         """
         mine = description(step, p, f) | way(step, schedule, inner, rows)
         shown = p._shown  # None if parts are threads of one process
-        given_away, seen = ([], []) if shown is None else (shown.given_away(p), shown.seen(p))
-        told = met(comm, "begins a run", (tracing.active(), mine, given_away, seen))
+        given_away, done = ([], {}) if shown is None else (shown.given_away(p), shown.done(p))
+        told = met(comm, "begins a run", (tracing.active(), mine, given_away, done))
         check_alike([each for _, each, _, _ in told])
         if shown is not None:
-            seen = sorted({name for *_, names in told for name in names})
-            if seen:
-                check_alike(comm.gather(values(p, seen)))
+            marks = {name: {each[name] for *_, each in told} for name in done}
+            differ = [name for name, some in marks.items() if None in some or len(some) > 1]
+            if differ:
+                check_alike(comm.gather(values(p, differ)))
             shown.compared(p)
             shown.stay_whole(p, {name for _, _, names, _ in told for name in names})
         traced = {each for each, *_ in told}

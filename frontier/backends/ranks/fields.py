@@ -114,6 +114,8 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
                 if isinstance(each, FieldInParts):
                     each.changed = True
             more["out"] = tuple(map(whole, out))
+        elif method == "at" and isinstance(inputs[0], FieldInParts):
+            inputs[0].changed = True
         found = getattr(ufunc, method)(*map(whole, inputs), **more)
         return out[0] if len(out) == 1 else out or found
 
@@ -127,12 +129,13 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
         if key is Ellipsis or (isinstance(key, slice) and key == slice(None)):
             self.assign(whole(value))
         elif self.ndim == 1 and not self.in_parts and _is_index(key) and np.ndim(value) == 0:
-            self.put(int(key), value)
+            self.give(int(key), value)
         else:
             whole(self)[key] = whole(value)
             self.changed = True
 
     def __iter__(self) -> Iterator[Any]:
+        self.given_away = self.given_away or self.ndim > 1  # rows are views
         return iter(whole(self))
 
     def __contains__(self, value: Any) -> bool:

@@ -139,16 +139,17 @@ class Shown:
         return _going_on(value, length - range_.stop, zlib.crc32(own.data, found))
 
     def description(self, p: Problem, name: str) -> tuple[Any, ...]:
-        """Return what all ranks have alike of a field as long as they have not :meth:`seen` it."""
-        array, made = p.arrays[name], self.of(p, name)
-        return array.shape, str(array.dtype), made.token
+        """Return what all ranks have alike of a field, whatever its values are."""
+        made = self.of(p, name)
+        return made.shape, str(made.dtype)
 
-    def seen(self, p: Problem) -> list[str]:
-        """Return names of fields that the program may have changed since ranks have compared what they have.
+    def done(self, p: Problem) -> dict[str, Any]:
+        """Return what the program has done to fields since ranks have compared what they have; None: perhaps anything.
 
-        Ranks may have seen different ones: a rank may look at its own elements alone.
+        Ranks may have done different things: a rank may look at its own elements alone.
         """
-        return [name for name, each in self._fields(p).items() if each.seen and not each.in_parts]
+        whole = {name: each for name, each in self._fields(p).items() if not each.in_parts}
+        return {name: None if each.seen else each.token for name, each in whole.items()}
 
     def compared(self, p: Problem) -> None:
         """All ranks have the same, and a program that runs next makes the same of it."""

@@ -41,7 +41,7 @@ class Values:
     away : Away, optional
         What a run has left on this rank's GPU, which the array does not have yet.
     token : tuple
-        What all ranks have done to the field since they have compared it, in short.
+        What the program has done to the field since ranks have compared it, in short.
     changed : bool
         Whether the program has changed it since then in a way that is not in the token.
     late : bool
@@ -154,7 +154,7 @@ class Values:
             self.begin(one[0], False)
         self.changed, self.token = False, (one.tobytes(),)
 
-    def put(self, at: int, value: Any) -> None:
+    def give(self, at: int, value: Any) -> None:
         """Let an element be a number, the same on all ranks; they know all others."""
         if not -len(self._host) <= at < len(self._host):
             raise IndexError(f"index {at} is out of bounds for axis 0 with size {len(self._host)}")
