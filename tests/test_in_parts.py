@@ -419,6 +419,19 @@ for write in (
 """)
 
 
+def test_a_copy_after_ranks_have_looked_at_different_fields(tmp_path):
+    ran(2, tmp_path, """
+def grow(p, v):
+    p.x[v] += 1
+    p.y[v] += 1
+p = fr.Problem(g, x=fr.vertex("int64", np.arange(512)), y=fr.vertex("int64", np.arange(512)))
+print(p.y if rank else p.x)
+fr.Compute(grow, over="vertices")(p)
+again = copy.deepcopy(p)
+assert (np.asarray(again.x) == np.arange(512) + 1).all() and (np.asarray(again.y) == np.asarray(again.x)).all()
+""", FRONTIER_RANKS_WHOLE="0")
+
+
 @pytest.mark.parametrize(("there", "rows"), [("ranks", 1), ("ranks,2d", 2)])
 def test_a_search_does_not_send_its_result(there, rows, tmp_path):
     """Whoever wants bytes counted: n elements of 4 bytes, of two fields, to three others, are 98 KB more."""

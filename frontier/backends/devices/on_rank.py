@@ -96,11 +96,12 @@ class RankExecution:
         """Make this rank's part of the run."""
         try:
             self._make()
+            return
         except DeviceMemoryError:  # results of earlier runs may lie there
             if not bring_all(self._memory):
                 raise
-            self._reach.trim(0)
-            self._make()
+        self._reach.trim(0)
+        self._make()  # without the error, which keeps alive what was made before it
 
     def _make(self) -> None:
         step, schedule, comm, rank = self._step, self._schedule, self._comm, self._comm.rank

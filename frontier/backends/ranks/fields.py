@@ -44,7 +44,7 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
 
     def __init__(self, label: str, array: NDArray[Any], comm: Communicator, bounds: Callable[[], NDArray[Any]]) -> None:
         super().__init__(array, comm, bounds)
-        self._label = label
+        self.label = label
         #: Whether it is told to all at the end of each run; the same on all ranks.
         self.stays_whole = False
 
@@ -169,9 +169,9 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
             found = ufunc(*parts)
             made = np.empty(self.shape, found.dtype)
             made[own] = found
-            into = FieldInParts(f"{ufunc.__name__} of {self._label}", made, self._comm, self._bounds)
+            into = FieldInParts(f"{ufunc.__name__} of {self.label}", made, self._comm, self._bounds)
         else:
-            met(self._comm, f"changes {self._label}", None)
+            met(self._comm, f"changes {self.label}", None)
             into.changed = True
             ufunc(*parts, out=into._own)
         into.leave(np.arange(own.start, own.stop))
@@ -183,7 +183,7 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
         if args or any(value is not None for value in more.values()) or not len(self):
             return getattr(self.gather(), name)(*args, **more)
         own, reduction = self._own, _REDUCTIONS[name]
-        some = met(self._comm, f"asks for {self._label}.{name}()", reduction(own) if len(own) else None)
+        some = met(self._comm, f"asks for {self.label}.{name}()", reduction(own) if len(own) else None)
         return reduction(np.array([each for each in some if each is not None]))
 
     def _complete(self, root: int | None) -> None:
@@ -197,7 +197,7 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
         whose = "" if root is None else f" on rank {root}"
         with _counted(comm, len(ids)):
             message = packed([Section(first, length, ids, self._array[ids])]).whole()
-            lengths = met(comm, f"asks for all of {self._label}{whose}", len(message))
+            lengths = met(comm, f"asks for all of {self.label}{whose}", len(message))
             if root is None:
                 came = comm.shared(message, lengths)
                 comm.sent += len(message) * (comm.size - 1)

@@ -201,7 +201,7 @@ class Shown:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """As what a copy of the problem has, whose arrays are copied next."""
-        for each in self._made.values():
+        for each in sorted(self._made.values(), key=lambda made: made.label):  # ranks may have looked in another order
             whole(each)
         return Shown, ()
 
