@@ -131,8 +131,8 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
         elif self.ndim == 1 and not self.in_parts and _is_index(key) and np.ndim(value) == 0:
             self.give(int(key), value)
         else:
-            whole(self)[key] = whole(value)
             self.changed = True
+            whole(self)[key] = whole(value)
 
     def __iter__(self) -> Iterator[Any]:
         self.given_away = self.given_away or self.ndim > 1  # rows are views

@@ -140,10 +140,11 @@ class Values:
 
     def assign(self, value: Any) -> None:
         """Let all elements be a number, or have values, the same on all ranks; arrays of NumPy or numbers."""
+        self.changed = True  # first, also if Ctrl-C comes on some rank
         if np.ndim(value):
             self._host[...] = value
             self._forget()
-            self.changed, self.token = True, ()
+            self.token = ()
             return
         one = np.empty(1, self.dtype)
         one[0] = value
@@ -160,6 +161,10 @@ class Values:
             raise IndexError(f"index {at} is out of bounds for axis 0 with size {len(self._host)}")
         one, at = np.empty(1, self.dtype), at % len(self._host)
         one[0] = value
+        if len(self.token) <= FEW:
+            self.token += ((at, one.tobytes()),)
+        else:
+            self.changed = True
         own = self.range()
         if len(self._given) == FEW:
             self.write_rest()
@@ -167,10 +172,6 @@ class Values:
             self._given.append((at, one[0]))
         else:
             self._array[at] = one[0]
-        if len(self.token) <= FEW:
-            self.token += ((at, one.tobytes()),)
-        else:
-            self.changed = True
 
     def _forget(self) -> None:
         """All elements are in the array, and known to all ranks."""
