@@ -17,7 +17,7 @@ from test_on_rank import Same, on_threads
 
 import frontier as fr
 from frontier.backends.devices import on_rank
-from frontier.backends.ranks import away, communicators, reach, shown, values
+from frontier.backends.ranks import away, communicators, reach, shown, there, values
 from frontier.backends.ranks.communicators import Threads
 from frontier.errors import DeviceMemoryError, GraphError
 from frontier.partitions import cuts
@@ -250,31 +250,42 @@ def test_fields_of_another_value(ranks):
     ranks(program)
 
 
-def test_results_make_room_for_a_run(ranks, monkeypatch):
-    """They go to the host where the GPU has too little memory."""
-    known, begun, made = expected(GROW), threading.local(), on_rank.RankExecution._make
+def scan(p):
+    fr.Scan(lambda p, v: p.old[v], into="sum", over="vertices")(p)
 
-    def scarce(self):
-        if getattr(begun, "full", False):
-            begun.full = False
+
+@pytest.mark.parametrize("where", ["in kernels", "between steps"])
+def test_results_make_room_for_a_run(ranks, monkeypatch, where):
+    """They go to the host on all ranks where one GPU has too little memory."""
+    kind, name = (on_rank.RankExecution, "make") if where == "in kernels" else (there.There, "of")
+    step, field = (GROW, "value") if where == "in kernels" else (scan, "sum")
+    left, made = threading.local(), getattr(kind, name)
+
+    def scarce(*given):
+        left.times = getattr(left, "times", 0) - 1
+        if left.times >= 0:
             raise DeviceMemoryError("no room")
-        made(self)
+        return made(*given)
 
-    monkeypatch.setattr(on_rank.RankExecution, "_make", scarce)
+    monkeypatch.setattr(kind, name, scarce)
+    known = expected(step), expected(GROW, GROW)
 
     def program(g, rank):
         p, q = given(g), given(g)
-        begun.full = True
-        with pytest.raises(DeviceMemoryError):
-            GROW(p)
-        begun.full = False
+        GROW(p)
+        left.times = 2
+        with pytest.raises(DeviceMemoryError) as caught:
+            step(q)
+        assert caught.value.__notes__ == ["(rank 0 of 2)"]
+        q = given(g)
+        assert away_of(p, "value") is None
         GROW(p)
         assert away_of(p, "value") is not None
-        begun.full = True
-        GROW(q)
+        left.times = rank
+        step(q)
         assert away_of(p, "value") is None
-        for each in (p, q):
-            assert np.array_equal(np.asarray(each.value), known.value)
+        assert np.array_equal(np.asarray(getattr(q, field)), getattr(known[0], field))
+        assert np.array_equal(np.asarray(p.value), known[1].value)
 
     monkeypatch.setattr(away, "_living", Own())
     ranks(program)

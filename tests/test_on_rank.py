@@ -49,7 +49,7 @@ class Same:
     def places(self, addresses):
         return self._comm.gather(list(addresses))
 
-    def trim(self, most=0):
+    def trim(self):
         pass
 
 

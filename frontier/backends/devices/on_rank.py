@@ -24,11 +24,12 @@ from frontier.backends.devices.replicas import Replica, Sorts
 from frontier.backends.devices.touches import OneKernelError, touches_of
 from frontier.backends.interrupts import deferred
 from frontier.backends.ranks import execution
-from frontier.backends.ranks.away import bring_all, read
+from frontier.backends.ranks.away import read
 from frontier.backends.ranks.copies import Copies
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.fields import whole
 from frontier.backends.ranks.own_part import own_part
+from frontier.backends.ranks.reach import make_room
 from frontier.backends.ranks.rounds import common, met, sendable
 from frontier.errors import DeviceLostError, DeviceMemoryError, FrontierError, NotConvergedError
 from frontier.memory.arrays import to_host
@@ -94,16 +95,6 @@ class RankExecution:
 
     def make(self) -> None:
         """Make this rank's part of the run."""
-        try:
-            self._make()
-            return
-        except DeviceMemoryError:  # results of earlier runs may lie there
-            if not bring_all(self._memory):
-                raise
-        self._reach.trim(0)
-        self._make()  # without the error, which keeps alive what was made before it
-
-    def _make(self) -> None:
         step, schedule, comm, rank = self._step, self._schedule, self._comm, self._comm.rank
         copies = Copies(self.problem.graph, self._inner)
         with self._memory.using("the part of a rank"):  # of a graph others read nothing
@@ -423,28 +414,37 @@ def agreed(
 
     All ranks call this together.
     """
-    made, refused, failed = None, None, None
+    made, refused, failed = None, False, None
     try:
         made = RankExecution(step, p, f, schedule, comm, inner, reach)
-    except OneKernelError as error:  # of all
-        refused = error
+    except OneKernelError:  # of all
+        refused = True
     except FrontierError as error:  # of all, too
-        failed = error
+        failed = sendable(error)
     if made is not None:
         made.bring_in_lists()
-        try:
-            made.make()
-        except OneKernelError as error:
-            refused = error
-        except FrontierError as error:  # of this rank alone, whose GPU has no room, or of all
-            failed = error
-    mine = refused is not None, None if failed is None else sendable(failed)
-    told = met(comm, "begins a run in kernels", mine)
+        refused, failed = _tried(made)
+    told = met(comm, "begins a run in kernels", (refused, failed))
+    if made is not None and any(isinstance(each, DeviceMemoryError) for _, each in told):
+        make_room(comm, inner.memory)
+        if failed is not None:
+            refused, failed = _tried(made)
+        told = met(comm, "begins a run in kernels", (refused, failed))
     for rank, (_, each) in enumerate(told):
         if each is not None:
             each.add_note(f"(rank {rank} of {comm.size})")
             raise common(each)
-    if any(no for no, _ in told):
+    if made is None or any(no for no, _ in told):
         return None
-    assert made is not None
     return made if made.connect() else None
+
+
+def _tried(made: RankExecution) -> tuple[bool, Exception | None]:
+    """Whether a run needs exchanges between steps, and why this rank cannot make its part."""
+    try:
+        made.make()
+    except OneKernelError:
+        return True, None
+    except FrontierError as error:  # of this rank alone, whose GPU has no room, or of all
+        return False, sendable(error).with_traceback(None)  # which holds what was made
+    return False, None

@@ -58,12 +58,11 @@ class Away:
             field.settle()
 
 
-def bring_all(memory: Memory) -> bool:
-    """Bring to the host all that fields have left on a GPU; whether that was anything."""
-    found = [each for each in list(_living) if each.memory is memory]
-    for each in found:
-        each.settle()
-    return bool(found)
+def bring_all(memory: Memory) -> None:
+    """Bring to the host all that fields have left on a GPU."""
+    for each in list(_living):
+        if each.memory is memory:
+            each.settle()
 
 
 def read(array: Any, into: Any) -> None:

@@ -28,10 +28,11 @@ from frontier.backends.ranks.messages import NOTHING
 from frontier.backends.ranks.own_part import headed, in_parts, own_part, part_for, push_only
 from frontier.backends.ranks.portion import Portion
 from frontier.backends.ranks.pulling import may_pull, problem_to_pull, pulls
+from frontier.backends.ranks.reach import make_room
 from frontier.backends.ranks.rounds import Note, common, met
 from frontier.backends.ranks.there import There
 from frontier.backends.ranks.writes import check_writes
-from frontier.errors import FrontierError, FunctorError, NotConvergedError
+from frontier.errors import DeviceMemoryError, FrontierError, FunctorError, NotConvergedError
 from frontier.functors.functor import location
 from frontier.memory.host import HOST
 from frontier.memory.placement import backend_named
@@ -280,6 +281,8 @@ class Part(Interpretation):
                 return one_kernel
         try:
             if inner.memory is not HOST:
+                if shown is not None:
+                    shown.settle(p)  # or the GPU has these fields twice
                 _brought(own_part(step, p, comm), comm, inner)
             return cls(step, p, f, schedule, comm, inner, any(traced), rows)
         except FunctorError as error:  # what the check refuses, it refuses on all ranks
@@ -333,12 +336,20 @@ class Part(Interpretation):
 
 def _brought(p: Problem, comm: Communicator, inner: Placement) -> None:
     """Bring the problem to where its steps run; if that has no room for one rank's, all raise its error."""
-    failed = None
-    try:
-        There.of(p, inner)
-    except FrontierError as error:
-        failed = error
-    for rank, each in enumerate(comm.gather(failed)):
+    told = comm.gather(_lacking(p, inner))
+    if any(isinstance(each, DeviceMemoryError) for each in told):
+        make_room(comm, inner.memory)
+        told = comm.gather(_lacking(p, inner))
+    for rank, each in enumerate(told):
         if each is not None:
             each.add_note(f"(rank {rank} of {comm.size})")
             raise common(each)
+
+
+def _lacking(p: Problem, inner: Placement) -> FrontierError | None:
+    """Why the problem cannot be brought to where its steps run."""
+    try:
+        There.of(p, inner)
+    except FrontierError as error:
+        return error.with_traceback(None)  # which holds what was made
+    return None

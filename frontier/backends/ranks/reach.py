@@ -12,6 +12,7 @@ from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from frontier.backends.ranks.away import bring_all
 from frontier.backends.ranks.descriptors import Descriptors
 from frontier.backends.ranks.rounds import common, met, sendable
 from frontier.errors import GraphError
@@ -20,11 +21,12 @@ from frontier.memory.exported import Exports, Imported
 from frontier.memory.gpu import gpu
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from frontier.backends.ranks.communicators import Communicator
+    from frontier.memory.base import Memory
 
-__all__ = ["Mapped", "reach"]
+__all__ = ["Mapped", "make_room", "reach"]
 
 #: Why a process may not map memory of others.
 FAILURES = (GraphError, ImportError, OSError, MemoryError, RuntimeError)
@@ -62,8 +64,7 @@ class Mapped:
         if any(fresh for _, _, fresh in told):
             self._share(new, told)
         self._given = set(sizes)
-        for key in [key for key in self._known if key[1] not in told[key[0]][1]]:
-            del self._known[key]  # nobody there has it any more
+        self._forget([theirs for _, theirs, _ in told])
         return [
             list(addresses) if other == rank else [self._address(other, place) for place in places]
             for other, (places, _, _) in enumerate(told)
@@ -90,14 +91,45 @@ class Mapped:
     def _address(self, rank: int, place: tuple[int, int] | None) -> int:
         return 0 if place is None else self._known[rank, place[0]].start + place[1]
 
-    def trim(self, most: int = KEPT) -> None:
-        """Give back to the GPU what is kept for later runs, if that is more than so many bytes."""
-        self._exports.trim(most)
+    def _forget(self, sizes: Sequence[Mapping[int, int]]) -> None:
+        """Map no longer what a rank has given back; ``sizes`` are the blocks that each has."""
+        for rank, number in list(self._known):
+            if number not in sizes[rank]:
+                del self._known[rank, number]
+
+    def trim(self) -> None:
+        """Give back to the GPU what is kept for later runs, if that is much."""
+        self._exports.trim(KEPT)
+
+    def release(self) -> None:
+        """Give back to the GPUs all that no array uses; all ranks call this together."""
+        self._exports.trim(0)
+        self._forget(self._comm.gather(self._exports.sizes()))  # what others map is not free
+        self._comm.gather(None)
+
+
+#: What :func:`reach` has found.
+_reached: dict[tuple[Communicator, int], Mapped] = {}
 
 
 @cache
 def reach(comm: Communicator, index: int) -> Mapped | None:
     """Return how processes reach each other's GPUs, which is tried; None: not all do. All call this together."""
+    made = _tried(comm, index)
+    if made is not None:
+        _reached[comm, index] = made
+    return made
+
+
+def make_room(comm: Communicator, memory: Memory) -> None:
+    """Bring to the host what runs have left on the GPUs, whose results are in use; all ranks call this together."""
+    bring_all(memory)
+    found = _reached.get((comm, int(getattr(memory, "index", 0))))
+    if found is not None:
+        found.release()
+
+
+def _tried(comm: Communicator, index: int) -> Mapped | None:
     alone = comm.neighbours < comm.size or comm.size == 1 or detection.simulated()
     own = "" if alone else detection.identity(index)
     told = met(comm, "looks which GPUs reach each other", (own, index, os.urandom(8).hex()))
