@@ -8,6 +8,6 @@ a backend.
 
 ``effects`` is what a functor reads and writes, found by ``effect_analysis``, with what it compares and stores
 (``effect_values``) and what changes together (``effect_paths``); ``functor_checks`` compares it with a problem,
-``races`` warns of missing atomics, ``taking`` accepts what users pass as graphs and frontiers, ``layout`` names what of
-a problem generated code depends on.
+``races`` warns of missing atomics, ``swapping`` says which fields exchange their arrays, ``taking`` accepts what users
+pass as graphs and frontiers, ``layout`` names what of a problem generated code depends on.
 """

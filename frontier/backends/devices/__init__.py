@@ -9,7 +9,7 @@ meet, ``meeting`` is the barrier of all GPUs, and ``meeting_words`` what they te
 steps, such as those of searches, of which GPUs tell each other bits instead of values; ``claim_program`` lowers these,
 and ``claim_phases`` are their phases. ``fused`` runs the kernels, of which ``part`` is one, and ``loading`` gives the
 other GPUs the fields before, and brings them back. ``on_rank`` runs the same kernels in processes with a GPU each;
-``rank_graph`` is what each has of the graph.
+``rank_graph`` is what each has of the graph, and ``rank_fields`` of the fields.
 
 Other programs the host divides: ``execution`` walks through a program and divides its steps, ``direction`` chooses
 between push and pull for all alike, ``exchange`` is what GPUs give each other after a step, found by ``compaction``.

@@ -2,8 +2,7 @@
 
 It is the kernel of several GPUs of one process (:mod:`frontier.backends.devices.fused`), and every process launches its
 own. Processes talk before a run, where kernels return, and at the end; kernels exchange by themselves what steps have
-changed. Fields lie in the host's memory, as those of all ranks: a run brings to the GPU what it needs of them, and back
-what this rank owns, or all if the kernel knows all.
+changed. What of fields comes to the GPU, and stays there, is in :mod:`frontier.backends.devices.rank_fields`.
 """
 
 from __future__ import annotations
@@ -15,19 +14,16 @@ import numpy as np
 
 from frontier import tracing
 from frontier.backends import codes as ends
-from frontier.backends.cuda import launch
 from frontier.backends.cuda.execution import _running, build_of
 from frontier.backends.devices.meeting_words import LOST, PATIENCE
 from frontier.backends.devices.part import Part
+from frontier.backends.devices.rank_fields import RankFields
 from frontier.backends.devices.rank_graph import bring_in_lists, check, graphs_there, problem_there, wants_in_lists
 from frontier.backends.devices.replicas import Replica, Sorts
 from frontier.backends.devices.touches import OneKernelError, touches_of
 from frontier.backends.interrupts import deferred
 from frontier.backends.ranks import execution
-from frontier.backends.ranks.away import read
 from frontier.backends.ranks.copies import Copies
-from frontier.backends.ranks.exchange import stays
-from frontier.backends.ranks.fields import whole
 from frontier.backends.ranks.own_part import own_part
 from frontier.backends.ranks.reach import make_room
 from frontier.backends.ranks.rounds import common, met, sendable
@@ -36,10 +32,9 @@ from frontier.memory.arrays import to_host
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
+    from collections.abc import Iterator
 
     from frontier.backends.ranks.communicators import Communicator
-    from frontier.backends.ranks.values import Values
     from frontier.memory.placement import Placement
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
@@ -102,6 +97,7 @@ class RankExecution:
         with self._memory.using("the part of a rank"), self._reach.using():
             there = problem_there(self._host, graphs[0], copies)
             self._replica = Replica(rank, there, self._memory, graphs[1], owned, Sorts())
+            self._fields = RankFields(self.problem, self._replica, self._touches, self._starts, comm, self._reach)
             memories: list[Any] = [self._memory if each == rank or comm.together else None for each in range(comm.size)]
             self._part = Part(step, self._replica, self._given, schedule, self._touches, memories)
             self._alike = repr(build_of(graphs[0], step, schedule)), list(self._part._program.inputs.items())
@@ -150,7 +146,7 @@ class RankExecution:
             raise AssertionError("threads of one process have not the same kernel")
         before, ring = self.passes, None
         with deferred(patient=True) as pending:  # also while ranks talk before and after kernels
-            self._complete()
+            self._fields.complete()
             self._launched = False
             with self._noting(), self._memory.using("the part of a rank"), self._reach.using():
                 self._load()
@@ -269,85 +265,30 @@ class RankExecution:
                 each.add_note(f"(rank {rank} of {self._comm.size})")
                 raise common(each)
 
-    # ---- fields, frontiers and piles -----------------------------------------------------------------------
-
-    def _complete(self) -> None:
-        """Let all ranks have fields as a whole of which the kernel reads other ranks' elements."""
-        p, shown = self.problem, self.problem._shown
-        for name in () if shown is None else shown.in_parts(p):
-            if self._own(name, name in self._touches.apart) == slice(None):
-                whole(shown.of(p, name))
+    # ---- frontiers and piles -----------------------------------------------------------------------
 
     def _load(self) -> None:
-        """Bring to the GPU what the kernel may read: of fields that it touches apart, this rank's elements."""
-        p, shown, apart = self.problem, self.problem._shown, self._touches.apart
-        arrays = self._replica.whole.arrays
-        fields = {name: None if shown is None else shown.field(host) for name, host in p.arrays.items()}
-        for name, field in fields.items():
-            if field is not None and field.away is not None and _is_another(field.away.array, name, arrays):
-                field.settle()  # as when a run that was paused goes on after one with fr.Swap
-        for name, field in fields.items():
-            own = self._own(name, name in apart)
-            if field is None:
-                _write(self._memory, arrays[name][own], p.arrays[name][own])
-            else:
-                self._bring(field, arrays[name], own)
-        self._replica.prepare(p)
-        self._part.load(p)
-
-    def _bring(self, field: Values, array: Any, own: slice) -> None:
-        """Bring some elements of a field to an array: from where the last run has left them, or from the host."""
-        away = field.away
-        if away is not None and away.has(own):
-            if away.array is not array:
-                array[own] = away.array[own]
-            return
-        if field.lacks is not None and own == slice(None):  # others' elements are not written
-            self._fill(field, array, own)
-            own = field.range()
-        elif field.fresh:
-            self._fill(field, array, own)
-        if field.fresh:
-            return
-        if away is not None and away.has(own):
-            array[own] = away.array[own]
-        else:
-            _write(self._memory, array[own], field.settled()[own])
-
-    def _fill(self, field: Values, array: Any, some: slice) -> None:
-        """Fill an array with what is not written of a field."""
-        self._memory.fill(array[some], field.lacks)
-        for at, value in field.given(some):
-            self._memory.fill(array[at : at + 1], value)
-
-    def _own(self, name: str, apart: bool) -> slice:
-        """The elements of a field that this rank has: all, or its own."""
-        p, kind = self.problem, self.problem.fields[name].kind
-        if stays(p, name) or (apart and kind == "vertex"):
-            return slice(*self._replica.own[kind])
-        return slice(None)
+        """Bring to the GPU what kernels may read."""
+        self._fields.load()
+        self._replica.prepare(self.problem)
+        self._part.load(self.problem)
 
     def _finish(self, stopped: bool = False) -> None:
-        """Bring back what the kernel has changed; let all ranks have frontiers, piles, and fields they are told.
+        """Let all ranks have frontiers, piles, and fields they are told.
 
         Kernels that have ``stopped`` with an error may not have told each other what they changed last.
         """
-        part, p, touches = self._part, self.problem, self._touches
+        part, p = self._part, self.problem
         part.done = self.done
         part.give()
         if part.lost:
             return
-        names = [name for name in p.arrays if name in touches.changed | touches.swapped]
-        everywhere = frozenset() if stopped else touches.mirrored - touches.claimed
         with self._memory.using("the part of a rank"):
             portions = {name: part.pile(name) for name in part.piles}
             current = part.frontier
             ids = {name: (each.kind, to_host(each.ids)) for name, each in portions.items()}
             last = None if current is None else (current.kind, to_host(current.ids))
-            if p._shown is None:
-                self._bring_back(names, everywhere)
-            else:
-                self._leave(names, everywhere)
+            self._fields.leave(stopped)
         told = self._comm.gather((ids, last))
         for name in ids:
             p.piles[name] = self._united([piles[name] for piles, _ in told])
@@ -358,52 +299,6 @@ class RankExecution:
     def _united(self, portions: list[Any]) -> Frontier:
         """The elements of all ranks."""
         return Frontier._of(self.problem.graph, portions[0][0], ids=np.concatenate([ids for _, ids in portions]))
-
-    def _bring_back(self, names: list[str], everywhere: Collection[str]) -> None:
-        """Let the host of each rank have all elements of some fields, of which kernels know some ``everywhere``."""
-        p, (first, end) = self.problem, self._replica.own["vertex"]
-        for name in names:
-            some = self._own(name, name not in everywhere)
-            read(self._replica.whole.arrays[name][some], p.arrays[name][some])
-        told = [name for name in names if name not in everywhere]
-        for rank, each in enumerate(self._comm.gather({name: p.arrays[name][first:end] for name in told})):
-            for name in told:
-                p.arrays[name][self._starts[rank] : self._starts[rank + 1]] = each[name]
-
-    def _leave(self, names: list[str], everywhere: Collection[str]) -> None:
-        """Leave fields on the GPU until somebody asks; all ranks take over what others own of short ones."""
-        p, shown = self.problem, self.problem._shown
-        short = set(shown.told_to_all(p))
-        told = [name for name in names if name not in everywhere and name in short]
-        if told:
-            self._take_over(told)
-        for name in names:
-            some = self._own(name, name not in everywhere and name not in short)
-            shown.of(p, name).left(self._memory, self._replica.whole.arrays[name], some)
-
-    def _take_over(self, names: list[str]) -> None:
-        """Copy from other GPUs what their ranks own of some fields; they change it when they have met once more."""
-        arrays = [self._replica.whole.arrays[name] for name in names]
-        for rank, places in enumerate(self._reach.places([launch.address_of(array) for array in arrays])):
-            some = slice(int(self._starts[rank]), int(self._starts[rank + 1]))
-            if rank == self._comm.rank or some.start == some.stop:
-                continue
-            for array, place in zip(arrays, places, strict=True):
-                array[some] = launch.memory_like(array, place)[some]
-        self._memory.synchronize()
-
-
-def _is_another(array: Any, name: str, arrays: Mapping[str, Any]) -> bool:
-    """Whether an array is that of another name."""
-    return array is not arrays[name] and any(array is each for each in arrays.values())
-
-
-def _write(memory: Any, array: Any, values: Any) -> None:
-    """Write values of the host to an array on the GPU."""
-    if not isinstance(array, np.ndarray) and array.flags.c_contiguous:
-        array.set(np.ascontiguousarray(values))
-    else:
-        array[...] = memory.moved(values)
 
 
 def agreed(

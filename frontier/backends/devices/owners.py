@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 from frontier.program.effects import effects
 from frontier.program.loop import Loop
 from frontier.program.step import walk
+from frontier.program.swapping import swaps_of, with_partners
 
 if TYPE_CHECKING:
     from frontier.program.problem import Problem
@@ -14,14 +15,6 @@ if TYPE_CHECKING:
     from frontier.program.step import Step
 
 __all__ = ["kept_by_owners"]
-
-
-@runtime_checkable
-class Swaps(Protocol):
-    """A step that exchanges two fields."""
-
-    first: str
-    second: str
 
 
 def kept_by_owners(program: Step, p: Problem, schedule: ResolvedSchedule) -> frozenset[str]:
@@ -45,9 +38,4 @@ def kept_by_owners(program: Step, p: Problem, schedule: ResolvedSchedule) -> fro
             kept -= {name for _, name in step.into_fields()}
         if isinstance(step, Loop) and step.order is not None and isinstance(step.order.key, str):
             kept.discard(step.order.key)
-    swaps = [{step.first, step.second} for step in walk(program) if isinstance(step, Swaps)]
-    for _ in swaps:  # a name may get its array by way of several others
-        for names in swaps:
-            if not names <= kept:
-                kept -= names
-    return frozenset(kept)
+    return frozenset(kept - with_partners({name for name in p.fields if name not in kept}, swaps_of(program)))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from frontier.backends.devices import claims
 from frontier.backends.devices.claims import claim_of, free_values
-from frontier.backends.devices.owners import Swaps
 from frontier.backends.ranks.writes import written
 from frontier.errors import FrontierError
 from frontier.lowering.phases import checking
@@ -14,6 +13,7 @@ from frontier.program.effects import effects
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop, Sequence
 from frontier.program.step import scheduled, walk
+from frontier.program.swapping import swaps_of, with_partners
 
 if TYPE_CHECKING:
     from frontier.backends.devices.claims import Claim
@@ -67,8 +67,8 @@ class Touches:
         self._pulls: dict[Step, bool] = {}
         self._needed: dict[Step, set[str]] = {}
         reached: set[str] = set()
-        changed: set[str] = set()
-        swaps: list[set[str]] = []
+        swaps = swaps_of(program)
+        changed: set[str] = set().union(*swaps)
         for step, given in scheduled(program, schedule):
             _check(step, given)
             self._pulls[step] = self._pulls.get(step, False) or step.may_pull(given)  # it may stand in two places
@@ -93,18 +93,12 @@ class Touches:
                         needed.add(name)
             reached |= needed
             changed |= {name for _, name in step.into_fields()}
-            if isinstance(step, Swaps):
-                swaps.append({step.first, step.second})
-                changed |= swaps[-1]
         if changed & {name for pair in p._pairs for name in pair[:2]}:
             raise OneKernelError("fields that change together")
         arrays = {name for name, field in p.fields.items() if field.kind in ("edge", "array")}
         if arrays & changed:
             raise OneKernelError("fields of edges that change")
-        for _ in swaps:  # a name may get its array by way of several others
-            for names in swaps:
-                if names & reached:
-                    reached |= names
+        reached = with_partners(reached, swaps)
         self.changed = frozenset(changed & self._vertex)
         self.mirrored = frozenset(reached & changed & self._vertex)
         dealt = [self.dealt(step, True) for step in self._combine]
@@ -151,11 +145,7 @@ class Touches:
                     kept -= {name for name, where in uses.items() if not where <= own} - dropped
             if not step.divides:
                 kept -= {name for _, name in step.into_fields()}
-        for _ in swaps:  # a name may get its array by way of several others
-            for names in swaps:
-                if not names <= kept:
-                    kept -= names
-        return frozenset(kept)
+        return frozenset(kept - with_partners({name for pair in swaps for name in pair if name not in kept}, swaps))
 
     def _own(self, step: Step) -> set[str]:
         """The indices that are elements of the GPU which runs the step, whichever way it goes."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from frontier.backends.devices.owners import Swaps
 from frontier.backends.ranks.ends import Ends, at_own, touched
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.grid import ALL, COLUMN, ROW
 from frontier.backends.ranks.in_blocks import runs_in_blocks
 from frontier.backends.ranks.writes import written
 from frontier.program.step import walk
+from frontier.program.swapping import swaps_of, with_partners
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -86,22 +86,15 @@ class Plans:
         """The arrays that the program may touch at elements of others, all if that is not known."""
         p = self._p
         found = {name for name, audiences in self.ends.needed.items() if audiences}
-        swaps = []
         for step in walk(self._program):
             order = getattr(step, "order", None)
             if order is not None and isinstance(order.key, str):
                 found.add(order.key)
-            if isinstance(step, Swaps):
-                swaps.append({step.first, step.second})
             if step.divides and not step.counted and not self._grid:
                 found |= {each.name for each in self.of(step).dealt}
             else:
                 found |= touched(step, p)
-        for _ in swaps:  # a name may get its array by way of several others
-            for names in swaps:
-                if names & found:
-                    found |= names
-        return frozenset(found & p.arrays.keys())
+        return frozenset(with_partners(found, swaps_of(self._program)) & p.arrays.keys())
 
     def in_blocks(self, step: Step) -> bool:
         """Whether a step runs on the blocks of a grid."""
