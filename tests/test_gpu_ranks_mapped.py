@@ -134,6 +134,31 @@ assert sizes[3:] == sizes[2:-1], sizes
 print("right", flush=True)
 """))  # fmt: skip
 
+    def test_results_make_room(self, tmp_path):
+        """They go to the host where a GPU has no room for a run, and others let go of its memory."""
+        passed(on_two(tmp_path, """
+import cupy
+g = fr.path(1 << 22).to("ranks,cuda")
+def rise(p, v):
+    p.value[v] += 1 + v % 3
+step = fr.Compute(rise, over="vertices")
+def made():
+    p = fr.Problem(g, value=fr.vertex("int64", 5))
+    step(p)
+    return p
+def away(p):
+    return p._shown.field(p.arrays["value"]).away is not None
+assert away(made())
+with cupy.cuda.Device(world().local):
+    taken = cupy.empty(cupy.cuda.runtime.memGetInfo()[0] - (500 << 20), np.uint8)
+    results = [made() for _ in range(40)]
+assert away(results[-1]) and not away(results[0])
+expected = (6 + np.arange(1 << 22) % 3).sum()
+assert all(p.value.sum() == expected for p in results)
+assert None not in runs
+print("right", flush=True)
+""", FRONTIER_RANKS_WHOLE="0"))  # fmt: skip
+
     def test_a_functor_that_raises_on_one_rank(self, tmp_path):
         """All raise its error, and go on."""
         made = on_two(tmp_path, """

@@ -355,9 +355,34 @@ def test_memory_that_is_kept_elsewhere_is_used(monkeypatch):
     monkeypatch.setattr(detection, "simulated", lambda: False)
     monkeypatch.setattr(detection, "cupy", lambda: cupy)
     monkeypatch.setattr(exported, "_Block", Block)
+    monkeypatch.setattr(exported, "_memory", lambda: (8 << 30, 80 << 30))
     made = exported.Exports(0)._made(512)
     assert made.size == 512
     assert freed == ["default", "own"]
+
+
+@pytest.mark.parametrize(("whole", "left"), [(80 << 30, 1 << 28), (8 << 30, 1 << 27)])
+def test_some_memory_is_left_to_short_arrays(monkeypatch, whole, left):
+    """Results may fill a GPU; a run must still find room for its own."""
+    free, made = [left + 5000], []
+
+    class Block:
+        def __init__(self, size, index):
+            made.append(size)
+            free[0] -= size
+
+    pool = SimpleNamespace(free_all_blocks=lambda: None)
+    cupy = SimpleNamespace(cuda=SimpleNamespace(MemoryPool=lambda a: pool), get_default_memory_pool=lambda: pool)
+    monkeypatch.setattr(detection, "simulated", lambda: False)
+    monkeypatch.setattr(detection, "cupy", lambda: cupy)
+    monkeypatch.setattr(exported, "_Block", Block)
+    monkeypatch.setattr(exported, "_memory", lambda: (free[0], whole))
+    exports = exported.Exports(0)
+    exports._made(3000)
+    with pytest.raises(MemoryError, match="too few"):
+        exports._made(3000)
+    exports._made(2000)
+    assert made == [3000, 2000]
 
 
 def test_a_rank_that_cannot_map_memory(monkeypatch):

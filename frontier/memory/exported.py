@@ -26,6 +26,10 @@ BLOCK, LONG = 1 << 25, 1 << 23
 #: What arrays begin at a multiple of.
 _ALIGNED = 512
 
+#: Bytes of a GPU that blocks leave to others, or this part of its memory if that is less: results may fill it, and then
+#: a run that goes on finds no room for a short array.
+LEFT, PART = 1 << 28, 64
+
 
 class Exports:
     """The memory of this process's GPU that others map.
@@ -83,18 +87,30 @@ class Exports:
 
     def _made(self, size: int) -> _Block:
         try:
-            made = _Block(size, self._index)
+            made = self._block(size)
         except MemoryError:  # CuPy's pools keep what they have freed, where the driver does not find it
             for pool in (detection.cupy().get_default_memory_pool(), self._pool):
                 pool.free_all_blocks()
-            made = _Block(size, self._index)
+            made = self._block(size)
         self._blocks[self._number] = made
         self._number += 1
         return made
 
+    def _block(self, size: int) -> _Block:
+        free, whole = _memory()
+        if free - size < min(LEFT, whole // PART):
+            raise MemoryError(f"{_WHAT}: {free:,} bytes are free, too few for {size:,}")
+        return _Block(size, self._index)
+
     def _pointer(self, block: _Block, at: int, size: int) -> Any:
         cuda = detection.cupy().cuda
         return cuda.MemoryPointer(cuda.UnownedMemory(block.start + at, size, block, self._index), 0)
+
+
+def _memory() -> tuple[int, int]:
+    """Bytes of the current GPU that are free, and all."""
+    free, whole = detection.runtime().memGetInfo()
+    return int(free), int(whole)
 
 
 class _Block(Addresses):
