@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in
 @given(st.integers(1, 300), st.data())
 def test_messages_have_what_was_packed_in_few_bytes(length, data):
     first = data.draw(st.integers(0, 10**6))
-    sections, most = [], 0
+    sections, most, empty = [], 0, 0
     for _ in range(data.draw(st.integers(1, 4))):
         which = np.array(data.draw(st.lists(st.booleans(), min_size=length, max_size=length)))
         if sections and data.draw(st.booleans()):
@@ -40,6 +40,9 @@ def test_messages_have_what_was_packed_in_few_bytes(length, data):
         most += 0 if values is None else values.nbytes
         if len(ids) or not optional:
             most += 8 + min(2 * len(ids), -(-length // 8))
+        if optional and len(ids):  # those before it that are optional and empty have heads now
+            most += 8 * empty
+        empty = empty + 1 if optional and not len(ids) else 0
     message = packed(sections)
     assert len(message) <= most
     assert len(message.whole()) == len(message)
@@ -51,6 +54,16 @@ def test_messages_have_what_was_packed_in_few_bytes(length, data):
             if values is not None:
                 assert (values.dtype, values.shape) == (each.values.dtype, each.values.shape)
                 assert values.tobytes() == each.values.tobytes()
+
+
+def test_optional_sections_that_follow_each_other():
+    """An empty one between others: the next must not be taken for it."""
+    none, one = np.array([], np.int64), np.array([5])
+    for which in ([1, 0, 1], [0, 0, 1], [0, 1, 0, 0, 1], [1, 0, 0], [0, 0, 0, 1, 1]):
+        sections = [Section(0, 9, [none, one][some], [none, one][some], at > 0) for at, some in enumerate(which)]
+        like = [(0, 9, one, at > 0) for at in range(len(which))]
+        for (ids, values), some in zip(unpacked(packed(sections).whole(), like), which, strict=True):
+            assert ids.tolist() == values.tolist() == [5] * some
 
 
 def test_elements_and_values_that_repeat_take_no_bytes():

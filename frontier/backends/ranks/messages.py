@@ -4,7 +4,8 @@ A message is a sequence of sections, each about elements of a range that sender 
 count from the begin of the range, a bitmap of it, or nothing if it is the whole range or the elements of the section
 before. Values, or rows of them, follow one after another, or one value if all are equal; integers that lie close
 together as how much they exceed the least, in fewer bytes. A section that seldom has elements may be *optional*:
-without any it takes no bytes, for the section before says whether it follows.
+without any it takes no bytes, for the section before says whether it follows. (Between others that are optional, and of
+which a later one has elements, it takes a head.)
 
 First come the heads of all sections, a few bytes that the host reads, then their ids and values. These may lie on a
 GPU: they are packed there, and go from GPU to GPU, or to the host and back if nothing else carries them.
@@ -98,14 +99,17 @@ def packed(sections: Iterable[Section]) -> Message:
     heads: list[bytes] = []
     parts: list[Any] = []
     before: NDArray[Any] | None = None
-    some = False
+    some, left_out = False, 0  # optional ones since the last head
     for first, length, ids, values, optional in sections:
         count = len(ids)
+        if optional and not count:
+            left_out += 1
+            continue
         if optional:
-            if not count:
-                continue
-            form, how, *number = _HEAD.unpack_from(heads[-1])
-            heads[-1] = _HEAD.pack(form, how | _MORE, *number) + heads[-1][_HEAD.size :]
+            for _ in range(left_out):  # or this one would be taken for the first of them
+                heads += [_followed(heads.pop()), _HEAD.pack(_NONE, _BARE, 0, 0)]
+            heads.append(_followed(heads.pop()))
+        left_out = 0
         some = some or count > 0
         form, how, least = _NONE, _BARE, b""
         if count:
@@ -122,6 +126,12 @@ def packed(sections: Iterable[Section]) -> Message:
             parts.append(what)
         heads.append(_HEAD.pack(form, how, count >> 32, count & 0xFFFFFFFF) + least)
     return Message(b"".join(heads), parts) if some else NOTHING
+
+
+def _followed(head: bytes) -> bytes:
+    """The head of a section that an optional one follows."""
+    form, how, *number = _HEAD.unpack_from(head)
+    return _HEAD.pack(form, how | _MORE, *number) + head[_HEAD.size :]
 
 
 def _listed(ids: NDArray[Any], first: int, length: int) -> tuple[int, Any]:
