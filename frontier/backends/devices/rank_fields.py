@@ -82,16 +82,10 @@ class RankFields:
             if away.array is not array:
                 array[own] = away.array[own]
             return
-        if field.lacks is not None and own == slice(None):  # others' elements are not written
+        if field.fresh or (field.lacks is not None and own == slice(None)):  # not written, perhaps those of others only
             self._fill(field, array, own)
             own = field.range()
-        elif field.fresh:
-            self._fill(field, array, own)
-        if field.fresh:
-            return
-        if away is not None and away.has(own):
-            array[own] = away.array[own]
-        else:
+        if not field.fresh:
             _write(self._memory, array[own], field.settled()[own])
 
     def _fill(self, field: Values, array: Any, some: slice) -> None:

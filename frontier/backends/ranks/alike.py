@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
 
-__all__ = ["check_alike", "check_graph", "description", "values", "way"]
+__all__ = ["check_alike", "check_graph", "check_values", "description", "way"]
 
 _GRAPH = "graph"
 
@@ -50,8 +50,8 @@ def check_graph(g: Graph, comm: Communicator) -> None:
 def description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
     """What a run begins with: the graph, the program, and the values of the problem.
 
-    Under mpirun it has no values of fields; those to which ranks may have done different things are compared next, see
-    :func:`values`.
+    Under mpirun it has no values of fields; those to which ranks may have done different things are compared next, by
+    :func:`check_values`.
     """
     made = {_GRAPH: _graph(p.graph), "program": repr(step)}
     made |= {f"p.{name}": (str(value.dtype), value.tobytes()) for name, value in p.scalars.items()}
@@ -59,7 +59,7 @@ def description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
     left = {} if shown is None else shown.in_parts(p)
     whole = [name for name in p.arrays if not (stays(p, name) or name in left)]
     if shown is None:
-        made |= values(p, whole)
+        made |= _values(p, whole)
     else:
         made |= {f"p.{name}": shown.description(p, name) for name in whole}
         made["FRONTIER_RANKS_WHOLE"] = str(shown.longest)
@@ -68,7 +68,7 @@ def description(step: Step, p: Problem, f: Frontier | None) -> dict[str, Any]:
     return made | {"frontier": None if f is None else len(f) if f.is_all else _checksum(np.sort(f.ids))}
 
 
-def values(p: Problem, names: Iterable[str]) -> dict[str, Any]:
+def _values(p: Problem, names: Iterable[str]) -> dict[str, Any]:
     """Fields with all their values, as checksums."""
     shown, made = p._shown, {}
     for name in names:
@@ -76,6 +76,19 @@ def values(p: Problem, names: Iterable[str]) -> dict[str, Any]:
         crc = zlib.crc32(np.ascontiguousarray(array).data) if shown is None else shown.checksum(array)
         made[f"p.{name}"] = array.shape, str(array.dtype), crc
     return made
+
+
+def check_values(p: Problem, done: Sequence[Mapping[str, Any]], comm: Communicator) -> None:
+    """Raise GraphError on all ranks, which call this together, if a field does not have the same values on them.
+
+    ``done`` is what :meth:`frontier.backends.ranks.shown.Shown.done` says on each rank. Where ranks have done the same
+    to a field since they have compared it last, it still has the same values.
+    """
+    marks = {name: {each[name] for each in done} for name in done[0]}
+    differ = [name for name, some in marks.items() if None in some or len(some) > 1]
+    if differ:
+        check_alike(comm.gather(_values(p, differ)))
+    p._shown.compared(p)
 
 
 def way(step: Step, schedule: ResolvedSchedule, inner: Placement, rows: int) -> dict[str, Any]:

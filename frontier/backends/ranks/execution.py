@@ -17,7 +17,7 @@ from frontier import tracing
 from frontier.backends.interrupts import deferred
 from frontier.backends.python.interpreter import Context, Interpretation
 from frontier.backends.ranks.accumulating import accumulated
-from frontier.backends.ranks.alike import check_alike, description, values, way
+from frontier.backends.ranks.alike import check_alike, check_values, description, way
 from frontier.backends.ranks.borrowing import Borrowing
 from frontier.backends.ranks.carriers import in_kernels
 from frontier.backends.ranks.dividing import Exchange
@@ -267,11 +267,7 @@ class Part(Interpretation):
         told = met(comm, "begins a run", (tracing.active(), mine, given_away, done))
         check_alike([each for _, each, _, _ in told])
         if shown is not None:
-            marks = {name: {each[name] for *_, each in told} for name in done}
-            differ = [name for name, some in marks.items() if None in some or len(some) > 1]
-            if differ:
-                check_alike(comm.gather(values(p, differ)))
-            shown.compared(p)
+            check_values(p, [each for *_, each in told], comm)
             shown.stay_whole(p, {name for _, _, names, _ in told for name in names})
         traced = {each for each, *_ in told}
         if inner.memory is not HOST and rows == 1 and in_kernels() and len(traced) == 1:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from contextlib import AbstractContextManager
-from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -108,17 +107,15 @@ class Mapped:
         self._comm.gather(None)
 
 
-#: What :func:`reach` has found.
-_reached: dict[tuple[Communicator, int], Mapped] = {}
+#: What :func:`reach` has found, which is tried once.
+_reached: dict[tuple[Communicator, int], Mapped | None] = {}
 
 
-@cache
 def reach(comm: Communicator, index: int) -> Mapped | None:
-    """Return how processes reach each other's GPUs, which is tried; None: not all do. All call this together."""
-    made = _tried(comm, index)
-    if made is not None:
-        _reached[comm, index] = made
-    return made
+    """Return how processes reach each other's GPUs; None: not all do. All call this together."""
+    if (comm, index) not in _reached:
+        _reached[comm, index] = _tried(comm, index)
+    return _reached[comm, index]
 
 
 def make_room(comm: Communicator, memory: Memory) -> None:

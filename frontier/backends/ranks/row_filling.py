@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from frontier.generators.random_numbers import on_threads
 from frontier.graph.build_sort import stretches, workers_for
 from frontier.graph.topology import Array
 from frontier.native import threads
@@ -14,7 +13,7 @@ from frontier.native.jit import sparing
 
 __all__ = ["count", "places", "scatter"]
 
-#: Workers at most: each reads the rows of all edges.
+#: Workers at most: to find places, each reads the rows of all edges.
 WORKERS = 8
 
 
@@ -24,7 +23,7 @@ def count(found: Array, rows: Array) -> None:
     if kernels is None:
         np.add.at(found, rows, 1)
     else:
-        _on_rows(len(rows), len(found), lambda lo, hi: kernels.count(rows, lo, hi, found))
+        _on_threads(len(rows), len(found), lambda lo, hi: kernels.count(rows, lo, hi, found))
 
 
 def places(cursor: Array, rows: Array) -> Array:
@@ -33,7 +32,7 @@ def places(cursor: Array, rows: Array) -> Array:
     if kernels is None:
         return _few_places(cursor, rows)
     at = np.empty(len(rows), np.int64)
-    _on_rows(len(rows), len(cursor), lambda lo, hi: kernels.place(rows, lo, hi, cursor, at))
+    _on_threads(len(rows), len(cursor), lambda lo, hi: kernels.place(rows, lo, hi, cursor, at))
     return at
 
 
@@ -45,7 +44,7 @@ def scatter(out: Array, at: Array, values: Array) -> None:
         out[at] = values
         return
     into, given = out.view(bits), np.ascontiguousarray(values).view(bits)
-    on_threads(lambda lo, hi: kernels.scatter(at, given, lo, hi, into), len(at))
+    _on_threads(len(at), len(at), lambda lo, hi: kernels.scatter(at, given, lo, hi, into))
 
 
 def _kernels(number: int) -> Any:
@@ -56,10 +55,10 @@ def _kernels(number: int) -> Any:
     return row_kernels
 
 
-def _on_rows(entries: int, rows: int, call: Any) -> None:
-    """Call ``call(lo, hi)`` on parts of the rows, one for each worker."""
+def _on_threads(entries: int, length: int, call: Any) -> None:
+    """Call ``call(lo, hi)`` on parts of a range, one for each worker that so many entries are worth."""
     workers = min(workers_for(entries), WORKERS)
-    bounds = stretches(rows, workers)
+    bounds = stretches(length, workers)
     threads.run(lambda w: call(bounds[w], bounds[w + 1]), workers)
 
 

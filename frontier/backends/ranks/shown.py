@@ -1,8 +1,9 @@
 """What programs under mpirun see of the fields of a problem, and what of these ranks are told at the end of a run.
 
-Every rank has arrays of full length, in which its own elements are right. At the end of a run all ranks are told the
-rest of short fields, and of those that the program has looked at as a whole before. Of others, each rank keeps a note
-of which of its own elements the others do not know; the next run goes on from there.
+Every rank has arrays of full length; where its own elements are as long as they are not written there, say
+:mod:`frontier.backends.ranks.values`. At the end of a run all ranks are told the rest of short fields, and of those
+that the program has looked at as a whole before. Of others, each rank keeps a note of which of its own elements the
+others do not know; the next run goes on from there.
 """
 
 from __future__ import annotations
