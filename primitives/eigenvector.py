@@ -61,7 +61,8 @@ def renew(p, v):
     """Set the centrality of v, scaled to norm 1; return by how much it has changed."""
     new = p.sum[v] / p.square**0.5
     change = abs(new - p.centrality[v])
-    p.centrality[v] = new
+    if change != 0:  # on a GPU a store had better not follow a load at once: docs/cuda.md
+        p.centrality[v] = new
     return change
 
 

@@ -38,7 +38,8 @@ def renew(p, v):
     """Set the hub value of v, scaled to sum 1; return by how much it has changed."""
     new = p.pointed[v] / p.hubs if p.hubs > 0 else 0.0
     change = abs(new - p.hub[v])
-    p.hub[v] = new
+    if change != 0:  # on a GPU a store had better not follow a load at once: docs/cuda.md
+        p.hub[v] = new
     return change
 
 

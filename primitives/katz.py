@@ -28,7 +28,8 @@ def renew(p, v):
     """Set the centrality of v; return by how much it has changed."""
     new = p.alpha * p.sum[v] + p.beta[v]
     change = abs(new - p.centrality[v])
-    p.centrality[v] = new
+    if change != 0:  # on a GPU a store had better not follow a load at once: docs/cuda.md
+        p.centrality[v] = new
     return change
 
 

@@ -73,7 +73,8 @@ def update_personal(p, v):
 def set_rank(p, v, new):
     """Set the rank of v."""
     change = abs(new - p.rank[v])
-    p.rank[v] = new
+    if change != 0:  # on a GPU a store had better not follow a load at once: docs/cuda.md
+        p.rank[v] = new
     contribute(p, v)
     return change
 

@@ -48,8 +48,9 @@ def turn(p, v):
 def renew(p, v):
     """A step is done; return by how much the two values of v have changed."""
     change = abs(p.here[v] - p.authority[v]) + abs(p.there[v] - p.hub[v])
-    p.authority[v] = p.here[v]
-    p.hub[v] = p.there[v]
+    if change != 0:  # on a GPU a store had better not follow a load at once: docs/cuda.md
+        p.authority[v] = p.here[v]
+        p.hub[v] = p.there[v]
     turn(p, v)
     return change
 

@@ -87,7 +87,8 @@ def ahead(p, src, dst):
 def renew(p, v):
     """A step is done; return by how much the authority of v has changed."""
     change = abs(p.here[v] - p.authority[v])
-    p.authority[v] = p.here[v]
+    if change != 0:  # on a GPU a store had better not follow a load at once: docs/cuda.md
+        p.authority[v] = p.here[v]
     p.back[v] = (p.here[v] + p.followers[v] // 2) // p.followers[v]
     p.here[v] = 0
     return change

@@ -82,7 +82,7 @@ def test_several_gpus(capsys: pytest.CaptureFixture[str]) -> None:
     head, row, columns, *phases = capsys.readouterr().out.splitlines()
     assert head.startswith("rmat:6: 64 vertices")
     assert row.endswith("equal")
-    assert columns.split() == ["times", "us", "work", "phase"]
+    assert columns.split() == ["times", "us", "work", "0", "work", "1", "phase"]
     assert phases[-1].endswith("all")
     assert sum(int(line.split()[0]) for line in phases[:-1]) == int(phases[-1].split()[0]) > 5
 

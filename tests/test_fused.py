@@ -266,6 +266,76 @@ def test_fields_that_are_exchanged(several):
         assert made[0] == made[1]
 
 
+def number(p, v):
+    return v
+
+
+def note(p, v):
+    p.seen[v] += v
+
+
+def third(p, v):
+    return v % 3 == 0
+
+
+def number_of_edge(p, src, dst, edge):
+    return src + 3 * dst + edge
+
+
+def upward(p, src, dst):
+    return src < dst
+
+
+def test_everything_and_parts_of_it(several):
+    """A frontier that is everything is a range on each GPU, and one that is filtered a list."""
+    step = fr.Sequence(
+        fr.Sequence(
+            fr.Reduce(number, "sum", into="all"), fr.Compute(note), fr.Filter(third), fr.Compute(note),
+            fr.Reduce(number, "sum", into="some"), over="vertices",
+        ),
+        fr.Sequence(
+            fr.Reduce(number_of_edge, "sum", into="edges"), fr.Filter(upward),
+            fr.Reduce(number_of_edge, "sum", into="up"), over="edges",
+        ),
+        fr.Loop(fr.Split(third, rest="late"), fr.Compute(note), times=1, over="vertices"),
+        fr.Loop(fr.Compute(note), fr.Filter(third), take="late", max_steps=9),
+    )  # fmt: skip
+    for g in graphs()[::2]:
+        made = []
+        for there in (g, g.to(several)):
+            scalars = {name: fr.scalar("int64") for name in ("all", "some", "edges", "up")}
+            p = fr.Problem(there, seen=fr.vertex("int64"), late=fr.pile(), **scalars)
+            step(p)
+            made.append((to_host(p.seen).tolist(), *(int(getattr(p, name)) for name in scalars)))
+        assert made[0] == made[1]
+
+
+def turn(p, v):
+    p.real[v] = -p.real[v]
+
+
+def take(p, src, dst):
+    fr.atomic_add(p.sum, dst, p.real[src])
+
+
+def test_what_is_stored_over_an_equal_number(several):
+    """0 becomes -0, which is equal; a number that is none is never equal."""
+    values = np.array([0.0, -0.0, 1.0, np.nan, -np.inf])
+    step = fr.Sequence(fr.Advance(take, output=None), fr.Compute(turn), fr.Advance(take, output=None), over="vertices")
+    g = graphs()[0]
+    made = []
+    for there in (g, g.to(several)):
+        real = np.resize(values, g.num_vertices)
+        p = fr.Problem(there, real=fr.vertex("float64", real), sum=fr.vertex("float64", combine="sum"))
+        step(p)
+        made.append((to_host(p.real), to_host(p.sum)))
+    (real, total), (there_real, there_total) = made
+    np.testing.assert_array_equal(there_real, real)
+    numbers = ~np.isnan(real)
+    assert np.array_equal(np.signbit(there_real[numbers]), np.signbit(real[numbers]))
+    np.testing.assert_array_equal(there_total, total)
+
+
 def test_piles(several):
     """Each GPU has the elements of a pile that it owns."""
     step = fr.Sequence(

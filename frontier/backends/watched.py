@@ -88,14 +88,17 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
             return store
         if isinstance(field.inner, Flags) or not isinstance(value, types.Number):
             return change
-        number = field.dtype
+        number, real = field.dtype, isinstance(field.dtype, types.Float)
 
+        # A store that does not wait for the load of the same element would hold up all other loads: see docs/cuda.md.
         def change_number(field, index, value):
             there = inner(field)
-            before = there[index]
-            there[index] = value
-            if number(value) != number(before):  # so nothing is read again
+            before, now = number(there[index]), number(value)
+            if now != before:
+                there[index] = value
                 mark(field, index)
+            elif real and now == 0:  # of either sign
+                there[index] = value
 
         return change_number
 

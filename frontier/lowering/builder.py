@@ -205,6 +205,17 @@ class Builder(ControlFlow):
         """Whether a frontier is everything."""
         return equal(current.form, form(ALL))
 
+    def in_a_row(self, current: FrontierState, kind: str) -> Expr:
+        """Whether the elements of a frontier are a range, so that nobody has to read them: 1 more than the first, or 0.
+
+        True is 1 here: everything begins with 0.
+        """
+        return self.everything(current)
+
+    def unscanned(self, current: FrontierState) -> Expr:
+        """Whether a frontier is a list without its degrees."""
+        return equal(current.form, form(QUEUE))
+
     def produced(self, current: FrontierState, kind: str, next_scan: str) -> list[Node]:
         """Nodes after a phase that appended the next frontier to :meth:`target`: they make it the current one.
 

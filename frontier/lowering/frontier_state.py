@@ -4,7 +4,8 @@ Every scope (the program, and every step or loop with a frontier of its own) has
 local variables, which have the same values in all workers, and queues in memory.
 
 ===========  ==========================================================================
-``form``     QUEUE (ids), OUT or IN (ids, and the prefix sum of out- or in-degrees), ALL, BITS
+``form``     QUEUE (ids), OUT or IN (ids, and the prefix sum of out- or in-degrees), ALL, BITS,
+             OWN (ids: all that one of several GPUs owns, in their order)
 ``kind``     0 vertices, 1 edges
 ``count``    number of elements
 ``edges``    sum of their degrees, if the form includes it
@@ -22,13 +23,13 @@ from frontier.lowering.ir import Const, Var
 from frontier.lowering.variables import Variables
 
 __all__ = [
-    "ALL", "BITS", "HOW", "IN", "OUT", "PULL", "PUSH", "PUSH_BLOCK", "PUSH_CLASSES", "PUSH_THREAD", "PUSH_TWC", "QUEUE",
-    "SMALL", "STREAM", "VARIABLES", "FrontierState", "form",
+    "ALL", "BITS", "HOW", "IN", "OUT", "OWN", "PULL", "PUSH", "PUSH_BLOCK", "PUSH_CLASSES", "PUSH_THREAD", "PUSH_TWC",
+    "QUEUE", "SMALL", "STREAM", "VARIABLES", "FrontierState", "form",
 ]  # fmt: skip
 
-QUEUE, OUT, IN, ALL, BITS = range(5)
+QUEUE, OUT, IN, ALL, BITS, OWN = range(6)
 
-_FORMS = ("a list", "a list with out-degrees", "a list with in-degrees", "everything", "a bitmap")
+_FORMS = ("a list", "a list with out-degrees", "a list with in-degrees", "everything", "a bitmap", "all of its own")
 
 
 def form(number: int) -> Const:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from frontier.lowering.frontier_state import QUEUE, SMALL, form
+from frontier.lowering.frontier_state import SMALL
 from frontier.lowering.ir import Assign, Branch, Call, Counter, Expr, Value, both, equal, expression
 from frontier.operators.shared.kernels import kernels
 from frontier.operators.shared.phases import frontier
@@ -35,7 +35,7 @@ def beamer(step: Advance, b: Builder, source: FrontierState) -> Expr:
     unexplored = b.variable("unexplored", "unexplored_edges")
     n, m = b.capacity("vertex"), b.capacity("edge")
     b.at_loop_start(Assign(pulling, expression(0)), Assign(unexplored, m), Assign(last, expression(0)))
-    with b.when(equal(source.form, form(QUEUE))):  # without a scan its edges are not known
+    with b.when(b.unscanned(source)):  # without a scan its edges are not known
         b.scanned(source, step.edges)
     alpha, beta = b.schedule.alpha, b.schedule.beta
     count, edges = b.size(source), b.edges_of(source)

@@ -29,7 +29,7 @@ __all__ = [
 
 def frontier(b: Builder, current: FrontierState, kind: str) -> dict[str, Value]:
     """Parameters for the elements of a frontier."""
-    return {"everything": b.everything(current), "queue": b.queue(current, kind), "total": current.count}
+    return {"everything": b.in_a_row(current, kind), "queue": b.queue(current, kind), "total": current.count}
 
 
 def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> None:

@@ -34,6 +34,7 @@ from frontier.backends.cuda.machine import (
     fetch_add,
     fetch_or,
     find_first,
+    first_of,
     popcount,
     shuffle,
     sync,
@@ -150,9 +151,9 @@ def marked(mask, u):
 
 @device
 def element_at(queue, everything, i):
-    """The i-th element of a frontier."""
+    """The i-th element of a frontier; for ``everything`` see :meth:`frontier.lowering.builder.Builder.in_a_row`."""
     if everything:
-        return i64(i)
+        return i64(i) + first_of(everything)
     return i64(queue[i])
 
 

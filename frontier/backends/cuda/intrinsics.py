@@ -37,6 +37,7 @@ __all__ = [
     "fetch_min",
     "fetch_or",
     "find_first",
+    "first_of",
     "float_of",
     "load_acquire",
     "load_acquire_system",
@@ -533,3 +534,14 @@ def popcount(word):
 def find_first(word):
     """Index of the lowest one bit of a word that is not 0."""
     return types.int32(cuda.ffs(word) - 1)
+
+
+@intrinsic
+def first_of(typingctx, everything):
+    """The first element of a frontier that is a range: 0, or what is told as in ``Builder.in_a_row``."""
+    known = isinstance(everything, types.Boolean)
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return ir.Constant(_I64, 0) if known else builder.sub(args[0], ir.Constant(_I64, 1))
+
+    return types.int64(types.boolean if known else types.int64), generate

@@ -38,6 +38,7 @@ __all__ = [
     "fetch_min",
     "fetch_or",
     "find_first",
+    "first_of",
     "float_of",
     "launch",
     "load_acquire",
@@ -393,6 +394,11 @@ def shuffle_down(value: Any, delta: Any) -> Any:
 def popcount(word: Any) -> np.int32:
     """Number of one bits."""
     return np.int32(int(word).bit_count())
+
+
+def first_of(everything: Any) -> np.int64:
+    """The first element of a frontier that is a range: 0, or what is told as in ``Builder.in_a_row``."""
+    return np.int64(int(everything) - 1)
 
 
 def find_first(word: Any) -> np.int32:

@@ -17,7 +17,7 @@ from frontier.backends.devices.barriers import all_meet, can_meet, let_meet
 from frontier.backends.devices.meeting_words import REAL, RECEIVED, sums_at
 from frontier.backends.devices.phases import completing
 from frontier.backends.devices.printer import PeersPrinter
-from frontier.lowering.frontier_state import BITS, IN, OUT, form
+from frontier.lowering.frontier_state import BITS, IN, OUT, OWN, QUEUE, form
 from frontier.lowering.ir import (
     Assign,
     Call,
@@ -29,6 +29,7 @@ from frontier.lowering.ir import (
     Var,
     both,
     cast,
+    either,
     equal,
 )
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, pointer
@@ -67,9 +68,9 @@ class Peers(CudaProgram):
         self._stored: list[str] = []
         self._exchanges: list[Node] = []
         super().__init__(layout, schedule, build)
-        # With 40 registers a thread, a step over all vertices with four fields takes twice as long as with 64, and one
-        # with next to nothing to do 5 microseconds longer. But pulls of a search wait for memory: on an H100 they take
-        # a sixth less with 40 registers, and more warps.
+        # With 40 registers a thread instead of 64, shortest paths of R-MAT 24 take a twentieth longer on two H100s, and
+        # a step with next to nothing to do 5 microseconds. But pulls of a search wait for memory: they take a sixth
+        # less with 40 registers, and more warps.
         self.low_occupancy = not touches.claimed or schedule.direction == "push"
         self.rank, self.parts = self.input("rank", "peer rank"), self.input("parts", "peer parts")
         self.starts = pointer("int64", self.input("starts", "peer starts"))
@@ -187,8 +188,18 @@ class Peers(CudaProgram):
         first, end = self.own_range(kind)
         target, _ = self.target(current, kind)
         call = self.divided("fill_range", pointer(self.layout.element(kind), target), first, end)
-        self.phase(call, self._plain(current, target, kind, end - first), f"list the {kind} ids of this GPU")
+        made = [*self._plain(current, target, kind, end - first), Assign(current.form, form(OWN))]
+        self.phase(call, made, f"list the {kind} ids of this GPU")
         self._set_sizes(current, self.capacity(kind), 0)
+
+    def in_a_row(self, current: FrontierState, kind: str) -> Expr:
+        """As on one machine: a frontier that is everything begins with the first element that this GPU owns."""
+        first, _ = self.own_range(kind)
+        return Choice(equal(current.form, form(OWN)), first + 1, 0)
+
+    def unscanned(self, current: FrontierState) -> Expr:
+        """Whether a frontier is a list without its degrees."""
+        return either(equal(current.form, form(QUEUE)), equal(current.form, form(OWN)))
 
     def all_of_its_own(self, current: FrontierState) -> Expr:
         """Whether a list of vertices, which are distinct, has all that this GPU owns."""

@@ -13,8 +13,8 @@ import numpy as np
 
 from frontier.backends.codes import BLOCK_BITS
 from frontier.functors.functor import arguments
-from frontier.lowering.frontier_state import ALL, QUEUE
-from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either
+from frontier.lowering.frontier_state import ALL
+from frontier.lowering.ir import Assign, Call, Counter, Expr, Node, Together, Value, Var, both, cast, either, no
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
 from frontier.operators.advance.edges import pushing, walked
@@ -290,7 +290,7 @@ def finish(
         after += b.produced(target, step.output, next_scan)
     b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
     if kept == "mark":
-        large = both(b.other_than(source, QUEUE), source.edges > (n >> 2))
+        large = both(no(b.unscanned(source)), source.edges > (n >> 2))
         scan_marks(b, target, next_scan, large if b.written(next_scan) else None)
     elif kept == "cull":
         # The queue has overflowed: rebuild it from the stamps, which hold the same set without duplicates.
