@@ -7,7 +7,7 @@ threads, or for other GPUs. Kernels with clocks are compiled anew.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -19,33 +19,33 @@ from frontier.memory.arrays import to_host
 __all__ = ["clocked", "shown"]
 
 #: Phases that are noted, and words for each: its number, when it began, when the first thread was done.
-MOST, WORDS = 400, 3
+MOST, WORDS = 4000, 3
 
-#: Titles of the phases of the program that was compiled last, by their numbers.
-_titles: dict[int, str] = {}
+#: Names of the steps of a program, of which the code was compiled last: titles of its phases, by their numbers.
+_titles: dict[tuple[str, ...], dict[int, str]] = {}
 
 
 @contextmanager
-def clocked() -> Iterator[list[Any]]:
-    """Compile clocks into kernels; the list has the last run."""
-    words, function, begin = meeting_words.box_words, printer.PeersPrinter.function, fused.FusedExecution.__init__
-    last: list[Any] = []
+def clocked() -> Iterator[list[list[str]]]:
+    """Compile clocks into kernels; the list has what :func:`shown` says of each run that has ended."""
+    words, function, bring = meeting_words.box_words, printer.PeersPrinter.function, fused.FusedExecution._bring_back
+    runs: list[list[str]] = []
 
     def box_words(parts: int) -> int:
         return words(parts) + 1 + WORDS * MOST
 
-    def noting(self: Any, *given: Any) -> None:
-        begin(self, *given)
-        last[:] = [self]
+    def noting(self: Any) -> None:
+        runs.append(list(shown(self)))  # the next run may use its memory
+        bring(self)
 
     changes = [(meeting_words, "box_words", box_words), (part, "box_words", box_words)]
     changes += [(printer.PeersPrinter, "function", lambda self: _with_clocks(self, function(self), words))]
-    changes += [(fused.FusedExecution, "__init__", noting)]
+    changes += [(fused.FusedExecution, "_bring_back", noting)]
     before = [(where, name, getattr(where, name)) for where, name, _ in changes]
     for where, name, value in changes:
         setattr(where, name, value)
     try:
-        yield last
+        yield runs
     finally:
         for where, name, value in before:
             setattr(where, name, value)
@@ -53,8 +53,7 @@ def clocked() -> Iterator[list[Any]]:
 
 def _with_clocks(made: Any, lines: list[str], words: Any) -> list[str]:
     """Lines of a kernel whose first thread notes when phases begin, and when it is done."""
-    _titles.clear()
-    _titles.update({number: phase.title for number, phase in made._calls.items()})
+    _titles[tuple(made.program.steps)] = {number: phase.title for number, phase in made._calls.items()}
     box = made._by_thread(made.program.box)
     at = f"({made._by_thread(expression(meeting_words.inbox_at(made.program.parts)))} + {meeting_words.INBOXES})"
     row = f"{at} + 1 + {WORDS} * {box}[{at}]"
@@ -70,20 +69,28 @@ def _noted(box: str, at: str, lines: list[str]) -> list[str]:
 
 
 def shown(execution: Any) -> Iterator[str]:
-    """Lines that say how often each phase ran, and how many microseconds it took on the slowest GPU."""
+    """Lines that say how often each phase ran, how many microseconds it took on the slowest GPU, and work on each."""
     logs = [_log(each) for each in execution.parts]
+    titles = _titles[tuple(execution.parts[0]._program.steps)]
     number = min(map(len, logs))
     spent: dict[int, list[float]] = {}
-    worked: dict[int, float] = {}
+    worked: dict[int, list[float]] = {}
     for i in range(number - 1):
         phase = int(logs[0][i][0])
         spent.setdefault(phase, []).append(max(log[i + 1][1] - log[i][1] for log in logs) / 1e3)
-        worked[phase] = worked.get(phase, 0) + max(log[i][2] - log[i][1] for log in logs) / 1e3
-    yield f"{'times':>5} {'us':>9} {'work':>9}  phase"
+        before = worked.get(phase, [0.0] * len(logs))
+        worked[phase] = [sum_ + (log[i][2] - log[i][1]) / 1e3 for sum_, log in zip(before, logs, strict=True)]
+    yield f"{'times':>5} {'us':>9} {_columns(f'work {rank}' for rank in range(len(logs)))}  phase"
     for phase, each in sorted(spent.items(), key=lambda item: -sum(item[1])):
-        yield f"{len(each):5} {sum(each):9.1f} {worked[phase]:9.1f}  {_titles.get(phase, '')}"
+        work = _columns(f"{part:.1f}" for part in worked[phase])
+        yield f"{len(each):5} {sum(each):9.1f} {work}  {titles.get(phase, '')}"
     more = " (and more, which are not noted)" if number == MOST else ""
-    yield f"{number - 1:5} {sum(map(sum, spent.values())):9.1f} {sum(worked.values()):9.1f}  all{more}"
+    work = _columns(f"{sum(parts):.1f}" for parts in zip(*worked.values(), strict=True))
+    yield f"{number - 1:5} {sum(map(sum, spent.values())):9.1f} {work}  all{more}"
+
+
+def _columns(words: Iterable[str]) -> str:
+    return " ".join(f"{word:>9}" for word in words)
 
 
 def _log(each: Any) -> Any:

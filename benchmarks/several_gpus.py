@@ -1,13 +1,14 @@
 """Programs on one GPU and on several of one process, in one run, with results compared.
 
 ``python -m benchmarks.several_gpus rmat:24 grid:2048`` prints the median over some sources, of each the best of some
-calls, from Python until all GPUs are done. ``--phases`` says where a search spends its time, see
+calls, from Python until all GPUs are done. ``--phases`` says where programs spend their time, see
 :mod:`benchmarks.gpus_phases`.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import frontier as fr
-from benchmarks.gpus_phases import clocked, shown
+from benchmarks.gpus_phases import clocked
 from frontier.memory.arrays import to_host
 
 __all__ = ["main"]
@@ -25,6 +26,7 @@ __all__ = ["main"]
 #: Name, call for a source, the field that is compared, how much it may differ, and whether sources matter.
 PROGRAMS: dict[str, tuple[Callable[[fr.Graph, int], Any], str, float, bool]] = {
     "bfs": (fr.bfs, "level", 0, True),
+    "sssp": (fr.sssp, "distance", 0, True),
     "pagerank": (lambda g, _: fr.pagerank(g), "rank", 1e-4, False),
     "hooking": (lambda g, _: fr.connected_components(g, method="hooking"), "label", 0, False),
     "betweenness": (lambda g, s: fr.betweenness(g, sources=[s]), "centrality", 1e-4, True),
@@ -39,26 +41,29 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--programs", nargs="*", default=["bfs"], choices=sorted(PROGRAMS))
     parser.add_argument("--sources", type=int, default=8)
     parser.add_argument("--times", type=int, default=3)
-    parser.add_argument("--phases", action="store_true", help="say where the last search spends its time")
+    parser.add_argument("--phases", action="store_true", help="say where each program spends its time")
     given = parser.parse_args(words)
-    with clocked() if given.phases else nullcontext() as last:
+    with clocked() if given.phases else nullcontext() as runs:
         for name in given.graphs:
-            one, several = (_graph(name, place) for place in ("cuda", f"cuda:{given.devices}"))
+            weighted = "sssp" in given.programs
+            one, several = (_graph(name, place, weighted) for place in ("cuda", f"cuda:{given.devices}"))
             size = f"{one.num_vertices:,} vertices, {one.num_slots:,} slots"
             print(f"{name}: {size}; milliseconds on one GPU, and on {given.devices}")
             for program in given.programs:
                 print(_row(program, one, several, given.sources, given.times), flush=True)
-            if last:
-                fr.bfs(several, _sources(one, 1)[0])
-                print(*shown(last[0]), sep="\n")
+                if runs is not None:
+                    runs.clear()
+                    PROGRAMS[program][0](several, _sources(one, 1)[0])
+                    print(*itertools.chain(*runs), sep="\n", flush=True)
 
 
-def _graph(name: str, place: str) -> fr.Graph:
+def _graph(name: str, place: str, weighted: bool) -> fr.Graph:
     """An R-MAT graph that is made where it is to be, or a grid, which is copied there."""
     kind, _, size = name.partition(":")
+    weights = (1, 64) if weighted else None
     if kind == "grid":
-        return fr.grid(int(size), int(size)).to(place)
-    return fr.rmat(int(size), 16, seed=1, placement=place)
+        return fr.grid(int(size), int(size), weights=weights).to(place)
+    return fr.rmat(int(size), 16, seed=1, weights=weights, placement=place)
 
 
 def _sources(g: fr.Graph, many: int) -> list[int]:
