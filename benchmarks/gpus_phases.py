@@ -21,8 +21,8 @@ __all__ = ["clocked", "shown"]
 #: Phases that are noted, and words for each: its number, when it began, when the first thread was done.
 MOST, WORDS = 4000, 3
 
-#: Names of the steps of a program, of which the code was compiled last: titles of its phases, by their numbers.
-_titles: dict[tuple[str, ...], dict[int, str]] = {}
+#: The steps of a program and how it was built: titles of its phases, by their numbers.
+_titles: dict[Any, dict[int, str]] = {}
 
 
 @contextmanager
@@ -30,15 +30,26 @@ def clocked() -> Iterator[list[list[str]]]:
     """Compile clocks into kernels; the list has what :func:`shown` says of each run that has ended."""
     words, function, bring = meeting_words.box_words, printer.PeersPrinter.function, fused.FusedExecution._bring_back
     runs: list[list[str]] = []
+    codes: dict[Any, Any] = {}
+    find = part._code_of
 
     def box_words(parts: int) -> int:
         return words(parts) + 1 + WORDS * MOST
+
+    def code_of(step: Any, *given: Any) -> Any:
+        """Code with clocks, which is not kept for runs without."""
+        plain = step.__dict__.get("_code", {})
+        step.__dict__["_code"] = codes.setdefault(step, {})
+        try:
+            return find(step, *given)
+        finally:
+            step.__dict__["_code"] = plain
 
     def noting(self: Any) -> None:
         runs.append(list(shown(self)))  # the next run may use its memory
         bring(self)
 
-    changes = [(meeting_words, "box_words", box_words), (part, "box_words", box_words)]
+    changes = [(meeting_words, "box_words", box_words), (part, "box_words", box_words), (part, "_code_of", code_of)]
     changes += [(printer.PeersPrinter, "function", lambda self: _with_clocks(self, function(self), words))]
     changes += [(fused.FusedExecution, "_bring_back", noting)]
     before = [(where, name, getattr(where, name)) for where, name, _ in changes]
@@ -53,7 +64,7 @@ def clocked() -> Iterator[list[list[str]]]:
 
 def _with_clocks(made: Any, lines: list[str], words: Any) -> list[str]:
     """Lines of a kernel whose first thread notes when phases begin, and when it is done."""
-    _titles[tuple(made.program.steps)] = {number: phase.title for number, phase in made._calls.items()}
+    _titles[_named(made.program)] = {number: phase.title for number, phase in made._calls.items()}
     box = made._by_thread(made.program.box)
     at = f"({made._by_thread(expression(meeting_words.inbox_at(made.program.parts)))} + {meeting_words.INBOXES})"
     row = f"{at} + 1 + {WORDS} * {box}[{at}]"
@@ -71,7 +82,7 @@ def _noted(box: str, at: str, lines: list[str]) -> list[str]:
 def shown(execution: Any) -> Iterator[str]:
     """Lines that say how often each phase ran, how many microseconds it took on the slowest GPU, and work on each."""
     logs = [_log(each) for each in execution.parts]
-    titles = _titles[tuple(execution.parts[0]._program.steps)]
+    titles = _titles.get(_named(execution.parts[0]._program), {})
     number = min(map(len, logs))
     spent: dict[int, list[float]] = {}
     worked: dict[int, list[float]] = {}
@@ -87,6 +98,10 @@ def shown(execution: Any) -> Iterator[str]:
     more = " (and more, which are not noted)" if number == MOST else ""
     work = _columns(f"{sum(parts):.1f}" for parts in zip(*worked.values(), strict=True))
     yield f"{number - 1:5} {sum(map(sum, spent.values())):9.1f} {work}  all{more}"
+
+
+def _named(program: Any) -> Any:
+    return tuple(program.steps), program.build
 
 
 def _columns(words: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 ``python -m benchmarks.several_gpus rmat:24 grid:2048`` prints the median over some sources, of each the best of some
 calls, from Python until all GPUs are done. ``--phases`` says where programs spend their time, see
-:mod:`benchmarks.gpus_phases`.
+:mod:`benchmarks.gpus_phases`; then times contain what the clocks and reading them take.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ PROGRAMS: dict[str, tuple[Callable[[fr.Graph, int], Any], str, float, bool]] = {
     "hooking": (lambda g, _: fr.connected_components(g, method="hooking"), "label", 0, False),
     "betweenness": (lambda g, s: fr.betweenness(g, sources=[s]), "centrality", 1e-4, True),
 }
+WEIGHTED = ("sssp",)
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -43,18 +44,26 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--times", type=int, default=3)
     parser.add_argument("--phases", action="store_true", help="say where each program spends its time")
     given = parser.parse_args(words)
+    weighted = [name for name in given.programs if name in WEIGHTED]
     with clocked() if given.phases else nullcontext() as runs:
         for name in given.graphs:
-            weighted = "sssp" in given.programs
-            one, several = (_graph(name, place, weighted) for place in ("cuda", f"cuda:{given.devices}"))
-            size = f"{one.num_vertices:,} vertices, {one.num_slots:,} slots"
-            print(f"{name}: {size}; milliseconds on one GPU, and on {given.devices}")
-            for program in given.programs:
-                print(_row(program, one, several, given.sources, given.times), flush=True)
-                if runs is not None:
-                    runs.clear()
-                    PROGRAMS[program][0](several, _sources(one, 1)[0])
-                    print(*itertools.chain(*runs), sep="\n", flush=True)
+            for programs in ([each for each in given.programs if each not in weighted], weighted):
+                if programs:
+                    _table(name, programs, given, runs)
+
+
+def _table(name: str, programs: Sequence[str], given: argparse.Namespace, runs: list[list[str]] | None) -> None:
+    """Print the rows of some programs for a graph, with weights if these need them."""
+    places = ("cuda", f"cuda:{given.devices}")
+    one, several = (_graph(name, place, programs[0] in WEIGHTED) for place in places)
+    size = f"{one.num_vertices:,} vertices, {one.num_slots:,} slots"
+    print(f"{name}: {size}; milliseconds on one GPU, and on {given.devices}")
+    for program in programs:
+        print(_row(program, one, several, given.sources, given.times), flush=True)
+        if runs is not None:
+            runs.clear()
+            PROGRAMS[program][0](several, _sources(one, 1)[0])
+            print(*itertools.chain(*runs), sep="\n", flush=True)
 
 
 def _graph(name: str, place: str, weighted: bool) -> fr.Graph:

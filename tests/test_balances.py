@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pool
 import programs
 import pytest
+import strict_cupy
 from compare import host, ids, workers
 
 import frontier as fr
 from frontier.backends.cuda.runtime_words import EXAMINED
 from frontier.lowering.frontier_state import PUSH_THREAD
 from frontier.lowering.ir import Counter
+from frontier.memory import detection
 from frontier.operators.advance.cpu import edges as cpu
 from frontier.operators.advance.cuda import edges as cuda
 from frontier.operators.shared.kernels import kernels
@@ -100,7 +103,32 @@ def by_strides(step, b, source, target, next_scan):
     cuda.finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_THREAD)
 
 
+def reading(visit, appends, culls, big, mode):
+    """The simplest kernel of a step that appends nothing: it looks itself whether there is a queue."""
+
+    def phase(p, C, slot, w, W, everything, queue, total, lists, out):
+        examined = np.int64(0)
+        i = w
+        while i < total:
+            x = np.int64(i) if everything else np.int64(queue[i])
+            for k in range(np.int64(lists.offsets[x]), np.int64(lists.offsets[x + 1])):
+                visit(p, C, slot, lists, out, x, np.int64(k), np.int64(lists.ends[k]))
+                examined += 1
+            i += W
+        add_up(C, slot, EXAMINED, examined)
+
+    return phase
+
+
+def by_reading(step, b, source, target, next_scan):
+    edge = cuda.Edge.of(step, b, target, next_scan)
+    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    made = b.kernel("reads", reading, given, visit=edge.visit, **edge.appends)
+    cuda.finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_THREAD)
+
+
 fr.register_balance("outside_kernel", "cpu", by_strides_on_cpu, scanned=True)
+fr.register_balance("outside_reading", "cuda", by_reading)
 fr.register_balance("outside_kernel", "cuda", by_strides)
 for backend_ in ("cpu", "cuda"):
     fr.register_balance("outside_vertices", backend_, by_vertices)
@@ -154,3 +182,20 @@ def test_what_is_refused(compiled):
         fr.Schedule(balance="unknown")
     with pytest.raises(fr.FrontierError, match=r"registered for elsewhere, not for (cpu|cuda)"):
         fr.bfs(compiled(fr.karate()), 0, schedule=fr.Schedule(balance="only_elsewhere"))
+
+
+def hit(p, src, dst):
+    fr.atomic_add(p.hits, dst, src)
+
+
+@pytest.mark.gpu
+def test_a_kernel_from_outside_on_parts_of_a_gpu():
+    g = fr.rmat(7, 4, seed=1)
+    schedule = fr.Schedule(balance="outside_reading", direction="push")
+    step = fr.Advance(hit, output=None, over="vertices", schedule=schedule)
+    with strict_cupy.simulated() if detection.simulated() else nullcontext():
+        p = fr.Problem(g.to("cuda:0,0"), hits=fr.vertex("int64", combine="sum"))
+        step(p)
+        found = host(p.hits)
+    expected = np.bincount(np.asarray(g.targets), np.asarray(g.sources), g.num_vertices)
+    assert found.tolist() == expected.tolist()

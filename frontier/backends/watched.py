@@ -91,6 +91,12 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
         number, real = field.dtype, isinstance(field.dtype, types.Float)
 
         # A store that does not wait for the load of the same element would hold up all other loads: see docs/cuda.md.
+        def change_narrow(field, index, value):
+            there = inner(field)
+            if number(np.int64(value)) != number(there[index]):  # as it is stored
+                there[index] = value
+                mark(field, index)
+
         def change_number(field, index, value):
             there = inner(field)
             before, now = number(there[index]), number(value)
@@ -100,7 +106,7 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
             elif real and now == 0:  # of either sign
                 there[index] = value
 
-        return change_number
+        return change_narrow if isinstance(field.inner, Narrow) else change_number
 
     overload(operator.getitem)(getitem)
     overload(operator.setitem)(setitem)

@@ -31,7 +31,7 @@ __all__ = ["State", "folded"]
 State = dict[Var, frozenset[int]] | None
 
 #: What a form or a kind may be.
-_ANY = frozenset(range(5))
+_ANY = frozenset(range(6))
 
 
 def folded(nodes: list[Node], state: State) -> list[Node]:

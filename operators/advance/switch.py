@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from frontier.lowering.frontier_state import SMALL
 from frontier.lowering.ir import Assign, Branch, Call, Counter, Expr, Value, both, equal, expression
 from frontier.operators.shared.kernels import kernels
-from frontier.operators.shared.phases import frontier
+from frontier.operators.shared.phases import elements
 from frontier.program.schedule import ResolvedSchedule
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def hubs(step: Advance, b: Builder, source: FrontierState) -> Expr:
     # The hubs are counted only where the frontier has vertices enough.
     with b.when(both(equal(pulling, 0), every > 0, source.count > enough)):
         b.sparse(source)
-        parameters = frontier(b, source, "vertex") | {"offsets": b.lists(step.edges)[0], "least": least}
+        parameters = elements(b, source, "vertex") | {"offsets": b.lists(step.edges)[0], "least": least}
         b.phase(
             kernels(b, "elementwise").count_hubs(b, parameters),
             [Branch(Counter("EXAMINED") > enough, [Assign(pulling, expression(1))])],

@@ -18,7 +18,7 @@ from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, pointer
 from frontier.operators.shared.cuda import collecting, keeping, reduce_by
-from frontier.operators.shared.phases import calling, frontier
+from frontier.operators.shared.phases import calling, elements
 from frontier.program.order import display_name
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ def lower_compute(step: Compute, b: CudaProgram, current: FrontierState) -> None
     b.sparse(current)
 
     def emit(kind: str) -> None:
-        given = frontier(b, current, kind)
+        given = elements(b, current, kind)
         call = calling(b, step.fn, kind, given, rows=bool(step.row_field))
         made = b.kernel(step.fn.__name__, computing, given, call=call, **columns(b, step.row_field))
         b.phase(made, (), "compute", [step.fn])
@@ -219,7 +219,7 @@ def lower_filter(step: Filter, b: CudaProgram, current: FrontierState) -> None:
     b.sparse(current)
 
     def emit(kind: str) -> None:
-        given = frontier(b, current, kind)
+        given = elements(b, current, kind)
         keep = calling(b, step.fn, kind, given)
         given["out"], next_scan = queue_of(b, current, kind, after)
         made = b.kernel(step.fn.__name__, filtering, given, keep=keep, **appending(b, next_scan))
@@ -238,7 +238,7 @@ def lower_split(step: Split, b: CudaProgram, current: FrontierState) -> None:
         if kind != pile_kind:
             b.leave("WRONG_KIND")
             return
-        given = frontier(b, current, kind)
+        given = elements(b, current, kind)
         keep = calling(b, step.fn, kind, given)
         given["out"], next_scan = queue_of(b, current, kind, after)
         given["pile"] = pile(b, step.rest, kind)
@@ -257,7 +257,7 @@ def lower_reduce(step: Reduce, b: CudaProgram, current: FrontierState) -> None:
 
     def emit(kind: str) -> None:
         counted = kind == "count"
-        given = {"total": b.count_over(step.over)} if counted else frontier(b, current, kind)
+        given = {"total": b.count_over(step.over)} if counted else elements(b, current, kind)
         more = columns(b, step.row_field) | constants
         value = calling(b, step.fn, kind, given, VALUE, bool(step.row_field))
         if constants["real"]:

@@ -31,7 +31,7 @@ from frontier.operators.gather.phases import gathering_edges
 from frontier.operators.shared.cuda import operation
 from frontier.operators.shared.cuda_far import nearly_ascending, prepare_stream
 from frontier.operators.shared.cuda_stream import Stream, apart, copies
-from frontier.operators.shared.phases import frontier, join_of, nearer
+from frontier.operators.shared.phases import elements, join_of, nearer
 from frontier.operators.shared.reductions import ENDS, MODE
 from frontier.program.effects import effects
 
@@ -159,7 +159,7 @@ class _Rows:
 
 def _in_place(step: Gather, b: CudaProgram, current: FrontierState, how: _Kernels | _Modes | _Rows) -> None:
     """Add the phases that read lists where the graph has them."""
-    given = frontier(b, current, "vertex") | {"lists": how.lists, "into": b.field(step.into)}
+    given = elements(b, current, "vertex") | {"lists": how.lists, "into": b.field(step.into)}
     title, functors, writes = _title(step), [step.fn, step.where], [step.into]
     after: list[Node] = walked(PULL if step.edges == "in" else PUSH_THREAD, Counter("EXAMINED"))
     if b.low_degree:

@@ -22,14 +22,19 @@ if TYPE_CHECKING:
     from frontier.operators.shared.reductions import Reduction
 
 __all__ = [
-    "adding", "adjacency", "calling", "combining", "frontier", "identity_of", "join_of", "make_bitmap", "nearer",
-    "reduction",
+    "adding", "adjacency", "calling", "combining", "elements", "frontier", "identity_of", "join_of", "make_bitmap",
+    "nearer", "reduction",
 ]  # fmt: skip
 
 
 def frontier(b: Builder, current: FrontierState, kind: str) -> dict[str, Value]:
     """Parameters for the elements of a frontier."""
-    return {"everything": b.in_a_row(current, kind), "queue": b.queue(current, kind), "total": current.count}
+    return {"everything": b.everything(current), "queue": b.queue(current, kind), "total": current.count}
+
+
+def elements(b: Builder, current: FrontierState, kind: str) -> dict[str, Value]:
+    """The same for kernels that use ``everything`` in ``element_at`` alone, which knows a range from a list."""
+    return frontier(b, current, kind) | {"everything": b.in_a_row(current, kind)}
 
 
 def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> None:

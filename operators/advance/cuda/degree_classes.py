@@ -17,7 +17,7 @@ from frontier.lowering.ir import Assign, Counter, Value, Var
 from frontier.lowering.kernels import Callee, Made
 from frontier.operators.advance.cuda.block import list_of, own_items, parts, walking
 from frontier.operators.advance.cuda.edges import Edge, finish
-from frontier.operators.shared.phases import frontier
+from frontier.operators.shared.phases import elements
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.collectives import class_places, share_of_block
@@ -134,7 +134,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
 
 def _classify(step: Advance, b: CudaProgram, source: FrontierState, queues: dict[str, Value]) -> list[Var]:
     """Add the phase that writes the queues; the variables that hold their lengths."""
-    given = frontier(b, source, "vertex") | queues | {"offsets": b.lists(step.edges)[0]}
+    given = elements(b, source, "vertex") | queues | {"offsets": b.lists(step.edges)[0]}
     counts = [b.variable("members") for _ in range(4)]
     words = ("COUNT", "EXAMINED", "PILE_COUNT", "CURSOR")
     after = [Assign(count, Counter(word)) for count, word in zip(counts, words, strict=True)]

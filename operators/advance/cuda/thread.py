@@ -20,7 +20,7 @@ from frontier.lowering.variables import EPOCH, pointer
 from frontier.operators.advance.cuda.edges import Edge, deduplication, finish
 from frontier.operators.advance.sample import Sample, sample_key, sample_place
 from frontier.operators.elementwise.cuda import appending, queue_of
-from frontier.operators.shared.phases import frontier
+from frontier.operators.shared.phases import elements
 from frontier.program.effects import effects
 
 if TYPE_CHECKING:
@@ -288,7 +288,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     next_scan = edge.next_scan
     carries, early = b.carries(next_scan), bool(edge.visit.constants["early"])
     b.holds = step.held is not None and carries and not b.decides and b.build.packs
-    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    given = elements(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     keep = Made(keeping, {"take": edge.take, "early": early, "carries": carries}) if edge.take is not None else None
     delivers = deduplication(step, b) == "direct"
     more = {"deliver": b.deliver() if delivers else None, "delivers": delivers}
@@ -346,7 +346,7 @@ def _lanes(step: Advance, b: CudaProgram) -> int:
 
 def far_ends(step: Advance, b: CudaProgram, edges: FrontierState, vertices: FrontierState) -> None:
     """Add the phase that makes the set of the far ends of some edges."""
-    given = frontier(b, edges, "edge")
+    given = elements(b, edges, "edge")
     # The far end of an edge is the same whichever way it is walked from here on.
     given["ends"] = b.lists("out")[1] if step.edges == "out" else b.sources()
     stamps: dict[str, Value] = {"stamps": b.array("stamps", "stamps", "int32"), "epoch": cast("int32", EPOCH)}

@@ -19,7 +19,7 @@ from frontier.lowering.ir import Counter
 from frontier.lowering.kernels import Callee, Made
 from frontier.operators.advance.cuda.block import list_of, own_items, parts, sharing, walking
 from frontier.operators.advance.cuda.edges import Edge, finish
-from frontier.operators.shared.phases import frontier
+from frontier.operators.shared.phases import elements
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.collectives import FOUND, LEADER, share_of_block
@@ -101,7 +101,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     """Add the phase that pushes along all edges of ``source`` and appends to ``target``."""
     edge = Edge.of(step, b, target, next_scan)
     collect, end = parts(edge, b)
-    given = frontier(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
+    given = elements(b, source, "vertex") | {"lists": edge.lists, "out": edge.out}
     walk, share = Made(walking, {"collect": collect}), Made(sharing, {"collect": collect, "big": b.big})
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, walk=walk, share=share, end=end)
     finish(step, b, made, source, target, edge.next_scan, Counter("EXAMINED"), PUSH_TWC)
