@@ -90,7 +90,7 @@ def shown(execution: Any) -> Iterator[str]:
         phase = int(logs[0][i][0])
         spent.setdefault(phase, []).append(max(log[i + 1][1] - log[i][1] for log in logs) / 1e3)
         before = worked.get(phase, [0.0] * len(logs))
-        worked[phase] = [sum_ + (log[i][2] - log[i][1]) / 1e3 for sum_, log in zip(before, logs, strict=True)]
+        worked[phase] = [spent_by + (log[i][2] - log[i][1]) / 1e3 for spent_by, log in zip(before, logs, strict=True)]
     yield f"{'times':>5} {'us':>9} {_columns(f'work {rank}' for rank in range(len(logs)))}  phase"
     for phase, each in sorted(spent.items(), key=lambda item: -sum(item[1])):
         work = _columns(f"{part:.1f}" for part in worked[phase])
@@ -101,6 +101,7 @@ def shown(execution: Any) -> Iterator[str]:
 
 
 def _named(program: Any) -> Any:
+    """What the titles of a program are found by."""
     return tuple(program.steps), program.build
 
 

@@ -19,7 +19,7 @@ from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import EPOCH, SLOT, WORDS, WORKER, WORKERS
 from frontier.operators.advance.edges import pushing, walked
 from frontier.operators.elementwise.cuda import appending, queue_of
-from frontier.operators.shared.phases import adjacency, elements
+from frontier.operators.shared.phases import adjacency, frontier
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import append
@@ -353,7 +353,7 @@ def unique(b: CudaProgram, current: FrontierState) -> None:
     after = b.next_scan
     b.sparse(current)
     with b.when(b.other_than(current, ALL)):
-        given = elements(b, current, "vertex")
+        given = frontier(b, current, "vertex")
         del given["everything"]
         given["out"], next_scan = queue_of(b, current, "vertex", after, **_tests("stamp", b))
         b.set(EPOCH, EPOCH + 1)
