@@ -89,6 +89,26 @@ def test_random_programs_leave_the_same_on_python_and_several_gpus(name):
     assert "0 refused, 0 differences" in said
 
 
+def last(p, src, dst):
+    return dst == 99
+
+
+def mark(p, src, dst):
+    p.marked[src] = 1
+
+
+def test_edges_that_the_owners_of_their_targets_find(several):
+    """They belong to the owners of their sources."""
+    ends = [*range(64), 0], [*range(1, 65), 99]
+    there = fr.from_edges(*ends, num_vertices=100, directed=True).to(several)
+    find = fr.Advance(last, output="edge", edges="in")
+    for step in (find, fr.Sequence(find, fr.Compute(mark))):
+        p = fr.Problem(there, marked=fr.vertex("int64"))
+        made = step(p, fr.Frontier.all(there))
+        assert to_host(made.ids).tolist() == [1]
+    assert np.flatnonzero(to_host(p.marked)).tolist() == [0]
+
+
 def hop(p, src, dst):
     new = p.distance[src] + 1
     return new < p.distance[dst] and new < fr.atomic_min(p.distance, dst, new)

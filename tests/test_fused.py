@@ -405,6 +405,54 @@ def test_a_functor_that_raises_on_one_gpu(several):
     fr.Compute(grow, over="vertices")(p)  # the next run is as good as ever
 
 
+def picky_later(p, v):
+    p.value[v] += 1
+    if v == 3 and p.value[v] == 2:
+        for i in range(0, 3, v - 3):  # a step of 0
+            p.value[v] += i
+
+
+def test_an_error_in_a_loop_that_has_nothing_to_tell(several):
+    """Its passes do not meet, and it ends, or pauses, before all have heard of the error."""
+    loop = fr.Loop(fr.Compute(picky_later), over="vertices", max_steps=5)
+
+    class Later(fr.Enactor):
+        pass
+
+    Later.loop = loop
+    for options in ({}, {"max_steps": 4}, {"on_step": None}):
+        seen = []
+        if "on_step" in options:
+            options = {"on_step": seen.append}
+        p = fr.Problem(fr.path(200).to(several), value=fr.vertex("int64"))
+        with pytest.raises(FunctorError, match="picky_later"):
+            Later(p).run(**options)
+        assert len(seen) < 2  # the second pass has failed
+        p.value = 10
+        with pytest.raises(NotConvergedError):  # the next run is as good as ever
+            Later(p).run()
+
+
+def test_zeros_of_both_signs(several):
+    """A change from 0 to -0 concerns whoever divides by it."""
+    def negate(p, v):
+        p.x[v] = -0.0 * p.one
+
+    def add(p, v):
+        fr.atomic_add(p.x, v, 0.0)  # -0 + 0 is 0
+
+    def invert(p, src, dst):
+        p.y[src] = 1 / p.x[dst]
+
+    far = [[0, *range(1, 100)], [*range(100, 200)]]
+    g = fr.from_edges(far[0] + far[1], far[1] + far[0], num_vertices=200, directed=True).to(several)
+    for step, given_, expected in ((negate, 0.0, -np.inf), (add, -0.0, np.inf)):
+        for dtype in ("float32", "float64"):
+            p = fr.Problem(g, x=fr.vertex(dtype, given_), y=fr.vertex("float64"), one=fr.scalar("float64", 1.0))
+            fr.Sequence(fr.Compute(step), fr.Advance(invert, output=None), over="vertices")(p)
+            assert set(to_host(p.y).tolist()) == {expected}
+
+
 def test_a_run_that_does_not_end(several):
     p = given(graphs()[0].to(several))
     with pytest.raises(NotConvergedError):

@@ -304,6 +304,59 @@ def test_merging_is_the_combine_of_what_has_changed(parts, data):
             assert p.y[v] == (next(rank for rank, value in found if value == p.x[v]) if news else -1)
 
 
+def test_fields_that_go_along_with_each_other():
+    """The last takes its value from the part that the first was taken from."""
+    p = fr.Problem(
+        fr.path(3), key=fr.vertex("int64", 9, combine="min"), by=fr.vertex("int64", -1, with_="key"),
+        at=fr.vertex("int64", -1, with_="by"),
+    )  # fmt: skip
+    ids = np.arange(3)
+    parts = {"key": [5, 2, 4], "by": 0, "at": 10}, {"key": [3, 4, 4], "by": 1, "at": 11}
+    told = [{name: (ids, np.broadcast_to(value, 3)) for name, value in part.items()} for part in parts]
+    fields = [Written("at", "claim", "by"), Written("by", "claim", "key"), Written("key", "min")]
+    merge(p, fields, told)
+    assert (p.key.tolist(), p.by.tolist(), p.at.tolist()) == ([3, 2, 4], [1, 0, 0], [11, 10, 10])
+    with pytest.raises(fr.FrontierError, match="goes round: a with b with a"):
+        fr.Problem(fr.path(3), a=fr.vertex("int64", with_="b"), b=fr.vertex("int64", with_="a"))
+
+
+@pytest.mark.parametrize("place", ["cpu", "ranks:3", "divided"])
+def test_flags_that_are_taken_back(place):
+    """The sum of bools is whether any is true, of those that have changed."""
+    def clear(p, src, dst):
+        p.flag[dst] = False
+
+    g = fr.path(50)
+    there = fr.rmat(5, 4, seed=1, placement="ranks:3") if place == "divided" else g.to(place)
+    p = fr.Problem(there, flag=fr.vertex("bool", True, combine="sum"))
+    fr.Advance(clear, output=None, over="vertices")(p)
+    alone = np.flatnonzero(np.asarray(there.out_degree) == 0)
+    assert np.flatnonzero(np.asarray(p.flag)).tolist() == alone.tolist()
+
+
+TABLE = (3, 1, 2)
+
+
+def looked_up(x):
+    return TABLE[x % 3]
+
+
+def tabled(p, src, dst):
+    fr.atomic_add(p.sum, src, TABLE[dst % 3] + looked_up(src))
+
+
+@pytest.mark.parametrize("place", ["ranks:3", "divided"])
+def test_tables_of_constants(place):
+    g = fr.rmat(5, 4, seed=1)
+    found = []
+    for there in (g, fr.rmat(5, 4, seed=1, placement="ranks:3") if place == "divided" else g.to(place)):
+        p = fr.Problem(there, sum=fr.vertex("int64"), other=fr.edge("int64"))
+        fr.Advance(tabled, output=None, over="vertices")(p)
+        found.append(np.asarray(p.sum).tolist())
+    assert found[0] == found[1]
+    assert fr.effects(tabled).exact
+
+
 def sent_by(program, *of):
     """Bytes that all parts send, by exchange."""
     with fr.trace() as seen:

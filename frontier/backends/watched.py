@@ -8,6 +8,7 @@ atomics: with 32 threads at a time in the same word, these took longer than all 
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import Any
 
@@ -64,6 +65,14 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
         marks(field)[index] = np.uint8(1)
         blocks(field)[index >> BLOCK_BITS] = np.uint8(1)
 
+    @jit
+    def differ(a, b):
+        return a != b
+
+    @jit
+    def differ_as_floats(a, b):  # 0 and -0 are equal, but what divides by them is not
+        return a != b or (a == 0 and math.copysign(1.0, a) != math.copysign(1.0, b))
+
     def getitem(field, index):
         if isinstance(field, Watched) and isinstance(index, types.Integer):
             return lambda field, index: inner(field)[index]
@@ -88,7 +97,8 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
             return store
         if isinstance(field.inner, Flags) or not isinstance(value, types.Number):
             return change
-        number, real = field.dtype, isinstance(field.dtype, types.Float)
+        number = field.dtype
+        other = differ_as_floats if isinstance(number, types.Float) else differ
 
         # A store that does not wait for the load of the same element would hold up all other loads: see docs/cuda.md.
         def change_narrow(field, index, value):
@@ -100,18 +110,16 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
         def change_number(field, index, value):
             there = inner(field)
             before, now = number(there[index]), number(value)
-            if now != before:
+            if other(now, before):
                 there[index] = value
                 mark(field, index)
-            elif real and now == 0:  # of either sign
-                there[index] = value
 
         return change_narrow if isinstance(field.inner, Narrow) else change_number
 
     overload(operator.getitem)(getitem)
     overload(operator.setitem)(setitem)
     for name in ("add", "min", "max", "or", "exch", "cas"):
-        _watch_atomic(overload, name, inner, mark)
+        _watch_atomic(overload, name, inner, mark, (differ, differ_as_floats))
     return _maker(intrinsic, stores=False), _maker(intrinsic, stores=True)
 
 
@@ -131,7 +139,7 @@ def _maker(intrinsic: Any, stores: bool) -> Any:
     return watch
 
 
-def _watch_atomic(overload: Any, name: str, inner: Any, mark: Any) -> None:
+def _watch_atomic(overload: Any, name: str, inner: Any, mark: Any, tests: tuple[Any, Any]) -> None:
     """Mark what an atomic has changed; one that leaves an element as it is marks nothing.
 
     Where what it returns says so for certain, nothing is read again.
@@ -150,14 +158,18 @@ def _watch_atomic(overload: Any, name: str, inner: Any, mark: Any) -> None:
             mark(field, index)
         return old
 
-    def changed(field, index, value):
-        old = public(inner(field), index, value)
-        if inner(field)[index] != old:
-            mark(field, index)
-        return old
-
     def implement(field, index, value):
-        return changed if isinstance(field, Watched) else None
+        if not isinstance(field, Watched):
+            return None
+        differ = tests[isinstance(field.dtype, types.Float)]
+
+        def changed(field, index, value):
+            old = public(inner(field), index, value)
+            if differ(inner(field)[index], old):
+                mark(field, index)
+            return old
+
+        return changed
 
     def implement_paired(field, index, value, companion=None):
         return {"min": least, "max": greatest}[name] if isinstance(field, Watched) else None
@@ -165,11 +177,11 @@ def _watch_atomic(overload: Any, name: str, inner: Any, mark: Any) -> None:
     def implement_swap(field, index, expected, value):
         if not isinstance(field, Watched):
             return None
-        number = field.dtype
+        number, differ = field.dtype, tests[isinstance(field.dtype, types.Float)]
 
         def swapped(field, index, expected, value):
             old = public(inner(field), index, expected, value)
-            if number(old) == number(expected) and number(value) != number(expected):
+            if number(old) == number(expected) and differ(number(value), number(expected)):
                 mark(field, index)
             return old
 

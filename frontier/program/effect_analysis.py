@@ -156,6 +156,8 @@ class Reader:
         made = self.meaning(target)
         if made == "problem":
             self.wrong("p[...]")
+        if isinstance(made, tuple) and made[0] == "value" and isinstance(made[1], tuple):
+            return  # a table of constants
         row = self.row(index)
         if isinstance(made, tuple) and made[0] == "field":
             line = self.line - self.fn.__code__.co_firstlineno

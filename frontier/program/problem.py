@@ -147,6 +147,13 @@ def _check_companions(fields: dict[str, Field]) -> None:
             raise FrontierError(
                 f"field {name!r}: with_={made.with_!r}: the name of another {made.kind} field; there is {there}"
             )
+    for name in fields:
+        passed, here = [name], fields[name].with_
+        while here is not None and here not in passed:
+            passed.append(here)
+            here = fields[here].with_
+        if here == name:
+            raise FrontierError(f"with_= goes round: {' with '.join([*passed, name])}; one field of them comes first")
 
 
 class Problem:

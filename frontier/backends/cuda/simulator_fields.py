@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -62,8 +63,13 @@ class Watched:
     def __setitem__(self, index: Any, value: Any) -> None:
         before = self.pointer[index]
         self.pointer[index] = value
-        if self.stores or self.pointer[index] != before:
+        if self.stores or _differ(self.pointer[index], before):
             self.marks[int(index)] = self.blocks[int(index) >> codes.BLOCK_BITS] = 1
+
+
+def _differ(a: Any, b: Any) -> bool:
+    """Whether two values differ; zeros of different signs do."""
+    return bool(a != b or (a == 0 and math.copysign(1, a) != math.copysign(1, b)))
 
 
 def watch(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:

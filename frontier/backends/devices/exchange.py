@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.devices.compaction import joined
+from frontier.backends.ranks.exchange import leaders_first
 from frontier.program.frontiers import Frontier
 
 if TYPE_CHECKING:
@@ -73,11 +74,13 @@ def merge(replica: Replica, fields: Iterable[Written], told: list[Outcome]) -> N
     xp = replica.memory.xp
     chosen: dict[str, Any] = {}
     leaders = {each.with_ for each in fields}
-    for each in sorted((each for each in fields if each.name in told[0].changed), key=lambda each: bool(each.with_)):
+    for each in leaders_first(each for each in fields if each.name in told[0].changed):
         parts = [tuple(map(moved, outcome.changed[each.name])) for outcome in told]
         array = flat(arrays[each.name])
         if each.with_ in chosen:
             _follow(array, parts, chosen[each.with_])
+            if each.name in leaders:
+                chosen[each.name] = chosen[each.with_]
             continue
         _apply(xp, array, each.combine, parts)
         if each.name in leaders:

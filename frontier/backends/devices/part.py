@@ -348,8 +348,14 @@ class Part(CudaExecution):
         return self._get("code")
 
     def failed(self) -> bool:
-        """Whether a functor has raised on this GPU."""
-        if self.code() < codes.FUNCTOR_FAILED or self.code() == LOST:
+        """Whether this GPU has found a reason to end, such as a functor that raised; others may not know it yet."""
+        if self.code() == LOST:
+            return False
+        untold = self._get("failed")  # since all met last, before they left together for another reason
+        if untold:
+            self._set("code", untold)
+            return True
+        if self.code() < codes.FUNCTOR_FAILED:
             return False
         with self.memory.using():
             counters = self._counters()[: codes.INDEX + 2]

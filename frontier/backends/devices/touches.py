@@ -74,6 +74,9 @@ class Touches:
             self._pulls[step] = self._pulls.get(step, False) or step.may_pull(given)  # it may stand in two places
             if step.divides and not step.counted:
                 fields = written(step, p)
+                followers = {each.name for each in fields if each.with_}
+                if any(each.with_ in followers for each in fields):
+                    raise OneKernelError("a field that goes along with one that goes along with another")
                 self._combine[step] = {each.name: each.combine for each in fields}
                 self._leaders |= {(step, each.name): each.with_ for each in fields}
             if self._pulls[step] and any(
@@ -218,6 +221,8 @@ def _check(step: Step, schedule: ResolvedSchedule) -> None:
         return
     if not step.exchanges_inside or step.counted:
         raise OneKernelError(f"{step!r}")
+    if getattr(step, "output", None) == "edge" and step.edges == "in":
+        raise OneKernelError("edges that are found by the owners of their targets")
     if getattr(step, "hold", None) is not None:
         raise OneKernelError("vertices that are held back")
     if not all(reduction.runtime for _, reduction in step.partial()):

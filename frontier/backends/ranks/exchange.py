@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from frontier.program.problem import Problem
     from frontier.program.step import Step
 
-__all__ = ["Before", "Change", "Written", "changes", "distinct", "merge", "places", "values_of"]
+__all__ = ["Before", "Change", "Written", "changes", "distinct", "leaders_first", "merge", "places", "values_of"]
 
 
 @dataclass(frozen=True)
@@ -167,17 +167,29 @@ def changes(p: Problem, before: dict[str, Before], stay: Container[str] = ()) ->
     return found
 
 
+def leaders_first(fields: Iterable[Written]) -> list[Written]:
+    """Return fields in an order in which each comes after the one that it goes along with."""
+    known = {each.name: each for each in fields}
+
+    def depth(name: str) -> int:
+        return 1 + depth(known[name].with_) if name in known else 0
+
+    return sorted(known.values(), key=lambda each: depth(each.name))
+
+
 def merge(p: Problem, fields: Iterable[Written], told: list[dict[str, Change]]) -> None:
     """Bring the changes of all parts to some elements into the fields."""
     chosen: dict[str, tuple[NDArray[Any], NDArray[Any]]] = {}
     leaders = {each.with_ for each in fields}
-    for each in sorted(fields, key=lambda each: bool(each.with_)):
+    for each in leaders_first(fields):
         if stays(p, each.name):
             continue
         parts = [part[each.name] for part in told]
         array = p.arrays[each.name]
         if each.with_ in chosen:
             _follow(array, parts, chosen[each.with_])
+            if each.name in leaders:
+                chosen[each.name] = chosen[each.with_]
             continue
         if each.added:
             for ids, values in parts:

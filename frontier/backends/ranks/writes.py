@@ -85,6 +85,8 @@ def written(step: Step, p: Problem, in_blocks: bool = False) -> list[Written]:
                         f"{location(fn)} writes p.{field} at {_worded(indices)}, which other parts may write too: "
                         f"{_HELP_ROWS if rows else _HELP}"
                     )
+                if combine == "sum" and p.fields[field].dtype == bool:
+                    combine = "or"  # so a value that was there before is not added to those that have changed
                 if field not in found or combine or not indices <= found[field].indices:
                     before = found[field].indices if field in found else frozenset()
                     found[field] = Written(field, combine, p.fields[field].with_ or "", before | indices)
