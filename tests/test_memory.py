@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,10 @@ import frontier as fr
 from frontier import Placement, batched_sources, registry
 from frontier.backends import Backend as Computing
 from frontier.backends import workspace
+from frontier.backends.workspace import Workspace
+from frontier.memory import kept
+from frontier.memory.arrays import to_host
+from frontier.memory.gpu import gpu
 from frontier.program.problem import Problem
 from frontier.registry import Plan, PrimitiveEntry
 
@@ -246,3 +251,43 @@ def test_peak_of_making_in_edges(large: fr.Graph) -> None:
     assert (said.making > 0) == large.directed
     assert peak(lambda: g.in_sources) == pytest.approx(said.in_edges + said.making, rel=0.1)
     assert g.placement.memory.residence == "device"
+
+
+def test_workspaces_of_a_gpu_that_no_run_has_are_freed_when_memory_is_short() -> None:
+    g = fr.path(5)
+    there, here = Workspace(g, object(), id), Workspace(g, np, id)
+    array = SimpleNamespace(nbytes=100, device=SimpleNamespace(id=7))
+    there.arrays["queue"], there.kept["base"], there.kept["starts"] = array, array, [1, 2]
+    there.give_back(g)
+    assert (kept.idle_on(7), kept.idle_on(6)) == (200, 0)
+    taken = workspace.take(g)
+    assert taken is there
+    assert kept.idle_on(7) == 0  # a run has it
+    there.give_back(g)
+    host = fr.path(5)
+    here.give_back(host)
+    kept.release()
+    assert kept.idle_on(7) == 0
+    assert workspace.take(g) is None
+    assert workspace.take(host) is here  # the host's are not asked for
+
+
+@pytest.mark.gpu
+@pytest.mark.unsimulated("a pool of CuPy's")
+def test_a_gpu_that_is_full_of_workspaces() -> None:
+    import cupy
+
+    g = fr.rmat(16, 16, weights=(1, 64), seed=1).to("cuda")
+    fr.bfs(g, 5)
+    distance = to_host(fr.sssp(g, 5).distance)
+    gc.collect()
+    idle, pool = kept.idle_on(0), cupy.get_default_memory_pool()
+    assert idle > 20 * g.num_vertices
+    pool.free_all_blocks()
+    try:
+        pool.set_limit(pool.total_bytes() + idle // 8)
+        assert len(gpu(0).full(idle // 2, 0, "int8")) == idle // 2
+        assert kept.idle_on(0) == 0
+        assert np.array_equal(to_host(fr.sssp(g, 5).distance), distance)
+    finally:
+        pool.set_limit(0)

@@ -1,7 +1,7 @@
 """What later runs reuse: memory of loops (queues, prefix sums, bitmaps, stamps), and compiled code with its tables.
 
 A fresh array costs a page fault for every 4 KiB, which takes as long as a short traversal. So workspaces are returned
-to a pool of their graph when a run ends.
+to a pool of their graph when a run ends. There they stay until the graph goes, or until a GPU has too little memory.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from frontier.backends import codes
 from frontier.lowering.frontier_state import SMALL, FrontierState
 from frontier.lowering.loops import Program
 from frontier.lowering.module import words
+from frontier.memory import kept
 from frontier.memory.shortage import explained
 from frontier.program.schedule import Schedule
 
@@ -112,8 +113,16 @@ class Workspace:
             except MemoryError as error:
                 if self.xp is np:
                     raise explained(error, "the queues of a run") from None
-                raise  # the driver of a GPU is asked where the run began
+                kept.release()
+                self.arrays[key] = make(size, dtype)  # the driver of a GPU is asked where the run began
         return self.arrays[key]
+
+    def bytes_on(self, index: int) -> int:
+        """Bytes of its arrays on a GPU."""
+        if self.xp is np:
+            return 0
+        arrays = (each for each in (*self.arrays.values(), *self.kept.values()) if hasattr(each, "device"))
+        return sum(int(each.nbytes) for each in arrays if each.device.id == index)
 
     def address(self, name: str, role: str, length: int | None = None) -> int:
         """Where the array of a name lies."""
@@ -160,6 +169,28 @@ def take(graph: Graph) -> Workspace | None:
     with _lock:
         free = _pool.get(graph)
         return free.pop() if free else None
+
+
+def _idle() -> list[list[Workspace]]:
+    return [free for free in list(_pool.values()) if free and free[0].xp is not np]
+
+
+def _idle_on(index: int) -> int:
+    """Bytes of a GPU that workspaces take which no run has."""
+    with _lock:
+        return sum(work.bytes_on(index) for free in _idle() for work in free)
+
+
+def _drop_idle() -> None:
+    """Forget the workspaces on GPUs that no run has."""
+    with _lock:
+        dropped = [work for free in _idle() for work in free]
+        for free in _idle():
+            free.clear()
+    del dropped  # their memory is freed once others may go on
+
+
+kept.also(_idle_on, _drop_idle)
 
 
 @dataclass(eq=False)

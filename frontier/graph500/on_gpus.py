@@ -50,6 +50,10 @@ ROWS = 16 + 8
 SORTED = 80
 
 
+#: Bytes for each vertex that checking a result takes, and those that it takes where the tree is made.
+RESULT, TREE = 9, 29
+
+
 def table_of(seed: int) -> Any:
     """What the kernels draw edges from: two seeds, then a factor and a summand for each round of scrambling."""
     ends, names, weights = keys(seed)
@@ -202,6 +206,12 @@ class OnGpus(Work):
         return Evidence(joined, sum(inside for _, inside in counts))
 
     # ---- memory ----------------------------------------------------------------------------------
+
+    def make_room(self, num_vertices: int) -> None:
+        """See that there is memory to check a result, which past searches may still hold."""
+        for memory in self._peak:
+            memory.check_room(num_vertices * (TREE if memory is self.memory else RESULT), "validation")
+
 
     def note(self) -> None:
         """Note how much memory of each GPU is in use, with what CuPy keeps of it."""

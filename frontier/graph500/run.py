@@ -219,6 +219,7 @@ def _search(
         graph.placement.memory.synchronize()
         seconds = others.slowest(clock.seconds)
         clock = Clock()
+        work.make_room(graph.num_vertices)
         with work.memory.using("validation"):
             tree = tree_of(root, result, work.memory)
             count = check_joined(tree, work.evidence(tree))

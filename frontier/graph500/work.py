@@ -50,6 +50,10 @@ class Work(ABC):
     def evidence(self, tree: Tree) -> Evidence:
         """Check the rules on edges for all of the list; what it shows lies where the tree does."""
 
+    def make_room(self, num_vertices: int) -> None:
+        """See that there is memory to check a result, which past searches may still hold."""
+        return
+
     def note(self) -> None:
         """Note how much memory is in use."""
         return

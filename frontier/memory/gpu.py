@@ -50,9 +50,17 @@ class GpuMemory(Memory):
 
     def full(self, length: int, value: Any, dtype: Any) -> Any:
         """Return an array of one value."""
-        made = self.xp.empty(length, dtype)
+        made = self.empty(length, dtype)
         self.fill(made, value)
         return made
+
+    def empty(self, shape: Any, dtype: Any) -> Any:
+        """Return an array of any values; what is kept for later is freed if there is no room besides."""
+        try:
+            return self.xp.empty(shape, dtype)
+        except MemoryError:
+            kept.release()
+            return self.xp.empty(shape, dtype)
 
     def fill(self, array: Any, value: Any) -> None:
         """Give all elements of an array one value."""
@@ -82,7 +90,7 @@ class GpuMemory(Memory):
         values = np.asarray(values)
         if values.dtype.kind not in "biuf" or values.dtype.itemsize > 8:
             return values.copy() if copy else values
-        made = xp.empty(values.shape, values.dtype.newbyteorder("="))
+        made = self.empty(values.shape, values.dtype.newbyteorder("="))
         if values.size:
             # not xp.array, which pins as much of the host's memory
             made.set(np.ascontiguousarray(values, made.dtype))
@@ -91,8 +99,8 @@ class GpuMemory(Memory):
     def left(self, enough: int | None = None) -> tuple[int, str]:
         """Bytes that the driver and CuPy's pool can still give.
 
-        Where the pool has ``enough`` the driver is not asked, which takes it a millisecond. What is kept for later
-        arrays over several GPUs is free, too: it is given back unless there is ``enough`` without it.
+        Where the pool has ``enough`` the driver is not asked, which takes it a millisecond. What is kept for later runs
+        is free, too: it is given back unless there is ``enough`` without it.
         """
         where = f" on {detection.named(self.index)}"
         if detection.simulated():
@@ -104,9 +112,9 @@ class GpuMemory(Memory):
             if enough is not None and pooled > enough:
                 return pooled, where
             free = cupy.cuda.runtime.memGetInfo()[0] + pooled
-            if kept.bytes_on(self.index) and (enough is None or free < enough):
+            if (enough is None or free < enough) and kept.idle_on(self.index):
                 kept.release()
-                free = cupy.cuda.runtime.memGetInfo()[0] + pooled
+                free = cupy.cuda.runtime.memGetInfo()[0] + int(pool.free_bytes())
             limit = pool.get_limit()
             return int(min(free, limit - pool.used_bytes()) if limit else free), where
 

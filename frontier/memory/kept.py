@@ -1,14 +1,16 @@
-"""Blocks of memory of several GPUs that nobody uses any more, kept for the next array that is alike.
+"""Memory of GPUs that nobody uses any more, kept for what comes next.
 
-To map memory takes about a millisecond, and every search makes its fields anew. What is kept counts as free: whoever
-finds too little memory calls :func:`release`.
+That is blocks over several GPUs, each for the next array that is alike: to map memory takes about a millisecond, and
+every search makes its fields anew. And it is what others have that can be freed, such as the queues of past runs
+(:func:`also`). All of it counts as free: whoever finds too little memory calls :func:`release`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
-__all__ = ["MOST", "bytes_on", "put", "release", "take"]
+__all__ = ["MOST", "also", "bytes_on", "idle_on", "put", "release", "take"]
 
 #: Blocks that are kept at most.
 MOST = 8
@@ -32,6 +34,15 @@ class Block(Protocol):
 #: What they are, size, cuts and GPUs, and the blocks; the oldest first. Blocks come whenever garbage is collected, in
 #: any thread, also while one of the functions below runs. So these change the list by single operations only.
 _kept: list[tuple[object, Block]] = []
+
+
+#: What others keep: functions that count the bytes of a GPU, and that free all.
+_more: list[tuple[Callable[[int], int], Callable[[], None]]] = []
+
+
+def also(count: Callable[[int], int], free: Callable[[], None]) -> None:
+    """Let more be freed when memory is short: ``count(index)`` gives its bytes on a GPU, and ``free()`` drops it."""
+    _more.append((count, free))
 
 
 def put(key: object, block: Block) -> None:
@@ -66,10 +77,17 @@ def take(key: object) -> Block | None:
 
 
 def bytes_on(index: int) -> int:
-    """Return how many bytes of a GPU are kept."""
+    """Return how many bytes of a GPU the blocks take that are kept."""
     return sum(block.sizes.get(index, 0) for _, block in list(_kept))
 
 
+def idle_on(index: int) -> int:
+    """Return how many bytes of a GPU :func:`release` gives back, to the driver or to CuPy's pool."""
+    return bytes_on(index) + sum(count(index) for count, _ in _more)
+
+
 def release() -> None:
-    """Give all of it back to the GPUs."""
+    """Give all of it back."""
     _kept.clear()
+    for _, free in _more:
+        free()
