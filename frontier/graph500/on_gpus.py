@@ -107,7 +107,7 @@ class OnGpus(Work):
 
     def prepare(self) -> None:
         """Make and build a very small graph in the same way, which loads what is compiled."""
-        # With so many edges of few vertices every GPU meets self-loops and duplicates, for which there are more kernels.
+        # With so many edges of few vertices every GPU meets loops and duplicates, for which there are more kernels.
         small = OnGpus(min(self._scale, 4), MANY, self._seed, self._place)
         small._memories, small._tables = self._memories, self._tables
         small.generate()
