@@ -1,4 +1,4 @@
-"""A simulator of kernels: every operation of a kernel in plain Python, one Python thread for each thread of the kernel.
+"""A simulator of kernels: every operation in plain Python, and a thread or greenlet for each thread of a kernel.
 
 It is slow and meant for small graphs, to test what kernels do with barriers, votes and atomics.
 ``NUMBA_ENABLE_CUDASIM=1`` selects it. (numba's own simulator runs one block and has no votes.)
@@ -160,7 +160,7 @@ def _at(name: str) -> Callable[[int], Pointer]:
 
 
 def _shared(name: str) -> Callable[[int], Pointer]:
-    return lambda offset: Pointer(me.block.scratch + int(offset), name)
+    return lambda offset: Pointer(me().block.scratch + int(offset), name)
 
 
 def _half(key: str, other: str = "") -> Callable[[int], Pointer]:
@@ -248,7 +248,7 @@ def compare_exchange(pointer: Any, index: Any, expected: Any, value: Any) -> Any
     if old == expected:
         pointer[index] = value
     else:  # another thread may be waiting in a loop for a change by this one
-        me.block.grid.turn()
+        me().block.grid.turn()
     return old
 
 
@@ -259,13 +259,13 @@ def load_relaxed(pointer: Any, index: Any) -> Any:
 
 def load_acquire(pointer: Any, index: Any) -> Any:
     """Read, and switch to another thread, because this one may be waiting for it in a loop."""
-    me.block.grid.turn()
+    me().block.grid.turn()
     return pointer[index]
 
 
 def load_acquire_system(pointer: Any, index: Any) -> Any:
     """Read what another GPU may have written, which runs in threads of its own."""
-    me.block.grid.turn()
+    me().block.grid.turn()
     time.sleep(0)
     return pointer[index]
 
@@ -311,33 +311,33 @@ def clock() -> int:
 
 def thread_index() -> np.int32:
     """Number of the thread in its block."""
-    return np.int32(me.thread)
+    return np.int32(me().thread)
 
 
 def block_index() -> np.int32:
     """Number of the block."""
-    return np.int32(me.block.index)
+    return np.int32(me().block.index)
 
 
 def num_blocks() -> np.int32:
     """Number of blocks."""
-    return np.int32(me.block.grid.blocks)
+    return np.int32(me().block.grid.blocks)
 
 
 def block_size() -> np.int32:
     """Threads of a block."""
-    return np.int32(me.block.grid.threads)
+    return np.int32(me().block.grid.threads)
 
 
 def sync() -> None:
     """All threads of the block meet."""
-    me.block.barrier.wait()
+    me().block.barrier.wait()
 
 
 def sync_or(flag: Any) -> bool:
     """All threads of the block meet; returns whether the flag of any is set."""
-    block = me.block
-    block.flags[me.thread] = bool(flag)
+    block = me().block
+    block.flags[me().thread] = bool(flag)
     block.barrier.wait()
     result = any(block.flags)
     block.barrier.wait()
@@ -346,13 +346,13 @@ def sync_or(flag: Any) -> bool:
 
 def sync_warp() -> None:
     """The threads of a warp meet."""
-    me.block.warps[me.thread // WARP].wait()
+    me().block.warps[me().thread // WARP].wait()
 
 
 def _exchanged(value: Any) -> list[Any]:
     """The values of all lanes of the warp."""
-    block, warp = me.block, me.thread // WARP
-    block.values[me.thread] = value
+    block, warp = me().block, me().thread // WARP
+    block.values[me().thread] = value
     block.warps[warp].wait()
     values: list[Any] = block.values[warp * WARP : (warp + 1) * WARP]
     block.warps[warp].wait()
@@ -381,13 +381,13 @@ def shuffle(value: Any, lane: Any) -> Any:
 
 def shuffle_up(value: Any, delta: Any) -> Any:
     """The value of the lane ``delta`` places before this one."""
-    lane = me.thread % WARP
+    lane = me().thread % WARP
     return _exchanged(value)[lane - delta if lane >= delta else lane]
 
 
 def shuffle_down(value: Any, delta: Any) -> Any:
     """The value of the lane ``delta`` places after this one."""
-    lane = me.thread % WARP
+    lane = me().thread % WARP
     return _exchanged(value)[lane + delta if lane + delta < WARP else lane]
 
 

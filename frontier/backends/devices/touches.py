@@ -221,7 +221,7 @@ def _check(step: Step, schedule: ResolvedSchedule) -> None:
         return
     if not step.exchanges_inside or step.counted:
         raise OneKernelError(f"{step!r}")
-    if getattr(step, "output", None) == "edge" and step.edges == "in":
+    if (getattr(step, "output", None), getattr(step, "edges", None)) == ("edge", "in"):
         raise OneKernelError("edges that are found by the owners of their targets")
     if getattr(step, "hold", None) is not None:
         raise OneKernelError("vertices that are held back")
