@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from unittest.mock import Mock
 
 import numpy as np
@@ -23,6 +24,7 @@ from frontier.memory import detection
 from frontier.memory import reserved as reserving
 from frontier.memory.placement import Placement
 from frontier.memory.reserved import reserved, written
+from frontier.verify.edges import edge_blocks
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
 
@@ -329,6 +331,75 @@ def test_what_needs_edges_of_others_is_refused(step, message):
 def test_random_programs_leave_the_same(backend):
     said = _fuzz("--programs", "6", "--graphs", "2", "--seed", "110", "--backend", backend)
     assert "0 differences" in said
+
+
+# ---- verifying ------------------------------------------------------------------------------------------------
+
+
+#: Primitives, a field of each result, and a value that is wrong at vertex 7.
+WRONG = {
+    "bfs": ("level", 99), "sssp": ("distance", 99), "pagerank": ("rank", 0.5),
+    "connected_components": ("label", 7), "betweenness": ("centrality", 9e5),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("name", WRONG)
+def test_results_are_verified_on_graphs_in_parts(name, directed, monkeypatch):
+    monkeypatch.setattr(edge_blocks, "__defaults__", (50,))
+    options = {"seed": 5, "weights": (1, 9), "directed": directed}
+    whole, g = fr.rmat(8, 8, **options), fr.rmat(8, 8, placement="ranks:3", **options)
+    verify, more = getattr(fr.verify, name), [3] if name in ("bfs", "sssp") else []
+    result = getattr(fr, name)(g, *more)
+    assert str(verify(g, result)) == str(verify(whole, result))
+    assert verify(g, result)
+    field, value = WRONG[name]
+    spoilt = np.array(getattr(result, field))
+    spoilt[7] = value
+    result = replace(result, **{field: spoilt})
+    assert not verify(g, result)
+    assert str(verify(g, result)) == str(verify(whole, result))
+
+
+def test_wrong_parents_and_weights_are_named_on_graphs_in_parts():
+    whole, g = (fr.rmat(8, 8, seed=5, weights=(1, 9), placement=place) for place in ("cpu", "ranks:3"))
+    result = fr.sssp(g, 3)
+    for vertex, parent in ((7, 9), (7, 2), (int(whole.targets[40]), int(whole.sources[40]))):
+        parents = np.array(result.parent)
+        parents[vertex] = parent
+        report = fr.verify.sssp(g, replace(result, parent=parents))
+        assert str(report) == str(fr.verify.sssp(whole, replace(result, parent=parents)))
+    negative = np.array(whole.weights)
+    negative[(whole.sources == 2) & (whole.targets == 7)] = -4
+    negative[(whole.sources == 7) & (whole.targets == 2)] = -4
+    g = fr.from_edges(whole.sources, whole.targets, negative, placement="ranks:3", directed=True)
+    with pytest.raises(fr.NegativeWeightError, match=r"edge 2 -> 7 .* has weight -4"):
+        fr.verify.sssp(g, result)
+    ranks = replace(fr.pagerank(whole), weighted=True)
+    assert "edge 2 -> 7" in str(fr.verify.pagerank(g, ranks))
+
+
+@processes
+def test_ranks_verify_together(tmp_path):
+    made = mpirun(3, tmp_path, f"""
+        from dataclasses import replace
+        import numpy as np, frontier as fr
+        from mpi4py import MPI
+        g = fr.rmat(8, 8, seed=5, weights=(1, 9), placement="ranks")
+        for name, (field, value) in {WRONG!r}.items():
+            result = getattr(fr, name)(g, *([3] if name in ("bfs", "sssp") else []))
+            verify = getattr(fr.verify, name)
+            assert verify(g, result)
+            getattr(result, field)[7] = value
+            reports = MPI.COMM_WORLD.allgather(str(verify(g, result)))
+            assert "FAILED" in reports[0] and len(set(reports)) == 1, reports
+            array = np.array(getattr(result, field))
+            array[7] += MPI.COMM_WORLD.rank == 1
+            reports = MPI.COMM_WORLD.allgather(str(verify(g, replace(result, **{{field: array}}))))
+            assert f"{{field}} of rank 1 is not that of rank 0" in reports[0] and len(set(reports)) == 1, reports
+        print("right")
+    """)  # fmt: skip
+    assert made.stdout.count("right") == 3, made.stdout + made.stderr
 
 
 # ---- processes ------------------------------------------------------------------------------------------------

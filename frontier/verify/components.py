@@ -52,7 +52,7 @@ def connected_components(g: Graph, result: Any) -> Report:
     vertex of its own component; that it is the smallest is not asked for. O((n + m) log n) time,
     O(n + m) memory at worst.
     """
-    return examine("connected_components", _properties, g, result)
+    return examine("connected_components", _properties, g, result, ("label", "count"))
 
 
 def _properties(g: Graph, result: Any, checks: Checks) -> None:
@@ -117,8 +117,9 @@ def weak_components(g: Graph) -> NDArray[np.int64]:
 def _first_hooks(g: Graph, ids: NDArray[np.int64]) -> NDArray[np.int64]:
     """Hook each vertex onto its first neighbour if that is smaller: most edges are then done."""
     parent = ids.copy()
-    (some,) = np.nonzero(np.diff(g.offsets))
-    parent[some] = np.minimum(ids[some], g.targets[g.offsets[some]])
+    for vertices, slots in edge_blocks(g.offsets):
+        some = vertices.start + np.flatnonzero(np.diff(g.offsets[vertices.start : vertices.stop + 1]))
+        parent[some] = np.minimum(ids[some], g.targets[slots][g.offsets[some] - slots.start])
     return _roots(parent)
 
 

@@ -1,4 +1,8 @@
-"""Process a graph's edges with numpy, a bounded number of them at a time."""
+"""Process a graph's edges with numpy, a bounded number of them at a time.
+
+Arrays of edges are read by slices only, except in :func:`expand`: so each rank brings the edges of a graph in parts to
+itself block by block, and all must do so together.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +15,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
 
-__all__ = ["edge_blocks", "edge_name", "expand", "spread"]
+__all__ = ["edge_blocks", "edge_name", "expand", "lightest", "one", "spread"]
 
 BLOCK = 1 << 20
 """Edges in a block: temporaries then stay in or near the cache, and small beside the graph."""
@@ -70,5 +74,21 @@ def expand(
 def edge_name(g: Graph, slot: int) -> tuple[int, int, str]:
     """Return source and target of an edge slot, and how to speak of the edge."""
     u = int(np.searchsorted(g.offsets, slot, side="right")) - 1
-    v = int(g.targets[slot])
+    v = int(one(g.targets, slot))
     return u, v, f"edge {u} -> {v} (slot {slot})"
+
+
+def one(values: NDArray[Any], slot: int) -> Any:
+    """Return the entry of an edge slot."""
+    return values[slot : slot + 1][0]
+
+
+def lightest(g: Graph) -> str:
+    """Name the edge of the least weight, and its weight, of a graph that has weights and edges."""
+    assert g.weights is not None
+    least, weight = 0, None
+    for _, slots in edge_blocks(g.offsets):
+        some = g.weights[slots]
+        if some.size and (weight is None or some.min() < weight):
+            least, weight = slots.start + int(np.argmin(some)), some.min()
+    return f"{edge_name(g, least)[2]} has weight {weight}"

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frontier.verify.edges import edge_blocks, edge_name, expand, spread
+from frontier.verify.edges import edge_blocks, edge_name, expand, one, spread
 from frontier.verify.report import Checks, fail, field, source_vertex, vertex_field
 
 if TYPE_CHECKING:
@@ -159,7 +159,7 @@ class Lengths:
 
     def _fail_edge(self, slot: int) -> None:
         u, v, edge = edge_name(self.g, slot)
-        weight = "" if self.weights is None else f" of weight {self.weights[slot]}"
+        weight = "" if self.weights is None else f" of weight {one(self.weights, slot)}"
         unreached = ", unreached" if self.length[v] == self.far else ""
         fail(f"{self._at(v)}{unreached}, but {edge}{weight} gives less: {self._at(u)}")
 
@@ -186,11 +186,11 @@ class Lengths:
         if self.parent is None:
             fail(f"{self._at(v)}, but no path from the source gives it")
         p = int(self.parent[v])
-        slots = np.arange(int(self.g.offsets[p]), int(self.g.offsets[p + 1]))
-        slots = slots[self.g.targets[slots] == v]
-        if slots.size == 0:
+        slots = slice(int(self.g.offsets[p]), int(self.g.offsets[p + 1]))
+        joins = self.g.targets[slots] == v
+        if not joins.any():
             fail(f"parent[{v}] is {p}, but there is no edge {p} -> {v}")
-        weight = "" if self.weights is None else f", edge weight {self.weights[slots].min()}"
+        weight = "" if self.weights is None else f", edge weight {self.weights[slots][joins].min()}"
         fail(
             f"parent[{v}] is {p}, but the edge does not give {v} its {self.name}: {self._at(v)}, {self._at(p)}{weight}",
         )

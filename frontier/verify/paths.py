@@ -11,7 +11,7 @@ import numpy as np
 
 from frontier.errors import GraphError, NegativeWeightError
 from frontier.graph.moving import on_host
-from frontier.verify.edges import edge_name
+from frontier.verify.edges import lightest
 from frontier.verify.lengths import Lengths
 from frontier.verify.report import Checks, Report, examine, fail, vertex_field
 
@@ -46,7 +46,7 @@ def bfs(g: Graph, result: Any) -> Report:
     every other reached vertex has an in-neighbour (its parent, where given) one level below. These
     imply that every level is exact: see :mod:`frontier.verify.lengths`. O(n + m) time, O(n) memory.
     """
-    return examine("bfs", _bfs, g, result)
+    return examine("bfs", _bfs, g, result, ("source", "level", "parent"))
 
 
 def _bfs(g: Graph, result: Any, checks: Checks) -> None:
@@ -98,12 +98,8 @@ def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
     operations for each step of their longest chain.
     """
     if g.num_slots and g.min_weight is not None and g.min_weight < 0:
-        g = on_host(g)
-        assert g.weights is not None
-        slot = int(np.argmin(g.weights))
         raise NegativeWeightError(
-            f"sssp: {edge_name(g, slot)[2]} has weight {g.weights[slot]}; "
-            "shortest paths are verified for weights >= 0 only"
+            f"sssp: {lightest(on_host(g))}; shortest paths are verified for weights >= 0 only"
         )
     if tolerance is not None and not 0 <= tolerance < 1:
         raise GraphError(f"tolerance must be from 0 to below 1, not {tolerance!r}")
@@ -111,7 +107,7 @@ def sssp(g: Graph, result: Any, tolerance: float | None = None) -> Report:
     def properties(g: Graph, result: Any, checks: Checks) -> None:
         _sssp(g, result, checks, tolerance)
 
-    return examine("sssp", properties, g, result)
+    return examine("sssp", properties, g, result, ("source", "distance", "parent"))
 
 
 def _sssp(g: Graph, result: Any, checks: Checks, tolerance: float | None) -> None:

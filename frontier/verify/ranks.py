@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from frontier.verify.edges import BLOCK, edge_blocks, edge_name, spread
+from frontier.verify.edges import BLOCK, edge_blocks, lightest, spread
 from frontier.verify.report import (
     Checks,
     Report,
@@ -68,7 +68,9 @@ def pagerank(g: Graph, result: Any) -> Report:
     the personalization says. O(n + m) time, O(n) memory. A result that stopped after a given number of
     iterations, before the tolerance was reached, does not pass.
     """
-    return examine("pagerank", _properties, g, result)
+    return examine(
+        "pagerank", _properties, g, result, ("rank", "damping", "tolerance", "weighted", "personalization")
+    )
 
 
 def _properties(g: Graph, result: Any, checks: Checks) -> None:
@@ -136,8 +138,7 @@ def _weights(g: Graph, result: Any) -> NDArray[Any] | None:
     if g.weights is None:
         fail("the ranks are said to be weighted, but the graph has no weights")
     if g.weights.size and g.min_weight < 0:
-        slot = int(np.argmin(g.weights))
-        fail(f"{edge_name(g, slot)[2]} has weight {g.weights[slot]}: ranks need weights >= 0")
+        fail(f"{lightest(g)}: ranks need weights >= 0")
     return g.weights
 
 

@@ -7,7 +7,8 @@ that lie on a GPU are copied to the host.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -132,12 +133,18 @@ class Checks:
 
 
 @telling("verifying a result")
-def examine(primitive: str, properties: Callable[[Graph, Any, Checks], None], g: Graph, result: Any) -> Report:
-    """Check the properties of a result, up to the first that does not hold."""
-    g = on_host(graph_of(g, f"verify.{primitive}"))
+def examine(
+    primitive: str, properties: Callable[[Graph, Any, Checks], None], g: Graph, result: Any, fields: Sequence[str]
+) -> Report:
+    """Check the properties of a result, which are of some of its fields, up to the first that does not hold."""
+    g = graph_of(g, f"verify.{primitive}")
+    divided = g._topology.divided
+    g = on_host(g)
     checks = Checks()
     checks.begin("the result has its fields, of the right shapes and dtypes")
     try:
+        if divided is not None:
+            _check_alike(divided, result, fields)
         with g._topology.reading():
             properties(g, result, checks)
     except VerificationError as error:
@@ -148,6 +155,28 @@ def examine(primitive: str, properties: Callable[[Graph, Any, Checks], None], g:
 def fail(detail: str) -> NoReturn:
     """End an examination: the current property does not hold."""
     raise VerificationError(detail)
+
+
+def _check_alike(divided: Any, result: Any, fields: Sequence[str]) -> None:
+    """Compare what ranks have of a result: to read the edges of all together, they must come to the same report."""
+    told = divided.told("verifies a result", [_summary(result, name) for name in fields])
+    for name, *sums in zip(fields, *told, strict=True):
+        other = next((rank for rank, each in enumerate(sums) if each != sums[0]), 0)
+        if other:
+            fail(f"{name} of rank {other} is not that of rank 0")
+
+
+def _summary(result: Any, name: str) -> Any:
+    """What is equal on two ranks if they have the same in a field."""
+    if getattr(result, name, None) is None:
+        return hasattr(result, name)
+    try:
+        array = to_host(getattr(result, name))
+    except (ValueError, TypeError):
+        return "not an array"
+    if array.dtype.hasobject:
+        return repr(array.tolist())
+    return array.dtype.str, array.shape, zlib.crc32(np.ascontiguousarray(array).data)
 
 
 # -- the fields of a result ------------------------------------------------------------------------

@@ -201,6 +201,10 @@ class Divided:
         found: list[Array] = comm.deal([own if rank == root else None for rank in range(self.size)])
         return found if comm.rank == root else None
 
+    def told(self, doing: str, given: Any) -> list[Any]:
+        """Return what all processes give for the same purpose; all call this together."""
+        return [given] if len(self.parts) == self.size else met(self._comm, doing, given)
+
     def gathered(self, root: int | None = None) -> Graph | None:
         """The whole graph, on every rank, or on one and None on others; all call this together."""
         top = self.graph._topology
