@@ -57,6 +57,24 @@ assert level.in_parts
 """, FRONTIER_RANKS_WHOLE="0")
 
 
+def test_a_root_that_is_no_rank_is_refused(tmp_path):
+    ran(3, tmp_path, """
+parts = fr.rmat(8, 8, seed=5, weights=(1, 9), placement="ranks")
+level = fr.bfs(g, 3).level
+for root in (3, 7, -1, "0", 1.0, True):
+    for array in (level, parts.targets, parts.weights):
+        try:
+            array.gather(root=root)
+        except fr.FrontierError as error:
+            said = f"root={root!r}" if type(root) is int else f"root must be an integer, not {root!r}"
+            assert str(error) == f"{said}: ranks are 0 to 2", error
+        else:
+            raise AssertionError(root)
+found = level.gather(root=np.int64(1)), parts.targets.gather(root=2)
+assert [each is None for each in found] == [rank != 1, rank != 2]
+""", FRONTIER_RANKS_WHOLE="0")
+
+
 def test_rows_are_used_where_they_lie(tmp_path):
     ran(3, tmp_path, """
 def message(p, src, weight, i):

@@ -12,7 +12,7 @@ from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from frontier import tracing
 from frontier.backends.ranks.messages import Section, packed, unpacked
-from frontier.backends.ranks.rounds import met
+from frontier.backends.ranks.rounds import checked_root, met
 from frontier.backends.ranks.values import Values
 
 if TYPE_CHECKING:
@@ -89,7 +89,13 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
         ----------
         root : int, optional
             The only rank that gets it; others get None. Without it, all ranks get it, and keep it.
+
+        Raises
+        ------
+        FrontierError
+            If ``root`` is not a rank.
         """
+        root = checked_root(root, self._comm.size)
         alike = self.in_parts
         if alike:
             self._complete(root)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from frontier.backends.ranks.building import OwnRows, build
-from frontier.backends.ranks.rounds import common, met, sendable
+from frontier.backends.ranks.rounds import checked_root, common, met, sendable
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.graph.topology import Array, read_only
@@ -87,7 +87,14 @@ class InParts(NDArrayOperatorsMixin):
         return self._parts[index][slots.start : slots.stop]
 
     def gather(self, root: int | None = None) -> Array | None:
-        """Return the whole array, to one rank or, by default, to all; all ranks call this together."""
+        """Return the whole array, to one rank or, by default, to all; all ranks call this together.
+
+        Raises
+        ------
+        FrontierError
+            If ``root`` is not a rank.
+        """
+        root = checked_root(root, self._divided.size)
         if root is None:
             return self[:]
         found = self._divided.gather(self.own, root)

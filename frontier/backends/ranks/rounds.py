@@ -8,6 +8,7 @@ anybody waits for something that will not come.
 
 from __future__ import annotations
 
+import operator
 import pickle
 import struct
 import time
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.messages import Message
     from frontier.memory.base import Memory
 
-__all__ = ["Note", "Rounds", "common", "met", "sendable"]
+__all__ = ["Note", "Rounds", "checked_root", "common", "met", "sendable"]
 
 #: A note: the number of the round, whether the part has failed or has noted Ctrl-C, lengths of its longest message, of
 #: the one to the reader and of the heads of that, how much it has changed; then counts (of a frontier and eight piles)
@@ -221,6 +222,25 @@ def met(comm: Communicator, doing: str, given: Any) -> list[Any]:
             f"{said}: the ranks must run the same program, and ask together for what is in parts (docs/ranks.md)"
         ))  # fmt: skip
     return [each[1] for each in told]
+
+
+def checked_root(root: Any, size: int) -> int | None:
+    """Return the rank for which all others are asked, or None for all, before they are.
+
+    Raises
+    ------
+    FrontierError
+        If there is no such rank.
+    """
+    if root is None:
+        return None
+    valid = f"ranks are 0 to {size - 1}" if size > 1 else "the only rank is 0"
+    if isinstance(root, bool) or not hasattr(root, "__index__"):
+        raise FrontierError(f"root must be an integer, not {root!r}: {valid}")
+    rank = operator.index(root)
+    if not 0 <= rank < size:
+        raise FrontierError(f"root={root!r}: {valid}")
+    return rank
 
 
 def common(error: Any) -> Any:
