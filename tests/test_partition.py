@@ -205,6 +205,12 @@ def test_wrong_rows_and_parts() -> None:
         fr.partition(fr.karate(), 8).block(8)
 
 
+@pytest.mark.parametrize("part", ["0", -1, 1.0, None, True])
+def test_a_block_of_no_part(part: object) -> None:
+    with pytest.raises(fr.GraphError, match="part must be an integer of at least 0, not "):
+        fr.partition(fr.karate(), 8).block(part)  # type: ignore[arg-type]
+
+
 # -- as a value --------------------------------------------------------------------------------------------------
 
 

@@ -115,6 +115,13 @@ def test_levels_of_the_wrong_kind() -> None:
             p.exchanged(wrong)
 
 
+@pytest.mark.parametrize("payload", [-4, 1.5, "4", None])
+def test_a_payload_is_a_number_of_bytes(payload: object) -> None:
+    p, level = fr.partition(fr.karate(), 4), fr.bfs(fr.karate(), 0).level
+    with pytest.raises(fr.GraphError, match="payload must be an integer of at least 0, not "):
+        p.exchanged(level, payload=payload)  # type: ignore[arg-type]
+
+
 # -- times on paper ----------------------------------------------------------------------------------------------
 
 VERTICES, SLOTS = 2**26, 2_100_000_000  # R-MAT of scale 26
@@ -153,7 +160,26 @@ def test_projection_of_a_partition() -> None:
     assert p.projected() == projected(34, 156, 4, rows=1, imbalance=p.imbalance)
     assert p.projected("pagerank", parts=64) == projected(34, 156, 64, task="pagerank")
     assert p.projected(vertices=2**30, slots=2**35).bytes > p.projected().bytes
+    assert p.projected(imbalance=3.0) == projected(34, 156, 4, rows=1, imbalance=3.0)
     with pytest.raises(fr.GraphError, match="task must be one of 'bfs', 'pagerank', not 'cc'"):
         p.projected("cc")
     with pytest.raises(fr.GraphError, match="6 parts cannot be in 4 rows"):
         p.projected(parts=6, rows=4)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [({"machine": 3}, "machine must be a Machine, not 3"),
+     ({"parts": 0}, "parts must be an integer of at least 1, not 0"),
+     ({"rows": 0}, "rows must be an integer of at least 1, not 0"),
+     ({"vertices": -5}, "vertices must be a number of at least 0, not -5"),
+     ({"slots": "9"}, "slots must be a number of at least 0, not '9'"),
+     ({"levels": -1}, "levels must be a number of at least 0, not -1"),
+     ({"dense": float("nan")}, "dense must be a number of at least 0, not nan"),
+     ({"imbalance": 0.5}, "imbalance must be a number of at least 1, not 0.5")],
+)  # fmt: skip
+def test_projections_of_nothing_are_refused(sizes: dict[str, Any], said: str) -> None:
+    with pytest.raises(fr.GraphError, match=said):
+        fr.partition(fr.karate(), 4).projected(**sizes)
+    with pytest.raises(fr.GraphError, match=said):
+        projected(**({"vertices": 9, "slots": 3, "parts": 4} | sizes))

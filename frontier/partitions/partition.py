@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import operator
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from frontier.partitions import blocks as _blocks
 from frontier.partitions import cuts
 from frontier.partitions import exchange as _exchange
 from frontier.partitions import projection as _projection
+from frontier.partitions.arguments import integer
 from frontier.partitions.blocks import Block
 from frontier.partitions.exchange import Exchange
 from frontier.partitions.projection import Machine, Projection
@@ -115,7 +115,7 @@ class Partition:
 
     def block(self, part: int) -> Block:
         """Return the edges that a part holds, in host memory; only the adjacency lists of its column are read."""
-        if not 0 <= part < self.parts:
+        if integer(part, "part", 0) >= self.parts:
             raise GraphError(f"part {part}: parts are 0 to {self.parts - 1}")
         with self.graph.placement.memory.using("a block of a partition"):
             return _blocks.block(self, part)
@@ -148,9 +148,9 @@ class Partition:
         Raises
         ------
         GraphError
-            If there is not one integer for each vertex.
+            If there is not one integer for each vertex, or ``payload`` is less than 0.
         """
-        return _exchange.exchanged(self, levels, payload)
+        return _exchange.exchanged(self, levels, integer(payload, "payload", 0))
 
     def projected(self, task: str = "bfs", *, machine: Machine | None = None, **sizes: Any) -> Projection:
         """Project the time of a search or of an iteration of PageRank with each part on a GPU. This is not measured.
@@ -171,10 +171,15 @@ class Partition:
         -------
         Projection
             The time and what it consists of.
+
+        Raises
+        ------
+        GraphError
+            As that function does.
         """
         given = {"vertices": self.graph.num_vertices, "slots": self.graph.num_slots, "parts": self.parts} | sizes
         if "parts" not in sizes and "rows" not in sizes:
-            given |= {"rows": self.rows, "imbalance": self.imbalance}
+            given = {"rows": self.rows, "imbalance": self.imbalance} | given
         return _projection.projected(task=task, machine=machine, **given)
 
     def __repr__(self) -> str:
@@ -253,19 +258,9 @@ def partition(g: Graph, parts: int, *, method: str = "edges", rows: int | None =
         raise GraphError(f"partition takes a Graph, not {type(g).__name__}")
     if method not in METHODS:
         raise GraphError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}")
-    count = _positive(parts, "parts")
-    high = _positive(rows, "rows") if rows is not None else cuts.most_square(count) if method == "2d" else 1
+    count = integer(parts, "parts", 1)
+    high = integer(rows, "rows", 1) if rows is not None else cuts.most_square(count) if method == "2d" else 1
     if count % high:
         raise GraphError(f"{count} parts cannot be in {high} rows of equally many")
     with g.placement.memory.using("a partition of a graph"):
         return METHODS[method](g, count, high)
-
-
-def _positive(value: Any, what: str) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        number = 0
-    if number < 1 or isinstance(value, bool):
-        raise GraphError(f"{what} must be an integer of at least 1, not {value!r}")
-    return number

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from frontier.errors import GraphError
+from frontier.partitions.arguments import integer, number
 from frontier.partitions.cuts import most_square
 
 __all__ = ["TASKS", "Machine", "Projection", "projected"]
@@ -134,13 +135,20 @@ def projected(
     Raises
     ------
     GraphError
-        If there is no such task, or ``rows`` does not divide ``parts``.
+        If there is no such task, ``rows`` does not divide ``parts``, ``machine`` is not a machine, or a number is less
+        than 0; or less than 1 of ``parts``, ``rows`` and ``imbalance``.
     """
     if task not in TASKS:
         raise GraphError(f"task must be one of {', '.join(map(repr, TASKS))}, not {task!r}")
+    if not isinstance(machine, Machine | None):
+        raise GraphError(f"machine must be a Machine, not {machine!r}")
     made = machine or Machine()
-    high = most_square(parts) if rows is None else rows
-    if high < 1 or parts % high:
+    for what, value in (("vertices", vertices), ("slots", slots), ("levels", levels), ("dense", dense)):
+        number(value, what, 0)
+    number(imbalance, "imbalance", 1)
+    parts = integer(parts, "parts", 1)
+    high = most_square(parts) if rows is None else integer(rows, "rows", 1)
+    if parts % high:
         raise GraphError(f"{parts} parts cannot be in {high} rows of equally many")
     wide, near = parts // high, made.gpus_per_host
     rate, rounds = (made.bfs_rate, levels) if task == "bfs" else (made.pagerank_rate, 1)
