@@ -193,6 +193,29 @@ def test_processes_read_a_file_together_or_one_each(tmp_path):
 
 
 @processes
+@pytest.mark.parametrize("first", ["source target weight", "# frontier: vertices=9 directed=no"])
+def test_a_part_has_no_edges(first, tmp_path):
+    for rank in range(3):
+        (tmp_path / f"part{rank}.wel").write_text(first + "\n" + "0 5 2\n3 5 4\n" * (rank == 1))
+    made = mpirun(3, tmp_path, """
+        import frontier as fr
+        from mpi4py import MPI
+        name = f"part{MPI.COMM_WORLD.rank}.wel"
+        g = fr.read(name, placement="ranks", parts=True, duplicates="keep").to("cpu")
+        whole = fr.read("part1.wel")
+        assert (g.directed, g.num_vertices) == (whole.directed, whole.num_vertices)
+        assert g.targets.tolist() == whole.targets.tolist() and g.weights.tolist() == whole.weights.tolist()
+        open("empty" + name, "w").close()
+        try:
+            fr.read("empty" + name, placement="ranks", parts=True)
+        except fr.GraphError as error:
+            print(str(error))
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("wel:1: expected a graph, found an empty file") == 3
+
+
+@processes
 @pytest.mark.parametrize(
     "name", ["own", "plain", "packed", "graph.mtx", "graph.wel", "graph.gr", pytest.param("graph.parquet", marks=arrow)]
 )

@@ -78,7 +78,8 @@ def read(
         and each keeps the edges of its own vertices only. Of edge lists with no columns but weights, Matrix Market,
         DIMACS, npz and Parquet each process reads a part; of other files, and what is gzipped, the whole.
     parts : bool
-        With ``placement="ranks"``: whether each process reads a file of its own, which together are the graph.
+        With ``placement="ranks"``: whether each process reads a file of its own, which together are the graph. An edge
+        list without edges needs a line that names its columns; an empty file is refused.
 
     Returns
     -------
