@@ -685,6 +685,24 @@ def test_one_process_says_what_is_wrong_on_all(words, status, said, tmp_path):
     assert made.stderr.count(said) == made.stderr.count("frontier: ") == 1, made.stderr
 
 
+@processes
+@pytest.mark.parametrize("words", ["bfs karate --backend rank", "bfss karate", "cc karate --threads 0 --backend ranks"])
+def test_one_process_says_how_the_command_is_used(words, tmp_path):
+    made = mpirun(3, tmp_path, ["-m", "frontier", *words.split()])
+    assert made.returncode == 2
+    assert made.stderr.count("frontier: ") == 1, made.stderr
+    made = mpirun(3, tmp_path, ["-m", "frontier", "bfs", "nowhere", "--backend", "ranks"])
+    assert made.returncode == 2
+    assert "neither a file nor a kind" in made.stderr
+
+
+@processes
+def test_one_process_says_that_weights_are_drawn(tmp_path):
+    made = mpirun(3, tmp_path, ["-m", "frontier", "sssp", "karate", "--backend", "ranks"])
+    assert made.returncode == 0
+    assert made.stderr.count("they are drawn, integers from 1 to 64") == 1, made.stderr
+
+
 def rank_of(p, src):
     return p.rank[src]
 

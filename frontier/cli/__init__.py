@@ -16,13 +16,17 @@ import errno
 import io
 import os
 import sys
+import time
 from collections.abc import Sequence
 
 from frontier.cli import bench, doctor, explain, files, graph500, run
-from frontier.cli.common import Parser, UsageError
+from frontier.cli.common import Parser, UsageError, is_first
 from frontier.errors import FrontierError, NotConvergedError, VerificationError
 
 __all__ = ["main"]
+
+#: Seconds that other processes give the first one to say what is wrong, as some launchers end all if one ends.
+PAUSE = 0.5
 
 
 def build_parser() -> Parser:
@@ -101,6 +105,9 @@ def _fail(status: int, error: object) -> int:
     text = " ".join(text.split()) or type(error).__name__
     ranks = sys.modules.get("frontier.backends.ranks.communicators")  # if this is one of several processes
     if ranks is not None and ranks.world.cache_info().currsize and not ranks.world().says(error, text):
+        return status
+    if isinstance(error, UsageError) and error.of_all_ranks and not is_first():
+        time.sleep(PAUSE)
         return status
     print(f"frontier: {text}", file=sys.stderr)
     return status

@@ -18,11 +18,13 @@ from frontier.native import notice
 
 __all__ = [
     "Commands",
+    "HereError",
     "Parser",
     "Stopwatch",
     "UsageError",
     "check_folder",
     "dump_json",
+    "is_first",
     "plain",
     "print_pairs",
     "print_table",
@@ -35,7 +37,32 @@ Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 
 
 class UsageError(Exception):
-    """The command line was used in a way that it does not know."""
+    """The command line was used in a way that it does not know.
+
+    Attributes
+    ----------
+    of_all_ranks : bool
+        Whether all processes of mpirun or torchrun have the same error, so that one says it.
+    """
+
+    of_all_ranks = True
+
+
+class HereError(UsageError):
+    """The command line does not go with the files or streams of this process; others may have them."""
+
+    of_all_ranks = False
+
+
+def is_first() -> bool:
+    """Whether this process says what all say that mpirun or torchrun has started; MPI need not have begun.
+
+    What srun alone sets does not count, as its processes often have nothing to do with each other.
+    """
+    names = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"]
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        names.insert(0, "RANK")
+    return next((os.environ[name] for name in names if name in os.environ), "0") == "0"
 
 
 class Parser(argparse.ArgumentParser):
@@ -124,10 +151,10 @@ def dump_json(value: Any) -> None:
 def check_folder(name: str) -> None:
     """Refuse a file to write in a folder that is not there, or that is a folder itself, before anything long is run."""
     if name != "-" and os.path.isdir(name):
-        raise UsageError(f"{name}: cannot be written: it is a folder")
+        raise HereError(f"{name}: cannot be written: it is a folder")
     folder = os.path.dirname(name)
     if folder and not os.path.isdir(folder):
-        raise UsageError(f"{name}: cannot be written: there is no folder {folder}")
+        raise HereError(f"{name}: cannot be written: there is no folder {folder}")
 
 
 def shown(value: Any) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from frontier.cli.common import Parser, UsageError
+from frontier.cli.common import HereError, Parser, UsageError, is_first
 from frontier.memory.arrays import to_host
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def load(
         if arguments.labels or arguments.header is not None:
             raise UsageError(f"--labels and --header are for files, and {spec} is made")
         weights = drawn_weights(arguments, needs_weights)
-        if weights is not None and arguments.weights is None:
+        if weights is not None and arguments.weights is None and is_first():
             low, high = weights
             print(
                 f"frontier: {spec} has no weights of its own: they are drawn, integers from {low} to {high}, "
@@ -192,9 +192,9 @@ def load(
         raise UsageError("--weights is for generated graphs; a file has its own")
     unknown = spec.isidentifier() or (colon and len(name) > 1 and name.isidentifier())
     if unknown and not Path(spec).exists():
-        raise UsageError(f"{spec!r} is neither a file nor a kind of graph that can be made: {', '.join(KINDS)}")
+        raise HereError(f"{spec!r} is neither a file nor a kind of graph that can be made: {', '.join(KINDS)}")
     if spec == "-" and sys.stdin is None:
-        raise UsageError("- is standard input, and it is closed")
+        raise HereError("- is standard input, and it is closed")
     if spec == "-" and arguments.format is None:
         raise UsageError("- is standard input, which has no name that says what it is: add --format csv, or another")
     from frontier.io import read
