@@ -19,6 +19,7 @@ from frontier.generators.random_numbers import draws
 from frontier.graph500 import run
 from frontier.graph500.edges import EdgeList
 from frontier.graph500.generator import ROUNDS, generate, scramble
+from frontier.graph500.on_gpus import OnGpus
 from frontier.graph500.report import Outcome, Search
 from frontier.graph500.roots import draw_roots, with_neighbor
 from frontier.graph500.statistics import rates, summary
@@ -524,3 +525,8 @@ def test_bad_usage(line: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert printed.out == ""
     assert printed.err.startswith("frontier: ")
     assert printed.err.count("\n") == 1
+
+
+def test_parents_have_32_bits_on_gpus() -> None:
+    with pytest.raises(GraphError, match="graph500 on GPUs: scale is at most 31, not 32"):
+        OnGpus(32, 16, 1, Placement.parse("cpu"))  # before anything is asked of the place

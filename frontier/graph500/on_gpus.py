@@ -13,6 +13,7 @@ import numpy as np
 
 from frontier.backends.cuda.plain import PlainKernel
 from frontier.backends.devices import building, together
+from frontier.errors import GraphError
 from frontier.generators.random_numbers import check_room, draws, keys
 from frontier.graph.shares import Piece, Shares
 from frontier.graph500.generator import ROUNDS, generate
@@ -39,6 +40,9 @@ _check = {
     "bfs": PlainKernel(_KERNELS, "check_levels", ["int64"] * 7),
     "sssp": PlainKernel(_KERNELS, "check_distances", ["int64"] * 7),
 }
+
+#: The largest scale: what is checked has parents of 32 bits, as kernels read them in one go with levels or distances.
+MOST = 31
 
 #: Bytes of an edge in the list: two ids of 64 bits and a weight.
 EDGE = 20
@@ -75,6 +79,11 @@ class OnGpus(Work):
     place : Placement
         Where the graph shall be.
 
+    Raises
+    ------
+    GraphError
+        If the scale is more than 31.
+
     Attributes
     ----------
     lies : {"device", "host"}
@@ -82,6 +91,8 @@ class OnGpus(Work):
     """
 
     def __init__(self, scale: int, edgefactor: int, seed: int, place: Placement) -> None:
+        if scale > MOST:
+            raise GraphError(f"graph500 on GPUs: scale is at most {MOST}, not {scale}")
         self._scale, self._factor, self._seed, self._place = scale, edgefactor, seed, place
         self._count, self.memory = edgefactor << scale, place.memory
         self._memories: tuple[Memory, ...] = tuple(place.backend.parts_for(self._count)) or (place.memory,)
