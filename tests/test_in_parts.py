@@ -276,11 +276,19 @@ for g in (whole.to("ranks"), whole.to(rows), fr.from_edges(whole.sources, whole.
         ("level.gather(root=rank)", "rank 0 asks for all of p.level on rank 0, rank 1 asks for all of p.level on ra"),
         ("if rank == 1: sys.exit(0)\nfr.bfs(g, 4)", "rank 1 of 3 has ended, and others wait"),
         ('if rank == 1: level.gather()\nfr.rmat(6, 6, seed=1, placement="ranks")', "rank 0 builds a graph"),
+        ("(parts.targets if rank else parts.weights).gather()", "0 asks for weights of graph 1 in parts, rank 1 asks "),
+        ("np.asarray((parts if rank else other).targets)", "0 asks for targets of graph 2 in parts, rank 1 asks fo"),
+        ("parts.targets[rank:]", "rank 0 asks for targets of graph 1 in parts, rank 1 asks for targets[1:"),
+        ("parts.in_degree if rank else parts.out_weight", "rank 0 asks for out_weight of graph 1 in parts, rank 1"),
     ],
 )  # fmt: skip
 def test_a_rank_that_asks_alone_ends_all_within_seconds(what, message, tmp_path):
-    made = mpirun(3, tmp_path, HEAD + f"found = fr.bfs(g, 3)\nlevel = found.level\n{what}\n", FRONTIER_RANKS_WHOLE="0")
-    assert made.returncode != 0
+    head = HEAD + "found = fr.bfs(g, 3)\nlevel = found.level\n"
+    if "parts" in what:
+        head += "parts = fr.rmat(6, 8, seed=5, weights=(1, 9), directed=True, placement='ranks')\n"
+        head += "other = fr.rmat(6, 8, seed=6, placement='ranks')\n"
+    made = mpirun(3, tmp_path, f"{head}{what}\n", FRONTIER_RANKS_WHOLE="0")
+    assert made.returncode != 0, made.stdout
     most = 2 if "has ended" in message else 1  # each rank that waits sees it for itself
     assert 1 <= made.stderr.count(message) <= most, made.stderr
 

@@ -68,6 +68,8 @@ class Communicator(ABC):
         Parts that share this host's memory and cores, this one included.
     local : int
         The number of this part among them.
+    graphs : int
+        How many graphs in parts it has made with the others so far; by that number all parts know a graph.
     """
 
     rank: int
@@ -76,6 +78,7 @@ class Communicator(ABC):
     together: bool = False
     neighbours: int = 1
     local: int = 0
+    graphs: int = 0
 
     @abstractmethod
     def gather(self, given: Any) -> list[Any]:

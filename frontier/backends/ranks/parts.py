@@ -39,8 +39,8 @@ class InParts(NDArrayOperatorsMixin):
 
     ndim = 1
 
-    def __init__(self, divided: Divided, parts: Sequence[Array]) -> None:
-        self._divided, self._parts = divided, [read_only(part) for part in parts]
+    def __init__(self, divided: Divided, name: str, parts: Sequence[Array]) -> None:
+        self._divided, self._name, self._parts = divided, name, [read_only(part) for part in parts]
         self.dtype = self._parts[0].dtype
         self.shape = self._parts[0].shape
 
@@ -97,7 +97,7 @@ class InParts(NDArrayOperatorsMixin):
         root = checked_root(root, self._divided.size)
         if root is None:
             return self[:]
-        found = self._divided.gather(self.own, root)
+        found = self._divided.gather(self._name, self.own, root)
         return None if found is None else np.concatenate(found)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
@@ -119,7 +119,8 @@ class InParts(NDArrayOperatorsMixin):
             own = self._divided.slots(index)
             begin = first + max(0, -(-(own.start - first) // step)) * step  # the first that is this rank's
             found.append(part[begin : min(own.stop, stop) : step] if begin < min(own.stop, stop) else part[:0])
-        together = self._divided.gather(np.concatenate(found))
+        some = "" if (first, stop, step) == (0, len(self), 1) else f"[{first}:{stop}:{step}]"
+        together = self._divided.gather(f"{self._name}{some}", np.concatenate(found))
         assert together is not None
         return np.concatenate(together)
 
@@ -138,12 +139,15 @@ class Divided:
         Number of ranks.
     parts : list of Graph
         Of the ranks in this process: one under MPI, otherwise all.
+    number : int
+        Of the graph, among those that the ranks have made.
     """
 
     def __init__(self, comms: Sequence[Communicator], made: Sequence[OwnRows], directed: bool, **more: Any) -> None:
         self._comm = comms[0]
         self._rank = comms[0].rank
         self.size = comms[0].size
+        self.number = comms[0].graphs
         rows = made[0]
         self.starts = rows.starts
         self._bounds = rows.offsets[rows.starts].astype(np.int64)
@@ -151,8 +155,10 @@ class Divided:
         self.parts = [self._inner(each, directed, more) for each in made]
 
     def _outer(self, made: Sequence[OwnRows], directed: bool, more: dict[str, Any]) -> Graph:
-        values = {name: InParts(self, [each.values[name] for each in made]) for name in made[0].values}
-        targets: Any = InParts(self, [each.targets for each in made])
+        values = {
+            name: InParts(self, name or "weights", [each.values[name] for each in made]) for name in made[0].values
+        }  # fmt: skip
+        targets: Any = InParts(self, "targets", [each.targets for each in made])
         g = Graph(made[0].offsets, targets, values.pop("", None), directed=directed, edges=values, **more)  # type: ignore[arg-type]
         g._topology.divided = self
         g._topology.derived.update(self._known(made[0]))
@@ -197,14 +203,17 @@ class Divided:
         """The part of a rank in this process."""
         return self.parts[rank - self._rank]
 
-    def gather(self, own: Array, root: int | None = None) -> list[Array] | None:
-        """Bring together what the processes have, on one or on all; one that has all ranks already has everything."""
+    def gather(self, what: str, own: Array, root: int | None = None) -> list[Array] | None:
+        """Bring together what the processes have, on one or on all; one that has all ranks already has everything.
+
+        ``what`` tells arrays of this graph apart, of which all ranks must ask for the same.
+        """
         if len(self.parts) == self.size:
             return [own]
-        comm = self._comm
+        comm, asks = self._comm, f"asks for {what} of graph {self.number} in parts"
         if root is None:
-            return met(comm, "asks for edges of all ranks", own)
-        met(comm, f"asks for edges of all ranks on rank {root}", None)
+            return met(comm, asks, own)
+        met(comm, f"{asks} on rank {root}", None)
         found: list[Array] = comm.deal([own if rank == root else None for rank in range(self.size)])
         return found if comm.rank == root else None
 
@@ -265,7 +274,9 @@ class Divided:
         g = self.graph
         targets: Any = g.targets
         found = np.bincount(targets.own, minlength=g.num_vertices).astype(g.offsets.dtype)
-        return found if len(self.parts) == self.size else np.sum(self._comm.gather(found), 0, g.offsets.dtype)
+        together = self.gather("in_degree", found)
+        assert together is not None
+        return np.sum(together, 0, g.offsets.dtype)
 
     def _out_weight(self) -> Array:
         """Sums of the weights of all vertices; all ranks ask for them together."""
@@ -276,7 +287,7 @@ class Divided:
             rows = np.repeat(np.arange(end - first), part.out_degree[first:end])
             assert part.weights is not None
             found.append(np.bincount(rows, part.weights[slots.start : slots.stop], end - first))
-        together = self.gather(np.concatenate(found))
+        together = self.gather("out_weight", np.concatenate(found))
         assert together is not None
         return np.concatenate(together)
 
@@ -309,6 +320,7 @@ def divided_graph(
     **more
         Labels and columns of vertices.
     """
+    comms[0].graphs += 1  # before anything may fail on some rank, so that all count alike
     made = on_all(
         comms, lambda comm: build(shares, comm, directed=directed, duplicates=duplicates, self_loops=self_loops)
     )
