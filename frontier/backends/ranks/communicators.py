@@ -70,6 +70,8 @@ class Communicator(ABC):
         The number of this part among them.
     graphs : int
         How many graphs in parts it has made with the others so far; by that number all parts know a graph.
+    runs : int
+        How many runs it has begun with the others so far.
     """
 
     rank: int
@@ -79,6 +81,7 @@ class Communicator(ABC):
     neighbours: int = 1
     local: int = 0
     graphs: int = 0
+    runs: int = 0
 
     @abstractmethod
     def gather(self, given: Any) -> list[Any]:

@@ -265,9 +265,11 @@ class Part(Interpretation):
         shown = p._shown  # None if parts are threads of one process
         given_away, done = ([], {}) if shown is None else (shown.given_away(p), shown.done(p))
         told = met(comm, "begins a run", (tracing.active(), mine, given_away, done))
+        comm.runs += 1
         check_alike([each for _, each, _, _ in told])
         if shown is not None:
             check_values(p, [each for *_, each in told], comm)
+            shown.begin_run(comm.runs)
             shown.stay_whole(p, {name for _, _, names, _ in told for name in names})
         traced = {each for each, *_ in told}
         if inner.memory is not HOST and rows == 1 and in_kernels() and len(traced) == 1:

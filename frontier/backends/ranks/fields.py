@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import time
+import zlib
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
 
 __all__ = ["FieldInParts", "whole"]
+
+#: Characters of the label of an array that was computed from others.
+LONGEST = 80
 
 #: What can be said of all elements by what ranks say of their own.
 _REDUCTIONS: dict[str, Any] = {"sum": np.sum, "max": np.max, "min": np.min, "any": np.any, "all": np.all}
@@ -45,8 +49,15 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
     def __init__(self, label: str, array: NDArray[Any], comm: Communicator, bounds: Callable[[], NDArray[Any]]) -> None:
         super().__init__(array, comm, bounds)
         self.label = label
+        #: The number of the run that its values are of; 0 if they are of none, or were computed from several.
+        self.run = 0
         #: Whether it is told to all at the end of each run; the same on all ranks.
         self.stays_whole = False
+
+    @property
+    def known_as(self) -> str:
+        """What all ranks call it, to tell it from others that have its label."""
+        return f"{self.label} of run {self.run}" if self.run else self.label
 
     # ---- what a rank has -------------------------------------------------------------------------------------
 
@@ -171,13 +182,14 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
             return None
         own = self.range()
         parts = [_array_of(each)[own] if np.ndim(each) else each for each in inputs]
+        label = _short(f"{ufunc.__name__}({', '.join(map(_name_of, inputs))})")
         if into is None:
             found = ufunc(*parts)
             made = np.empty(self.shape, found.dtype)
             made[own] = found
-            into = FieldInParts(f"{ufunc.__name__} of {self.label}", made, self._comm, self._bounds)
+            into = FieldInParts(label, made, self._comm, self._bounds)
         else:
-            met(self._comm, f"changes {self.label}", None)
+            met(self._comm, f"changes {into.known_as} to {label}", None)
             into.changed = True
             ufunc(*parts, out=into._own)
         into.leave(np.arange(own.start, own.stop))
@@ -189,7 +201,7 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
         if args or any(value is not None for value in more.values()) or not len(self):
             return getattr(self.gather(), name)(*args, **more)
         own, reduction = self._own, _REDUCTIONS[name]
-        some = met(self._comm, f"asks for {self.label}.{name}()", reduction(own) if len(own) else None)
+        some = met(self._comm, f"asks for {name}() of {self.known_as}", reduction(own) if len(own) else None)
         return reduction(np.array([each for each in some if each is not None]))
 
     def _complete(self, root: int | None) -> None:
@@ -203,7 +215,7 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
         whose = "" if root is None else f" on rank {root}"
         with _counted(comm, len(ids)):
             message = packed([Section(first, length, ids, self._array[ids])]).whole()
-            lengths = met(comm, f"asks for all of {self.label}{whose}", len(message))
+            lengths = met(comm, f"asks for all of {self.known_as}{whose}", len(message))
             if root is None:
                 came = comm.shared(message, lengths)
                 comm.sent += len(message) * (comm.size - 1)
@@ -228,6 +240,18 @@ def _is_index(key: Any) -> bool:
 def _array_of(value: Any) -> Any:
     """The array of a field in parts, as far as this rank has it; other values as they are."""
     return value.settled() if isinstance(value, FieldInParts) else value
+
+
+def _name_of(value: Any) -> str:
+    """What all ranks call an operand."""
+    if isinstance(value, FieldInParts):
+        return value.known_as
+    return "array" if np.ndim(value) else str(value)
+
+
+def _short(label: str) -> str:
+    """A label that is no longer than messages should be; those that differ stay different."""
+    return label if len(label) <= LONGEST else f"{label[:LONGEST]}... ({zlib.crc32(label.encode()):08x})"
 
 
 def whole(value: Any) -> Any:

@@ -59,6 +59,13 @@ class Shown:
     def __init__(self) -> None:
         self._comm = world()
         self._made: dict[int, FieldInParts] = {}
+        self._run = 0
+
+    def begin_run(self, number: int) -> None:
+        """Note which run the values of all fields are from now on; all ranks count alike."""
+        self._run = number
+        for each in self._made.values():
+            each.run = number
 
     @property
     def longest(self) -> int:
@@ -74,7 +81,7 @@ class Shown:
                 return array
             g = p.graph
             made = FieldInParts(f"p.{name}", array, self._comm, lambda: _bounds(g, len(array), kind, self._comm.size))
-            made.late = kind == "vertex"
+            made.late, made.run = kind == "vertex", self._run
             self._made[id(array)] = made
         return made
 
