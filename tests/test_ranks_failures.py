@@ -223,6 +223,28 @@ def test_a_rank_that_never_uses_mpi_does_not_keep_the_others(tmp_path):
     assert_gone(tmp_path, 2)
 
 
+@processes
+@pytest.mark.parametrize("others", ["raise", "if rank != 1: raise"], ids=["ranks 1 and 2", "rank 2"])
+@pytest.mark.parametrize("then", ["fr.bfs(g, 0)", "pass"], ids=["waits", "ends"])
+def test_an_error_of_all_that_rank_0_handles_is_said(then, others, tmp_path):
+    made = mpirun(3, tmp_path, f"""
+        import frontier as fr
+        from mpi4py import MPI
+        rank = MPI.COMM_WORLD.rank
+        g = fr.path(5).to("ranks")
+        try:
+            fr.bfs(g, 3 + (rank == 1))
+        except fr.GraphError:
+            if rank == 0:
+                {then}
+            else:
+                {others}
+    """)  # fmt: skip
+    assert made.returncode != 0
+    assert made.stderr.count("GraphError: rank 1 has not the same p.source as rank 0") == 1, made.stderr
+    assert made.stderr.count("have ended, and others wait") == (then != "pass"), made.stderr
+
+
 def test_a_process_ends_even_if_mpi_returns_from_ending_it():
     program = """
 from frontier.backends.ranks.communicators import Mpi

@@ -218,9 +218,12 @@ class Processes(Communicator):
     ----------
     waiting : context manager
         Within it the process waits for others.
+    cause : tuple of str, optional
+        An error of all ranks by which this process comes to its end: in a line, and with the traceback.
     """
 
     waiting: Any = nullcontext()
+    cause: tuple[str, str] | None = None
 
     def leave(self) -> None:
         """Nothing: a process that cannot go on ends, and with it the others."""
@@ -231,14 +234,15 @@ class Processes(Communicator):
 
     def ended(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """An exception that nobody handles ends the whole run; one that all parts have is printed once."""
+        text = f"rank {self.rank} of {self.size}:\n{''.join(traceback.format_exception(kind, error, trace))}"
         if getattr(error, "of_all_ranks", False):
             if self.rank == 0:
                 sys.__excepthook__(kind, error, trace)
+            self.cause = "".join(traceback.format_exception_only(kind, error)), text
             return  # all end alike
         if self.rank:
             time.sleep(PAUSE)  # if rank 0 has the same error, it says so and ends the others meanwhile
-        text = "".join(traceback.format_exception(kind, error, trace))
-        self.end(f"rank {self.rank} of {self.size}:\n{text}")
+        self.end(text)
 
     def carrier(self, memory: Memory) -> Carrier | None:
         """Return NCCL where every process has a GPU of its own."""
@@ -279,9 +283,12 @@ class Mpi(Processes):
         self.neighbours, self.local = host.size, host.rank
 
     def _at_end(self, process: int) -> None:
-        """Let nobody wait for a process that has come to its end."""
-        if os.getpid() == process and not self._mpi.Is_finalized():
-            self.waiting.leave()
+        """Let nobody wait for a process that has come to its end, and let one rank say an error of all."""
+        if os.getpid() != process or self._mpi.Is_finalized():
+            return
+        lower = self.waiting.leave(self.cause)[: self.rank]
+        if self.rank and self.cause and self.cause[0] not in [each[0] for each in lower if each]:
+            print(self.cause[1], end="", file=sys.stderr, flush=True)  # lower ranks have handled it
 
     def says(self, error: object, what: str) -> bool:
         """Whether this process has to say what ends it: of that which ends all, rank 0 does."""

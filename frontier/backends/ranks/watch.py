@@ -121,14 +121,19 @@ class Watch:
     ) -> None:
         self._since = None
 
-    def leave(self) -> None:
-        """Tell the others that this process is at its end, and wait until they are, as MPI does when it ends."""
+    def leave(self, cause: tuple[str, str] | None) -> list[tuple[str, str] | None]:
+        """Tell the others that this process is at its end, and wait until they are, as MPI does when it ends.
+
+        Returns by which error of all each rank has ended, or None.
+        """
+        causes = [cause] * self._comm.size
         if self._asks:
-            told = [self._comm.isend(None, rank, tag=_ENDED) for rank in self._others()]
+            told = [self._comm.isend(cause, rank, tag=_ENDED) for rank in self._others()]
             for rank in self._others():
-                self._comm.recv(source=rank, tag=_ENDED)
+                causes[rank] = self._comm.recv(source=rank, tag=_ENDED)
             for each in told:
                 each.wait()
+        return causes
 
     def say(self, what: str) -> None:
         """Tell the others what this process says as it fails."""
@@ -185,7 +190,17 @@ class Watch:
         missing = set(range(self._comm.size)) - wait if self._asks else set()
         size = self._comm.size
         why = f"{_who(missing, size)} ended, and others wait: the run ends" if ended else missing_ranks(missing, size)
-        self._say(f"frontier: {why}" + (f" (rank {self._comm.rank} {self.doing})" if self.doing else ""))
+        why += f" (rank {self._comm.rank} {self.doing})" if self.doing else ""
+        self._say(f"frontier: {why}{self._cause() if ended else ''}")
+
+    def _cause(self) -> str:
+        """The error of all ranks by which the first rank has ended that does not handle it."""
+        for rank in self._others():
+            if self._comm.iprobe(source=rank, tag=_ENDED):
+                cause = self._comm.recv(source=rank, tag=_ENDED)
+                if cause is not None:
+                    return f"\n{cause[1]}"
+        return ""
 
     def _others(self) -> list[int]:
         return [rank for rank in range(self._comm.size) if rank != self._comm.rank]
