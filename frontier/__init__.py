@@ -10,6 +10,7 @@ import importlib
 from typing import Any
 
 from frontier import checkout as checkout
+from frontier import launched as launched
 
 __version__ = "0.1.0.dev0"
 

@@ -24,8 +24,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from frontier.backends.ranks.watch import Watch, missing_ranks, mpi_that_all_processes_begin_together, patience
+from frontier.backends.ranks.watch import Watch, missing_ranks
 from frontier.errors import FrontierError
+from frontier.launched import HEARD, PAUSE, mpi_that_all_processes_begin_together, patience
 from frontier.native import threads
 
 if TYPE_CHECKING:
@@ -41,9 +42,6 @@ SHORT, LENGTH = 504, 8
 
 #: Elements that are added at a time, for MPI needs as much memory again.
 PIECE = 1 << 18
-
-#: Seconds for rank 0 to speak first; and for mpirun to pass on what is said, which it drops once a process has aborted.
-PAUSE, HEARD = 0.5, 0.1
 
 #: Seconds after which a process that looks again and again whether something is over sleeps between; and how long.
 SOON, NAP = 0.001, 50e-6

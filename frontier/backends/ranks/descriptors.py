@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 from typing import TYPE_CHECKING
 
-from frontier.backends.ranks.watch import patience
+from frontier.launched import patience
 
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator

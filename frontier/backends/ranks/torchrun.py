@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from frontier.backends.ranks.communicators import Processes, cut
-from frontier.backends.ranks.watch import patience
 from frontier.errors import BackendUnavailableError
+from frontier.launched import patience
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

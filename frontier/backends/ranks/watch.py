@@ -8,62 +8,21 @@ comes to its end tells the others, so that nobody waits for it until patience ru
 
 from __future__ import annotations
 
-import faulthandler
-import importlib
-import math
-import os
-import sys
 import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from frontier.errors import FrontierError
+from frontier.launched import patience
 
-__all__ = ["Watch", "missing_ranks", "mpi_that_all_processes_begin_together", "patience"]
-
-#: Seconds, where FRONTIER_RANKS_TIMEOUT says nothing.
-PATIENCE = 300.0
+__all__ = ["Watch", "missing_ranks"]
 
 #: Seconds between two looks, and how many looks others have to answer; seconds from one rank's turn to the next's.
 LOOK, ANSWERS, TURN = 1.0, 3, 0.5
 
-_ASKED, _WAITS, _ENDED, _FAILED = 1, 2, 3, 4
-
-
-def patience() -> float | None:
-    """Return after how many seconds of waiting a run ends; None: never.
-
-    Raises
-    ------
-    FrontierError
-        FRONTIER_RANKS_TIMEOUT is not a number of seconds.
-    """
-    text = os.environ.get("FRONTIER_RANKS_TIMEOUT", "").strip()
-    try:
-        seconds = float(text) if text else PATIENCE
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        raise FrontierError(f"FRONTIER_RANKS_TIMEOUT={text!r}: a number of seconds, or 0 to wait for ever")
-    return seconds or None
-
-
-def mpi_that_all_processes_begin_together() -> Any:
-    """Return MPI, for whose beginning each process waits for all others.
-
-    Meanwhile no thread of Python runs that could say so, if one does not come. What can end the process is the timer of
-    faulthandler: it writes where the process is, which is the name of this function.
-    """
-    limit, known = patience(), "mpi4py.MPI" in sys.modules
-    if limit is None or known or sys.__stderr__ is None:
-        return importlib.import_module("mpi4py.MPI")
-    faulthandler.dump_traceback_later(limit, exit=True, file=sys.__stderr__)
-    try:
-        return importlib.import_module("mpi4py.MPI")
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+#: Until the ranks have a communicator of their own, the program's messages may be under way, too, and have low tags.
+_ASKED, _WAITS, _ENDED, _FAILED = 32_701, 32_702, 32_703, 32_704
 
 
 def missing_ranks(missing: set[int], size: int) -> str:
@@ -105,13 +64,14 @@ class Watch:
 
     def __init__(self, mpi: Any, comm: Any, limit: float, end: Callable[[str], Any]) -> None:
         self._comm, self._limit, self._say = comm, limit, end
-        self._asks = False
+        self._asks = mpi.Query_thread() == mpi.THREAD_MULTIPLE
         self._since: float | None = None
         self._look = min(LOOK, limit / 10)
         threading.Thread(target=self._watch, daemon=True, name="frontier ranks").start()
+        self.doing = 'uses "ranks" for the first time'
         with self:  # a rank may never come here
             self._comm = comm.Dup()
-        self._asks = mpi.Query_thread() == mpi.THREAD_MULTIPLE
+        self.doing = ""
 
     def __enter__(self) -> None:
         self._since = time.monotonic()

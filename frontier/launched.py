@@ -1,0 +1,121 @@
+"""What ends a run of several processes before they use ranks together.
+
+The others may wait for a process that has failed in the beginning of MPI, or in an exchange, and nothing tells them. So
+where an MPI launcher has started this process, a hook for exceptions that nobody handles is there from
+``import frontier`` on; the first use of ranks puts its own in its place. Nothing is imported, and MPI is not begun,
+until an exception comes.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import sys
+import time
+from types import TracebackType
+from typing import Any
+
+from frontier.errors import FrontierError
+
+__all__ = ["HEARD", "PAUSE", "mpi_that_all_processes_begin_together", "patience"]
+
+#: The number of this process, as MPICH (and who passes on its way), Open MPI and Slurm tell it.
+_RANKS = ("PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK")
+
+#: Seconds for rank 0 to speak first; and for mpirun to pass on what is said, which it drops once a process has aborted.
+PAUSE, HEARD = 0.5, 0.1
+
+#: Seconds of waiting, where FRONTIER_RANKS_TIMEOUT says nothing; and for a process to say that they are over.
+PATIENCE, SAYS = 300.0, 1.0
+
+#: A program that says something after some seconds, unless its input ends before.
+_SAYS = "import select, sys; select.select([0], [], [], float(sys.argv[1]))[0] or print(sys.argv[2], file=sys.stderr)"
+
+_process = os.getpid()
+
+
+def patience() -> float | None:
+    """Return after how many seconds of waiting a run ends; None: never.
+
+    Raises
+    ------
+    FrontierError
+        FRONTIER_RANKS_TIMEOUT is not a number of seconds.
+    """
+    text = os.environ.get("FRONTIER_RANKS_TIMEOUT", "").strip()
+    try:
+        seconds = float(text) if text else PATIENCE
+    except ValueError:
+        seconds = math.nan
+    if not 0 <= seconds < math.inf:
+        raise FrontierError(f"FRONTIER_RANKS_TIMEOUT={text!r}: a number of seconds, or 0 to wait for ever")
+    return seconds or None
+
+
+def mpi_that_all_processes_begin_together() -> Any:
+    """Return MPI, for whose beginning each process waits for all others.
+
+    Meanwhile no thread of Python runs that could say so, if one does not come. Another process says it then, and the
+    timer of faulthandler ends this one.
+    """
+    import faulthandler  # here, as `import frontier` need not wait for these
+    import subprocess
+
+    limit, known = patience(), "mpi4py.MPI" in sys.modules
+    if limit is None or known:
+        return importlib.import_module("mpi4py.MPI")
+    who = next((f"rank {os.environ[name]}" for name in _RANKS if name in os.environ), "a process")
+    why = (
+        f"frontier: {who} has waited for {limit:g} s (FRONTIER_RANKS_TIMEOUT) for all ranks to begin MPI: "
+        "those that do not say so have ended or have not come, and the run ends"
+    )
+    with open(os.devnull, "w") as nothing:
+        says = subprocess.Popen([sys.executable, "-S", "-c", _SAYS, str(limit), why], stdin=subprocess.PIPE)
+        faulthandler.dump_traceback_later(limit + SAYS, exit=True, file=nothing)
+        try:
+            return importlib.import_module("mpi4py.MPI")
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            says.communicate()
+
+
+def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """Print an exception that nobody handles, and end all processes."""
+    if not issubclass(kind, Exception) or os.getpid() != _process:  # by Ctrl-C, all processes end; or it is a copy
+        _before(kind, error, trace)
+        return
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is None and (importlib.util.find_spec("mpi4py") is None or not _waits_for_all()):
+        _before(kind, error, trace)
+        return
+    rank = next(os.environ[name] for name in _RANKS if name in os.environ)
+    if rank != "0":
+        time.sleep(PAUSE)  # if rank 0 has the same error, it says so and ends the others meanwhile
+    import traceback  # takes longer to import than all else of `import frontier`
+
+    text = "".join(traceback.format_exception(kind, error, trace))
+    print(f"rank {rank}:\n{text}", end="", file=sys.stderr, flush=True)
+    if mpi is None:
+        mpi = mpi_that_all_processes_begin_together()
+    if mpi.Is_initialized() and not mpi.Is_finalized() and mpi.COMM_WORLD.size > 1:
+        time.sleep(HEARD)
+        mpi.COMM_WORLD.Abort(1)
+        os._exit(1)  # MPICH's abort may return, if another thread is within MPI
+
+
+def _waits_for_all() -> bool:
+    """Whether the launcher lets others wait for a process that has ended, until this one begins MPI and ends them.
+
+    MPICH's does, and gives each process a descriptor by which it speaks to it, and which processes that this one has
+    started lack. Others end all if a process has failed.
+    """
+    try:
+        os.fstat(int(os.environ["PMI_FD"]))
+    except (KeyError, ValueError, OSError):
+        return False
+    return int(os.environ.get("PMI_SIZE", "1")) > 1
+
+
+if any(name in os.environ for name in _RANKS):
+    _before, sys.excepthook = sys.excepthook, _ended
