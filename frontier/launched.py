@@ -57,10 +57,12 @@ def mpi_that_all_processes_begin_together() -> Any:
     """Return MPI, for whose beginning each process waits for all others.
 
     Meanwhile no thread of Python runs that could say so, if one does not come. Another process says it then, and the
-    timer of faulthandler ends this one.
+    timer of faulthandler ends this one. Ctrl-C ends it at once, and as it is ended by a signal, MPICH ends the others.
     """
     import faulthandler  # here, as `import frontier` need not wait for these
+    import signal
     import subprocess
+    import threading
 
     limit, known = patience(), "mpi4py.MPI" in sys.modules
     if limit is None or known:
@@ -71,11 +73,19 @@ def mpi_that_all_processes_begin_together() -> Any:
         "those that do not say so have ended or have not come, and the run ends"
     )
     with open(os.devnull, "w") as nothing:
-        says = subprocess.Popen([sys.executable, "-S", "-c", _SAYS, str(limit), why], stdin=subprocess.PIPE)
+        says = subprocess.Popen(  # which Ctrl-C of the terminal does not reach
+            [sys.executable, "-S", "-c", _SAYS, str(limit), why], stdin=subprocess.PIPE, start_new_session=True
+        )  # fmt: skip
         faulthandler.dump_traceback_later(limit + SAYS, exit=True, file=nothing)
+        main = threading.current_thread() is threading.main_thread()
+        usual = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if usual:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
         try:
             return importlib.import_module("mpi4py.MPI")
         finally:
+            if usual:
+                signal.signal(signal.SIGINT, signal.default_int_handler)
             faulthandler.cancel_dump_traceback_later()
             says.communicate()
 

@@ -267,6 +267,46 @@ def test_an_error_of_all_that_rank_0_handles_is_said(then, others, tmp_path):
     assert made.stderr.count("have ended, and others wait") == (then != "pass"), made.stderr
 
 
+@processes
+def test_ctrl_c_of_a_command_outside_a_run_ends_all(tmp_path):
+    made = mpirun(3, tmp_path, """
+        import sys
+        from frontier.cli import main, run
+        from mpi4py import MPI
+        def pressed(*given):
+            raise KeyboardInterrupt
+        if MPI.COMM_WORLD.rank == 1:
+            run._execute = pressed
+        sys.exit(main(["bfs", "rmat:8", "--backend", "ranks"]))
+    """)  # fmt: skip
+    assert made.returncode == 130, made.stderr
+    assert made.stderr.count("frontier: ") == made.stderr.count("frontier: interrupted") == 1, made.stderr
+
+
+@processes
+def test_ctrl_c_ends_a_process_that_waits_for_mpi_to_begin(tmp_path):
+    run = begun(2, tmp_path, """
+        import os, pathlib, signal, time
+        import frontier as fr
+        rank = os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK"))
+        if rank == "1":
+            signal.signal(signal.SIGINT, signal.SIG_IGN)
+        pathlib.Path(f"pid{rank}.made").write_text(str(os.getpid()))
+        os.rename(f"pid{rank}.made", f"pid{rank}")
+        if rank == "1":
+            time.sleep(1000)
+        fr.path(5).to("ranks")
+    """)  # fmt: skip
+    until = time.monotonic() + 100
+    while not all((tmp_path / f"pid{rank}").exists() for rank in range(2)) and time.monotonic() < until:
+        time.sleep(0.1)
+    time.sleep(2)  # into the beginning of MPI
+    run.send_signal(signal.SIGINT)
+    run.communicate(timeout=60)
+    assert run.returncode != 0
+    assert_gone(tmp_path, 2)
+
+
 def test_a_process_ends_even_if_mpi_returns_from_ending_it():
     program = """
 from frontier.backends.ranks.communicators import Mpi

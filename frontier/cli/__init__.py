@@ -15,9 +15,11 @@ import argparse
 import errno
 import io
 import os
+import signal
 import sys
 import time
 from collections.abc import Sequence
+from typing import Any
 
 from frontier.cli import bench, doctor, explain, files, graph500, run
 from frontier.cli.common import Parser, UsageError, is_first
@@ -90,8 +92,24 @@ def main(argv: Sequence[str] | None = None) -> int:
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 0
         return _fail(2, error)
-    except KeyboardInterrupt:
-        return _fail(130, "interrupted")
+    except KeyboardInterrupt as error:
+        return _interrupted(error)
+
+
+def _interrupted(error: KeyboardInterrupt) -> int:
+    """Say that Ctrl-C was pressed; of several processes, all end."""
+    processes = _processes()
+    if processes is not None and processes.size > 1:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # this process may be told by another, and then get its own
+        if not getattr(error, "of_all_ranks", False):
+            processes.interrupted()  # others may wait for this one: only in runs do they hear of it
+    return _fail(130, "interrupted")
+
+
+def _processes() -> Any:
+    """The processes of which this is one, if it has used ranks."""
+    ranks = sys.modules.get("frontier.backends.ranks.communicators")
+    return ranks.world() if ranks is not None and ranks.world.cache_info().currsize else None
 
 
 def _fail(status: int, error: object) -> int:
@@ -103,8 +121,8 @@ def _fail(status: int, error: object) -> int:
             where = "standard output"  # for files that are written are named
         text = error.strerror if where is None else f"{where}: {error.strerror}"
     text = " ".join(text.split()) or type(error).__name__
-    ranks = sys.modules.get("frontier.backends.ranks.communicators")  # if this is one of several processes
-    if ranks is not None and ranks.world.cache_info().currsize and not ranks.world().says(error, text):
+    processes = _processes()
+    if processes is not None and not processes.says(error, text):
         return status
     if isinstance(error, UsageError) and error.of_all_ranks and not is_first():
         time.sleep(PAUSE)

@@ -227,8 +227,14 @@ class Processes(Communicator):
         """Nothing: a process that cannot go on ends, and with it the others."""
 
     @abstractmethod
-    def end(self, why: str) -> NoReturn:
-        """Say why, and end all processes of the run with exit code 1."""
+    def end(self, why: str, status: int = 1) -> NoReturn:
+        """Say why, and end all processes of the run with an exit code."""
+
+    def interrupted(self) -> NoReturn:
+        """End all processes of a command, of which this one has got Ctrl-C outside a run."""
+        if self.rank:
+            time.sleep(PAUSE)  # if rank 0 has got it too, it says so and ends the others meanwhile
+        self.end("frontier: interrupted", 130)
 
     def ended(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """An exception that nobody handles ends the whole run; one that all parts have is printed once."""
@@ -363,12 +369,12 @@ class Mpi(Processes):
             with self.waiting:
                 self._comm.Allreduce(self._mpi.IN_PLACE, array[at : at + PIECE])
 
-    def end(self, why: str) -> NoReturn:
-        """Say why, and end all processes of the run with exit code 1."""
+    def end(self, why: str, status: int = 1) -> NoReturn:
+        """Say why, and end all processes of the run with an exit code."""
         print(why, file=sys.stderr, flush=True)
         time.sleep(HEARD)
-        self._comm.Abort(1)
-        os._exit(1)  # MPICH's abort may return, if another thread is within MPI
+        self._comm.Abort(status)
+        os._exit(status)  # MPICH's abort may return, if another thread is within MPI
 
 
 def _starts(lengths: Sequence[int]) -> list[int]:

@@ -144,7 +144,7 @@ class Gloo(Processes):
             return self._torch.empty(0, dtype=self._torch.uint8)
         return self._torch.frombuffer(data, dtype=self._torch.uint8)
 
-    def end(self, why: str) -> NoReturn:
+    def end(self, why: str, status: int = 1) -> NoReturn:
         """Say why, and end: torchrun ends the others."""
         print(why, file=sys.stderr, flush=True)
-        os._exit(1)
+        os._exit(status)
