@@ -46,6 +46,9 @@ settings.register_profile("parts", settings.get_profile("ci"), max_examples=5, p
 #: Backends to take instead of the usual ones: FRONTIER_TEST_BACKENDS="ranks:2 ranks:3,python"; see on_parts.
 CHOSEN = os.environ.get("FRONTIER_TEST_BACKENDS", "").split()
 
+#: Whether kernels run in the simulator; `detection.simulated()` says no where a double of CuPy stands in for arrays.
+SIMULATED = detection.simulated()
+
 #: FRONTIER_TEST_LISTS=compressed: all graphs that are made get compressed lists.
 COMPRESSED = os.environ.get("FRONTIER_TEST_LISTS") == "compressed"
 
@@ -57,7 +60,7 @@ if os.environ.get("FRONTIER_TEST_WORDS") == "1":
     cuts.WORDS_FROM = 0
 
 settings.load_profile(
-    "simulator" if detection.simulated() else "parts" if CHOSEN else "ci" if os.environ.get("CI") else "dev"
+    "simulator" if SIMULATED else "parts" if CHOSEN else "ci" if os.environ.get("CI") else "dev"
 )
 
 #: The backend cuda as a parameter: on a GPU, or with NUMBA_ENABLE_CUDASIM=1 in the simulator of kernels.

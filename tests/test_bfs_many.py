@@ -9,12 +9,11 @@ import numpy as np
 import oracles
 import pytest
 from compare import equal, workers
-from conftest import Backend
+from conftest import SIMULATED, Backend
 from strategies import random_graphs
 
 import frontier as fr
 from frontier.errors import GraphError
-from frontier.memory import detection
 
 #: Parts: threads of this process, in a row and in a grid.
 PLACES = ["ranks:2", "ranks:3,python", "ranks:4,2x2"]
@@ -51,7 +50,7 @@ def test_directions(backend: Backend, direction: str) -> None:
 @pytest.mark.parametrize("count", [63, 64, 65, 128])
 def test_words(backend: Backend, count: int) -> None:
     """The last bit of a word is its sign."""
-    check(backend(fr.star(count + 1) if detection.simulated() else fr.path(count + 1)), np.arange(count)[::-1])
+    check(backend(fr.star(count + 1) if SIMULATED else fr.path(count + 1)), np.arange(count)[::-1])
 
 
 def test_special_graphs(backend: Backend) -> None:

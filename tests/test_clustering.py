@@ -10,12 +10,11 @@ import numpy as np
 import oracles
 import pytest
 from compare import close, workers
-from conftest import Backend
+from conftest import SIMULATED, Backend
 from hypothesis import given
 from strategies import graphs, random_graphs
 
 import frontier as fr
-from frontier.memory import detection
 
 
 def by_pairs(g: fr.Graph) -> tuple[list[float], float]:
@@ -89,4 +88,4 @@ def test_real_graph(compiled: Backend, real_graph: Any) -> None:
 
 def test_larger_graph(compiled: Backend) -> None:
     with workers(2):
-        check(compiled(fr.rmat(4 if detection.simulated() else 9, 6, seed=7, directed=True)))
+        check(compiled(fr.rmat(4 if SIMULATED else 9, 6, seed=7, directed=True)))

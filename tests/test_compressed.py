@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from compare import equal
-from conftest import Backend
+from conftest import SIMULATED, Backend
 from strategies import random_graphs
 
 import frontier as fr
 from frontier.backends import windows
 from frontier.graph.packed import BLOCK, PackedIds, packed_ids
-from frontier.memory import detection
 from frontier.memory.arrays import to_host
 
 SLOTS = np.dtype(np.int32)
@@ -133,7 +132,7 @@ def same(there: fr.Graph, here: fr.Graph, name: str) -> None:
 
 def graphs() -> list[fr.Graph]:
     """Random ones, and one with a list for a whole block of threads."""
-    few = detection.simulated()
+    few = SIMULATED
     given = random_graphs(
         2 if few else 8, seed=7, max_vertices=30 if few else 300, parallel=True, weights=("int32",)
     )
@@ -150,7 +149,7 @@ def test_primitives(compiled: Backend, name: str) -> None:
 @pytest.mark.parametrize("name", RESULTS)
 def test_in_the_hosts_memory(cuda: Backend, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Words of lists arrive window by window, frames are on the GPU."""
-    monkeypatch.setattr(windows, "SLOTS", 64 if detection.simulated() else 256)
+    monkeypatch.setattr(windows, "SLOTS", 64 if SIMULATED else 256)
     for g in graphs():
         there = g.compressed().to(cuda.name, edges="host")
         assert there._topology.packed

@@ -8,11 +8,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from compare import agree, at, host, ids, workers
+from conftest import SIMULATED
 
 import frontier as fr
 from frontier.graph import topology
 from frontier.lowering.kernels import digest
-from frontier.memory import detection
 from frontier.operators.intersect import cuda_table
 from frontier.program.execution import run
 
@@ -342,7 +342,7 @@ def no_third(p, v):
 @pytest.mark.gpu
 def test_elements_that_are_kept_stay_side_by_side():
     """A warp appends up to 1,024 elements in ascending order, so the next step reads memory in order."""
-    n = 5000 if detection.simulated() else 2**22  # more than there are threads
+    n = 5000 if SIMULATED else 2**22  # more than there are threads
     p = fr.Problem(fr.path(n).to("cuda"), rest=fr.pile())
     kept = fr.Filter(no_third, over="vertices")(p)
     fr.Split(no_third, rest="rest", over="vertices")(p)

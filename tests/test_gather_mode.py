@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from compare import WORKERS, equal, workers
-from conftest import Backend
+from conftest import SIMULATED, Backend
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import frontiers, graphs
 
 import frontier as fr
-from frontier.memory import detection
 from frontier.memory.arrays import to_host
 
 
@@ -197,7 +196,7 @@ def test_tables_that_have_no_room(cuda: Backend, values: str, monkeypatch: pytes
 @pytest.mark.parametrize("edges", ["in", pytest.param("out", marks=pytest.mark.unsimulated("as the other, and slow"))])
 def test_edges_in_the_memory_of_the_host(cuda: Backend, edges: str) -> None:
     """Lists are brought window by window."""
-    n, rng = (60 if detection.simulated() else 3000), np.random.default_rng(1)
+    n, rng = (60 if SIMULATED else 3000), np.random.default_rng(1)
     lengths = np.concatenate([[1100, 40, 0], np.arange(n - 3) % 12])
     near, far = np.repeat(np.arange(n), lengths), rng.integers(0, n, lengths.sum())
     ends = (far, near) if edges == "in" else (near, far)
@@ -231,7 +230,7 @@ def test_ranks(there: str, name: str) -> None:
 
 @pytest.mark.parametrize("edges", ["in", "out"])
 def test_parts_of_a_gpu(cuda: Backend, edges: str) -> None:
-    g = fr.rmat(4 if detection.simulated() else 9, 6, seed=3, directed=True)
+    g = fr.rmat(4 if SIMULATED else 9, 6, seed=3, directed=True)
     name = "labels" if edges == "in" else "labels, out"
     found = []
     for there in (g, g.to("cuda:0,0")):

@@ -8,12 +8,11 @@ import networkx as nx
 import numpy as np
 import pytest
 from compare import equal, workers
-from conftest import Backend
+from conftest import SIMULATED, Backend
 from strategies import random_graphs
 from test_louvain import modularity
 
 import frontier as fr
-from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.primitives._communities import weighted
 from frontier.primitives.leiden import connected, once
@@ -41,14 +40,14 @@ def check(g: fr.Graph, there: fr.Graph, **options: Any) -> Any:
 
 
 def test_communities_are_connected(backend: Backend) -> None:
-    count, largest = (3, 12) if detection.simulated() else (25, 50)
+    count, largest = (3, 12) if SIMULATED else (25, 50)
     for i, g in enumerate(random_graphs(count, seed=93, max_vertices=largest, directed=False, parallel=True)):
         check(g, backend(g), resolution=(1.0, 0.5, 2.0)[i % 3], seed=i)
 
 
 def test_the_same_on_all_backends_and_workers(compiled: Backend) -> None:
     """Sums of integers are exact, so nothing depends on who is first."""
-    count, largest = (1, 12) if detection.simulated() else (10, 60)
+    count, largest = (1, 12) if SIMULATED else (10, 60)
     for g in random_graphs(count, seed=94, max_vertices=largest, directed=False, weights=(None, "int32")):
         expected = fr.leiden(g.to("python"), seed=3)
         with workers(3):
@@ -122,7 +121,7 @@ def test_special_graphs(backend: Backend) -> None:
     assert check(fr.path(6), backend(fr.path(6)), resolution=0.0).count == 1
 
 
-@pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+@pytest.mark.skipif(SIMULATED, reason="no kernels are in it")
 def test_graphs_in_parts() -> None:
     for weights in (None, (1, 9)):
         g = fr.rmat(7, 8, seed=5, weights=weights)

@@ -9,11 +9,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from compare import equal, workers
-from conftest import Backend
+from conftest import SIMULATED, Backend
 from strategies import random_graphs
 
 import frontier as fr
-from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.primitives._communities import weighted
 from frontier.primitives.louvain import descend
@@ -48,14 +47,14 @@ def check(g: fr.Graph, there: fr.Graph, **options: Any) -> Any:
 
 
 def test_modularity_is_that_of_the_labels(backend: Backend) -> None:
-    count, largest = (3, 12) if detection.simulated() else (25, 50)
+    count, largest = (3, 12) if SIMULATED else (25, 50)
     for i, g in enumerate(random_graphs(count, seed=91, max_vertices=largest, directed=False, parallel=True)):
         check(g, backend(g), resolution=(1.0, 0.5, 2.0)[i % 3], seed=i)
 
 
 def test_the_same_on_all_backends_and_workers(compiled: Backend) -> None:
     """Sums of integers are exact, so nothing depends on who is first."""
-    count, largest = (2, 12) if detection.simulated() else (10, 60)
+    count, largest = (2, 12) if SIMULATED else (10, 60)
     for g in random_graphs(count, seed=92, max_vertices=largest, directed=False, weights=(None, "int32")):
         expected = fr.louvain(g.to("python"), seed=3)
         with workers(3):
@@ -165,7 +164,7 @@ def test_special_graphs(backend: Backend) -> None:
     assert check(fr.path(6), backend(fr.path(6)), resolution=0.0).count == 1
 
 
-@pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+@pytest.mark.skipif(SIMULATED, reason="no kernels are in it")
 def test_graphs_in_parts() -> None:
     for weights in (None, (1, 9)):
         g = fr.rmat(7, 8, seed=5, weights=weights)
@@ -192,7 +191,7 @@ def test_wrong_arguments() -> None:
 
 def test_tables_that_several_lanes_fill(compiled: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     """On every backend they give the same communities as those that one thread fills."""
-    g = fr.rmat(5, 8, seed=2, weights=(1, 9)) if detection.simulated() else fr.rmat(9, 12, seed=2, weights=(1, 9))
+    g = fr.rmat(5, 8, seed=2, weights=(1, 9)) if SIMULATED else fr.rmat(9, 12, seed=2, weights=(1, 9))
     expected = to_host(fr.louvain(g).label), to_host(fr.leiden(g).label)
     modules = [sys.modules[f"frontier.primitives.{name}"] for name in ("_communities", "_tallies", "louvain", "leiden")]
     for module in modules:
@@ -201,5 +200,5 @@ def test_tables_that_several_lanes_fill(compiled: Backend, monkeypatch: pytest.M
     there = compiled(g)
     assert "most" in modules[0].fields(there, 1.0, 0, 20)
     equal(to_host(fr.louvain(there).label), expected[0])
-    if not detection.simulated():
+    if not SIMULATED:
         equal(to_host(fr.leiden(there).label), expected[1])

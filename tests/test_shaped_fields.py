@@ -6,16 +6,16 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from conftest import SIMULATED
 
 import frontier as fr
-from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.operators.gather import cuda_rows
 from frontier.program import execution
 
 
 def placed(backend):
-    return backend(fr.rmat(4 if detection.simulated() else 6, seed=1))
+    return backend(fr.rmat(4 if SIMULATED else 6, seed=1))
 
 
 @pytest.mark.parametrize("width", [1, 3, 16])
@@ -294,7 +294,7 @@ def even(p, dst):
 @pytest.mark.parametrize(("width", "dtype"), [(1, "float32"), (3, "int16"), (33, "float32")])
 def test_gather_into_rows(backend, width, dtype):
     """Weighted sums along in-edges, and the largest and "any" along out-edges: everything, a queue, a condition."""
-    g = fr.rmat(4 if detection.simulated() else 6, 6, seed=2, directed=True, weights=(1, 9))
+    g = fr.rmat(4 if SIMULATED else 6, 6, seed=2, directed=True, weights=(1, 9))
     n, src, dst = g.num_vertices, g.sources, g.targets
     x = np.random.default_rng(0).integers(0, 5, (n, width)).astype(dtype)
     p = fr.Problem(
@@ -322,8 +322,8 @@ def test_gather_into_rows(backend, width, dtype):
 
 def test_gather_into_rows_of_a_hub(backend):
     """A list that is long enough for a block of a GPU, and one more that is not."""
-    n = 40 if detection.simulated() else 3000
-    with mock.patch.multiple(cuda_rows, BLOCK=8 if detection.simulated() else cuda_rows.BLOCK):
+    n = 40 if SIMULATED else 3000
+    with mock.patch.multiple(cuda_rows, BLOCK=8 if SIMULATED else cuda_rows.BLOCK):
         g = backend(fr.star(n))
         p = fr.Problem(g, x=fr.vertex("int64", np.arange(5 * n).reshape(n, 5), shape=5), y=fr.vertex("int64", shape=5))
 

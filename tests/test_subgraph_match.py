@@ -9,14 +9,13 @@ import numpy as np
 import oracles
 import pytest
 from compare import equal, host, workers
-from conftest import Backend
+from conftest import SIMULATED, Backend
 from hypothesis import given
 from hypothesis import strategies as st
 from networkx.algorithms.isomorphism import GraphMatcher
 from strategies import graphs, random_graphs
 
 import frontier as fr
-from frontier.memory import detection
 from frontier.primitives import subgraph_match as module
 
 #: Patterns by name, as NetworkX has them.
@@ -125,7 +124,7 @@ def test_batches(compiled: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_several_workers(compiled: Backend) -> None:
-    g = compiled(fr.rmat(3 if detection.simulated() else 5, 4, seed=2))
+    g = compiled(fr.rmat(3 if SIMULATED else 5, 4, seed=2))
     with workers(3):
         for shape in ("4-clique", "square"):
             check(g, shape)

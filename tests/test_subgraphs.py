@@ -9,13 +9,12 @@ import networkx as nx
 import numpy as np
 import pytest
 from compare import equal, workers
-from conftest import Backend
+from conftest import SIMULATED, Backend
 from strategies import random_graphs
 
 import frontier as fr
 from frontier.graph import build_sort, row_makers
 from frontier.graph.build_sort import forward
-from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.native import threads
 
@@ -90,7 +89,7 @@ def test_labels_and_columns_are_kept_and_originals_compose(backend: Backend) -> 
 @pytest.mark.parametrize("directed", [False, True])
 def test_induced_as_networkx(backend: Backend, directed: bool) -> None:
     g = fr.urand(6, 3, directed=directed, seed=2)
-    if detection.simulated():
+    if SIMULATED:
         g = fr.urand(4, 3, directed=directed, seed=2)
     ids = range(0, g.num_vertices, 2)
     h = backend(g).induced(ids)
@@ -276,7 +275,7 @@ def test_weights_beyond_int64_are_refused(backend: Backend) -> None:
     assert sorted(g.contracted([0, 0, 1], duplicates="keep").weights.tolist()) == [1, 1, 2, 2, 2**63 + 5]
 
 
-@pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
+@pytest.mark.skipif(SIMULATED, reason="no kernels are in it")
 def test_on_parts() -> None:
     g = fr.karate(weights=(1, 9), seed=1).with_columns(edges={"name": np.arange(78)})
     there = g.to("ranks:2")

@@ -8,11 +8,10 @@ import networkx as nx
 import numpy as np
 import pytest
 from compare import equal, workers
-from conftest import Backend
+from conftest import SIMULATED, Backend
 from strategies import random_graphs
 
 import frontier as fr
-from frontier.memory import detection
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
 from frontier.primitives import _closure_pairs
@@ -111,7 +110,7 @@ def test_special_graphs(backend: Backend, method: str) -> None:
         fr.from_edges(np.arange(69), np.arange(1, 70), directed=True),  # more than a word, as many levels as vertices
         fr.from_edges(np.arange(70), (np.arange(70) + 1) % 70, directed=True),  # words that are full
     ):
-        if not detection.simulated() or g.num_vertices < 20:
+        if not SIMULATED or g.num_vertices < 20:
             check(g, backend(g), method)
 
 
