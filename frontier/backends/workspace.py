@@ -121,8 +121,8 @@ class Workspace:
         """Bytes of its arrays on a GPU."""
         if self.xp is np:
             return 0
-        arrays = (each for each in (*self.arrays.values(), *self.kept.values()) if hasattr(each, "device"))
-        return sum(int(each.nbytes) for each in arrays if each.device.id == index)
+        arrays = (*self.arrays.values(), *self.kept.values())
+        return sum(int(each.nbytes) for each in arrays if getattr(getattr(each, "device", None), "id", None) == index)
 
     def address(self, name: str, role: str, length: int | None = None) -> int:
         """Where the array of a name lies."""
