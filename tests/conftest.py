@@ -46,6 +46,10 @@ settings.register_profile("parts", settings.get_profile("ci"), max_examples=5, p
 #: Backends to take instead of the usual ones: FRONTIER_TEST_BACKENDS="ranks:2 ranks:3,python"; see on_parts.
 CHOSEN = os.environ.get("FRONTIER_TEST_BACKENDS", "").split()
 
+#: The placement on real GPUs that tests of several take; FRONTIER_TEST_GPUS="cuda:0,1,2,3" makes it four.
+GPUS = os.environ.get("FRONTIER_TEST_GPUS", "cuda:0,1")
+COUNT = len(GPUS.split(","))
+
 #: Whether kernels run in the simulator; `detection.simulated()` says no where a double of CuPy stands in for arrays.
 SIMULATED = detection.simulated()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strict_cupy
+from conftest import COUNT, GPUS
 from test_fuzz_programs import _fuzz
 
 import frontier as fr
@@ -18,7 +19,7 @@ SMALL = detection.simulated()
 
 
 #: Placements on several GPUs: parts of one, and two.
-NAMES = ("cuda:0,0", "cuda:0,0,0", "cuda:0,1")
+NAMES = ("cuda:0,0", "cuda:0,0,0", GPUS)
 
 
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.gpu) for name in NAMES])
@@ -28,7 +29,7 @@ def several(request):
         with strict_cupy.simulated():
             yield request.param
     else:
-        if request.param == "cuda:0,1" and len(detection.every()) < 2:
+        if request.param == GPUS and len(detection.every()) < COUNT:
             pytest.skip("there is one GPU only")
         yield request.param
 
@@ -53,7 +54,7 @@ def graphs():
 
 @pytest.mark.parametrize("number", [0, 1])
 def test_primitives_are_the_same(several, number):
-    if SMALL and number != (several == "cuda:0,1"):
+    if SMALL and number != (several == GPUS):
         pytest.skip("in the simulator one graph each, as they take half a minute there")
     g = graphs()[number]
     there = g.to(several)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import strict_cupy
 from compare import equal
+from conftest import COUNT, GPUS
 from test_far_edges import PROGRAM, RESULTS, nearest
 from test_spread import Cut
 
@@ -29,7 +30,7 @@ SLOW = pytest.mark.unsimulated("takes a minute there")
 RESIDENCES = ("host", "auto", "disk")
 
 
-@pytest.fixture(params=["cuda:0,0", pytest.param("cuda:0,1", marks=pytest.mark.unsimulated("one placement is enough"))])
+@pytest.fixture(params=["cuda:0,0", pytest.param(GPUS, marks=pytest.mark.unsimulated("one placement is enough"))])
 def several(request, monkeypatch):
     """A placement on several GPUs; windows are small, so that each has several."""
     monkeypatch.setattr(windows, "SLOTS", 64 if SIMULATED else 256)
@@ -38,9 +39,9 @@ def several(request, monkeypatch):
         monkeypatch.setattr(reading, name, value)
     if SIMULATED:
         with strict_cupy.simulated():
-            yield "cuda:0,1"  # of the double
+            yield GPUS  # of the double
     else:
-        if request.param == "cuda:0,1" and len(detection.every()) < 2:
+        if request.param == GPUS and len(detection.every()) < COUNT:
             pytest.skip("there is one GPU only")
         yield request.param
 
@@ -50,7 +51,7 @@ def far(g, several, residence):
     if residence != "auto":
         return g.to(several, edges=residence)
     size = g.num_slots * (g.targets.itemsize * (1 if g.symmetric else 2) + (0 if g.weights is None else 8))
-    return g.to(several, edges="auto", memory=size // (2 if several == "cuda:0,0" else 4))
+    return g.to(several, edges="auto", memory=size // (2 * len(set(several[5:].split(",")))))
 
 
 def small(**options):
@@ -85,7 +86,8 @@ def given(g):
 @pytest.mark.parametrize("residence", RESIDENCES)
 @pytest.mark.parametrize("directed", [False, True], ids=["", "directed"])
 def test_gathers(several, residence, directed, fuse):
-    """All vertices, whose lists come in windows, and some: all of the first GPU, and some of the second."""
+    """All vertices, whose lists come in windows, and some: all of the first GPU, and some of the others."""
+    parts = len(several.split(","))
     if SIMULATED and (not directed or residence == "auto" or fuse == (residence == "disk")):
         pytest.skip("in the simulator the three that differ")
     g = small(directed=directed)
@@ -106,10 +108,10 @@ def test_gathers(several, residence, directed, fuse):
             found.append({name: to_host(array).tolist() for name, array in p.arrays.items()})
             if each is there and some is None:
                 rows = [row for row in t.rows if "stream" in (row.direction, row.balance)]
-                assert {row.rank for row in rows} == ({0} if fuse and residence != "disk" else {0, 1})
+                assert {row.rank for row in rows} == ({0} if fuse and residence != "disk" else {*range(parts)})
                 assert len(rows) == len(program.steps) * len({row.rank for row in rows})
                 read = [total.read for total in t.ranks.values()]
-                assert len(read) == 2
+                assert len(read) == parts
                 assert all(read)
                 if residence == "host":  # ids, and the weights of two gathers
                     assert sum(read) >= len(program.steps) * g.num_slots * 4
@@ -186,7 +188,7 @@ def test_heads(several, monkeypatch):
     monkeypatch.setattr(fused, "replicas_of", keeping)
     g = small()
     fr.bfs(far(g, several, "host"), 0, schedule=fr.Schedule(direction="pull"))
-    assert len(kept) == 2
+    assert len(kept) == len(several.split(","))
     for replica in kept:
         with replica.memory.using():
             found = to_host(heads(replica.rows.graph, "out")).reshape(-1, 2).tolist()
@@ -254,7 +256,7 @@ def test_memory_of_each_gpu(several, residence):
     whole, there = g.memory_estimate("pagerank"), far(g, several, residence)
     found, share = there.memory_estimate("pagerank"), getattr(there.placement.edges, "share", 0)
     edges, rest = g.targets.nbytes + g.weights.nbytes, g.offsets.nbytes + whole.fields
-    assert sum(found.each) == pytest.approx(share * edges + 2 * rest, abs=128)
+    assert sum(found.each) == pytest.approx(share * edges + len(several.split(",")) * rest, abs=128)
     assert found.elsewhere == pytest.approx((1 - share) * edges, abs=9)
     assert found.making == 0
     assert "elsewhere" in str(found)

@@ -7,6 +7,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 import strict_cupy
+from conftest import COUNT, GPUS
 from test_fused import NAMES, SIMULATED, graphs
 
 import frontier as fr
@@ -27,7 +28,7 @@ HERE = NAMES[-1:] if SIMULATED else NAMES
 def several(request, monkeypatch):
     """A placement on several GPUs; whether it is looked for what differs from a field's first value."""
     name, short = request.param
-    if not SIMULATED and name == "cuda:0,1" and len(detection.every()) < 2:
+    if not SIMULATED and name == GPUS and len(detection.every()) < COUNT:
         pytest.skip("there is one GPU only")
     monkeypatch.setattr(loading, "SHORT", short)
     if SIMULATED:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import strict_cupy
+from conftest import COUNT, GPUS
 
 import frontier as fr
 from frontier.backends.devices import building, choice, spreading
@@ -36,7 +37,7 @@ pytestmark = pytest.mark.gpu
 SIMULATED = detection.simulated()
 
 
-@pytest.fixture(params=["cuda", "cuda:0,0,0", "cuda:0,1"])
+@pytest.fixture(params=["cuda", "cuda:0,0,0", GPUS])
 def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Placement]:
     """One GPU, or several that build even small graphs, in pieces."""
     monkeypatch.setattr(spreading, "LEAST", 1)
@@ -46,7 +47,7 @@ def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
     if SIMULATED:
         with strict_cupy.simulated():
             yield Placement.parse(request.param)
-    elif request.param == "cuda:0,1" and len(detection.every()) < 2:
+    elif request.param == GPUS and len(detection.every()) < COUNT:
         pytest.skip("there is one GPU only")
     else:
         yield Placement.parse(request.param)
@@ -200,7 +201,7 @@ def test_benchmark(place: Placement, monkeypatch: pytest.MonkeyPatch) -> None:
         assert [(each.root, each.edges) for each in searches] == [(each.root, each.edges) for each in wanted]
     assert found.held is not None
     assert found.held.list_lies == "host"
-    assert found.gpus == len(found.held.peak) == (2 if place.name == "cuda:0,1" else 1)
+    assert found.gpus == len(found.held.peak) == (COUNT if place.name == GPUS else 1)
     assert set(found.as_json()["GTEPS_a_GPU"]) == set(run.KERNELS)
     assert expected.held is None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strict_cupy
+from conftest import COUNT, GPUS
 
 import frontier as fr
 from frontier.memory import detection
@@ -97,7 +98,7 @@ def there():
 
 
 GPUS = [
-    *(pytest.param(name, marks=pytest.mark.gpu) for name in ("ranks:2,cuda", "cuda:0,1")),
+    *(pytest.param(name, marks=pytest.mark.gpu) for name in ("ranks:2,cuda", GPUS)),
     *(pytest.param(name, marks=[pytest.mark.gpu, unsimulated]) for name in ("cuda:0,0", "cuda:0,0,0")),
 ]
 RANKS = [pytest.param(name, marks=unsimulated) for name in ("ranks:2", "ranks:3,python", "ranks:6,2x3", "ranks:1")]
@@ -106,7 +107,7 @@ RANKS = [pytest.param(name, marks=unsimulated) for name in ("ranks:2", "ranks:3,
 @pytest.mark.parametrize("place", [*RANKS, *GPUS])
 @pytest.mark.parametrize("made", ["whole", "in parts"])
 def test_parts_leave_the_same(there, place, made):
-    if place == "cuda:0,1" and not SMALL and len(detection.every()) < 2:
+    if place == GPUS and not SMALL and len(detection.every()) < COUNT:
         pytest.skip("there is one GPU only")
     if SMALL and (made == "in parts") != (place == "ranks:2,cuda"):
         pytest.skip("in the simulator one graph each, as they take seconds there")

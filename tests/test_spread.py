@@ -7,6 +7,7 @@ import pickle
 import numpy as np
 import pytest
 import strict_cupy
+from conftest import COUNT, GPUS
 
 import frontier as fr
 from frontier.backends.devices import choice, deriving, fused, spreading
@@ -20,7 +21,7 @@ pytestmark = pytest.mark.gpu
 SIMULATED = detection.simulated()
 
 
-@pytest.fixture(params=["cuda:0,0,0", "cuda:0,1"])
+@pytest.fixture(params=["cuda:0,0,0", GPUS])
 def several(request, monkeypatch):
     """A placement on several GPUs, over which even small graphs are spread."""
     monkeypatch.setattr(spreading, "LEAST", 0)
@@ -29,7 +30,7 @@ def several(request, monkeypatch):
         with strict_cupy.simulated():
             yield request.param
     else:
-        if request.param == "cuda:0,1" and len(detection.every()) < 2:
+        if request.param == GPUS and len(detection.every()) < COUNT:
             pytest.skip("there is one GPU only")
         yield request.param
 
@@ -155,7 +156,7 @@ def test_a_kernel_needs_its_own_edges_only(monkeypatch, several, number):
     there = g.to(several)
     is_same(fr.bfs(there, 5).level, fr.bfs(g, 5).level)
     is_same(fr.bfs(there, 5, schedule=fr.Schedule(direction="pull")).level, fr.bfs(g, 5).level)
-    if several == "cuda:0,1":  # for they take long in the simulator
+    if several == GPUS:  # for they take long in the simulator
         is_same(fr.sssp(there, 5).distance, fr.sssp(g, 5).distance)
         found, expected = (fr.pagerank(each, tolerance=0.01).rank for each in (there, g))
         np.testing.assert_allclose(to_host(found), expected, rtol=1e-6)

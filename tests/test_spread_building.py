@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import strict_cupy
+from conftest import COUNT, GPUS
 
 import frontier as fr
 from frontier.backends.devices import building, choice, spreading
@@ -16,7 +17,7 @@ pytestmark = pytest.mark.gpu
 SIMULATED = detection.simulated()
 
 
-@pytest.fixture(params=["cuda:0,0,0", "cuda:0,1"])
+@pytest.fixture(params=["cuda:0,0,0", GPUS])
 def several(request, monkeypatch):
     """A placement on several GPUs, which build even small graphs, in many pieces."""
     monkeypatch.setattr(spreading, "LEAST", 1)
@@ -26,7 +27,7 @@ def several(request, monkeypatch):
         with strict_cupy.simulated():
             yield request.param
     else:
-        if request.param == "cuda:0,1" and len(detection.every()) < 2:
+        if request.param == GPUS and len(detection.every()) < COUNT:
             pytest.skip("there is one GPU only")
         yield request.param
 

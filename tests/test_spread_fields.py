@@ -11,6 +11,7 @@ import threading
 import numpy as np
 import pytest
 import strict_cupy
+from conftest import COUNT, GPUS
 from test_fused import SIMULATED, given, graphs, grow, outcome, picky, spread
 
 import frontier as fr
@@ -25,7 +26,7 @@ from frontier.program.execution import start
 
 pytestmark = pytest.mark.gpu
 
-NAMES = ("cuda:0,0", "cuda:0,1")
+NAMES = ("cuda:0,0", GPUS)
 
 
 @pytest.fixture(params=NAMES)
@@ -35,12 +36,12 @@ def several(request, monkeypatch):
     monkeypatch.setattr(spreading, "LEAST_FIELD", 0)
     monkeypatch.setattr(loading, "SHORT", 0)
     if SIMULATED:
-        if request.param != "cuda:0,1":
+        if request.param != GPUS:
             pytest.skip("in the simulator one placement")
         with strict_cupy.simulated():
             yield request.param
     else:
-        if request.param == "cuda:0,1" and len(detection.every()) < 2:
+        if request.param == GPUS and len(detection.every()) < COUNT:
             pytest.skip("there is one GPU only")
         yield request.param
 
@@ -228,7 +229,7 @@ def test_what_nobody_has_seen_is_not_looked_at(several, monkeypatch):
         change(number)
         looked.clear()
         step(p), step(q)
-        assert sorted(looked) == sorted(2 * expected)
+        assert sorted(looked) == sorted(len(several.split(",")) * expected)
         if number == 0:
             assert p._fresh == p._unfilled == {"value", "other"}
         found, right = seen(p), seen(q)
@@ -254,7 +255,7 @@ def test_gpus_are_waited_for_before_fields_are_filled(several, monkeypatch):
     p = fr.Problem(there, own=fr.vertex("int64", 3), sum=fr.vertex("int64"))
     assert events == []
     assert to_host(p.own)[0] == 3
-    assert events == [*gpus, "fill", "fill", *gpus]
+    assert events == [*gpus, *["fill"] * len(several.split(",")), *gpus]
     p = fields(there)
     events.clear()
     start(STEP, p)
