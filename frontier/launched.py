@@ -29,6 +29,9 @@ PAUSE, HEARD = 0.5, 0.1
 #: Seconds of waiting, where FRONTIER_RANKS_TIMEOUT says nothing; and for a process to say that they are over.
 PATIENCE, SAYS = 300.0, 1.0
 
+#: Seconds for which a process that has failed waits for others to begin MPI, which they may never do, to end them.
+GRACE = 60.0
+
 #: A program that says something after some seconds, unless its input ends before.
 _SAYS = "import select, sys; select.select([0], [], [], float(sys.argv[1]))[0] or print(sys.argv[2], file=sys.stderr)"
 
@@ -53,8 +56,8 @@ def patience() -> float | None:
     return seconds or None
 
 
-def mpi_that_all_processes_begin_together() -> Any:
-    """Return MPI, for whose beginning each process waits for all others.
+def mpi_that_all_processes_begin_together(failed: bool = False) -> Any:
+    """Return MPI, for whose beginning each process waits for all others; if this one has ``failed``, not for long.
 
     Meanwhile no thread of Python runs that could say so, if one does not come. Another process says it then, and the
     timer of faulthandler ends this one. Ctrl-C ends it at once, and as it is ended by a signal, MPICH ends the others.
@@ -65,6 +68,8 @@ def mpi_that_all_processes_begin_together() -> Any:
     import threading
 
     limit, known = patience(), "mpi4py.MPI" in sys.modules
+    if failed:
+        limit = min(limit or GRACE, GRACE)
     if limit is None or known:
         return importlib.import_module("mpi4py.MPI")
     who = next((f"rank {os.environ[name]}" for name in _RANKS if name in os.environ), "a process")
@@ -73,7 +78,7 @@ def mpi_that_all_processes_begin_together() -> Any:
         "those that do not say so have ended or have not come, and the run ends"
     )
     with open(os.devnull, "w") as nothing:
-        says = subprocess.Popen(  # which Ctrl-C of the terminal does not reach
+        says = None if failed else subprocess.Popen(  # which Ctrl-C of the terminal does not reach
             [sys.executable, "-S", "-c", _SAYS, str(limit), why], stdin=subprocess.PIPE, start_new_session=True
         )  # fmt: skip
         faulthandler.dump_traceback_later(limit + SAYS, exit=True, file=nothing)
@@ -87,7 +92,8 @@ def mpi_that_all_processes_begin_together() -> Any:
             if usual:
                 signal.signal(signal.SIGINT, signal.default_int_handler)
             faulthandler.cancel_dump_traceback_later()
-            says.communicate()
+            if says is not None:
+                says.communicate()
 
 
 def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
@@ -107,7 +113,7 @@ def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType
     text = "".join(traceback.format_exception(kind, error, trace))
     print(f"rank {rank}:\n{text}", end="", file=sys.stderr, flush=True)
     if mpi is None:
-        mpi = mpi_that_all_processes_begin_together()
+        mpi = mpi_that_all_processes_begin_together(failed=True)
     if mpi.Is_initialized() and not mpi.Is_finalized() and mpi.COMM_WORLD.size > 1:
         time.sleep(HEARD)
         mpi.COMM_WORLD.Abort(1)
