@@ -53,7 +53,6 @@ ROWS = 16 + 8
 #: Bytes that it takes for each edge slot of the rows that are sorted in one go.
 SORTED = 80
 
-
 #: Edges per vertex of the graph that is built before the clock runs.
 MANY = 256
 
@@ -224,10 +223,9 @@ class OnGpus(Work):
     # ---- memory ----------------------------------------------------------------------------------
 
     def make_room(self, num_vertices: int) -> None:
-        """See that there is memory to check a result, which past searches may still hold."""
+        """Let past searches give back memory if checking a result may need it."""
         for memory in self._peak:
-            memory.check_room(num_vertices * (TREE if memory is self.memory else RESULT), "validation")
-
+            memory.free(num_vertices * (TREE if memory is self.memory else RESULT))  # frees what is kept, if it must
 
     def note(self) -> None:
         """Note how much memory of each GPU is in use, with what CuPy keeps of it."""

@@ -51,7 +51,7 @@ class Work(ABC):
         """Check the rules on edges for all of the list; what it shows lies where the tree does."""
 
     def make_room(self, num_vertices: int) -> None:
-        """See that there is memory to check a result, which past searches may still hold."""
+        """Let past searches give back memory if checking a result may need it."""
         return
 
     def note(self) -> None:

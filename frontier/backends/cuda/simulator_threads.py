@@ -1,8 +1,8 @@
 """The threads of a simulated kernel: scheduling, barriers, and launching.
 
 Only one thread runs at a time, and it switches to another only where it waits. So everything between two barriers is
-atomic, and runs are reproducible. With the package greenlet a thread is a greenlet, to which a switch takes a tenth of
-the time; else it is one of Python's threads.
+atomic, and runs are reproducible. With the package greenlet a thread is a greenlet, for switching between
+threads of Python takes as long as all else; without it, it is one of these.
 """
 
 from __future__ import annotations

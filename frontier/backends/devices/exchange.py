@@ -88,7 +88,7 @@ def merge(replica: Replica, fields: Iterable[Written], told: list[Outcome]) -> N
 
 
 def _apply(xp: Any, array: Any, combine: str, parts: list[Any]) -> None:
-    if combine == "sum" and array.dtype.kind != "b":
+    if combine == "sum":
         base = [array[ids] for ids, _ in parts]
         for (ids, values), old in zip(parts, base, strict=True):
             array[ids] += values - old
@@ -104,7 +104,7 @@ def _apply(xp: Any, array: Any, combine: str, parts: list[Any]) -> None:
 
 #: How two arrays are combined: names of the module's functions, and operators. The ids of one GPU are distinct.
 _OF_ARRAYS = {"min": "fmin", "max": "fmax"}
-_OPERATORS = {"sum": operator.or_, "or": operator.or_, "and": operator.and_}  # a sum of bools is any of them
+_OPERATORS = {"or": operator.or_, "and": operator.and_}
 
 
 def _winners(xp: Any, array: Any, combine: str, parts: list[Any]) -> Any:

@@ -149,11 +149,10 @@ def combining(at: Callee, combine: str, dtype: str) -> Callable[..., Any]:
 
     ``who`` has the bits of the GPUs that have touched it.
     """
-    flag = dtype == "bool"
-    if combine == "sum" and not flag:
+    if combine == "sum":
         return adding(at, dtype)
     least, greatest = combine == "min", combine == "max"
-    union, common = combine in ("or", "sum"), combine == "and"
+    union, common = combine == "or", combine == "and"
 
     def bring(mine, fields, who, bases, rank, parts, blocks, v):
         value = mine[v]

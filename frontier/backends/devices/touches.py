@@ -105,10 +105,9 @@ class Touches:
         self.changed = frozenset(changed & self._vertex)
         self.mirrored = frozenset(reached & changed & self._vertex)
         dealt = [self.dealt(step, True) for step in self._combine]
-        bools = {name for name in self._vertex if p.arrays[name].dtype.kind == "b"}
         #: Vertex fields of which a GPU reads no other elements of others than it has stored itself.
         self.apart = frozenset(self._vertex - self.mirrored - (reached - changed))
-        self.summed = frozenset(name for each in dealt for name, how in each.items() if how == "sum") - bools
+        self.summed = frozenset(name for each in dealt for name, how in each.items() if how == "sum")
         if any(names & self.summed for names in swaps):
             raise OneKernelError("fields that are added to, and exchanged")
         own = {step: self._own(step) for step in walk(program)}

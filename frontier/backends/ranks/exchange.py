@@ -213,8 +213,6 @@ def _apply(array: NDArray[Any], combine: str, parts: list[Change]) -> None:
 def _increments(array: NDArray[Any], parts: list[Change]) -> list[Change]:
     """How much each part has added."""
     with np.errstate(all="ignore"):
-        if array.dtype.kind == "b":
-            return parts
         return [(ids, values - array[ids]) for ids, values in parts]
 
 

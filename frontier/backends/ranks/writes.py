@@ -86,7 +86,7 @@ def written(step: Step, p: Problem, in_blocks: bool = False) -> list[Written]:
                         f"{_HELP_ROWS if rows else _HELP}"
                     )
                 if combine == "sum" and p.fields[field].dtype == bool:
-                    combine = "or"  # so a value that was there before is not added to those that have changed
+                    combine = "or"  # a sum of bools is any of them, of those that have changed
                 if field not in found or combine or not indices <= found[field].indices:
                     before = found[field].indices if field in found else frozenset()
                     found[field] = Written(field, combine, p.fields[field].with_ or "", before | indices)
