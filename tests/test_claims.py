@@ -453,3 +453,40 @@ def test_another_program_between_two_searches(several, monkeypatch):  # noqa: F8
         p = fr.Problem(there, number=fr.vertex("int32", 0))
         start(fr.Compute(count, over="vertices"), p).proceed()
         assert (to_host(p.number) == 1).all()
+
+
+def counts_unclaimed(p, src, dst):
+    fr.atomic_add(p.number, src, 1)
+
+
+def asking():
+    """A search of two passes, after which another step counts the neighbors that are not claimed."""
+    first = fr.Loop(fr.Advance(plain, where=unclaimed), over="source", count="depth", times=2)
+    push = fr.Schedule(direction="push")
+    rest = fr.Advance(counts_unclaimed, where=unclaimed, over="vertices", output=None, schedule=push)
+    return fr.Sequence(fr.Compute(begin, over="source"), first, rest)
+
+
+@pytest.mark.gpu
+def test_a_step_that_asks_what_others_have_claimed(several, few):  # noqa: F811
+    """The field itself says it, and not only the bits at which a search looks."""
+    g = graphs()[1]
+    middle = g.num_vertices // 2  # so that it claims what several GPUs own
+    levels = np.asarray(fr.bfs(g, middle).level)
+    p = problem(g.to(several), number=fr.vertex("int32", 0), source=fr.scalar("int32", middle))
+    start(asking(), p).proceed()
+    unclaimed_ends = ~np.isin(levels[np.asarray(g.targets)], [0, 1, 2])
+    assert np.array_equal(to_host(p.number), np.bincount(g.sources, unclaimed_ends, g.num_vertices))
+
+
+def test_who_asks_what_is_claimed():
+    def asked(program, schedule=None, **more):
+        resolved = (schedule or fr.Schedule()).resolved()
+        return Touches(program, problem(fr.grid(3, 3), **more), resolved).asked("parent")
+
+    assert not asked(search(plain))
+    assert asked(asking(), number=fr.vertex("int32", 0))
+    assert asked(search(plain), fr.Schedule(balance="of_a_user", direction="push"))
+
+
+fr.register_balance("of_a_user", "cuda", lambda step, builder, source, target, next_scan: None)

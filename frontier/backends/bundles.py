@@ -47,8 +47,8 @@ class Queue(NamedTuple):
     """Where threads of a GPU append: the next queue, its scan, and the offsets that give the degrees for that.
 
     What has been taken in this phase say ``stamps`` and ``epoch``, bits (``taken``), or the block's ``history``; where
-    GPUs share it, bytes (``taken``) and a byte for each block of them (``blocks``).
-    ``following`` are the far ends that the next push walks.
+    GPUs share it, bytes (``taken``) and a byte for each block of them (``blocks``). ``claimed``: bits of vertices that
+    the functors do not accept. ``following`` are the far ends that the next push walks.
     """
 
     queue: Any
@@ -61,6 +61,7 @@ class Queue(NamedTuple):
     history: Any
     following: Any
     blocks: Any
+    claimed: Any
 
 
 class Frontiers(NamedTuple):

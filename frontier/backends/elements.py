@@ -88,12 +88,13 @@ class Wrapped(types.Type):
 class Watched(Wrapped):
     """A field whose changed elements are marked; see :mod:`frontier.backends.watched`.
 
-    ``stores``: whether all elements are marked that something is stored to, be it what they held before.
+    ``stores``: whether all elements are marked that something is stored to, be it what they held before. ``bits``:
+    whether marks of elements are bits.
     """
 
-    def __init__(self, inner: Any, stores: bool) -> None:
-        super().__init__(f"watched({inner}, {stores})", inner)
-        self.stores = stores
+    def __init__(self, inner: Any, stores: bool, bits: bool) -> None:
+        super().__init__(f"watched({inner}, {stores}, {bits})", inner)
+        self.stores, self.bits = stores, bits
 
 
 class Owned(Wrapped):

@@ -4,7 +4,7 @@ An *owned* field stores the elements that this machine owns, and drops what is s
 store the same, nobody needs to tell it. A *routed* field stores in the owner's memory. A *claimable* one is changed by
 exchanges alone, from one value to others, once: a machine asks its own copy first, and the owner only if the element is
 not claimed there; the copy may be behind, for it notes what this machine has learned. Who claims an element also marks
-it, for the owner, as changed.
+it, for the owner, as changed, by bits.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from frontier.functors import atomics
 __all__ = ["register"]
 
 _TABLE = types.CPointer(types.int64)
-_BYTES = Narrow(types.uint8)
+_BYTES, _WORDS = Narrow(types.uint8), Narrow(types.uint32)
 _RANGE = [("first", types.int64), ("end", types.int64)]
 _OWNERS = [*_RANGE, ("fields", _TABLE), ("starts", _TABLE), ("parts", types.int64)]
-_MARKS = [*_OWNERS, ("marks", _TABLE), ("blocks", types.int64), ("bytes", _BYTES)]
+_MARKS = [*_OWNERS, ("marks", _TABLE), ("blocks", types.int64), ("here", types.int64)]
 
 
 def register(
-    intrinsic: Any, overload: Any, register_model: Any, models: Any, jit: Any, system: Any
+    intrinsic: Any, overload: Any, register_model: Any, models: Any, jit: Any, system: Any, set_bits: Any
 ) -> tuple[Any, Any, Any]:
     """Tell numba what such fields are on one target; what makes an owned one, a routed one and a claimable one.
 
@@ -43,12 +43,14 @@ def register(
         Its data models.
     system : function
         Compares and exchanges an element in the memory of any machine.
+    set_bits : function
+        Sets bits of a word there, ``set_bits(words, index, bits)``.
     """
     for kind, parts_of in ((Owned, _RANGE), (Routed, _OWNERS), (Claimable, _MARKS)):
         register_model(kind)(_model(models, parts_of))
     read = _readers(intrinsic)
-    inner, first, end, fields, starts, parts, marks, blocks, marks_here = vars(read).values()
-    at, bytes_at = _pointers(intrinsic)
+    inner, first, end, fields, starts, parts, marks, blocks, here = vars(read).values()
+    at, bytes_at, words_at = _pointers(intrinsic)
 
     @jit
     def owner(field, index):
@@ -63,8 +65,8 @@ def register(
 
     @jit
     def mark(field, there, index):
-        there[index] = np.uint8(1)
-        there[BLOCK * blocks(field) + (index >> BLOCK_BITS)] = np.uint8(1)
+        set_bits(words_at(there), index >> 5, np.uint32(np.uint32(1) << np.uint32(index & 31)))
+        bytes_at(there)[BLOCK // 4 * blocks(field) + (index >> BLOCK_BITS)] = np.uint8(1)
 
     def getitem(field, index):
         if isinstance(field, (Owned, Routed, Claimable)) and isinstance(index, types.Integer):
@@ -97,7 +99,7 @@ def register(
             if own(field, index):  # without looking up where it is
                 old = system(mine, index, number(expected), number(value))
                 if old == number(expected):
-                    mark(field, marks_here(field), index)
+                    mark(field, here(field), index)
             else:
                 seen = mine[index]
                 if number(seen) != number(expected):
@@ -106,7 +108,7 @@ def register(
                 old = system(at(field, fields(field)[r]), index, number(expected), number(value))
                 if old == number(expected):
                     mine[index] = number(value)
-                    mark(field, bytes_at(marks(field)[r]), index)
+                    mark(field, marks(field)[r], index)
                 else:
                     mine[index] = old
             return np.int64(old)
@@ -144,8 +146,8 @@ def _readers(intrinsic: Any) -> SimpleNamespace:
     return SimpleNamespace(**{name: part(number, kind) for number, (name, kind) in enumerate(named)})
 
 
-def _pointers(intrinsic: Any) -> tuple[Any, Any]:
-    """What makes an address a pointer: to elements of a field, and to bytes."""
+def _pointers(intrinsic: Any) -> tuple[Any, Any, Any]:
+    """What makes an address a pointer: to elements of a field, to bytes, and to words of bits."""
 
     @intrinsic
     def at(typingctx, field, address):
@@ -154,14 +156,17 @@ def _pointers(intrinsic: Any) -> tuple[Any, Any]:
 
         return field.inner(field, types.int64), generate
 
-    @intrinsic
-    def bytes_at(typingctx, address):
-        def generate(context, builder, signature, args):
-            return builder.inttoptr(args[0], context.get_value_type(_BYTES))
+    def plain_at(kind: Any) -> Any:
+        @intrinsic
+        def there(typingctx, address):
+            def generate(context, builder, signature, args):
+                return builder.inttoptr(args[0], context.get_value_type(kind))
 
-        return _BYTES(types.int64), generate
+            return kind(types.int64), generate
 
-    return at, bytes_at
+        return there
+
+    return at, plain_at(_BYTES), plain_at(_WORDS)
 
 
 def _makers(intrinsic: Any) -> tuple[Any, Any, Any]:

@@ -2,8 +2,11 @@
 
 A watched field is a pointer with two arrays of bytes beside it: one for every element, and one for every block of
 elements. Where a functor changes an element, its bytes are set; where it stores the value that is there already, they
-are not, unless all stores count. So a machine that shares a field with others knows what to tell them. (Bits would need
-atomics: with 32 threads at a time in the same word, these took longer than all else.)
+are not, unless all stores count. So a machine that shares a field with others knows what to tell them.
+
+Marks of elements may be bits instead. These need atomics, which take longer than all else where 32 threads at a time
+change elements side by side, as a step over all vertices does. But they are an eighth of the memory, so that they stay
+in a cache where few elements change, and these lie anywhere.
 """
 
 from __future__ import annotations
@@ -22,11 +25,13 @@ from frontier.functors import atomics
 
 __all__ = ["register"]
 
-_BYTES = Narrow(types.uint8)
+_BYTES, _WORDS = Narrow(types.uint8), Narrow(types.uint32)
 _PARTS = ("pointer", "marks", "blocks")
 
 
-def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, jit: Any) -> tuple[Any, Any]:
+def register(
+    intrinsic: Any, overload: Any, register_model: Any, models: Any, jit: Any, set_bits: Any
+) -> tuple[Any, Any, Any]:
     """Tell numba what watched fields are on one target.
 
     Parameters
@@ -35,18 +40,20 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
         The target's decorators.
     models : module
         Its data models.
+    set_bits : function
+        Sets bits of a word, ``set_bits(words, index, bits)``, while others may set more.
 
     Returns
     -------
     tuple of callables
         In compiled code, these make a watched field of a pointer, its marks, and those of blocks: one that marks what
-        changes, and one that marks all that is stored to.
+        changes, one that marks all that is stored to, and one that marks what changes by bits.
     """
 
     @register_model(Watched)
     class _Model(models.StructModel):
         def __init__(self, manager: Any, fe_type: Any) -> None:
-            super().__init__(manager, fe_type, list(zip(_PARTS, (fe_type.inner, _BYTES, _BYTES), strict=True)))
+            super().__init__(manager, fe_type, list(zip(_PARTS, (fe_type.inner, _marks(fe_type), _BYTES), strict=True)))
 
     def part(number: int) -> Any:
         @intrinsic
@@ -54,16 +61,27 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
             def generate(context, builder, signature, args):
                 return builder.extract_value(args[0], number)
 
-            return (_BYTES if number else field.inner)(field), generate
+            return (field.inner, _marks(field), _BYTES)[number](field), generate
 
         return read
 
     inner, marks, blocks = map(part, range(3))
 
-    @jit
     def mark(field, index):
-        marks(field)[index] = np.uint8(1)
-        blocks(field)[index >> BLOCK_BITS] = np.uint8(1)
+        """Mark an element, and its block; replaced in compiled code."""
+        raise NotImplementedError
+
+    @overload(mark)
+    def marking(field, index):
+        def mark_byte(field, index):
+            marks(field)[index] = np.uint8(1)
+            blocks(field)[index >> BLOCK_BITS] = np.uint8(1)
+
+        def mark_bit(field, index):
+            set_bits(marks(field), index >> 5, np.uint32(np.uint32(1) << np.uint32(index & 31)))
+            blocks(field)[index >> BLOCK_BITS] = np.uint8(1)
+
+        return mark_bit if field.bits else mark_byte
 
     @jit
     def differ(a, b):
@@ -120,13 +138,18 @@ def register(intrinsic: Any, overload: Any, register_model: Any, models: Any, ji
     overload(operator.setitem)(setitem)
     for name in ("add", "min", "max", "or", "exch", "cas"):
         _watch_atomic(overload, name, inner, mark, (differ, differ_as_floats))
-    return _maker(intrinsic, stores=False), _maker(intrinsic, stores=True)
+    return _maker(intrinsic), _maker(intrinsic, stores=True), _maker(intrinsic, bits=True)
 
 
-def _maker(intrinsic: Any, stores: bool) -> Any:
+def _marks(field: Watched) -> Any:
+    """The type of the marks of a field's elements."""
+    return _WORDS if field.bits else _BYTES
+
+
+def _maker(intrinsic: Any, stores: bool = False, bits: bool = False) -> Any:
     @intrinsic
     def watch(typingctx, pointer, marks, blocks):
-        kind = Watched(pointer, stores)
+        kind = Watched(pointer, stores, bits)
 
         def generate(context, builder, signature, args):
             made = ir.Constant(context.get_value_type(kind), ir.Undefined)
@@ -134,7 +157,7 @@ def _maker(intrinsic: Any, stores: bool) -> Any:
                 made = builder.insert_value(made, each, i)
             return made
 
-        return kind(pointer, _BYTES, _BYTES), generate
+        return kind(pointer, _marks(kind), _BYTES), generate
 
     return watch
 

@@ -51,6 +51,7 @@ def roles(graph: Graph) -> dict[str, tuple[np.dtype[Any], int]]:
         "few_scan": (slots, 64),
         "bits": (np.dtype(np.uint64), (n + 63) // 64 + 1),
         "touched": (np.dtype(np.uint8), codes.blocks(n) * (codes.BLOCK + 1)),
+        "claimed": (np.dtype(np.uint8), codes.blocks(n) * (codes.BLOCK // 4 + 1)),
         "told": (np.dtype(np.uint32), codes.blocks(n) * (codes.BLOCK // 32 + 1)),
         "marks": (np.dtype(np.int64), n + 2),
         "vertex_stamps": (np.dtype(np.int32), n + 1),
@@ -107,7 +108,8 @@ class Workspace:
         size = usual if length is None else length
         key = (name, role, size)
         if key not in self.arrays:
-            make = self.xp.zeros if role.endswith("stamps") or role in ("locks", "touched") else self.xp.empty
+            zeros = role.endswith("stamps") or role in ("locks", "touched", "claimed")
+            make = self.xp.zeros if zeros else self.xp.empty
             try:
                 self.arrays[key] = make(size, dtype)
             except MemoryError as error:

@@ -35,6 +35,8 @@ class Block(Protocol):
 #: any thread, also while one of the functions below runs. So these change the list by single operations only.
 _kept: list[tuple[object, Block]] = []
 
+#: Whether blocks have come since it was last looked whether there are too many.
+_more_came = False
 
 #: What others keep: functions that count the bytes of a GPU, and that free all.
 _more: list[tuple[Callable[[int], int], Callable[[], None]]] = []
@@ -51,7 +53,9 @@ def put(key: object, block: Block) -> None:
     This frees nothing: it is called when garbage is collected, perhaps while a kernel waits for one that this thread is
     to launch, and to free memory is to wait for kernels. :func:`take` drops what is too much.
     """
+    global _more_came
     _kept.append((key, block))
+    _more_came = True
 
 
 def _trim() -> None:
@@ -65,7 +69,10 @@ def _trim() -> None:
 
 def take(key: object) -> Block | None:
     """Return a block of this kind, which is kept no longer; None if there is none. GPUs may still be using it."""
-    _trim()
+    global _more_came
+    if _more_came:
+        _more_came = False
+        _trim()
     for each in reversed(list(_kept)):
         if each[0] == key:
             try:

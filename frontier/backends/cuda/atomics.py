@@ -18,7 +18,7 @@ from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
 
 __all__ = ["arrays", "bits_of", "checked", "integer", "key_down", "key_up", "own", "route",
-           "route_claims", "truth", "watch", "watch_stores"]  # fmt: skip
+           "route_claims", "truth", "watch", "watch_bits", "watch_stores"]  # fmt: skip
 
 _jit = cuda.jit(device=True)
 
@@ -45,6 +45,9 @@ def _raises(context: Any, builder: Any, kind: type, arguments: tuple[Any, ...]) 
 
 
 checked = checks.register(intrinsic, overload, register_model, models, _raises, paired=True)
-_system = intrinsics.compare_exchange_system
-own, route, route_claims = routed.register(intrinsic, overload, register_model, models, _jit, _system)
-watch, watch_stores = watched.register(intrinsic, overload, register_model, models, _jit)
+own, route, route_claims = routed.register(
+    intrinsic, overload, register_model, models, _jit, intrinsics.compare_exchange_system, intrinsics.set_bits_system
+)
+watch, watch_stores, watch_bits = watched.register(
+    intrinsic, overload, register_model, models, _jit, intrinsics.fetch_or
+)

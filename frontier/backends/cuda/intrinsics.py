@@ -47,6 +47,7 @@ __all__ = [
     "popcount",
     "prefetch",
     "release_add",
+    "set_bits_system",
     "shuffle",
     "shuffle_down",
     "shuffle_up",
@@ -281,6 +282,19 @@ def fetch_add_system(typingctx: Any, pointer: Any, index: Any, value: Any) -> An
         return builder.asm(kind, text, "=l,l,l,~{memory}", [address, args[2]], True)
 
     return types.int64(types.CPointer(types.int64), types.intp, types.int64), generate
+
+
+@intrinsic
+def set_bits_system(typingctx: Any, pointer: Any, index: Any, bits: Any) -> Any:
+    """Set bits of a word of 32 in the memory of any GPU, of which others may set more at the same time."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        address = builder.ptrtoint(_element(builder, args), _I64)
+        kind = ir.FunctionType(ir.VoidType(), [_I64, _I32])
+        builder.asm(kind, "red.relaxed.sys.or.b32 [$0], $1;", "l,r,~{memory}", [address, args[2]], True)
+        return context.get_dummy_value()
+
+    return types.none(pointer, types.intp, types.uint32), generate
 
 
 def fetch_pair(better: str) -> Any:

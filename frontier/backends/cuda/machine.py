@@ -17,7 +17,15 @@ if SIMULATED:
         namedtuple,
         truth,
     )
-    from frontier.backends.cuda.simulator_fields import checked, own, route, route_claims, watch, watch_stores
+    from frontier.backends.cuda.simulator_fields import (
+        checked,
+        own,
+        route,
+        route_claims,
+        watch,
+        watch_bits,
+        watch_stores,
+    )
     from frontier.backends.cuda.simulator_guards import GUARDS
     from frontier.backends.cuda.simulator_phases import phases
     from frontier.backends.least import bits_of, integer, key_down, key_up
@@ -34,6 +42,7 @@ else:
         route_claims,
         truth,
         watch,
+        watch_bits,
         watch_stores,
     )
     from frontier.backends.cuda.guards import GUARDS

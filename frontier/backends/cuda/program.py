@@ -203,7 +203,11 @@ class CudaProgram(Program):
         raise NotImplementedError
 
     def touched(self, name: str) -> tuple[Expr, Expr]:
-        """On several GPUs: bytes that say which elements of a field a step has touched, and which blocks of them."""
+        """On several GPUs: marks that say which elements of a field a step has touched, and which blocks of them."""
+        raise NotImplementedError
+
+    def claimed_bits(self, step: Any) -> Expr:
+        """On several GPUs: bits of vertices that are claimed."""
         raise NotImplementedError
 
     def scanned(self, current: FrontierState, next_scan: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from frontier.backends import codes
 from frontier.backends.cuda.simulator import SYSTEM, Pointer, Rows
 
-__all__ = ["Outside", "checked", "own", "route", "route_claims", "watch", "watch_stores"]
+__all__ = ["Outside", "checked", "own", "route", "route_claims", "watch", "watch_bits", "watch_stores"]
 
 
 class Outside(IndexError):
@@ -51,11 +51,13 @@ def checked(number: int) -> Callable[[Pointer, int], Checked]:
 class Watched:
     """A field whose changed elements are marked; see :mod:`frontier.backends.watched`."""
 
-    __slots__ = ("blocks", "companion", "dtype", "marks", "pointer", "stores")
+    __slots__ = ("bits", "blocks", "companion", "dtype", "marks", "pointer", "stores")
 
-    def __init__(self, pointer: Pointer, marks: Pointer, blocks: Pointer, stores: bool) -> None:
+    def __init__(
+        self, pointer: Pointer, marks: Pointer, blocks: Pointer, stores: bool = False, bits: bool = False
+    ) -> None:
         self.pointer, self.dtype, self.companion = pointer, pointer.dtype, pointer.companion
-        self.marks, self.blocks, self.stores = marks, blocks, stores
+        self.marks, self.blocks, self.stores, self.bits = marks, blocks, stores, bits
 
     def __getitem__(self, index: Any) -> Any:
         return self.pointer[index]
@@ -64,7 +66,15 @@ class Watched:
         before = self.pointer[index]
         self.pointer[index] = value
         if self.stores or _differ(self.pointer[index], before):
-            self.marks[int(index)] = self.blocks[int(index) >> codes.BLOCK_BITS] = 1
+            if self.bits:
+                _set_bit(self.marks, int(index))
+            else:
+                self.marks[int(index)] = 1
+            self.blocks[int(index) >> codes.BLOCK_BITS] = 1
+
+
+def _set_bit(words: Pointer, index: int) -> None:
+    words[index >> 5] = int(words[index >> 5]) | 1 << (index & 31)
 
 
 def _differ(a: Any, b: Any) -> bool:
@@ -74,12 +84,17 @@ def _differ(a: Any, b: Any) -> bool:
 
 def watch(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:
     """Make a field that marks its changed elements."""
-    return Watched(pointer, marks, blocks, False)
+    return Watched(pointer, marks, blocks)
+
+
+def watch_bits(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:
+    """Make a field that marks its changed elements by bits."""
+    return Watched(pointer, marks, blocks, bits=True)
 
 
 def watch_stores(pointer: Pointer, marks: Pointer, blocks: Pointer) -> Watched:
     """Make a field that marks the elements that something is stored to."""
-    return Watched(pointer, marks, blocks, True)
+    return Watched(pointer, marks, blocks, stores=True)
 
 
 class Owned:
@@ -149,8 +164,10 @@ class Claimable(Routed):
                 there[index] = value
         self.pointer[index] = value if old == expected else old
         if old == expected:
+            with SYSTEM:
+                _set_bit(Pointer(self.marks[r], "uint32"), int(index))
             marks = Pointer(self.marks[r], "uint8")
-            marks[int(index)] = marks[codes.BLOCK * self.blocks + (int(index) >> codes.BLOCK_BITS)] = 1
+            marks[codes.BLOCK // 4 * self.blocks + (int(index) >> codes.BLOCK_BITS)] = 1
         return old
 
 

@@ -7,6 +7,11 @@ in a push.
 
 Of several GPUs that claim a vertex in the same push, its owner gets it, or else the first: most vertices of a large
 push are found by all, and so few values are read from others.
+
+Each GPU has bits of the vertices of which it knows that they are claimed, which stay in its cache: by itself, by others
+that have told it, or by others in its memory. The field itself says that only of its own vertices, and of those that it
+has claimed, or that were claimed before the run; of others only if some step asks in another way than by these bits.
+Beside them are bits of those that all know.
 """
 
 from __future__ import annotations
@@ -38,7 +43,43 @@ if TYPE_CHECKING:
 
 __all__ = [
     "adopting", "catching_up", "claiming", "copying_field", "copying_fields", "delivering", "storing_field",
+    "telling_claims",
 ]  # fmt: skip
+
+
+def telling_claims() -> Callable[..., Any]:
+    """A GPU tells what has been claimed by it, or in its memory, in a range of elements since it last did.
+
+    See :func:`frontier.backends.devices.phases.telling`.
+    """
+
+    def phase(p, C, slot, w, W, seen, known, flags, told, first, end, starts, parts, blocks):
+        lane = np.int32(w & 31)
+        last = blocks_end(end)
+        base = begin_of(first, w)
+        while base < last:
+            block = block_of(base, lane, W)
+            flag = False
+            if block < last:
+                flag = flags[block] != 0
+                for r in range(1, parts):
+                    flag = flag or starts[r] >> BLOCK_BITS == block
+                told[WORDS * blocks + block] = np.uint32(flag)
+            flagged = ballot(flag)
+            pending = flagged
+            while pending != np.uint32(0):
+                four = find_first(pending) >> 2
+                pending = np.uint32(pending & np.uint32(~np.uint32(np.uint32(15) << np.uint32(4 * four))))
+                word = WORDS * np.int64(base + four * (W >> 3)) + lane  # of four blocks
+                if bit_of(flagged, 4 * four + lane // WORDS):
+                    all_of_it = np.uint32(seen[word])
+                    told[word] = np.uint32(all_of_it & np.uint32(~np.uint32(known[word])))
+                    known[word] = all_of_it
+            if flag:
+                flags[block] = 0
+            base += W
+
+    return phase
 
 
 def storing_field() -> Callable[..., Any]:
@@ -211,10 +252,10 @@ def delivering(at: Callee, offsets_at: Callee, size: int, big: bool) -> Callable
     return deliver
 
 
-def catching_up() -> Callable[..., Any]:
-    """Mark as claimed what owners tell of: what has been claimed in their memory."""
+def catching_up(marks: bool) -> Callable[..., Any]:
+    """Note that claimed is what owners tell of: what has been claimed in their memory; ``marks``: in the field, too."""
 
-    def phase(p, C, slot, w, W, mine, marker, marked, starts, rank, parts, blocks, received):
+    def phase(p, C, slot, w, W, seen, known, mine, marker, marked, starts, rank, parts, blocks, received):
         lane = np.int32(w & 31)
         for r in range(parts):
             if r != rank:
@@ -232,20 +273,28 @@ def catching_up() -> Callable[..., Any]:
                         pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
                         begun = np.int64(shuffle(block, leader))
                         word = np.uint32(0)
-                        if lane < WORDS and is_own(WORDS * begun + lane, starts[r], starts[r + 1]):
-                            word = np.uint32(told[WORDS * begun + lane])
-                        for k in range(WORDS):
-                            if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
-                                mine[(begun << BLOCK_BITS) + 32 * k + lane] = marker
+                        at = WORDS * begun + lane
+                        if lane < WORDS and is_own(at, starts[r], starts[r + 1]):
+                            word = np.uint32(told[at])
+                            if word != np.uint32(0):
+                                seen[at] = np.uint32(np.uint32(seen[at]) | word)
+                                known[at] = np.uint32(np.uint32(known[at]) | word)
+                        if marks:
+                            for k in range(WORDS):
+                                if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
+                                    mine[(begun << BLOCK_BITS) + 32 * k + lane] = marker
                     base += W
 
     return phase
 
 
-def adopting() -> Callable[..., Any]:
-    """Take over from the other GPUs the bits of their vertices, and mark these as claimed: with any other value."""
+def adopting(marks: bool) -> Callable[..., Any]:
+    """Take over from the other GPUs the bits of their vertices, and note that these are claimed.
 
-    def phase(p, C, slot, w, W, bits, others, mine, marker, starts, rank, parts, received):
+    ``marks``: in the field, too, with any other value than that of an element that is not.
+    """
+
+    def phase(p, C, slot, w, W, bits, others, seen, known, mine, marker, starts, rank, parts, received):
         lane = np.int32(w & 31)
         for r in range(parts):
             if r != rank:
@@ -258,12 +307,16 @@ def adopting() -> Callable[..., Any]:
                     if i < last:
                         word = np.uint32(theirs[i])
                         bits[i] = word
-                    pending = ballot(word != np.uint32(0))
-                    while pending != np.uint32(0):
-                        k = find_first(pending)
-                        pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
-                        if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
-                            mine[((i - lane + k) << 5) + lane] = marker
+                        if word != np.uint32(0):
+                            seen[i] = np.uint32(np.uint32(seen[i]) | word)
+                            known[i] = np.uint32(np.uint32(known[i]) | word)
+                    if marks:
+                        pending = ballot(word != np.uint32(0))
+                        while pending != np.uint32(0):
+                            k = find_first(pending)
+                            pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                            if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
+                                mine[((i - lane + k) << 5) + lane] = marker
                     i += W
                 if tracing and w == 0:
                     fetch_add(received, 0, 4 * (last - first))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.codes import BLOCK
 from frontier.backends.devices import claims
 from frontier.backends.devices.claim_phases import (
     adopting,
@@ -22,6 +23,7 @@ from frontier.backends.devices.claim_phases import (
     copying_fields,
     delivering,
     storing_field,
+    telling_claims,
 )
 from frontier.backends.devices.meeting_words import COUNT_BITS, INBOXES, inbox_at
 from frontier.backends.devices.peers import Peers
@@ -56,6 +58,12 @@ class Claims(Peers):
         """How owners get to know the vertices that a push accepts; see ``deduplication`` of Advance."""
         return "direct" if self._directly else "share" if self.touches.claim(step) is None else "told"
 
+    def claimed_bits(self, step: Any) -> Expr:
+        """Bits of the vertices of which this GPU knows that they are claimed: a push passes them over."""
+        claim = self.touches.claim(step)
+        assert claim is not None
+        return self.touched(claim.field)[0]
+
     def exchange_claims(self, step: Any, claim: Claim, current: FrontierState, pushed: bool) -> None:
         """Let owners have what others have claimed of theirs, and all know which vertices are claimed."""
         self._stored = []
@@ -67,11 +75,22 @@ class Claims(Peers):
             self._meet(self._sized(current))
         given: dict[str, Value] = {
             "bits": pointer("uint32", current.bits), "others": self.bits_of_others(current),
-            "mine": self.field(claim.field), "marker": 0, "received": self._received, **self._who(),
+            **self._noted(claim.field), "received": self._received, **self._who(),
         }  # fmt: skip
         title = f"take over who is in the frontier, and that p.{claim.field} is claimed there"
-        self._together(self.kernel("adopt", adopting, given), title=title, meets=False)
+        marks = self.touches.asked(claim.field)
+        self._together(self.kernel("adopt", adopting, given, marks=marks), title=title, meets=False)
         self.set(self._complete(), current.bits)
+
+    def _noted(self, name: str) -> dict[str, Value]:
+        """Where a phase notes which elements are claimed that others own: that they are, and that all know it."""
+        seen, _ = self.touched(name)
+        mine = pointer(self.layout.dtype(name), self.state[f"field:{name}"])
+        return {"seen": seen, "known": self._known(name), "mine": mine, "marker": 0}
+
+    def _known(self, name: str) -> Expr:
+        """Bits of the claimed elements of which all GPUs have been told."""
+        return pointer("uint32", self._touched_at(name) + BLOCK // 8 * self.blocks)
 
     def _take_claims(self, step: Any, claim: Claim, current: FrontierState) -> Call:
         """Owners take over what other GPUs have claimed of their vertices."""
@@ -195,11 +214,11 @@ class Claims(Peers):
             with self.when(differ(behind, 0)):
                 self._together(self._tell(name, everything=False), title="tell what has been claimed at owners")
                 given: dict[str, Value] = {
-                    "mine": pointer(self.layout.dtype(name), self.state[f"field:{name}"]), "marker": 0,
-                    "marked": self._told(name)[1], "blocks": self.blocks, "received": self._received, **self._who(),
+                    **self._noted(name), "marked": self._told(name)[1], "blocks": self.blocks,
+                    "received": self._received, **self._who(),
                 }  # fmt: skip
-                title = f"take over that p.{name} is claimed"
-                self._together(self.kernel("catch_up", catching_up, given), title=title, meets=False)
+                title, marks = f"take over that p.{name} is claimed", self.touches.asked(name)
+                self._together(self.kernel("catch_up", catching_up, given, marks=marks), title=title, meets=False)
                 side = self.keep(f"side:{name}")
                 self.set(side, 1 - side)
                 self.set(behind, 0)
@@ -211,21 +230,21 @@ class Claims(Peers):
         there = (*self.own_range("vertex"), self._field_table(name), self.starts, self.parts)
         if name != claim.field:
             return Call("route", made, *there)
-        here, _ = self.touched(name)
-        return Call("route_claims", made, *there, self._table(f"touched:{name}"), self.blocks, here)
+        return Call("route_claims", made, *there, self._table(f"touched:{name}"), self.blocks, self._touched_at(name))
 
     # ---- what all exchanges use ----------------------------------------------------------------------------
 
     def _tell(self, name: str, everything: bool) -> Call:
         """Tell what this GPU has touched: of all elements, or of those that it owns."""
         first, end = (0, self.capacity("vertex")) if everything else self.own_range("vertex")
-        _, flags = self.touched(name)
-        words = pointer("int64", self.input(f"touched:{name}", "touched"))
+        marks, flags = self.touched(name)
         given: dict[str, Value] = {
-            "touched": words, "flags": flags, "told": self._told(name)[0], "first": first, "end": end,
+            "flags": flags, "told": self._told(name)[0], "first": first, "end": end,
             "starts": self.starts, "parts": self.parts, "blocks": self.blocks,
         }  # fmt: skip
-        return self.kernel("tell", telling, given)
+        if name in self.touches.claimed:
+            return self.kernel("tell", telling_claims, {"seen": marks, "known": self._known(name), **given})
+        return self.kernel("tell", telling, {"touched": pointer("int64", self._touched_at(name)), **given})
 
     def _own(self) -> dict[str, Value]:
         first, end = self.own_range("vertex")

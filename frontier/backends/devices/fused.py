@@ -13,6 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from frontier import tracing
+from frontier.backends import codes
 from frontier.backends.cuda.execution import _running
 from frontier.backends.devices import loading
 from frontier.backends.devices.meeting_words import LOST, PATIENCE
@@ -64,7 +65,7 @@ class FusedExecution:
         starts = [*(replica.own["vertex"][0] for replica in self._replicas), p.graph.num_vertices]
         for part in self.parts:
             part.connect(places, starts)
-        self.done = False
+        self.done = self._ahead = False
 
     @property
     def passes(self) -> int:
@@ -119,8 +120,6 @@ class FusedExecution:
 
     def _load(self) -> Any:
         """Begin to let all GPUs have fields and scalars as they are now; what to keep while they have not finished."""
-        # Whoever has written them; and where GPUs have begun to fill some, that may have been on other streams.
-        loading.wait(self._replicas if self._begun else self._replicas[:1])
         first, touches = self._replicas[0], self._touches
         kept = loading.load(self._p, self._replicas, touches.apart, self._p._fresh & self._begun)
         self._p._fresh.difference_update(touches.changed & first.shared)  # in place; of others when they come back
@@ -131,6 +130,7 @@ class FusedExecution:
 
     def _run(self, budget: int) -> None:
         """Run the kernels until all have returned."""
+        self._ahead = False
         if any(part.in_lists != self.parts[0].in_lists for part in self.parts):  # one had no room for them
             for part in self.parts:
                 part.forget_in_lists()
@@ -148,8 +148,13 @@ class FusedExecution:
                 return
             for part in self.parts:
                 part.begin(budget)
+            # While the kernels run, let copies wait behind them: the host then waits once.
+            ahead = all(part.alone for part in self.parts) and not self._touches.swapped
+            if ahead:
+                loading.give_parts(self._p, self._replicas, self._touches.changed)
             for part in self.parts:
                 part.end()
+            self._ahead = ahead
 
     def _handled(self) -> bool:
         """Act on the reason for which the kernels returned; whether they are at a pass boundary."""
@@ -190,7 +195,10 @@ class FusedExecution:
         for name in self.parts[0].piles:
             self._p.piles[name] = self._union([part.pile(name) for part in self.parts])
         touches = self._touches
-        loading.bring_back(self._p, self._replicas, touches.changed, touches.mirrored - touches.claimed)
+        changed = touches.changed
+        if self._ahead and {part.code() for part in self.parts} <= {codes.DONE, codes.PAUSED}:
+            changed = changed - first.private  # which are there already
+        loading.bring_back(self._p, self._replicas, changed, touches.mirrored - touches.claimed)
         self._p._known(touches.changed)
 
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.program.problem import Field, Problem
 
-__all__ = ["begin", "bring_back", "load", "wait"]
+__all__ = ["begin", "bring_back", "give_parts", "load", "wait"]
 
 #: One of so many elements may differ, and shorter fields are copied: three short kernels take as long.
 FEW, SHORT = 16, 1 << 16
@@ -54,11 +54,14 @@ def begin(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> fr
 def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], fresh: Collection[str] = ()) -> Any:
     """Let all GPUs have the fields as they are now; of those ``apart``, what they own.
 
-    What the first GPU does with the fields must be finished. Before it changes them, all GPUs must be waited for; until
-    then what is returned must be kept. GPUs have those that are ``fresh``, or :func:`begin` has begun to fill them.
+    Before the first GPU changes the fields, all GPUs must be waited for; until then what is returned must be kept. GPUs
+    have those that are ``fresh``, or :func:`begin` has begun to fill them.
     """
     first, others = replicas[0], replicas[1:]
     arrays = {name: array for name, array in p.arrays.items() if name not in first.shared | first.private}
+    if not arrays and first.private <= set(fresh):
+        return None
+    wait(replicas)  # for whoever has written the fields
     found = {}
     with first.memory.using("the fields of a problem"):
         for name, array in arrays.items():
@@ -67,7 +70,7 @@ def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], fresh:
                 found[name] = compaction.differing(first.memory, array, usual, len(array) // FEW)
     known = {name: each for name, each in found.items() if each is not None}
     looked = _look(p, replicas, apart, fresh)
-    for replica in others:
+    for replica in others if known else ():
         with replica.memory.using("the fields of a problem"):
             for name, each in known.items():
                 start, end = _span(p, replica, name, apart)
@@ -137,18 +140,25 @@ def bring_back(p: Problem, replicas: Sequence[Replica], changed: Collection[str]
     The first GPU has all elements of those that are ``mirrored``, unless its copy is private.
     """
     first = replicas[0]
-    private = first.private.intersection(changed)
     others = set(changed) - set(mirrored) - first.private - first.shared
-    if not (private or others):
-        return
-    for replica in replicas:
+    for replica in replicas[1:] if others else ():
+        own = slice(*replica.own["vertex"])
+        with replica.memory.using("the fields of a problem"):
+            for name in others:
+                _copy(replica.memory, p.arrays[name][own], replica.whole.arrays[name][own])
+    if give_parts(p, replicas, changed) or others:
+        wait(replicas)
+
+
+def give_parts(p: Problem, replicas: Sequence[Replica], changed: Collection[str]) -> bool:
+    """Let owners begin to copy what they have of private fields that have changed to the problem's; whether they do."""
+    private = replicas[0].private.intersection(changed)
+    for replica in replicas if private else ():
         own = slice(*replica.own["vertex"])
         with replica.memory.using("the fields of a problem"):
             for name in private:
                 compaction.copy(replica.memory, _seen(p, replica, name)[own], replica.whole.arrays[name][own])
-            for name in others if replica.rank else ():
-                _copy(replica.memory, p.arrays[name][own], replica.whole.arrays[name][own])
-    wait(replicas)
+    return bool(private)
 
 
 def _seen(p: Problem, replica: Replica, name: str) -> Any:

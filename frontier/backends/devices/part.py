@@ -45,6 +45,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Part"]
 
+#: Runs whose addresses of all arrays a table keeps.
+KNOWN = 4
+
 
 class _PeersTable(launch.Exchange):
     """The table of a run with what it knows of the other GPUs, which later runs find.
@@ -53,23 +56,19 @@ class _PeersTable(launch.Exchange):
     ----------
     rows : dict of str to int
         Keys of the arrays whose addresses on all GPUs a program needs, each with its number.
-    peers : array, optional
-        These addresses, in this order.
-    places : list of lists of int
-        The same, as they were last written, by GPU.
     fixed : dict of str to int
         Where arrays of this GPU lie that are the same in all runs.
-    words_of : dict of int to int
-        What to write to words of the table that each run clears.
+    known : dict
+        By where the arrays of all GPUs lie: an array on this GPU of these addresses, row by row, and what to write to
+        words of the table for it. Fields lie elsewhere as long as somebody has the results of the last run; then they
+        often lie where they did in the run before.
     """
 
     def __init__(self, at: dict[str, int], scalars: list[Any]) -> None:
         super().__init__(at, scalars)
         self.rows: dict[str, int] = {}
-        self.peers: Any = None
-        self.places: list[list[int]] = []
         self.fixed: dict[str, int] = {}
-        self.words_of: dict[int, int] = {}
+        self.known: dict[tuple[tuple[int, ...], ...], tuple[Any, dict[int, int]]] = {}
 
 
 class Part(CudaExecution):
@@ -127,8 +126,9 @@ class Part(CudaExecution):
 
     def complete_code(self) -> None:
         """Compile what the program defers, unless it is there."""
-        with self.memory.using():
-            self._code.complete()
+        if not self.complete:
+            with self.memory.using():
+                self._code.complete()
 
     @property
     def in_lists(self) -> list[int]:
@@ -147,6 +147,11 @@ class Part(CudaExecution):
         return isinstance(self._code.run, launch.SimulatedKernel)
 
     @property
+    def alone(self) -> bool:
+        """Whether no other part runs on the same GPU: then this one runs on the current stream."""
+        return self._share == 1
+
+    @property
     def lost(self) -> bool:
         """Whether the GPU cannot be used any more."""
         return self._lost
@@ -157,9 +162,9 @@ class Part(CudaExecution):
         return [key for key in keys if key in self._at and self._get(key)]
 
     def _forget_marks(self) -> None:
-        """Clear the bytes that say which elements have changed, of whatever program has left them."""
+        """Clear the marks that say which elements have changed, of whatever program has left them."""
         for (_, role, _), array in self._workspace.arrays.items():
-            if role == "touched":
+            if role in ("touched", "claimed"):
                 _clear(array)
 
     # ---- arrays that others read -----------------------------------------------------------------------------
@@ -199,15 +204,6 @@ class Part(CudaExecution):
         )
         return list(dict.fromkeys(["box", *self._roles("table"), *fields]))
 
-    def _table_of(self, key: str) -> Any:
-        """The addresses of an array on all GPUs, which are a part of those of all such arrays."""
-        table = self._table
-        if table.peers is None:
-            table.rows = {each: row for row, each in enumerate(self._keys())}
-            table.peers = self._workspace.xp.zeros(self._count * len(table.rows), np.int64)
-        first = self._count * table.rows[key]
-        return table.peers[first : first + self._count]
-
     def _input(self, name: str, role: str) -> int:
         if not role.startswith("peer "):
             return super()._input(name, role)
@@ -222,7 +218,7 @@ class Part(CudaExecution):
         if what == "starts":
             return work.address_of(work.array("starts", "words", self._count + 1))
         if what in ("table", "boxes"):
-            return work.address_of(self._table_of(key or "box"))
+            return 0  # until the GPUs are connected
         return self._replica.rank if what == "rank" else self._count
 
     @property
@@ -232,9 +228,12 @@ class Part(CudaExecution):
 
     def places(self) -> list[int]:
         """Where the arrays lie that there are tables for; only fields lie elsewhere in another run."""
-        work, fixed, made = self._workspace, self._table.fixed, []
+        work, table, made = self._workspace, self._table, []
+        fixed = table.fixed
         with self.memory.using("what GPUs exchange"):
-            for key in self._table.rows:
+            if not table.rows:
+                table.rows = {each: row for row, each in enumerate(self._keys())}
+            for key in table.rows:
                 if key.startswith("field "):
                     made.append(work.address_of(self._array(key)))
                     continue
@@ -246,31 +245,44 @@ class Part(CudaExecution):
 
     def connect(self, places: list[list[int]], starts: list[int]) -> None:
         """Note where the arrays of all GPUs lie, of each as its :meth:`places` says, and what each owns."""
-        table, kept = self._table, self._workspace.kept
-        with self.memory.using("a run on several GPUs"):
-            if kept.get("starts") != starts:
+        table, kept, where = self._table, self._workspace.kept, tuple(map(tuple, places))
+        if where not in table.known or kept.get("starts") != starts:
+            with self.memory.using("a run on several GPUs"):
                 _write(self._workspace.array("starts", "words", self._count + 1), np.array(starts, np.int64))
                 kept["starts"] = starts
-            if table.places != places:
-                _write(table.peers, np.array(places, np.int64).T.ravel())
-                table.places = places
-            if not table.words_of:
-                for word, stem in (("fields", "field"), ("bases", "base")):
-                    for name in self._p.arrays:
-                        if f"{word}:{name}" in self._at:
-                            address = self._workspace.address_of(self._table_of(f"{stem} {name}"))
-                            table.words_of[self._at[f"{word}:{name}"]] = address
-                for name in self._touches.summed:
-                    if f"base:{name}" in self._at:
-                        table.words_of[self._at[f"base:{name}"]] = self._workspace.address_of(self.base(name))
-        for at, address in table.words_of.items():
+                peers = self._workspace.xp.empty(self._count * len(table.rows), np.int64)
+                _write(peers, np.array(places, np.int64).T.ravel())
+                while len(table.known) >= KNOWN:
+                    del table.known[next(iter(table.known))]
+                table.known[where] = peers, self._words_for(peers)
+        for at, address in table.known[where][1].items():
             self._words[at] = address
+
+    def _words_for(self, peers: Any) -> dict[int, int]:
+        """What words of the table are to be for these addresses of the arrays of all GPUs."""
+        at, address_of, made = self._at, self._workspace.address_of, {}
+        tables = {
+            key: address_of(peers) + row * self._count * peers.itemsize for key, row in self._table.rows.items()
+        }
+        for name, role in self._program.inputs.items():
+            kind, _, key = role.removeprefix("peer ").partition(" ")
+            if role.startswith("peer ") and kind in ("table", "boxes"):
+                made[at[name]] = tables[key or "box"]
+        for word, stem in (("fields", "field"), ("bases", "base")):
+            made |= {at[f"{word}:{x}"]: tables[f"{stem} {x}"] for x in self._p.arrays if f"{word}:{x}" in at}
+        based = (name for name in self._touches.summed if f"base:{name}" in at)
+        return made | {at[f"base:{name}"]: address_of(self.base(name)) for name in based}
 
     # ---- running ---------------------------------------------------------------------------------------------
 
     def load(self, p: Problem) -> None:
         """Take over what piles hold, and note what fields to which others add have now."""
+        if not (self._code.piles or self._touches.summed or self._touches.claimed):
+            return
         with self.memory.using("a run on several GPUs"):
+            for (_, role, _), array in self._workspace.arrays.items():
+                if role == "claimed":  # fields may have been changed since
+                    _clear(array)
             if self._behind():  # all have fields as they are now
                 self._forget_marks()
                 for key in self._behind():
@@ -285,7 +297,7 @@ class Part(CudaExecution):
 
     def begin_trace(self) -> Any:
         """Ask for rows of a trace."""
-        with self.memory.using():
+        with self.memory.using() if tracing.active() else nullcontext():
             return self._begin_trace()
 
     def end_trace(self, ring: Any) -> None:
@@ -396,7 +408,17 @@ def _write(array: Any, values: Any) -> None:
 
 
 def _code_of(step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule, touches: Touches) -> Code:
-    """The compiled code of a step for a GPU that runs a part of it, made once."""
+    """The compiled code of a step for a GPU that runs a part of it; to find it among all takes ten microseconds."""
+    found, key = touches.codes.get(p.graph), (given, tracing.active())
+    if found is None:
+        found = touches.codes.setdefault(p.graph, {})
+    if key not in found:
+        found[key] = _made_for(step, p, given, schedule, touches)
+    return found[key]
+
+
+def _made_for(step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule, touches: Touches) -> Code:
+    """The same, made once for problems and graphs of this kind."""
     known = step.__dict__.setdefault("_code", {})
     layout = Layout.of(p)
     build = build_of(p.graph, step, schedule)

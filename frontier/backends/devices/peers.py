@@ -110,12 +110,19 @@ class Peers(CudaProgram):
         return pointer("int64", self.input(f"table:{key}", f"peer table {key}"))
 
     def touched(self, name: str) -> tuple[Expr, Expr]:
-        """Bytes that say which elements of a field a step has touched, and which blocks of them.
+        """Marks that say which elements of a field a step has touched, and which blocks of them.
 
-        For the field "" these are the vertices that a push accepts.
+        These are bytes, but of claimed fields bits, of all elements that this GPU knows to be claimed. For the field ""
+        they are the vertices that a push accepts.
         """
-        address = self.input(f"touched:{name}", "touched")
+        address = self._touched_at(name)
+        if name in self.touches.claimed:
+            return pointer("uint32", address), pointer("uint8", address + BLOCK // 4 * self.blocks)
         return pointer("uint8", address), pointer("uint8", address + BLOCK * self.blocks)
+
+    def _touched_at(self, name: str) -> Var:
+        """Where these marks lie."""
+        return self.input(f"touched:{name}", "claimed" if name in self.touches.claimed else "touched")
 
     def _told(self, name: str) -> tuple[Expr, Expr]:
         """What this GPU tells of the elements of a field that it has touched, and the table of what all tell.
@@ -148,6 +155,8 @@ class Peers(CudaProgram):
         if name in self._stored:
             return Call("own", made, *self.own_range("vertex"))
         watch = "watch" if name in self.touches.mirrored else "watch_stores"
+        if name in self.touches.claimed:
+            watch = "watch_bits"
         return Call(watch, made, *self.touched(name)) if name in self._watched else made
 
     def swap(self, first: str, second: str) -> None:

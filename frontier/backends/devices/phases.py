@@ -1,6 +1,6 @@
 """Phases in which GPUs exchange what a step has changed: kernels that read the memory of the other GPUs.
 
-Every GPU has whole fields, and bytes that say which elements, and which blocks of them, a step has touched. Of an
+Every GPU has whole fields, and marks that say which elements, and which blocks of them, a step has touched. Of an
 element that another GPU owns, it has a copy. After a step each GPU tells what it has touched (:func:`telling`): a
 bitmap, and a flag for every block, without which the block's words mean nothing. Owners bring together what all have
 made of their elements (:func:`merging`), and then all copy what owners have changed (:func:`copying`).

@@ -13,6 +13,7 @@ GPU only, in a push and in a pull.
 from __future__ import annotations
 
 import weakref
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -52,8 +53,8 @@ class Replica:
     ----------
     rank : int
     memory : Memory
-    whole, rows : Problem
-        The same fields, on the whole graph and on the one that has the edges of own vertices only.
+    whole : Problem
+        The fields, on the whole graph; :attr:`rows` has the same.
     own : dict of str to (int, int)
         The ranges of vertices and of edge slots that this GPU owns, by kind.
     shared : frozenset of str
@@ -68,8 +69,12 @@ class Replica:
         self._ids: dict[str, Any] = {}
         self._stamps: dict[str, Any] = {}
         self._epoch = 0
-        self.whole = whole
-        self.rows = same(whole, graph=rows, workspace={})
+        self.whole, self._rows = whole, rows
+
+    @cached_property
+    def rows(self) -> Problem:
+        """The problem on the graph that has the edges of own vertices only."""
+        return same(self.whole, graph=self._rows, workspace={})
 
     def load(self, p: Problem) -> None:
         """Take over the fields of the problem, which may have been changed since."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import weakref
+from typing import TYPE_CHECKING, Any
 
 from frontier.backends.devices import claims
 from frontier.backends.devices.claims import claim_of, free_values
@@ -12,11 +13,14 @@ from frontier.lowering.phases import checking
 from frontier.program.effects import effects
 from frontier.program.layout import Layout
 from frontier.program.loop import Loop, Sequence
+from frontier.program.schedule import registered_balance
 from frontier.program.step import scheduled, walk
 from frontier.program.swapping import swaps_of, with_partners
 
 if TYPE_CHECKING:
     from frontier.backends.devices.claims import Claim
+    from frontier.backends.workspace import Code
+    from frontier.graph.graph import Graph
     from frontier.program.problem import Problem
     from frontier.program.schedule import ResolvedSchedule
     from frontier.program.step import Step
@@ -66,11 +70,13 @@ class Touches:
         self._leaders: dict[tuple[Step, str], str] = {}
         self._pulls: dict[Step, bool] = {}
         self._needed: dict[Step, set[str]] = {}
+        self._unknown = False  # whether a balance is of the user's
         reached: set[str] = set()
         swaps = swaps_of(program)
         changed: set[str] = set().union(*swaps)
         for step, given in scheduled(program, schedule):
             _check(step, given)
+            self._unknown |= registered_balance(given.balance, "cuda") is not None
             self._pulls[step] = self._pulls.get(step, False) or step.may_pull(given)  # it may stand in two places
             if step.divides and not step.counted:
                 fields = written(step, p)
@@ -117,12 +123,15 @@ class Touches:
         self._claims = {step: made for step, made in found.items() if made and not self.mirrored & {*made.along}}
         #: Mirrored fields of which GPUs do not have the values of others' elements, but whether there is one.
         self.claimed = frozenset(made.field for made in self._claims.values())
+        self._asked = frozenset(name for name in self.claimed for step in self._needed if self._asks(step, name))
         #: For keys of compiled code.
         self.key = (
             tuple(sorted(self.mirrored)), tuple(tuple(sorted(each.items())) for each in dealt),
             tuple(sorted(self._free.items())), tuple(self._claims.get(step) for step in self._combine),
             claims.FEW, afar,
         )  # fmt: skip
+        #: Compiled code of the program, by the graph of each GPU, and by what else it depends on.
+        self.codes: weakref.WeakKeyDictionary[Graph, dict[Any, Code]] = weakref.WeakKeyDictionary()
         #: Vertex fields of which every GPU reads and writes the elements that it owns, and no others.
         self.own_only = self._of_own(program, swaps)
         #: Vertex fields that are exchanged.
@@ -131,6 +140,21 @@ class Touches:
     def claim(self, step: Step) -> Claim | None:
         """What a step claims, of which GPUs tell each other bits."""
         return self._claims.get(step)
+
+    def asked(self, name: str) -> bool:
+        """Whether a step asks which elements of a claimed field are claimed, but for the far ends that it may claim.
+
+        The kernels of users do not look at bits, either.
+        """
+        return self._unknown or name in self._asked
+
+    def _asks(self, step: Step, name: str) -> bool:
+        claim = self._claims.get(step)
+        if claim is None or claim.field != name:
+            return name in self._needed[step]
+        made = [effects(fn) for fn, _ in step.functors()]
+        where = set().union(*(uses.get(name, set()) for each in made for uses in (each.reads, each.writes)))
+        return not where <= {step.far, *self._own(step)}
 
     def needed(self, step: Step) -> frozenset[str]:
         """The fields of which a step needs elements of others."""

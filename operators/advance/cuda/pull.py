@@ -26,6 +26,7 @@ from frontier.lowering.frontier_state import PULL
 from frontier.lowering.ir import Call, Counter, Value
 from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import pointer
+from frontier.operators.advance.cuda.edges import is_hit
 from frontier.operators.advance.cuda.shrink import Waiting, waiting
 from frontier.operators.advance.edges import pulled, pulling, walked
 from frontier.operators.advance.switch import hub_inputs, hub_list
@@ -61,11 +62,6 @@ TABLE = 2048
 
 
 # ---- kernels ---------------------------------------------------------------------------------------------
-
-
-def is_hit(bits, near):
-    """Whether the bitmap has a vertex."""
-    return np.uint32(np.uint32(bits[near >> 5] >> np.uint32(near & 31)) & np.uint32(1)) != np.uint32(0)
 
 
 def hits_of(bits, near0, near1, near2, near3, real):
