@@ -202,6 +202,8 @@ class Edge(NamedTuple):
         lists, loads = adjacency(b, step.edges, arguments(step.fn, "edge"), step.output == "edge")
         how, next_scan, take = deduplication(step, b), "", None
         early = how == "stamp" and b.low_degree
+        # Where lists are short, few edges lead to vertices of other GPUs, and a level takes as long as its loads.
+        passes_over = how == "told" or (how == "direct" and not b.build.short)
         out: Value = 0
         if step.output is not None:
             # Queues of edges get no scan.
@@ -209,7 +211,7 @@ class Edge(NamedTuple):
             more = _tests(how, b)
             if how == "direct":
                 more["taken"] = b.frontiers_of_owners(target)
-            if how in ("told", "direct"):
+            if passes_over:
                 more["claimed"] = b.claimed_bits(step)
             if b.carries(next_scan):
                 more["following"] = b.lists(next_scan)[1]
@@ -223,8 +225,8 @@ class Edge(NamedTuple):
             "edge": step.output == "edge",
             "carries": b.carries(next_scan),
             "early": early,
-            "claimed": how in ("told", "direct"),
-            "beside": how == "direct" and step.where is not None,
+            "claimed": passes_over,
+            "beside": passes_over and how == "direct" and step.where is not None,
         }
         culls = how == "cull"
         queues = step.output is not None and how not in ("mark", "share", "told", "direct")
