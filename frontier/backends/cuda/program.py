@@ -112,8 +112,8 @@ class CudaProgram(Program):
         self.decides = not build.low_degree or build.dense
         #: Whether a phase has so many loads per thread in flight that more registers help more than more warps.
         self.low_occupancy = False
-        #: Whether a phase uses the block's scratch memory.
-        self.scratch = False
+        #: Whether a phase uses the block's scratch memory, and whether it holds edges there.
+        self.scratch = self.sifts = False
         super().__init__(layout, schedule)
 
     @property
@@ -256,7 +256,8 @@ def scratch_of(program: CudaProgram) -> int:
     """
     if not program.scratch:
         return FREE
-    return scratch(*(np.dtype(name).itemsize for name in (program.layout.ids, program.layout.offsets)))
+    sizes = (np.dtype(name).itemsize for name in (program.layout.ids, program.layout.offsets))
+    return scratch(*sizes, program.sifts)
 
 
 def text(program: CudaProgram) -> str:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 __all__ = [
-    "ARRIVALS", "ATTENTION", "COUNT", "CURSOR", "EDGES", "ERROR", "EXAMINED", "FIRST", "FREE", "HALF", "HISTORY",
-    "MAX", "MIN", "MORE", "MOST", "NOTHING", "OR", "PILE_COUNT", "PREFIX", "SLOT", "START", "STOP", "SUM", "TILE",
-    "VARIABLES", "WARPS", "WORDS", "scratch", "size",
+    "ARRIVALS", "ATTENTION", "COUNT", "CURSOR", "EDGES", "ERROR", "EXAMINED", "FIRST", "FREE", "HALF", "HELD",
+    "HISTORY", "MAX", "MIN", "MORE", "MOST", "NOTHING", "OR", "PILE_COUNT", "PREFIX", "SLOT", "START", "STOP", "SUM",
+    "TILE", "VARIABLES", "WARPS", "WORDS", "scratch", "size",
 ]  # fmt: skip
 
 #: Words of the counters before the slots, and of a slot.
@@ -34,6 +34,9 @@ TILE = 2048
 HISTORY = 512
 
 
+#: How many edges the warps of a block hold together while they sift: 64 each, of which there are at most 16.
+HELD = 1024
+
 #: In low-degree builds, the bit of the word of the count at which the number of arrived blocks begins.
 ARRIVALS = 55
 
@@ -49,6 +52,6 @@ def size(blocks: int) -> int:
     return FIRST + 3 * SLOT + 3 * blocks
 
 
-def scratch(ids: int, offsets: int) -> int:
-    """Bytes of a block's scratch memory, if ids and offsets have these sizes in bytes."""
-    return FREE + (offsets + 2 * ids + 4) * TILE + ids * HISTORY
+def scratch(ids: int, offsets: int, sifts: bool = False) -> int:
+    """Bytes of a block's scratch memory, if ids and offsets have these sizes in bytes; ``sifts``: with edges held."""
+    return FREE + (offsets + 2 * ids + 4) * TILE + ids * HISTORY + sifts * (offsets + ids) * HELD

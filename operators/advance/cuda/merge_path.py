@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.cuda.runtime_words import FREE, TILE, WORDS
+from frontier.backends.cuda.runtime_words import FREE, HELD, HISTORY, TILE, WORDS
 from frontier.lowering.frontier_state import PUSH
 from frontier.lowering.ir import Choice, Value
-from frontier.lowering.kernels import Callee, Constant
+from frontier.lowering.kernels import Callee, Constant, Made
 from frontier.lowering.variables import pointer
-from frontier.operators.advance.cuda.edges import Edge, deduplication, finish
+from frontier.operators.advance.cuda.edges import Edge, deduplication, finish, is_hit
 
 if TYPE_CHECKING:
     from frontier.backends.cuda.appends import element_at, empty_buffer, flush, put
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
         num_blocks,
         popcount,
         sync,
+        sync_warp,
         thread_index,
     )
     from frontier.backends.cuda.names import IDS, OFFSETS, I, ids_shared, int32_shared, int64_shared, offsets_shared
@@ -43,6 +44,8 @@ if TYPE_CHECKING:
     from frontier.operators.advance import Advance
 
 __all__ = ["lower"]
+
+SIFTS = True
 
 
 # ---- kernels ---------------------------------------------------------------------------------------------
@@ -82,8 +85,46 @@ def tile_sources(scan, count, first, last):
     return found[0], found[1] + 1
 
 
+def sifting(visit: Callee) -> Callable[..., Any]:
+    """Return a function by which a warp holds edges to vertices that are not claimed, and visits 32 of them at a time.
+
+    Most edges of a large push lead to vertices that are claimed. If each were visited at once, a few lanes of a warp
+    would wait for the memory of fields, and the others for these. A lane has the edge at place ``k`` in the list of
+    ``x``, if it has any (``here``). ``held`` is how many edges the warp holds, which is returned. All lanes call it.
+    """
+
+    def sift(p, C, slot, lists, out, xs, ks, held, here, x, k):
+        lane = np.int32(thread_index() & np.int32(31))
+        wanted = False
+        if here:
+            wanted = not is_hit(out.claimed, np.int64(lists.ends[k]))
+        lanes = ballot(wanted)
+        if wanted:
+            earlier = np.uint32(lanes & np.uint32(np.uint32(np.uint32(1) << np.uint32(lane)) - np.uint32(1)))
+            xs[held + popcount(earlier)] = x
+            ks[held + popcount(earlier)] = k
+        held = np.int32(held + popcount(lanes))
+        sync_warp()
+        if held >= np.int32(32):
+            held = np.int32(held - np.int32(32))
+            k = I(ks[held + lane])
+            visit(p, C, slot, lists, out, np.int64(xs[held + lane]), k, np.int64(lists.ends[k]))
+            sync_warp()
+        return held
+
+    return sift
+
+
 def pushing(
-    visit: Callee, appends: bool, culls: bool, big: bool, mode: int, deliver: Callee = None, delivers: bool = False
+    visit: Callee,
+    appends: bool,
+    culls: bool,
+    big: bool,
+    mode: int,
+    deliver: Callee = None,
+    delivers: bool = False,
+    sift: Callee = None,
+    sifts: bool = False,
 ) -> Callable[..., Any]:
     """Visits all ``total`` edges of a queue of ``count`` vertices; ``scan[i]`` is the number of edges before vertex i.
 
@@ -95,6 +136,8 @@ def pushing(
         Of :class:`frontier.operators.advance.cuda.edges.Edge`: whether and how accepted items are appended.
     deliver, delivers
         On several GPUs: what appends accepted items to the frontiers of other GPUs, and whether it does.
+    sift, sifts
+        There, too: what :func:`sifting` returns, and whether edges are sifted before they are visited.
     """
 
     # p: the problem. C and slot: the counters, and where those of this phase begin. w of W: this thread's number.
@@ -109,6 +152,11 @@ def pushing(
         buffer = ids_shared(FREE + (OFFSETS + IDS) * TILE)
         keys = int32_shared(FREE + (OFFSETS + 2 * IDS) * TILE)
         t = thread_index()
+        if sifts:  # after it, 64 edges are held for each warp
+            warp = np.int64(t >> np.int32(5)) * 64
+            ks = offsets_shared(FREE + (OFFSETS + 2 * IDS + 4) * TILE + IDS * HISTORY + OFFSETS * warp)
+            xs = ids_shared(FREE + (OFFSETS + 2 * IDS + 4) * TILE + IDS * HISTORY + OFFSETS * HELD + IDS * warp)
+            held = np.int32(0)
         empty_buffer()
         tile = tile_size(total)
         first = block_index() * tile
@@ -138,11 +186,16 @@ def pushing(
                     ok = False
                     item = np.int64(0)
                     position = I(at + t)
+                    x = np.int64(0)
+                    k = I(0)
                     if position < stop:
                         source = source_in(keys, many, np.int32(position - first))
                         k = I(bases[source] + position)
                         x = np.int64(vertices[source])
-                        ok, item, _ = visit(p, C, slot, lists, out, x, k, np.int64(lists.ends[k]))
+                        if not sifts:
+                            ok, item, _ = visit(p, C, slot, lists, out, x, k, np.int64(lists.ends[k]))
+                    if sifts:
+                        held = sift(p, C, slot, lists, out, xs, ks, held, position < stop, x, k)
                     if delivers:
                         deliver(C, slot, out, ok, item)
                     if appends:
@@ -155,6 +208,11 @@ def pushing(
             if appends:
                 flush(C, slot, big, out.queue, out.scan, mode, out.degrees, out.capacity, buffer, not culls)
             first += tile * num_blocks()
+        if sifts:
+            lane = np.int32(t & np.int32(31))
+            if lane < held:
+                k = I(ks[lane])
+                visit(p, C, slot, lists, out, np.int64(xs[lane]), k, np.int64(lists.ends[k]))
 
     return phase
 
@@ -185,5 +243,8 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     more: dict[str, Constant] = dict(edge.appends)
     if deduplication(step, b) == "direct":
         more |= {"deliver": b.deliver(), "delivers": True}
+    if deduplication(step, b) == "told" and SIFTS:
+        more |= {"sift": Made(sifting, {"visit": edge.visit}), "sifts": True}
+        b.sifts = True
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, visit=edge.visit, **more)
     finish(step, b, made, source, target, edge.next_scan, source.edges, PUSH)
