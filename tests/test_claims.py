@@ -231,6 +231,10 @@ def spread(p, src, dst):
     return p.parent[dst] == p.parent[src]
 
 
+def stores_anyway(p, src, dst):
+    p.parent[dst] = 77
+
+
 def problem(g, **more):
     fields = {"parent": fr.vertex("int32", -1, combine="claim"), "level": fr.vertex("int32", -1, with_="parent")}
     scalars = {"depth": fr.scalar("int32"), "source": fr.scalar("int32", 5)}
@@ -255,6 +259,7 @@ def test_a_search_claims():
         (fr.Advance(plain), [fr.Compute(too_large)], {}),
         (fr.Advance(plain, where=above), [], {}),
         (fr.Advance(plain), [fr.Advance(spread)], {}),
+        (fr.Advance(plain), [fr.Advance(stores_anyway, output=None)], {}),
         (fr.Advance(everything), [], {}),
         (fr.Advance(at_the_near_end), [], {}),
         (fr.Advance(sometimes), [], {}),
@@ -477,6 +482,42 @@ def test_a_step_that_asks_what_others_have_claimed(several, few):  # noqa: F811
     start(asking(), p).proceed()
     unclaimed_ends = ~np.isin(levels[np.asarray(g.targets)], [0, 1, 2])
     assert np.array_equal(to_host(p.number), np.bincount(g.sources, unclaimed_ends, g.num_vertices))
+
+
+@pytest.mark.gpu
+def test_a_store_to_what_is_claimed(several, few):  # noqa: F811
+    """It counts, also at elements that the same GPU has claimed before."""
+    draw = np.random.default_rng(1)
+    sources = np.repeat(np.arange(128), 4)
+    targets = draw.integers(0, 64, len(sources)) + np.where(sources < 64, 64, 0)  # of the other half
+    g = fr.from_edges(sources, targets, num_vertices=128, directed=True)
+    p = problem(g.to(several))
+    over = fr.Advance(stores_anyway, over="vertices", output=None, schedule=fr.Schedule(direction="push"))
+    start(fr.Sequence(search(plain), over), p).proceed()
+    expected = np.where(g.in_degree > 0, 77, np.where(np.arange(g.num_vertices) == 5, 5, -1))
+    assert np.array_equal(to_host(p.parent), expected)
+
+
+def counts_passes(p, v):
+    if p.parent[v] == -1:
+        p.number[v] += 1
+
+
+@pytest.mark.gpu
+def test_a_step_on_own_elements_between_two_pushes(several, few):  # noqa: F811
+    """No GPU claims in another one's memory before that has looked at it."""
+    both = fr.Sequence(fr.Advance(plain, where=unclaimed, unique="claimed"), fr.Compute(counts_passes, over="vertices"))
+    for seed in range(3):
+        ends = np.random.default_rng(seed).integers(0, 128, (2, 256))
+        g = fr.from_edges(*ends, num_vertices=128)
+        levels = np.asarray(fr.bfs(g, 5).level)
+        levels = np.where((levels < 0) | (levels > 4), 5, levels)
+        p = problem(g.to(several), number=fr.vertex("int32", 0))
+        start(
+            fr.Sequence(fr.Compute(begin, over="source"), fr.Loop(both, over="source", count="depth", times=4)), p,
+            schedule=fr.Schedule(direction="push"),
+        ).proceed()  # fmt: skip
+        assert np.array_equal(to_host(p.number), np.maximum(levels - 1, 0))
 
 
 def test_who_asks_what_is_claimed():

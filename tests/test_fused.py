@@ -33,7 +33,10 @@ SIMULATED = detection.simulated()
 #: Placements on several GPUs: parts of one, and two.
 NAMES = ("cuda:0,0", "cuda:0,0,0", GPUS)
 #: What the simulator, where a test takes seconds for each part, runs on three parts; all else on two GPUs.
-ON_THREE = ("test_any_partition", "test_pagerank", "test_fields_that_are_exchanged", "test_piles")
+ON_THREE = (
+    "test_any_partition", "test_pagerank", "test_fields_that_are_exchanged", "test_piles",
+    "test_a_step_on_own_elements_between_two_pushes",
+)  # fmt: skip
 
 
 @pytest.fixture(params=NAMES)

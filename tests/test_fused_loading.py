@@ -183,7 +183,7 @@ def lower(p, src, dst):
     return fr.atomic_min(p.label, dst, p.label[src]) > p.label[src]
 
 
-def test_addresses_are_written_when_they_change(several, monkeypatch):
+def test_addresses_are_written_when_they_are_not_known(several, monkeypatch):
     written, made = [], {}
 
     def lasting(p, g, first, shared, make=replicas._problem):
@@ -195,11 +195,13 @@ def test_addresses_are_written_when_they_change(several, monkeypatch):
     monkeypatch.setattr(part, "_write", lambda *given, write=part._write: written.append(given) or write(*given))
     monkeypatch.setattr(replicas, "_problem", lasting)
     g = graphs()[0].to(several)
-    p, q = (fr.Problem(g, label=fr.vertex("int64", np.arange(g.num_vertices), combine="min")) for _ in range(2))
+    monkeypatch.setattr(part, "KNOWN", 2)
+    p, q, r = (fr.Problem(g, label=fr.vertex("int64", np.arange(g.num_vertices), combine="min")) for _ in range(3))
     step = fr.Loop(fr.Advance(lower), over="vertices")
     counts = []
-    for each in (p, p, q, p):
+    for each in (p, p, q, p, r, p):
         step(each)
         counts.append(len(written))
-    assert counts[0] == counts[1] < counts[2] < counts[3]
+    assert counts[0] == counts[1] < counts[2] == counts[3] < counts[4] < counts[5]  # r is written in the place of p
     assert np.array_equal(to_host(p.label), to_host(q.label))
+    assert np.array_equal(to_host(p.label), to_host(r.label))

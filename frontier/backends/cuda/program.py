@@ -256,8 +256,8 @@ def scratch_of(program: CudaProgram) -> int:
     """
     if not program.scratch:
         return FREE
-    sizes = (np.dtype(name).itemsize for name in (program.layout.ids, program.layout.offsets))
-    return scratch(*sizes, program.sifts)
+    ids, offsets = (np.dtype(name).itemsize for name in (program.layout.ids, program.layout.offsets))
+    return scratch(ids, offsets, program.sifts)
 
 
 def text(program: CudaProgram) -> str:

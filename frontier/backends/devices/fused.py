@@ -148,12 +148,16 @@ class FusedExecution:
                 return
             for part in self.parts:
                 part.begin(budget)
-            # While the kernels run, let copies wait behind them: the host then waits once.
-            ahead = all(part.alone for part in self.parts) and not self._touches.swapped
-            if ahead:
-                loading.give_parts(self._p, self._replicas, self._touches.changed)
+            ahead, error = all(part.alone for part in self.parts) and not self._touches.swapped, None
+            try:
+                if ahead:  # while kernels run, let copies wait behind them: the host then waits once
+                    loading.give_parts(self._p, self._replicas, self._touches.changed)
+            except Exception as found:
+                error = found
             for part in self.parts:
-                part.end()
+                part.end()  # which knows best why a kernel has failed
+            if error is not None:
+                raise error
             self._ahead = ahead
 
     def _handled(self) -> bool:

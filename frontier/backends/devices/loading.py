@@ -59,7 +59,7 @@ def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], fresh:
     """
     first, others = replicas[0], replicas[1:]
     arrays = {name: array for name, array in p.arrays.items() if name not in first.shared | first.private}
-    if not arrays and first.private <= set(fresh):
+    if not (arrays or p.piles) and first.private <= set(fresh):
         return None
     wait(replicas)  # for whoever has written the fields
     found = {}

@@ -75,8 +75,10 @@ class PeersProgram(Claims):
                 self._publish(current, *tells)
         elif tells:
             self._together(*tells, title="tell what has changed")
-        elif self.touches.needs(step):
-            self._meet()  # before anybody changes what this step reads and another GPU may still be copying
+        elif self.touches.needs(step) or self.touches.meets_claims(step):
+            # Before anybody changes what this step reads and another GPU may still be copying, or claims at its owner
+            # what this step still looks at.
+            self._meet()
         self._take_over([name for name in watched if name in self.touches.mirrored | self.touches.summed])
         for name in step.fills():
             self._publish_pile(name)

@@ -118,6 +118,9 @@ class Touches:
             raise OneKernelError("fields that are added to, and exchanged")
         own = {step: self._own(step) for step in walk(program)}
         others = self._vertex - self.mirrored | {name for names in swaps for name in names}
+        for step in own:  # what is stored at elements of others that are claimed already would not be told
+            for made in (effects(fn) for fn, _ in step.functors()):
+                others |= {name for name in made.stored if not made.writes[name] <= own[step]}
         self._free = free_values(own, p, own, others)
         found = {step: claim_of(step, p, how, self._free) for step, how in self._combine.items()}
         self._claims = {step: made for step, made in found.items() if made and not self.mirrored & {*made.along}}
@@ -155,6 +158,11 @@ class Touches:
         made = [effects(fn) for fn, _ in step.functors()]
         where = set().union(*(uses.get(name, set()) for each in made for uses in (each.reads, each.writes)))
         return not where <= {step.far, *self._own(step)}
+
+    def meets_claims(self, step: Step) -> bool:
+        """Whether a step touches fields that other GPUs may change in this one's memory, in the next push."""
+        touched = set(self._writes(step)).union(*(effects(fn).fields for fn, _ in step.functors()))
+        return self.afar and any(touched & {made.field, *made.along} for made in self._claims.values())
 
     def needed(self, step: Step) -> frozenset[str]:
         """The fields of which a step needs elements of others."""

@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 
 __all__ = ["lower"]
 
+#: Whether pushes on several GPUs sift their edges. A search of R-MAT 26 on four H100s takes up to 7 percent less time,
+#: one of R-MAT 24 up to 20.
 SIFTS = True
 
 
