@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,16 +92,16 @@ PAIRS = {"low": "low_by", "peak": "peak_by"}
 
 SCALARS = [name for name, field in FIELDS.items() if field.kind == "scalar" and field.way == "plain"]
 
-#: Numbers of vertices. A GPU owns whole words of bitmaps: FRONTIER_FUZZ_LARGE=1 gives several GPUs vertices.
-SIZES = [1, 2, 3, 7, 12, 30, 70] if "FRONTIER_FUZZ_LARGE" not in os.environ else [33, 34, 40, 64, 65, 100, 130]
+#: Numbers of vertices; and those for several GPUs, each of which owns whole words of bitmaps, so that it has some.
+SIZES, LARGE = (1, 2, 3, 7, 12, 30, 70), (2, 33, 34, 40, 65, 100, 130)
 
 #: Length of the arrays.
 LENGTH = 5
 
 
-def graph(rng: np.random.Generator, weights: str | None, directed: bool) -> fr.Graph:
+def graph(rng: np.random.Generator, weights: str | None, directed: bool, large: bool) -> fr.Graph:
     """A small graph of some shape."""
-    n = int(rng.choice(SIZES, p=[0.04, 0.06, 0.1, 0.2, 0.3, 0.2, 0.1]))
+    n = int(rng.choice(LARGE if large else SIZES, p=[0.04, 0.06, 0.1, 0.2, 0.3, 0.2, 0.1]))
     shape = rng.integers(6)
     order = rng.permutation(n)
     if shape == 0:

@@ -54,6 +54,7 @@ class Found:
 def corners(local: int, least: int) -> Iterator[None]:
     """Small limits, so that small graphs meet full buffers and many pieces of work."""
     from frontier.backends.cpu import execution, runtime
+    from frontier.backends.devices import claims
     from frontier.backends.ranks import ghosts, readers, selective
     from frontier.operators.advance.cpu import edges, merge_path, pull, thread
     from frontier.operators.buckets import cpu as buckets
@@ -63,7 +64,11 @@ def corners(local: int, least: int) -> Iterator[None]:
     from frontier.operators.scan import cpu as scan
 
     # On ranks, readers alone are told whatever changes twice, and ghosts come piece by piece.
-    given = [(execution, "SMALL", 0), (readers, "FEW", 10), (selective, "TIMES", 1), (ghosts, "PIECE", 50)]
+    # On several GPUs, some pushes claim at the owners, and some do not.
+    given = [
+        (execution, "SMALL", 0), (claims, "FEW", 20), (readers, "FEW", 10), (selective, "TIMES", 1),
+        (ghosts, "PIECE", 50),
+    ]  # fmt: skip
     # Every module has the constants that it imports: all must agree how long a worker's arrays are.
     for module in (runtime, elementwise, buckets, gathering, intersect, scan, edges, merge_path, pull, thread):
         given += [(module, name, to) for name, to in (("LOCAL", local), ("LEAST", least)) if hasattr(module, name)]
@@ -117,7 +122,8 @@ def placed(g: fr.Graph, backend: str) -> fr.Graph:
 
 def _run(module: ModuleType, program: Program, case: Case, backend: str) -> dict[str, Any]:
     rng = np.random.default_rng(case.seed)
-    g = placed(graph(rng, program.weights, program.directed), backend)
+    several = "cuda" in case.backend and "," in case.backend
+    g = placed(graph(rng, program.weights, program.directed, several), backend)
     p = problem(g, program.fields, case.seed, program.wild)
     schedule = module.SCHEDULE
     if "cuda" in backend:
