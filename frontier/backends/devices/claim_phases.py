@@ -22,7 +22,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.codes import BLOCK_BITS
-from frontier.backends.devices.phases import WORDS, begin_of, bit_of, block_of, blocks_end, is_own, place_of
+from frontier.backends.devices.phases import (
+    WORDS,
+    begin_of,
+    bit_of,
+    block_of,
+    blocks_end,
+    is_own,
+    place_of,
+    tell_flag,
+)
 from frontier.lowering.kernels import Callee
 
 if TYPE_CHECKING:
@@ -59,12 +68,7 @@ def telling_claims() -> Callable[..., Any]:
         base = begin_of(first, w)
         while base < last:
             block = block_of(base, lane, W)
-            flag = False
-            if block < last:
-                flag = flags[block] != 0
-                for r in range(1, parts):
-                    flag = flag or starts[r] >> BLOCK_BITS == block
-                told[WORDS * blocks + block] = np.uint32(flag)
+            flag = tell_flag(flags, told, block, last, starts, parts, blocks)
             flagged = ballot(flag)
             pending = flagged
             while pending != np.uint32(0):

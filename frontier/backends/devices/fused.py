@@ -121,7 +121,7 @@ class FusedExecution:
     def _load(self) -> Any:
         """Begin to let all GPUs have fields and scalars as they are now; what to keep while they have not finished."""
         first, touches = self._replicas[0], self._touches
-        kept = loading.load(self._p, self._replicas, touches.apart, self._p._fresh & self._begun)
+        kept = loading.load(self._p, self._replicas, touches.apart, self._begun)
         self._p._fresh.difference_update(touches.changed & first.shared)  # in place; of others when they come back
         for replica, part in zip(self._replicas, self.parts, strict=True):
             replica.prepare(self._p)

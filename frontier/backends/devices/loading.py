@@ -51,17 +51,18 @@ def begin(p: Problem, replicas: Sequence[Replica], apart: Collection[str]) -> fr
     return frozenset(private)
 
 
-def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], fresh: Collection[str] = ()) -> Any:
+def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], begun: Collection[str] = ()) -> Any:
     """Let all GPUs have the fields as they are now; of those ``apart``, what they own.
 
-    Before the first GPU changes the fields, all GPUs must be waited for; until then what is returned must be kept. GPUs
-    have those that are ``fresh``, or :func:`begin` has begun to fill them.
+    Before the first GPU changes the fields, all GPUs must be waited for; until then what is returned must be kept.
+    ``begun`` are fields that :func:`begin` has begun to fill: where nobody has seen them since, GPUs have them.
     """
-    first, others = replicas[0], replicas[1:]
+    first, others, fresh = replicas[0], replicas[1:], p._fresh.intersection(begun)
     arrays = {name: array for name, array in p.arrays.items() if name not in first.shared | first.private}
-    if not (arrays or p.piles) and first.private <= set(fresh):
+    if not (arrays or p.piles) and first.private <= fresh:
         return None
-    wait(replicas)  # for whoever has written the fields
+    # For whoever has written the fields; and where GPUs have begun to fill some, that may have been on other streams.
+    wait(replicas if begun else replicas[:1])
     found = {}
     with first.memory.using("the fields of a problem"):
         for name, array in arrays.items():
@@ -89,7 +90,7 @@ def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], fresh:
                     _copy(replica.memory, mine[start:end], array[start:end])
     for replica in replicas:
         with replica.memory.using("the fields of a problem"):
-            for name in first.private - set(fresh):
+            for name in first.private - fresh:
                 _take_parts(p, replica, replicas if name not in apart else [replica], name, looked)
     return known, looked
 

@@ -408,7 +408,7 @@ def _write(array: Any, values: Any) -> None:
 
 
 def _code_of(step: Step, p: Problem, given: str | None, schedule: ResolvedSchedule, touches: Touches) -> Code:
-    """The compiled code of a step for a GPU that runs a part of it; to find it among all takes ten microseconds."""
+    """The compiled code of a step for a GPU that runs a part of it: to find it among all takes ten microseconds."""
     found, key = touches.codes.get(p.graph), (given, tracing.active())
     if found is None:
         found = touches.codes.setdefault(p.graph, {})

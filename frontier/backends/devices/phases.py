@@ -93,6 +93,20 @@ def changers(marked, parts, blocks, v):
 # ---- what a GPU tells ------------------------------------------------------------------------------------
 
 
+def tell_flag(flags, told, block, last, starts, parts, blocks):
+    """Tell whether a lane's block has touched elements.
+
+    Blocks in which a range begins always have their flags, for two GPUs write to their words.
+    """
+    flag = False
+    if block < last:
+        flag = flags[block] != 0
+        for r in range(1, parts):
+            flag = flag or starts[r] >> BLOCK_BITS == block
+        told[WORDS * blocks + block] = np.uint32(flag)
+    return flag
+
+
 def tell_block(touched, told, block, lane):
     """Turn a block's bytes into words of a bitmap; the bytes are cleared.
 
@@ -114,8 +128,7 @@ def tell_block(touched, told, block, lane):
 def telling() -> Callable[..., Any]:
     """A GPU tells what it has touched in a range of elements, and forgets it.
 
-    ``touched`` are words of eight bytes. Blocks in which a range begins always have their flags, since two GPUs write
-    to their words.
+    ``touched`` are words of eight bytes.
     """
 
     def phase(p, C, slot, w, W, touched, flags, told, first, end, starts, parts, blocks):
@@ -123,12 +136,7 @@ def telling() -> Callable[..., Any]:
         base = begin_of(first, w)
         while base < blocks_end(end):
             block = block_of(base, lane, W)
-            flag = False
-            if block < blocks_end(end):
-                flag = flags[block] != 0
-                for r in range(1, parts):
-                    flag = flag or starts[r] >> BLOCK_BITS == block
-                told[WORDS * blocks + block] = np.uint32(flag)
+            flag = tell_flag(flags, told, block, blocks_end(end), starts, parts, blocks)
             pending = ballot(flag)
             while pending != np.uint32(0):
                 leader = find_first(pending)

@@ -36,9 +36,9 @@ __all__ = ["Edge", "deduplication", "finish", "scan_marks", "unique"]
 # ---- kernels ---------------------------------------------------------------------------------------------
 
 
-def is_hit(bits, near):
+def is_hit(bits, v):
     """Whether the bitmap has a vertex."""
-    return np.uint32(np.uint32(bits[near >> 5] >> np.uint32(near & 31)) & np.uint32(1)) != np.uint32(0)
+    return np.uint32(np.uint32(bits[v >> 5] >> np.uint32(v & 31)) & np.uint32(1)) != np.uint32(0)
 
 
 def visiting(
