@@ -27,7 +27,7 @@ MODULES = (
     "shaped_fields",
 )  # fmt: skip
 
-_ANSWER = "it uses what atomic_add returns at an element of other parts, which is refused (test_ranks.py)"
+_ANSWER = "it uses what atomic_add returns at an element of other parts, which is refused (test_ranks_merging.py)"
 
 #: Tests by a pattern that their names match, and why they are not for parts.
 EXCLUDED = {
