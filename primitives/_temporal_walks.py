@@ -79,5 +79,5 @@ def in_order(g: fr.Graph, times: str) -> tuple[NDArray[Any], NDArray[Any]]:
     if time.dtype.kind == "u" or time.dtype.itemsize < 4:
         time = time.astype(np.int64)
     xp = g.placement.memory.xp
-    order = _build_arrays._argsort(xp, time)
-    return time, order[_build_arrays._argsort(xp, g.sources[order])]
+    order = _build_arrays.argsort(xp, time)
+    return time, order[_build_arrays.argsort(xp, g.sources[order])]

@@ -502,7 +502,7 @@ def test_a_wrong_result_ends_the_run(
 
     def wrong(graph: fr.Graph, root: int) -> Any:
         result = search(graph, root)
-        result.parent[(root + 1) % graph.num_vertices] = (root + 1) % graph.num_vertices
+        result["parent"][(root + 1) % graph.num_vertices] = (root + 1) % graph.num_vertices
         return result
 
     monkeypatch.setitem(run.KERNELS, kernel, (wrong, check))

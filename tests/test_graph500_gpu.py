@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -73,14 +74,66 @@ def test_edges_and_graphs_are_those_of_the_host(place: Placement, scale: int, fa
     graph, expected = work.construct(), run.construct(edges, Placement.parse("cpu"))
     assert (graph.placement, graph.directed) == (place, False)
     assert (graph._topology.spread is not None) == place.backend.divides
-    for name in ("offsets", "targets", "weights"):
-        assert np.array_equal(to_host(getattr(graph, name)), getattr(expected, name)), name
-    connected = work.connected(graph.num_vertices)
-    assert np.array_equal(connected, with_neighbor(edges, graph.num_vertices))
+    connected = work.connected(graph)
+    assert np.array_equal(connected, with_neighbor(edges, edges.num_vertices))
+    ids = ids_of(work, connected)
+    assert np.array_equal(np.sort(ids), np.flatnonzero(connected))
+    assert rows(graph, ids) == rows(expected, np.arange(expected.num_vertices))
     assert not work._pieces
     held = work.held(graph)
     assert held.list_lies == lies
     assert held.bytes_an_edge == 8 * expected.num_slots / len(edges)
+
+
+def ids_of(work: OnGpus, connected: np.ndarray) -> np.ndarray:
+    """The id of each vertex of the graph, by asking for the vertex of each id that has an edge."""
+    known = np.flatnonzero(connected)
+    ids = np.full(len(known), -1)
+    ids[[work.vertex(v) for v in known.tolist()]] = known
+    return ids
+
+
+def rows(graph: fr.Graph, ids: np.ndarray) -> list[tuple[int, int, float]]:
+    """Edges with their weights, by ids, in order."""
+    ends = (ids[to_host(each)].tolist() for each in (graph.sources, graph.targets))
+    return sorted(zip(*ends, to_host(graph.weights).tolist(), strict=True))
+
+
+def test_degrees_fall_in_each_part(place: Placement) -> None:
+    work, edges = ready(place, 7, 3), generate(7, 3)
+    graph = work.construct()
+    proper = edges.src != edges.dst
+    degree = np.bincount(np.concatenate((edges.src[proper], edges.dst[proper])), minlength=edges.num_vertices)
+    ids = ids_of(work, degree > 0)
+    assert graph.num_vertices == np.count_nonzero(degree) < edges.num_vertices
+    spread = graph._topology.spread
+    starts = [0, len(ids)] if spread is None else spread.starts.tolist()
+    assert len(starts) == 1 + max(len(work._memories), 1)
+    below = -1
+    for lo, hi in itertools.pairwise(starts):
+        assert lo % 32 == 0
+        own = ids[lo:hi]
+        assert all(own > below)  # a range of ids, which follows that of the part before
+        below = max([below, *own])
+        assert np.array_equal(own, sorted(own, key=lambda v: (-degree[v], v)))
+
+
+@pytest.mark.parametrize("least", [1, 1 << 26])
+def test_results_have_the_ids_of_the_list(place: Placement, monkeypatch: pytest.MonkeyPatch, least: int) -> None:
+    """Whether results lie in parts on all GPUs, or on the first."""
+    monkeypatch.setattr(spreading, "LEAST_FIELD", least)
+    work, edges = ready(place, 7, 3), generate(7, 3)
+    graph, n = work.construct(), edges.num_vertices
+    connected = to_host(work.connected(graph))
+    ids, rng = ids_of(work, connected), np.random.default_rng(5)
+    parents, far = rng.integers(-1, len(ids), len(ids), np.int32), rng.random(len(ids), np.float32)
+    p = fr.Problem(graph, parent=fr.vertex("int32", parents), distance=fr.vertex("float32", far))
+    found = {name: to_host(each) for name, each in work.restored({"a": p.parent, "b": p.distance}).items()}
+    assert [(each.dtype, each.shape) for each in found.values()] == [("int32", (n,)), ("float32", (n,))]
+    assert np.array_equal(found["a"][ids], np.where(parents < 0, -1, ids[parents]))
+    assert np.array_equal(found["b"][ids], far)
+    assert (found["a"][~connected] == -1).all()
+    assert (found["b"][~connected] == np.inf).all()
 
 
 def test_the_last_edges_of_a_large_list() -> None:

@@ -16,7 +16,8 @@ from frontier.errors import GraphError
 from frontier.graph.topology import Array, id_dtype, offset_dtype
 
 __all__ = [
-    "Rows", "bytes_for", "contracted", "count", "counts", "narrowed", "sorted_rows", "spread", "transposed", "widened",
+    "Rows", "argsort", "bytes_for", "contracted", "count", "counts", "narrowed", "sorted_rows", "spread", "transposed",
+    "widened",
 ]  # fmt: skip
 
 _STRETCH = 1 << 28  # slots worked on at a time: CuPy's prefix sum needs a copy, its scatter counts in 32 bits
@@ -98,7 +99,7 @@ def contracted(
     slots = xp.flatnonzero(kept)
     keys = _keys(src[slots], dst[slots], bits)
     del src, dst, kept
-    order = _argsort(xp, keys)
+    order = argsort(xp, keys)
     keys, slots = keys[order], slots[order]
     del order
     heads = _heads(xp, keys)
@@ -151,9 +152,9 @@ def _resolved(
         assert wide is not None
         if duplicates == "max":
             wide = -wide if wide.dtype.kind == "f" else ~wide
-        order = order[_argsort(xp, wide)]
+        order = order[argsort(xp, wide)]
         del wide
-    order = order[_argsort(xp, keys[order])]
+    order = order[argsort(xp, keys[order])]
     keys = keys[order]
     if duplicates == "keep":
         return keys, order, None if weights is None else weights[order]
@@ -179,11 +180,11 @@ def _with_reverse(xp: Any, keys: Array, bits: int) -> tuple[Array, Array]:
     places = xp.concatenate((xp.arange(len(keys)), proper))
     keys = xp.concatenate((keys, back))
     del proper, back
-    order = _argsort(xp, keys)
+    order = argsort(xp, keys)
     return keys[order], places[order]
 
 
-def _argsort(xp: Any, keys: Array) -> Array:
+def argsort(xp: Any, keys: Array) -> Array:
     """Order of keys, equals as they come."""
     # CuPy's argsort always is stable, and not every version of it takes the word
     order: Array = np.argsort(keys, kind="stable") if xp is np else keys.argsort()
@@ -318,7 +319,7 @@ def transposed(xp: Any, offsets: Array, targets: Array, permutation: bool) -> tu
     sources = spread(xp, offsets, targets.dtype)
     bits = max(1, (n - 1).bit_length())
     if permutation or 2 * bits > 63:
-        slots = _argsort(xp, targets)
+        slots = argsort(xp, targets)
         return in_offsets, sources[slots], slots.astype(offsets.dtype)
     keys = _keys(targets, sources, bits)
     del sources

@@ -9,10 +9,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import GraphError
-from frontier.graph import build_arrays as _build_arrays
 from frontier.graph import build_input as given
 from frontier.graph import derived
-from frontier.graph.build_arrays import Rows
+from frontier.graph.build_arrays import Rows, argsort, counts
 from frontier.graph.build_sort import take
 from frontier.graph.row_makers import row_maker
 from frontier.graph.topology import Array, Topology
@@ -51,7 +50,7 @@ def reordered(graph: Graph, order: Any) -> Graph:
 
 def _by_degree(graph: Graph) -> Array:
     """Falling out-degree, then the old id."""
-    order: Array = _build_arrays._argsort(graph.placement.memory.xp, -derived.out_degree(graph))
+    order: Array = argsort(graph.placement.memory.xp, -derived.out_degree(graph))
     return order.astype(graph.id_dtype, copy=False)
 
 
@@ -81,7 +80,7 @@ def _inverse(graph: Graph, order: Array) -> Array:
     new[order] = memory.xp.arange(n, dtype=order.dtype)
     absent = new < 0
     if absent.any():
-        several = _build_arrays.counts(memory.xp, order, n, order.dtype) > 1
+        several = counts(memory.xp, order, n, order.dtype) > 1
         raise GraphError(
             f"order must be a permutation, but has vertex {int(several.argmax())} more than once and vertex "
             f"{int(absent.argmax())} not at all"

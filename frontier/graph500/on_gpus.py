@@ -27,6 +27,7 @@ from frontier.memory.placement import Placement
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from frontier.backends.devices.numbering import Numbering
     from frontier.graph.graph import Graph
     from frontier.graph500.validation import Tree
     from frontier.memory.base import Memory
@@ -88,6 +89,8 @@ class OnGpus(Work):
     lies : {"device", "host"}
         Where the list lies.
     """
+
+    _numbering: Numbering
 
     def __init__(self, scale: int, edgefactor: int, seed: int, place: Placement) -> None:
         if scale > MOST:
@@ -156,11 +159,11 @@ class OnGpus(Work):
         return Piece(*map(memory.moved, self._pieces[lo, hi]))
 
     def construct(self) -> Graph:
-        """Build the graph, and drop the list."""
+        """Build the graph, whose vertices have numbers of their own, and drop the list."""
         shares = Shares(self._count, self._on_host, self._num_vertices, make_on=self._piece)
         several = len(self._memories) > 1
         place = self._place if several else Placement.parse(f"cuda{self.memory.part}")
-        graph = building.build(shares, place, self._memories, directed=False, duplicates="min", self_loops="drop")
+        graph, self._numbering = building.build_numbered(shares, place, self._memories, duplicates="min")
         self._pieces.clear()
         self.note()
         for memory in () if detection.simulated() else self._memories:
@@ -171,6 +174,16 @@ class OnGpus(Work):
     def _on_host(self, lo: int, hi: int) -> Piece:
         edges = generate(self._scale, self._factor, seed=self._seed, lo=lo, hi=hi)
         return Piece(edges.src, edges.dst, edges.weight)
+
+    # ---- ids of the list and vertices of the graph ------------------------------------------------
+
+    def vertex(self, given: int) -> int:
+        """The vertex of an id of the list."""
+        return self._numbering.vertex(given)
+
+    def restored(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Results by the ids of the list, each where its GPU has found it."""
+        return self._numbering.restored(found)
 
     # ---- what goes through the edges --------------------------------------------------------------
 
@@ -195,9 +208,9 @@ class OnGpus(Work):
             self.memory.synchronize()
         return marks, [counts for _, counts in found]
 
-    def connected(self, num_vertices: int) -> Any:
-        """Whether each vertex has an edge to another vertex; on the host."""
-        marks, _ = self._over(_mark, num_vertices)
+    def connected(self, graph: Graph) -> Any:
+        """Whether each id has an edge to another one; on the host."""
+        marks, _ = self._over(_mark, self._num_vertices)
         return to_host(marks)
 
     def evidence(self, tree: Tree) -> Evidence:
@@ -222,10 +235,10 @@ class OnGpus(Work):
 
     # ---- memory ----------------------------------------------------------------------------------
 
-    def make_room(self, num_vertices: int) -> None:
+    def make_room(self) -> None:
         """Let past searches give back memory if checking a result may need it."""
-        for memory in self._peak:
-            memory.free(num_vertices * (TREE if memory is self.memory else RESULT))  # frees what is kept, if it must
+        for memory in self._peak:  # asking how much is free gives back what is kept, where it must
+            memory.free(self._num_vertices * (TREE if memory is self.memory else RESULT))
 
     def note(self) -> None:
         """Note how much memory of each GPU is in use, with what CuPy keeps of it."""
@@ -237,16 +250,15 @@ class OnGpus(Work):
                 self._peak[memory] = max(self._peak[memory], total - free)
 
     def held(self, graph: Graph) -> Held:
-        """What the graph takes, and the most that was in use after any step so far."""
+        """What the graph and its numbering take, and the most that was in use after any step so far."""
         self.note()
         arrays = list(graph._topology.arrays())
         edges = sum(array.nbytes for kind, array in arrays if kind == "edges")
         vertices = sum(array.nbytes for kind, array in arrays if kind != "edges")
         gpus = len(self._peak)
+        vertices = gpus * vertices + self._numbering.nbytes
         copies = gpus if graph._topology.spread is None else 1
-        return Held(
-            self.lies, gpus * vertices / graph.num_vertices, copies * edges / self._count, list(self._peak.values())
-        )
+        return Held(self.lies, vertices / self._num_vertices, copies * edges / self._count, list(self._peak.values()))
 
 
 def _bring(values: Any, there: Any) -> None:

@@ -100,7 +100,7 @@ def benchmark(
     graph = _known(work.construct())
     construction = others.slowest(clock.seconds)
     say(f"constructed the graph on {place} in {construction:.3f} s: {graph.num_edges:,} different edges")
-    keys = draw_roots(work.connected(graph.num_vertices), roots, seed).tolist()
+    keys = draw_roots(work.connected(graph), roots, seed).tolist()
     if not keys:
         raise GraphError("no vertex has a neighbour: there is nothing to search")
     searches = {kernel: _search(kernel, work, graph, keys, say, others) for kernel in KERNELS}
@@ -138,9 +138,9 @@ class OnHost(Work):
         """Kernel 1."""
         return construct(self._edges, self._place)
 
-    def connected(self, num_vertices: int) -> Array:
+    def connected(self, graph: Graph) -> Array:
         """Whether each vertex has an edge to another vertex."""
-        return self._others.any(with_neighbor(self._edges, num_vertices))
+        return self._others.any(with_neighbor(self._edges, graph.num_vertices))
 
     def evidence(self, tree: Tree) -> Evidence:
         """Check the rules on edges."""
@@ -174,22 +174,15 @@ def _known(graph: Graph) -> Graph:
     return graph
 
 
-def _bfs(graph: Graph, root: int) -> Any:
+def _bfs(graph: Graph, root: int) -> dict[str, Any]:
     """Kernel 2."""
-    return fr.bfs(graph, root)
+    return {"parent": fr.bfs(graph, root).parent}
 
 
-def _sssp(graph: Graph, root: int) -> Any:
+def _sssp(graph: Graph, root: int) -> dict[str, Any]:
     """Kernel 3."""
-    return fr.sssp(graph, root, dtype="float32")
-
-
-def _bfs_tree(root: int, result: Any, memory: Memory) -> Tree:
-    return bfs_tree(root, _there(result.parent, memory))
-
-
-def _sssp_tree(root: int, result: Any, memory: Memory) -> Tree:
-    return sssp_tree(root, _there(result.parent, memory), _there(result.distance, memory))
+    result = fr.sssp(graph, root, dtype="float32")
+    return {"parent": result.parent, "distance": result.distance}
 
 
 def _there(values: Any, memory: Memory) -> Any:
@@ -198,9 +191,9 @@ def _there(values: Any, memory: Memory) -> Any:
 
 
 #: The kernels that search, and what checks the rules on vertices for each.
-KERNELS: dict[str, tuple[Callable[..., Any], Callable[..., Tree]]] = {
-    "bfs": (_bfs, _bfs_tree),
-    "sssp": (_sssp, _sssp_tree),
+KERNELS: dict[str, tuple[Callable[..., dict[str, Any]], Callable[..., Tree]]] = {
+    "bfs": (_bfs, bfs_tree),
+    "sssp": (_sssp, sssp_tree),
 }
 
 
@@ -209,19 +202,19 @@ def _search(
 ) -> list[Search]:
     """Search from all roots, and validate each result before the next search."""
     search, tree_of = KERNELS[kernel]
-    search(graph, roots[0])
+    work.restored(search(graph, work.vertex(roots[0])))
     made = []
     for number, root in enumerate(roots, 1):
         graph.placement.memory.synchronize()
         others.wait()
         clock = Clock()
-        result = search(graph, root)
+        result = work.restored(search(graph, work.vertex(root)))
         graph.placement.memory.synchronize()
         seconds = others.slowest(clock.seconds)
         clock = Clock()
-        work.make_room(graph.num_vertices)
+        work.make_room()
         with work.memory.using("validation"):
-            tree = tree_of(root, result, work.memory)
+            tree = tree_of(root, *(_there(values, work.memory) for values in result.values()))
             count = check_joined(tree, work.evidence(tree))
         made.append(Search(root, seconds, count, others.slowest(clock.seconds)))
         work.note()

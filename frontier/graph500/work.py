@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from frontier.graph.graph import Graph
@@ -42,15 +42,23 @@ class Work(ABC):
     def construct(self) -> Graph:
         """Kernel 1: build the graph."""
 
+    def vertex(self, given: int) -> int:
+        """Return which vertex of the graph an id of the list is; the same where the graph has these ids."""
+        return given
+
+    def restored(self, found: dict[str, Any]) -> dict[str, Any]:
+        """Return results by the ids of the list, of which integers are ids; a part of the search, which is timed."""
+        return found
+
     @abstractmethod
-    def connected(self, num_vertices: int) -> Array:
-        """Return on the host whether each vertex has an edge to another vertex."""
+    def connected(self, graph: Graph) -> Array:
+        """Return on the host whether each id of the list has an edge to another one."""
 
     @abstractmethod
     def evidence(self, tree: Tree) -> Evidence:
         """Check the rules on edges for all of the list; what it shows lies where the tree does."""
 
-    def make_room(self, num_vertices: int) -> None:
+    def make_room(self) -> None:
         """Let past searches give back memory if checking a result may need it."""
         return
 

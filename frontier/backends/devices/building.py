@@ -5,7 +5,8 @@ degrees say which vertices a GPU owns, and where the edges of each begin. Then t
 each edge goes to the GPU that owns its source, and to its place there. At last rows are sorted, and duplicates are
 resolved, some rows at a time. So a GPU never holds more than its own rows twice, and one piece.
 
-Edges arrive in the order in which one processor would have made them. So the graph is the same.
+Edges arrive in the order in which one processor would have made them. So the graph is the same; or it is the same with
+its vertices renumbered (:mod:`frontier.backends.devices.numbering`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.devices import together
+from frontier.backends.devices.numbering import Numbering
 from frontier.backends.devices.spreading import HINT, Spread
 from frontier.backends.ranks.building import mixed
 from frontier.errors import GraphError
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.memory.placement import Placement
 
-__all__ = ["build", "share_of", "turns", "whole"]
+__all__ = ["build", "build_numbered", "share_of", "turns", "whole"]
 
 #: Edges that a GPU makes in one go, and edges of the rows that it sorts in one go.
 PIECE, BLOCK = 1 << 24, 1 << 27
@@ -72,24 +74,44 @@ def build(
 ) -> Graph:  # fmt: skip
     """Build a graph whose edges are spread over several GPUs; or on one, if there is one memory only."""
     work = _Pieces(shares, memories, not directed and not shares.both_ways, self_loops)
-    degree = work.survey()
-    first = place.memory
-    with first.using("the rows of a graph"):
-        begins = first.xp.zeros(len(degree) + 1, np.int64)
-        begins[1:] = first.xp.cumsum(degree, dtype=np.int64)
-        del degree
-        starts = whole_words(at_equal_weights(begins, len(memories), first.moved))
-    rows = [_Rows(work, part, begins, starts) for part in range(len(memories))]
-    del begins
-    for pieces in work.dealt(starts):
-        for each, told in zip(rows, zip(*pieces, strict=True), strict=True):
-            each.told = told
-        work.each(lambda part: rows[part].put())
+    rows, starts = _filled(work, work.survey())
     work.each(lambda part: rows[part].sort(duplicates))
     graph = _assembled(rows, work, place, starts, directed, labels, vertices)
     if not directed and shares.both_ways:
         _check_both_ways(graph)
     return graph
+
+
+def build_numbered(
+    shares: Shares, place: Placement, memories: Sequence[Memory], *, duplicates: str
+) -> tuple[Graph, Numbering]:  # fmt: skip
+    """Build an undirected graph without self-loops, whose vertices have other numbers than their ids."""
+    work = _Pieces(shares, memories, True, "drop")
+    work.numbering = numbering = Numbering(memories, work.survey())
+    rows, starts = _filled(work, numbering.degree(), numbering.starts)
+    numbering.settle()
+    work.each(lambda part: rows[part].sort(duplicates))
+    return _assembled(rows, work, place, starts, False, None, None), numbering
+
+
+def _filled(
+    work: _Pieces, degree: Any, starts: NDArray[Any] | None = None
+) -> tuple[list[_Rows], NDArray[Any]]:  # fmt: skip
+    """The rows of all parts, with all edges in them, and the first vertex of each."""
+    first = work.memories[0]
+    with first.using("the rows of a graph"):
+        begins = first.xp.zeros(len(degree) + 1, np.int64)
+        begins[1:] = first.xp.cumsum(degree, dtype=np.int64)
+        del degree
+        if starts is None:
+            starts = whole_words(at_equal_weights(begins, len(work.memories), first.moved))
+    rows = [_Rows(work, part, begins, starts) for part in range(len(work.memories))]
+    del begins
+    for pieces in work.dealt(starts):
+        for each, told in zip(rows, zip(*pieces, strict=True), strict=True):
+            each.told = told
+        work.each(lambda part: rows[part].put())
+    return rows, starts
 
 
 def turns(count: int, parts: int) -> list[tuple[int, int]]:
@@ -112,6 +134,7 @@ class _Pieces:
         self._turns = turns(shares.count, len(memories))
         self.num_vertices = shares.num_vertices
         self.dtypes: dict[str, np.dtype[Any]] = {}
+        self.numbering: Numbering | None = None
 
     def each(self, work: Callable[[int], Any]) -> list[Any]:
         """Call a function for each part, whose GPU is current; several GPUs work at the same time."""
@@ -176,7 +199,10 @@ class _Pieces:
         def of_turn(turn: tuple[int, int], part: int) -> list[list[Any]]:
             made, xp = self._made(part, *turn), self.memories[part].xp
             ids = id_dtype(int(self.num_vertices or 0))
-            arrays = [made.src.astype(ids, copy=False), made.dst.astype(ids, copy=False)]
+            ends = (made.src, made.dst)
+            if self.numbering is not None:
+                ends = tuple(self.numbering.renamed(part, end) for end in ends)
+            arrays = [end.astype(ids, copy=False) for end in ends]
             arrays += [made.values[name].astype(dtype, copy=False) for name, dtype in self.dtypes.items()]
             if self._both:
                 arrays = _both_ways(xp, *arrays)
