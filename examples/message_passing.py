@@ -63,7 +63,7 @@ def network(g, features, weights):
 def main(arguments=None):
     """Pass messages, compare with NumPy's matrices, and print a summary."""
     parser = argparse.ArgumentParser(description="message passing")
-    parser.add_argument("--backend", choices=("cpu", "python", "cuda"), default="cpu")
+    parser.add_argument("--backend", default="cpu", help="where it runs, as Graph.to takes it")
     parser.add_argument("graph", nargs="?", metavar="GRAPH")
     options = parser.parse_args(arguments)
     g = fr.read(options.graph, directed=False) if options.graph else fr.karate()

@@ -13,6 +13,7 @@ import pytest
 from pages import PAGES, ROOT, blocks, commands
 
 import frontier as fr
+from frontier.memory import detection
 
 EXAMPLES = sorted(path.stem for path in (ROOT / "examples").glob("*.py"))
 LONG = ("pagerank", "betweenness", "sssp", "reuse", "hits")
@@ -40,6 +41,24 @@ def test_example(name: str, backend: Any, capsys: pytest.CaptureFixture[str]) ->
     # How often they look at an edge depends on the order.
     if name in SHOWN and (name not in ("components", "sssp") or backend.name != "cuda"):
         assert capsys.readouterr().out == SHOWN[name]
+
+
+#: Those with something that only one processor, or one GPU, can do: each says what.
+UNDIVIDED = {"cdlp": "at an index of its own making", "jones_plassmann": "uses what atomic_add"}
+
+
+@pytest.mark.skipif(detection.simulated(), reason="parts compute on the processors")
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example_in_parts(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if name in UNDIVIDED:
+        with pytest.raises(fr.FunctorError, match=UNDIVIDED[name]):
+            run(name, "--backend", "ranks:3")
+        return
+    run(name, "--backend", "cpu")
+    whole = capsys.readouterr().out
+    run(name, "--backend", "ranks:3")
+    if name not in ("astar", "components", "sssp"):  # which say how often they look at edges
+        assert capsys.readouterr().out == whole
 
 
 @pytest.mark.parametrize("name", EXAMPLES)

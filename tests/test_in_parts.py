@@ -448,6 +448,53 @@ for write in (
 """)
 
 
+def test_fields_of_edges_of_a_graph_in_parts(tmp_path):
+    ran(3, tmp_path, """
+def mark(p, edge, src, dst):
+    p.e[edge] += src + dst
+
+parts = fr.rmat(9, 8, seed=5, weights=(1, 9), placement="ranks")
+
+def problem(g):
+    return fr.Problem(g, e=fr.edge("int64", np.arange(g.num_slots)), w=fr.edge("float32", 2, shape=3))
+
+def run(p):
+    fr.compute(p, fr.Frontier.all(p.graph, kind="edge"), mark)
+
+p, q = problem(whole), problem(parts)
+run(p), run(q)
+assert q.e.first == parts.targets.first and len(q.e) == len(p.e) and q.e.dtype == p.e.dtype
+assert (q.e.own == p.e[q.e.first : q.e.first + len(q.e.own)]).all()
+assert (np.asarray(q.e) == p.e).all() and q.e.sum() == p.e.sum() and (q.e[5:900:7] == p.e[5:900:7]).all()
+only = q.e.gather(1)
+assert (only is None) == (rank != 1) and (only is None or (only == p.e).all())
+assert q.w.shape == p.w.shape and q.w.ndim == 2 and q.w.size == p.w.size and (np.asarray(q.w) == 2).all()
+
+for each in (p, q):
+    each.e += 1
+    each.e *= each.graph.weights
+q.e.own[:2] -= 5
+run(p), run(q)
+expected = p.e.copy()
+for first in MPI.COMM_WORLD.allgather(q.e.first):
+    expected[first : first + 2] -= 5
+assert (np.asarray(q.e) == expected).all()
+q.e[:] = p.e
+run(p), run(q)
+assert (np.asarray(q.e) == p.e).all()
+q.e[...] = 7
+q.e = np.arange(len(p.e))
+assert (np.asarray(q.e) == np.arange(len(p.e))).all()
+for wrong in (lambda: operator.setitem(q.e, 5, 1), lambda: q.e[5], lambda: operator.setitem(q.e, slice(3), 1)):
+    try:
+        wrong()
+    except fr.GraphError as error:
+        assert ".own" in str(error)
+    else:
+        raise AssertionError(wrong)
+""")
+
+
 def test_a_copy_after_ranks_have_looked_at_different_fields(tmp_path):
     ran(2, tmp_path, """
 def grow(p, v):

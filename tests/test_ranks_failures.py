@@ -366,3 +366,24 @@ def test_ctrl_c_reaches_all_ranks(caught, tmp_path):
         assert run.returncode != 0
         assert err.count("Traceback") == 1, err
     assert_gone(tmp_path, 3)
+
+
+@processes
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="only Linux keeps to RLIMIT_AS")
+def test_no_room_for_what_ranks_tell_each_other(tmp_path):
+    """Where pickle finds no room for an array, Python also says something else, as if nobody had handled it."""
+    made = mpirun(3, tmp_path, """
+import resource
+import numpy as np, frontier as fr
+from frontier.backends.ranks.communicators import world
+comm = world()
+long = np.ones(40 << 20, np.uint8) if comm.rank == 0 else None
+if comm.rank == 1:                      # with room for the message, but not for the array that is made of it
+    with open("/proc/self/status") as file:
+        size = next(int(line.split()[1]) * 1024 for line in file if line.startswith("VmSize"))
+    resource.setrlimit(resource.RLIMIT_AS, (size + (60 << 20), size + (60 << 20)))
+comm.gather(long)
+""")
+    assert made.returncode != 0
+    assert "FrontierMemoryError: what ranks tell each other: memory ran out" in made.stderr
+    assert "SystemError" not in made.stderr

@@ -104,8 +104,5 @@ def whole(name: str, value: Any, least: int, most: int | None = None) -> int:
 
 def check_room(num_vertices: int, num_edges: int) -> None:
     """Refuse a graph that has no chance to fit into memory, before its arrays are asked for."""
-    HOST.check_room(
-        16 * num_vertices + 20 * num_edges,
-        f"a graph of {num_vertices:,} vertices and {num_edges:,} edges",
-        "make a smaller one",
-    )
+    what = f"a graph of {num_vertices:,} vertices and {num_edges:,} edges" if num_vertices else f"{num_edges:,} edges"
+    HOST.check_room(16 * num_vertices + 20 * num_edges, what, "make a smaller one")

@@ -27,6 +27,7 @@ import numpy as np
 from frontier.backends.ranks.watch import Watch, missing_ranks
 from frontier.errors import FrontierError
 from frontier.launched import HEARD, PAUSE, mpi_that_all_processes_begin_together, patience
+from frontier.memory.shortage import telling
 from frontier.native import threads
 
 if TYPE_CHECKING:
@@ -238,6 +239,8 @@ class Processes(Communicator):
 
     def ended(self, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         """An exception that nobody handles ends the whole run; one that all parts have is printed once."""
+        if kind is SystemError and trace is None and "exported buffers" in str(error):
+            return  # Python says this when pickle finds no room for an array; the MemoryError is under way
         text = f"rank {self.rank} of {self.size}:\n{''.join(traceback.format_exception(kind, error, trace))}"
         if getattr(error, "of_all_ranks", False):
             if self.rank == 0:
@@ -313,6 +316,11 @@ class Mpi(Processes):
         """Return what every process gives."""
         if self.size == 1:
             return [given]
+        return self._gathered(given)
+
+    @telling("what ranks tell each other")
+    def _gathered(self, given: Any) -> list[Any]:
+        """Pickle what is given, and what others give, which may be long."""
         data, byte = pickle.dumps(given, 5), self._mpi.BYTE
         note = len(data).to_bytes(LENGTH, "little") + data[:SHORT].ljust(SHORT)
         notes = bytearray(self.size * len(note))

@@ -17,6 +17,7 @@ import numpy as np
 
 from frontier.backends.ranks import execution, values
 from frontier.backends.ranks.communicators import world
+from frontier.backends.ranks.edge_fields import EdgesInParts
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.fields import FieldInParts, whole
 from frontier.errors import FrontierError
@@ -73,12 +74,12 @@ class Shown:
         return longest_whole()
 
     def of(self, p: Problem, name: str) -> Any:
-        """Return what a program sees of a field; those of edges of a graph in parts are each rank's own affair."""
+        """Return what a program sees of a field; of those of edges of a graph in parts each rank keeps its own."""
         array, kind = p.arrays[name], p.fields[name].kind
         made = self._made.get(id(array))
         if made is None:
             if stays(p, name):
-                return array
+                return EdgesInParts(p.graph._topology.divided, f"p.{name}", array)
             g = p.graph
             made = FieldInParts(f"p.{name}", array, self._comm, lambda: _bounds(g, len(array), kind, self._comm.size))
             made.late, made.run = kind == "vertex", self._run
