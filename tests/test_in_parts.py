@@ -485,13 +485,34 @@ assert (np.asarray(q.e) == p.e).all()
 q.e[...] = 7
 q.e = np.arange(len(p.e))
 assert (np.asarray(q.e) == np.arange(len(p.e))).all()
-for wrong in (lambda: operator.setitem(q.e, 5, 1), lambda: q.e[5], lambda: operator.setitem(q.e, slice(3), 1)):
+p.e = np.arange(len(p.e))
+for each in (p, q):
+    each.w @= np.arange(9, dtype=np.float32).reshape(3, 3)
+    np.add(each.e, each.graph.weights, out=each.e)
+    each.e = each.e * 2
+assert (np.asarray(q.w) == p.w).all() and (np.asarray(q.e) == p.e).all() and q.e is q.e
+for wrong, said in (
+    (lambda: operator.setitem(q.e, 5, 1), "own"),
+    (lambda: q.e[5], "own"),
+    (lambda: operator.setitem(q.e, slice(3), 1), "own"),
+    (lambda: np.add.at(q.e, [1], 1), "own"),
+    (lambda: np.add(q.e, 1, out=q.e, where=np.arange(len(q.e)) > 3), "own"),
+    (lambda: q.e.fill(1), "read-only"),
+    (lambda: operator.setitem(np.asarray(q.e), 1, 1), "read-only"),
+    (lambda: operator.setitem(q.e, slice(None), np.arange(len(q.e.own))), "shape"),
+    (lambda: operator.iadd(q.w, q.e), "shape"),
+):
     try:
         wrong()
-    except fr.GraphError as error:
-        assert ".own" in str(error)
+    except (fr.GraphError, ValueError) as error:
+        assert said in str(error)
     else:
-        raise AssertionError(wrong)
+        raise AssertionError(said)
+assert (np.asarray(q.w) == p.w).all() and (np.asarray(q.e) == p.e).all()
+few = fr.Problem(fr.from_edges([0, 1, 2], [1, 2, 0], directed=True, placement="ranks"), w=fr.edge("int64", 1, shape=3))
+few.w += np.arange(3)
+few.w.own += 1
+assert (np.asarray(few.w) == [2, 3, 4]).all() and (pickle.loads(pickle.dumps(few.w)) == [2, 3, 4]).all()
 """)
 
 

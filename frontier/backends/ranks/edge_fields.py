@@ -21,7 +21,7 @@ class EdgesInParts(InParts):
 
     ``a.own`` are those of this rank, to read and to write. ``a[:] = values`` and ``a += 1`` change them as well, by a
     number, an array of all entries, or another array of the same graph in parts. Everything else takes the whole array,
-    for which all ranks ask together, and which does not follow later changes; see :class:`InParts`.
+    for which all ranks ask together: a copy, which cannot be written to; see :class:`InParts`.
     """
 
     def __init__(self, divided: Divided, name: str, array: Array) -> None:
@@ -42,8 +42,21 @@ class EdgesInParts(InParts):
     @property
     def own(self) -> Array:
         """The entries that this rank has."""
+        return self._array[self._range()]
+
+    @own.setter
+    def own(self, values: Any) -> None:
+        self._array[self._range()] = values
+
+    def _range(self) -> slice:
         slots = self._divided.slots(0)
-        return self._array[slots.start : slots.stop]
+        return slice(slots.start, slots.stop)
+
+    def __getitem__(self, slots: Any) -> Array:
+        """The entries of a slice, as an array of NumPy on every rank; all ranks call this together."""
+        found = super().__getitem__(slots)
+        found.flags.writeable = False  # or what is written would be lost without a word
+        return found
 
     def __setitem__(self, slots: Any, value: Any) -> None:
         """Change this rank's entries, as all ranks do."""
@@ -55,19 +68,34 @@ class EdgesInParts(InParts):
         self.own[...] = self._of_own(value)
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: tuple[Any, ...] = (), **more: Any) -> Any:
-        if method == "__call__" and len(out) == 1 and out[0] is self and not more:
-            ufunc(*map(self._of_own, inputs), out=self.own)
-            return self
+        if method == "at" or any(isinstance(each, EdgesInParts) for each in out):
+            if method != "__call__" or len(out) != 1 or more:
+                raise GraphError(
+                    f"{self._name}: each rank changes the entries of its own edges, as by {self._name} += 1, or in .own"
+                )
+            out[0]._store(ufunc, inputs)
+            return out[0]
         if out:
             more["out"] = out
         return super().__array_ufunc__(ufunc, method, *inputs, **more)
 
+    def _store(self, ufunc: Any, inputs: tuple[Any, ...]) -> None:
+        """Let this rank's entries be what a function gives."""
+        if ufunc.signature is None:
+            ufunc(*map(self._of_own, inputs), out=self.own)
+        else:  # not of each entry by itself
+            self[...] = super().__array_ufunc__(ufunc, "__call__", *inputs)
+
     def _of_own(self, value: Any) -> Any:
         """Of a value for each entry, those of this rank's entries; others for all of them as they are."""
-        if isinstance(value, InParts):
-            if value._divided is not self._divided:
-                raise GraphError(f"{self._name}: entries of another graph in parts")
+        shape = value.shape if isinstance(value, InParts) else np.shape(value)
+        if np.broadcast_shapes(shape, self.shape) != self.shape:
+            raise ValueError(f"{self._name}: values of shape {shape} for entries of shape {self.shape}")
+        if len(shape) < self.ndim or shape[0] != len(self):
+            return np.asarray(value)  # the same for all entries; one in parts, all ranks ask for together
+        if isinstance(value, InParts) and value._divided is self._divided:
             return value.own
-        slots = self._divided.slots(0)
-        whole = np.ndim(value) == self.ndim and len(value) == len(self)
-        return value[slots.start : slots.stop] if whole else value
+        return np.asarray(value)[self._range()]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return np.array, (np.asarray(self),)

@@ -72,6 +72,13 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
         self._held = True
         return self._own
 
+    @own.setter
+    def own(self, values: Any) -> None:
+        """As after ``a.own += 1``, which has changed them."""
+        own = self.own
+        if values is not own:
+            own[...] = values
+
     @property
     def _own(self) -> NDArray[Any]:
         return self._array[self.range()]

@@ -60,6 +60,7 @@ class Shown:
     def __init__(self) -> None:
         self._comm = world()
         self._made: dict[int, FieldInParts] = {}
+        self._edges: dict[int, EdgesInParts] = {}  # of a graph in parts
         self._run = 0
 
     def begin_run(self, number: int) -> None:
@@ -79,7 +80,8 @@ class Shown:
         made = self._made.get(id(array))
         if made is None:
             if stays(p, name):
-                return EdgesInParts(p.graph._topology.divided, f"p.{name}", array)
+                divided = p.graph._topology.divided
+                return self._edges.setdefault(id(array), EdgesInParts(divided, f"p.{name}", array))
             g = p.graph
             made = FieldInParts(f"p.{name}", array, self._comm, lambda: _bounds(g, len(array), kind, self._comm.size))
             made.late, made.run = kind == "vertex", self._run
@@ -182,10 +184,12 @@ class Shown:
     def assign(self, array: NDArray[Any], value: Any) -> None:
         """Let all elements of an array be a number, or have values."""
         made = self._made.get(id(array))
-        if made is None:
-            array[...] = value
-        else:
+        if made is not None:
             made.assign(value)
+        elif id(array) in self._edges:
+            self._edges[id(array)][...] = value
+        else:
+            array[...] = value
 
     def in_parts(self, p: Problem) -> dict[str, FieldInParts]:
         """Those that the ranks do not have as a whole."""
