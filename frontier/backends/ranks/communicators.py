@@ -312,15 +312,11 @@ class Mpi(Processes):
         yield
         self.waiting.doing = ""
 
+    @telling("what ranks tell each other")
     def gather(self, given: Any) -> list[Any]:
         """Return what every process gives."""
         if self.size == 1:
             return [given]
-        return self._gathered(given)
-
-    @telling("what ranks tell each other")
-    def _gathered(self, given: Any) -> list[Any]:
-        """Pickle what is given, and what others give, which may be long."""
         data, byte = pickle.dumps(given, 5), self._mpi.BYTE
         note = len(data).to_bytes(LENGTH, "little") + data[:SHORT].ljust(SHORT)
         notes = bytearray(self.size * len(note))

@@ -80,8 +80,9 @@ class Shown:
         made = self._made.get(id(array))
         if made is None:
             if stays(p, name):
-                divided = p.graph._topology.divided
-                return self._edges.setdefault(id(array), EdgesInParts(divided, f"p.{name}", array))
+                if id(array) not in self._edges:
+                    self._edges[id(array)] = EdgesInParts(p.graph._topology.divided, f"p.{name}", array)
+                return self._edges[id(array)]
             g = p.graph
             made = FieldInParts(f"p.{name}", array, self._comm, lambda: _bounds(g, len(array), kind, self._comm.size))
             made.late, made.run = kind == "vertex", self._run
