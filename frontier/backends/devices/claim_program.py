@@ -27,7 +27,7 @@ from frontier.backends.devices.claim_phases import (
 )
 from frontier.backends.devices.meeting_words import COUNT_BITS, INBOXES, inbox_at
 from frontier.backends.devices.peers import Peers
-from frontier.backends.devices.phases import telling
+from frontier.backends.devices.phases import moving, packing, telling
 from frontier.lowering.frontier_state import BITS, OUT, form
 from frontier.lowering.ir import Assign, Call, Choice, Counter, Phase, both, cast, differ, expression
 from frontier.lowering.kernels import FunctorName, Made
@@ -244,7 +244,18 @@ class Claims(Peers):
         }  # fmt: skip
         if name in self.touches.claimed:
             return self.kernel("tell", telling_claims, {"seen": marks, "known": self._known(name), **given})
-        return self.kernel("tell", telling, {"touched": pointer("int64", self._touched_at(name)), **given})
+        packs = not everything and self.packs(name)
+        more: dict[str, Value] = {
+            "mine": self.field(name) if packs else 0, "packed": self._packed(name)[0] if packs else 0,
+            "touched": pointer("int64", self._touched_at(name)),
+        }  # fmt: skip
+        return self.kernel("tell", telling, {**more, **given}, pack=self._packing(name) if packs else None)
+
+    def _packing(self, name: str) -> Made | None:
+        """What packs the values of a field that its owner tells of, if others read them there."""
+        if not self.packs(name):
+            return None
+        return Made(packing, {"move": Made(moving, {"packs": True, "unpacks": False, "based": False})})
 
     def _own(self) -> dict[str, Value]:
         first, end = self.own_range("vertex")

@@ -184,7 +184,18 @@ class Part(CudaExecution):
             return self._box()
         if kind == "field":
             return self._p.arrays[name]
+        if key.startswith("packed:"):
+            return self.packed(key)
         return self.base(name) if kind == "base" else self._workspace.array(key, self._program.inputs[key])
+
+    def packed(self, key: str) -> Any:
+        """Where values that this GPU tells of lie side by side; those of each four blocks have a place of their own."""
+        dtype, (first, end) = self._p.arrays[key.split(":")[1]].dtype, self._replica.own["vertex"]
+        kept = f"{key} {dtype}"
+        if kept not in self._workspace.kept:
+            fours = -(-(-(-end // codes.BLOCK) - first // codes.BLOCK) // 4)
+            self._workspace.kept[kept] = self._workspace.xp.empty(fours * 4 * codes.BLOCK, dtype)
+        return self._workspace.kept[kept]
 
     def base(self, name: str) -> Any:
         """What a field to which others add had when they began."""
@@ -215,6 +226,8 @@ class Part(CudaExecution):
             return codes.blocks(self._p.graph.num_vertices)
         if what == "box":
             return work.address_of(self._box())
+        if what.startswith("packed:"):
+            return work.address_of(self.packed(what))
         if what == "starts":
             return work.address_of(work.array("starts", "words", self._count + 1))
         if what in ("table", "boxes"):

@@ -22,6 +22,7 @@ from frontier.lowering.ir import (
     Assign,
     Call,
     Choice,
+    Const,
     Counter,
     Phase,
     Swap,
@@ -135,6 +136,20 @@ class Peers(CudaProgram):
             return pointer("uint32", addresses[0]), tables[0]
         side = self.keep(f"side:{name}")
         return pointer("uint32", Choice(side, *reversed(addresses))), Choice(side, *reversed(tables))
+
+    def packs(self, name: str) -> bool:
+        """Whether owners pack the values of a field that others take over from them."""
+        return name in self.touches.mirrored and name not in self.touches.claimed
+
+    def _packed(self, name: str) -> tuple[Expr, Expr]:
+        """Where this GPU packs values of a field, and where all do; two arrays in turns, as of what they tell."""
+        if not self.packs(name):
+            return Const(0), Const(0)
+        keys = [f"packed:{name}:{each}" for each in "ab"]
+        addresses, tables = [self.input(key, f"peer {key}") for key in keys], [self._table(key) for key in keys]
+        side = self.keep(f"side:{name}")
+        packed = pointer(self.layout.dtype(name), Choice(side, *reversed(addresses)))
+        return packed, Choice(side, *reversed(tables))
 
     def _field_table(self, name: str) -> Expr:
         """Addresses of a field on all GPUs; Swap exchanges them as it does the fields."""

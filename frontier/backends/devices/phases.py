@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import tracing, uint32_at
     from frontier.backends.cuda.reductions import add_found, inclusive_scan
 
-__all__ = ["combining", "completing", "copying", "finding", "following", "merging", "settling", "sharing", "telling"]
+__all__ = [
+    "combining", "completing", "copying", "finding", "following", "merging", "moving", "packing", "settling", "sharing",
+    "telling",
+]  # fmt: skip
 
 #: Words of a block in a bitmap.
 WORDS = BLOCK // 32
@@ -125,28 +128,108 @@ def tell_block(touched, told, block, lane):
         told[WORDS * block + (lane >> 2)] = np.uint32(some)
 
 
-def telling() -> Callable[..., Any]:
+def telling(pack: Callee) -> Callable[..., Any]:
     """A GPU tells what it has touched in a range of elements, and forgets it.
 
-    ``touched`` are words of eight bytes.
+    ``touched`` are words of eight bytes. With ``pack``, see :func:`packing`, it leaves the values, too.
     """
+    packs = pack is not None
 
-    def phase(p, C, slot, w, W, touched, flags, told, first, end, starts, parts, blocks):
+    def phase(p, C, slot, w, W, mine, packed, touched, flags, told, first, end, starts, parts, blocks):
         lane = np.int32(w & 31)
         base = begin_of(first, w)
         while base < blocks_end(end):
             block = block_of(base, lane, W)
             flag = tell_flag(flags, told, block, blocks_end(end), starts, parts, blocks)
-            pending = ballot(flag)
+            flagged = ballot(flag)
+            pending = flagged
             while pending != np.uint32(0):
-                leader = find_first(pending)
-                pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
-                tell_block(touched, told, np.int64(shuffle(block, leader)), lane)
+                four = find_first(pending) >> 2
+                pending = np.uint32(pending & np.uint32(~np.uint32(np.uint32(15) << np.uint32(4 * four))))
+                begun = np.int64(base + four * (W >> 3))  # of four blocks
+                for each in range(4):
+                    if bit_of(flagged, 4 * four + each):
+                        tell_block(touched, told, begun + each, lane)
+                if packs:
+                    sync_warp()
+                    word = WORDS * begun + lane
+                    mask = np.uint32(0)
+                    if bit_of(flagged, 4 * four + lane // WORDS) and is_own(word, first, end):
+                        mask = np.uint32(told[word])
+                    pack(mine, packed, begun, first, mask, lane)
             if flag:
                 flags[block] = 0
             base += W
 
     return phase
+
+
+# ---- values side by side ---------------------------------------------------------------------------------
+
+
+def moving(packs: bool, unpacks: bool, based: bool) -> Callable[..., Any]:
+    """Return a function by which a warp copies the elements of four blocks whose bits are set.
+
+    ``source`` or ``target`` may have them side by side, from ``at`` on. A lane loads four values before it stores them,
+    so that they come side by side. A lane that has none copies the last one too, which is the same.
+    """
+
+    def move(source, target, base, begun, at, mask, upto, lane):
+        total = shuffle(upto, 31)
+        last = np.int64(total - 1)
+        j = np.int64(lane)
+        while j - lane < total:
+            j0 = min(j, last)
+            v0 = (begun << BLOCK_BITS) + place_of(mask, upto, j0)
+            value0 = source[at + j0 if unpacks else v0]
+            if j - lane + 32 < total:
+                j1 = min(j + 32, last)
+                j2 = min(j + 64, last)
+                j3 = min(j + 96, last)
+                v1 = (begun << BLOCK_BITS) + place_of(mask, upto, j1)
+                v2 = (begun << BLOCK_BITS) + place_of(mask, upto, j2)
+                v3 = (begun << BLOCK_BITS) + place_of(mask, upto, j3)
+                value1 = source[at + j1 if unpacks else v1]
+                value2 = source[at + j2 if unpacks else v2]
+                value3 = source[at + j3 if unpacks else v3]
+                target[at + j1 if packs else v1] = value1
+                target[at + j2 if packs else v2] = value2
+                target[at + j3 if packs else v3] = value3
+                if based:
+                    base[v1] = value1
+                    base[v2] = value2
+                    base[v3] = value3
+            target[at + j0 if packs else v0] = value0
+            if based:
+                base[v0] = value0
+            j += 128
+
+    return move
+
+
+def is_packed(total):
+    """Whether so many elements of four blocks lie side by side.
+
+    Over the links come 32 bytes at a time: of fewer elements, each lies by itself in any case, and most of more lie
+    side by side as they are.
+    """
+    return total >= 16 and total <= 3 * BLOCK
+
+
+def begin_packed(begun, first):
+    """Where the packed elements of four blocks begin in the array of their owner, whose range begins with ``first``."""
+    return np.int64((begun - (first >> BLOCK_BITS)) << BLOCK_BITS)
+
+
+def packing(move: Callee) -> Callable[..., Any]:
+    """Return a function by which an owner packs elements of four blocks that it tells of: the set bits of a word."""
+
+    def pack(mine, packed, begun, first, mask, lane):
+        upto = inclusive_scan(popcount(mask), lane)
+        if is_packed(shuffle(upto, 31)):
+            move(mine, packed, 0, begun, begin_packed(begun, first), mask, upto, lane)
+
+    return pack
 
 
 # ---- what owners make of it ------------------------------------------------------------------------------
@@ -224,13 +307,15 @@ def following(at: Callee, lead: Callee, lead_at: Callee, mirrored: bool) -> Call
     return bring
 
 
-def merging(bring: Callee, size: int) -> Callable[..., Any]:
+def merging(bring: Callee, pack: Callee, size: int) -> Callable[..., Any]:
     """Owners bring together what all GPUs have made of their elements, and add to what they tell themselves.
 
-    ``bases`` goes to ``bring``: for a field that follows another, the parts of that field. A value has ``size`` bytes.
+    ``bases`` goes to ``bring``: for a field that follows another, the parts of that field. With ``pack``, see
+    :func:`packing`, owners leave the values of what they tell. A value has ``size`` bytes.
     """
+    packs = pack is not None
 
-    def phase(p, C, slot, w, W, mine, told, fields, marked, bases, rank, parts, first, end, blocks, received):
+    def phase(p, C, slot, w, W, mine, packed, told, fields, marked, bases, rank, parts, first, end, blocks, received):
         lane = np.int32(w & 31)
         values = np.int64(0)
         base = begin_of(first, w)
@@ -239,13 +324,13 @@ def merging(bring: Callee, size: int) -> Callable[..., Any]:
             some = False
             if block < blocks_end(end):
                 for r in range(parts):
-                    if r != rank and uint32_at(marked[r])[WORDS * blocks + block] != 0:
+                    if (packs or r != rank) and uint32_at(marked[r])[WORDS * blocks + block] != 0:
                         some = True
             pending = ballot(some)
             while pending != np.uint32(0):
                 four = find_first(pending) >> 2
                 pending = np.uint32(pending & np.uint32(~np.uint32(np.uint32(15) << np.uint32(4 * four))))
-                begun = base + four * (W >> 3)  # of four blocks
+                begun = np.int64(base + four * (W >> 3))  # of four blocks
                 block = begun + lane // WORDS
                 word = WORDS * begun + lane
                 mask = np.uint32(0)
@@ -277,6 +362,12 @@ def merging(bring: Callee, size: int) -> Callable[..., Any]:
                 sync_warp()
                 if grows and lane & (WORDS - 1) == 0:
                     told[WORDS * blocks + block] = np.uint32(1)
+                if packs:
+                    sync_warp()
+                    mask = np.uint32(0)
+                    if block < blocks_end(end) and is_own(word, first, end) and told[WORDS * blocks + block] != 0:
+                        mask = np.uint32(told[word])
+                    pack(mine, packed, begun, first, mask, lane)
             base += W
         if tracing and lane == 0 and values != 0:
             fetch_add(received, 0, values * size)
@@ -313,14 +404,15 @@ def finding(big: bool) -> Callable[..., Any]:
 # ---- what all take over ----------------------------------------------------------------------------------
 
 
-def copying(based: bool, size: int) -> Callable[..., Any]:
+def copying(move: Callee, unpack: Callee, size: int) -> Callable[..., Any]:
     """Return a function by which all threads copy the elements of a range that another GPU has told of.
 
-    A lane loads four values before it stores them, so that they come side by side. A lane that has none copies the last
-    one too, which is the same. If a value has ``size`` bytes, they are added up.
+    ``move`` copies them from where they lie, and ``unpack`` from where their owner has packed them. If a value has
+    ``size`` bytes, they are added up.
     """
+    unpacks = unpack is not None
 
-    def copy(w, W, mine, base, theirs, told, first, end, blocks, received):
+    def copy(w, W, mine, base, theirs, packed, told, first, end, blocks, received):
         lane = np.int32(w & 31)
         values = np.int64(0)
         at = begin_of(first, w)
@@ -334,7 +426,7 @@ def copying(based: bool, size: int) -> Callable[..., Any]:
             while pending != np.uint32(0):
                 four = find_first(pending) >> 2
                 pending = np.uint32(pending & np.uint32(~np.uint32(np.uint32(15) << np.uint32(4 * four))))
-                begun = at + four * (W >> 3)  # of four blocks
+                begun = np.int64(at + four * (W >> 3))  # of four blocks
                 word = WORDS * begun + lane
                 mask = np.uint32(0)
                 if bit_of(flags, 4 * four + lane // WORDS) and is_own(word, first, end):
@@ -342,29 +434,10 @@ def copying(based: bool, size: int) -> Callable[..., Any]:
                 upto = inclusive_scan(popcount(mask), lane)
                 total = shuffle(upto, 31)
                 values += total
-                last = total - 1
-                j = np.int64(lane)
-                while j - lane < total:
-                    v0 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j, last))
-                    value0 = theirs[v0]
-                    if j - lane + 32 < total:
-                        v1 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 32, last))
-                        v2 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 64, last))
-                        v3 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 96, last))
-                        value1 = theirs[v1]
-                        value2 = theirs[v2]
-                        value3 = theirs[v3]
-                        mine[v1] = value1
-                        mine[v2] = value2
-                        mine[v3] = value3
-                        if based:
-                            base[v1] = value1
-                            base[v2] = value2
-                            base[v3] = value3
-                    mine[v0] = value0
-                    if based:
-                        base[v0] = value0
-                    j += 128
+                if unpacks and is_packed(total):
+                    unpack(packed, mine, base, begun, begin_packed(begun, first), mask, upto, lane)
+                else:
+                    move(theirs, mine, base, begun, 0, mask, upto, lane)
             at += W
         if tracing and size != 0 and lane == 0 and values != 0:
             fetch_add(received, 0, values * size)
@@ -373,13 +446,13 @@ def copying(based: bool, size: int) -> Callable[..., Any]:
 
 
 def sharing(at: Callee, copy: Callee) -> Callable[..., Any]:
-    """Take over what owners have changed of a field."""
+    """Take over what owners have changed of a field; ``packs`` has the addresses of where they have packed it."""
 
-    def phase(p, C, slot, w, W, mine, base, fields, marked, starts, rank, parts, blocks, received):
+    def phase(p, C, slot, w, W, mine, base, fields, packs, marked, starts, rank, parts, blocks, received):
         for r in range(parts):
             if r != rank:
-                told = uint32_at(marked[r])
-                copy(w, W, mine, base, at(fields[r]), told, starts[r], starts[r + 1], blocks, received)
+                told, theirs, packed = uint32_at(marked[r]), at(fields[r]), at(packs[r])
+                copy(w, W, mine, base, theirs, packed, told, starts[r], starts[r + 1], blocks, received)
 
     return phase
 
@@ -390,7 +463,7 @@ def settling(copy: Callee) -> Callable[..., Any]:
     def phase(p, C, slot, w, W, mine, base, told, starts, rank, parts, blocks):
         for r in range(parts):
             if r != rank:
-                copy(w, W, base, base, mine, told, starts[r], starts[r + 1], blocks, 0)
+                copy(w, W, base, base, mine, 0, told, starts[r], starts[r + 1], blocks, 0)
 
     return phase
 

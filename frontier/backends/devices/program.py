@@ -20,6 +20,7 @@ from frontier.backends.devices.phases import (
     finding,
     following,
     merging,
+    moving,
     settling,
     sharing,
 )
@@ -111,10 +112,11 @@ class PeersProgram(Claims):
             bases = Call("Shared", self.field(leader), table, self._told(leader)[1], of_leader)
         told, marked = self._told(name)
         given: dict[str, Value] = {
-            "mine": self.field(name), "told": told, "fields": self._field_table(name), "marked": marked,
-            "bases": bases, "rank": self.rank, "received": self._received, **self._own(),
+            "mine": self.field(name), "packed": self._packed(name)[0], "told": told,
+            "fields": self._field_table(name), "marked": marked, "bases": bases, "rank": self.rank,
+            "received": self._received, **self._own(),
         }  # fmt: skip
-        return self.kernel("merge", merging, given, bring=bring, size=self._size(name))
+        return self.kernel("merge", merging, given, bring=bring, pack=self._packing(name), size=self._size(name))
 
     def _combining(self, name: str, combine: str) -> tuple[Made, Value]:
         """Return what makes one value of those of all GPUs, and the old values that it needs for that."""
@@ -136,12 +138,14 @@ class PeersProgram(Claims):
             self._together(*calls, title=f"take over what owners have changed of {', '.join(names)}", meets=False)
 
     def _share(self, name: str) -> Call:
-        based = name in self.touches.summed
+        based, packs = name in self.touches.summed, self.packs(name)
         given: dict[str, Value] = {
             "mine": self.field(name), "base": self._base(name)[0] if based else 0, "fields": self._field_table(name),
-            "marked": self._told(name)[1], "blocks": self.blocks, "received": self._received, **self._who(),
+            "packs": self._packed(name)[1] if packs else self._field_table(name), "marked": self._told(name)[1],
+            "blocks": self.blocks, "received": self._received, **self._who(),
         }  # fmt: skip
-        copy = Made(copying, {"based": based, "size": self._size(name)})
+        move, unpack = (Made(moving, {"packs": False, "unpacks": each, "based": based}) for each in (False, True))
+        copy = Made(copying, {"move": move, "unpack": unpack if packs else None, "size": self._size(name)})
         return self.kernel("share", sharing, given, at=self._at(name), copy=copy)
 
     def _settle(self, name: str) -> Call:
@@ -149,7 +153,9 @@ class PeersProgram(Claims):
             "mine": self.field(name), "base": self._base(name)[0], "told": self._told(name)[0],
             "blocks": self.blocks, **self._who(),
         }  # fmt: skip
-        return self.kernel("settle", settling, given, copy=Made(copying, {"based": False, "size": 0}))
+        move = Made(moving, {"packs": False, "unpacks": False, "based": False})
+        copy = Made(copying, {"move": move, "unpack": None, "size": 0})
+        return self.kernel("settle", settling, given, copy=copy)
 
 
 def _finds(step: Any) -> bool:

@@ -1,0 +1,104 @@
+"""Values that GPUs take over from each other, packed where few of those that lie side by side have changed."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import strict_cupy
+from conftest import COUNT, GPUS
+
+import frontier as fr
+from frontier.backends.devices import phases
+from frontier.backends.devices.spreading import starts_of
+from frontier.memory import detection
+from frontier.memory.arrays import to_host
+
+pytestmark = pytest.mark.gpu
+
+N = 7_003 if detection.simulated() else 300_007
+
+#: Of so many vertices in a row, which share changes.
+STRETCH, SHARES = 900, (0.0, 0.005, 0.1, 0.5, 0.9, 1.0)
+
+
+@pytest.fixture(params=["cuda:0,0,0", GPUS])
+def several(request: pytest.FixtureRequest) -> Iterator[str]:
+    if detection.simulated():
+        if request.param != GPUS:
+            pytest.skip("in the simulator one placement")
+        with strict_cupy.simulated():
+            yield request.param
+    elif request.param == GPUS and len(detection.every()) < COUNT:
+        pytest.skip("there is one GPU only")
+    else:
+        yield request.param
+
+
+def write(p, v):
+    if p.chosen[v]:
+        p.value[v] = p.value[v] % 50 + v % 17
+
+
+def read(p, src, dst):
+    fr.atomic_add(p.seen, src, np.int64(p.value[dst]) + 2 * p.total[dst])
+
+
+def lower(p, src, dst):
+    if p.chosen[src]:
+        fr.atomic_min(p.value, dst, p.seen[src] % 90)
+
+
+def add(p, src, dst):
+    if not p.chosen[src]:
+        fr.atomic_add(p.total, dst, 1 + src % 3)
+
+
+#: Twice, for values lie in two arrays in turns; the reads bring what others have changed.
+PROGRAM = fr.Sequence(
+    *2 * (
+        fr.Compute(write, over="vertices"),
+        fr.Advance(read, output=None, over="vertices"),
+        fr.Advance(lower, output=None, over="vertices"),
+        fr.Advance(add, output=None, over="vertices"),
+        fr.Advance(read, output=None, over="vertices"),
+    ),
+)  # fmt: skip
+
+
+def chosen() -> np.ndarray:
+    share = np.take(SHARES, np.arange(N) // STRETCH % len(SHARES))
+    found: np.ndarray = np.random.default_rng(4).random(N) < share
+    return found
+
+
+def sizes(g: fr.Graph, parts: int) -> np.ndarray:
+    """How many elements of each four blocks change, as owners walk over them."""
+    found = []
+    for first, end in itertools.pairwise(starts_of(g, parts).tolist()):
+        cuts = np.arange(first // phases.BLOCK * phases.BLOCK, end, 4 * phases.BLOCK)
+        own = np.concatenate((np.zeros(first, np.bool_), chosen()[first:end]))
+        found += [int(own[cut : cut + 4 * phases.BLOCK].sum()) for cut in cuts.tolist()]
+    return np.array(found)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "float32"])
+def test_what_others_have_changed(several: str, dtype: str) -> None:
+    src = np.arange(N)
+    g = fr.from_edges(src, (src + N // 2 + 1) % N, num_vertices=N)
+    many = sizes(g, len(several.split(",")))
+    packed = np.array([phases.is_packed(each) for each in many.tolist()])
+    assert packed.any()
+    assert (many[~packed] > 3 * phases.BLOCK).any()
+    assert ((many[~packed] > 0) & (many[~packed] < 16)).any()
+    found = []
+    for there in (g, g.to(several)):
+        p = fr.Problem(
+            there, chosen=fr.vertex("bool", chosen()), value=fr.vertex(dtype, src % 97, combine="min"),
+            total=fr.vertex("int32", combine="sum"), seen=fr.vertex("int64"),
+        )  # fmt: skip
+        PROGRAM(p)
+        found.append({name: to_host(array).tolist() for name, array in p.arrays.items()})
+    assert found[1] == found[0]
