@@ -5,7 +5,7 @@ ask whether that has happened (:mod:`frontier.backends.devices.claims`). So the 
 changed. A GPU needs no values of elements that others own, only those of its own vertices that another one has claimed
 in a push.
 
-Of several GPUs that claim a vertex in the same push, its owner gets it, or else the first: most vertices of a large
+Of several GPUs that claim a vertex in the same push, its owner gets it, or else the next one: most vertices of a large
 push are found by all, and so few values are read from others.
 
 Each GPU has bits of the vertices of which it knows that they are claimed, which stay in its cache: by itself, by others
@@ -29,6 +29,7 @@ from frontier.backends.devices.phases import (
     block_of,
     blocks_end,
     is_own,
+    other,
     place_of,
     tell_flag,
 )
@@ -160,8 +161,8 @@ def claiming(copy: Callee, size: int, big: bool) -> Callable[..., Any]:
             block = block_of(base, lane, W)
             some = False
             if block < last:
-                for r in range(parts):
-                    if uint32_at(marked[r])[WORDS * blocks + block] != 0:
+                for turn in range(parts):
+                    if uint32_at(marked[other(rank, turn, parts)])[WORDS * blocks + block] != 0:
                         some = True
             flags = ballot(some)
             for four in range(8):
@@ -174,18 +175,18 @@ def claiming(copy: Callee, size: int, big: bool) -> Callable[..., Any]:
                     own = uint32_at(marked[rank])
                     if here and own[WORDS * blocks + block] != 0:
                         taken = np.uint32(own[word])  # first, since their values are here
-                    for r in range(parts):
-                        if r != rank:
-                            theirs = uint32_at(marked[r])
-                            told = np.uint32(0)
-                            if here and theirs[WORDS * blocks + block] != 0:
-                                told = np.uint32(theirs[word])
-                            new = np.uint32(told & np.uint32(~taken))
-                            taken = np.uint32(taken | told)
-                            upto = inclusive_scan(popcount(new), lane)
-                            if shuffle(upto, 31) != 0:
-                                values += popcount(new)
-                                copy(fields, r, begun, new, upto, lane)
+                    for turn in range(1, parts):
+                        r = other(rank, turn, parts)
+                        theirs = uint32_at(marked[r])
+                        told = np.uint32(0)
+                        if here and theirs[WORDS * blocks + block] != 0:
+                            told = np.uint32(theirs[word])
+                        new = np.uint32(told & np.uint32(~taken))
+                        taken = np.uint32(taken | told)
+                        upto = inclusive_scan(popcount(new), lane)
+                        if shuffle(upto, 31) != 0:
+                            values += popcount(new)
+                            copy(fields, r, begun, new, upto, lane)
                     upto = inclusive_scan(popcount(taken), lane)
                     total = shuffle(upto, 31)
                     count += popcount(taken)
@@ -261,33 +262,33 @@ def catching_up(marks: bool) -> Callable[..., Any]:
 
     def phase(p, C, slot, w, W, seen, known, mine, marker, marked, starts, rank, parts, blocks, received):
         lane = np.int32(w & 31)
-        for r in range(parts):
-            if r != rank:
-                told = uint32_at(marked[r])
-                last = blocks_end(starts[r + 1])
-                base = begin_of(starts[r], w)
-                while base < last:
-                    block = block_of(base, lane, W)
-                    some = False
-                    if block < last:
-                        some = told[WORDS * blocks + block] != 0
-                    pending = ballot(some)
-                    while pending != np.uint32(0):
-                        leader = find_first(pending)
-                        pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
-                        begun = np.int64(shuffle(block, leader))
-                        word = np.uint32(0)
-                        at = WORDS * begun + lane
-                        if lane < WORDS and is_own(at, starts[r], starts[r + 1]):
-                            word = np.uint32(told[at])
-                            if word != np.uint32(0):
-                                seen[at] = np.uint32(np.uint32(seen[at]) | word)
-                                known[at] = np.uint32(np.uint32(known[at]) | word)
-                        if marks:
-                            for k in range(WORDS):
-                                if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
-                                    mine[(begun << BLOCK_BITS) + 32 * k + lane] = marker
-                    base += W
+        for turn in range(1, parts):
+            r = other(rank, turn, parts)
+            told = uint32_at(marked[r])
+            last = blocks_end(starts[r + 1])
+            base = begin_of(starts[r], w)
+            while base < last:
+                block = block_of(base, lane, W)
+                some = False
+                if block < last:
+                    some = told[WORDS * blocks + block] != 0
+                pending = ballot(some)
+                while pending != np.uint32(0):
+                    leader = find_first(pending)
+                    pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                    begun = np.int64(shuffle(block, leader))
+                    word = np.uint32(0)
+                    at = WORDS * begun + lane
+                    if lane < WORDS and is_own(at, starts[r], starts[r + 1]):
+                        word = np.uint32(told[at])
+                        if word != np.uint32(0):
+                            seen[at] = np.uint32(np.uint32(seen[at]) | word)
+                            known[at] = np.uint32(np.uint32(known[at]) | word)
+                    if marks:
+                        for k in range(WORDS):
+                            if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
+                                mine[(begun << BLOCK_BITS) + 32 * k + lane] = marker
+                base += W
 
     return phase
 
@@ -300,29 +301,29 @@ def adopting(marks: bool) -> Callable[..., Any]:
 
     def phase(p, C, slot, w, W, bits, others, seen, known, mine, marker, starts, rank, parts, received):
         lane = np.int32(w & 31)
-        for r in range(parts):
-            if r != rank:
-                theirs = uint32_at(others[r])
-                first = (starts[r] + 31) >> 5
-                last = (starts[r + 1] + 31) >> 5
-                i = np.int64(first + w)
-                while i - lane < last:
-                    word = np.uint32(0)
-                    if i < last:
-                        word = np.uint32(theirs[i])
-                        bits[i] = word
-                        if word != np.uint32(0):
-                            seen[i] = np.uint32(np.uint32(seen[i]) | word)
-                            known[i] = np.uint32(np.uint32(known[i]) | word)
-                    if marks:
-                        pending = ballot(word != np.uint32(0))
-                        while pending != np.uint32(0):
-                            k = find_first(pending)
-                            pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
-                            if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
-                                mine[((i - lane + k) << 5) + lane] = marker
-                    i += W
-                if tracing and w == 0:
-                    fetch_add(received, 0, 4 * (last - first))
+        for turn in range(1, parts):
+            r = other(rank, turn, parts)
+            theirs = uint32_at(others[r])
+            first = (starts[r] + 31) >> 5
+            last = (starts[r + 1] + 31) >> 5
+            i = np.int64(first + w)
+            while i - lane < last:
+                word = np.uint32(0)
+                if i < last:
+                    word = np.uint32(theirs[i])
+                    bits[i] = word
+                    if word != np.uint32(0):
+                        seen[i] = np.uint32(np.uint32(seen[i]) | word)
+                        known[i] = np.uint32(np.uint32(known[i]) | word)
+                if marks:
+                    pending = ballot(word != np.uint32(0))
+                    while pending != np.uint32(0):
+                        k = find_first(pending)
+                        pending = np.uint32(pending & np.uint32(pending - np.uint32(1)))
+                        if bit_of(np.uint32(shuffle(np.int64(word), k)), lane):
+                            mine[((i - lane + k) << 5) + lane] = marker
+                i += W
+            if tracing and w == 0:
+                fetch_add(received, 0, 4 * (last - first))
 
     return phase

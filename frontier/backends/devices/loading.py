@@ -88,10 +88,11 @@ def load(p: Problem, replicas: Sequence[Replica], apart: Collection[str], begun:
                     compaction.adopt(replica.memory, mine, array, (start, end), known[name])
                 else:
                     _copy(replica.memory, mine[start:end], array[start:end])
-    for replica in replicas:
+    for rank, replica in enumerate(replicas):
+        owners = [*replicas[rank + 1 :], *replicas[: rank + 1]]  # each begins with another one
         with replica.memory.using("the fields of a problem"):
             for name in first.private - fresh:
-                _take_parts(p, replica, replicas if name not in apart else [replica], name, looked)
+                _take_parts(p, replica, owners if name not in apart else [replica], name, looked)
     return known, looked
 
 

@@ -57,6 +57,14 @@ def is_own(word, first, end):
     return word >= (first + 31) >> 5 and word < (end + 31) >> 5
 
 
+def other(rank, turn, parts):
+    """The GPU that comes so many after this one: each begins to read from another one, over links of its own."""
+    r = np.int64(rank + turn)
+    if r >= parts:
+        r -= parts
+    return r
+
+
 def bit_of(word, lane):
     """Whether a lane's bit is set."""
     return np.uint32(np.uint32(word >> np.uint32(lane)) & np.uint32(1)) != np.uint32(0)
@@ -323,8 +331,8 @@ def merging(bring: Callee, pack: Callee, size: int) -> Callable[..., Any]:
             block = block_of(base, lane, W)
             some = False
             if block < blocks_end(end):
-                for r in range(parts):
-                    if (packs or r != rank) and uint32_at(marked[r])[WORDS * blocks + block] != 0:
+                for turn in range(0 if packs else 1, parts):
+                    if uint32_at(marked[other(rank, turn, parts)])[WORDS * blocks + block] != 0:
                         some = True
             pending = ballot(some)
             while pending != np.uint32(0):
@@ -335,9 +343,9 @@ def merging(bring: Callee, pack: Callee, size: int) -> Callable[..., Any]:
                 word = WORDS * begun + lane
                 mask = np.uint32(0)
                 if block < blocks_end(end) and is_own(word, first, end):
-                    for r in range(parts):
-                        theirs = uint32_at(marked[r])
-                        if r != rank and theirs[WORDS * blocks + block] != 0:
+                    for turn in range(1, parts):
+                        theirs = uint32_at(marked[other(rank, turn, parts)])
+                        if theirs[WORDS * blocks + block] != 0:
                             mask = np.uint32(mask | np.uint32(theirs[word]))
                 others = ballot(mask != np.uint32(0))
                 upto = inclusive_scan(popcount(mask), lane)
@@ -449,10 +457,10 @@ def sharing(at: Callee, copy: Callee) -> Callable[..., Any]:
     """Take over what owners have changed of a field; ``packs`` has the addresses of where they have packed it."""
 
     def phase(p, C, slot, w, W, mine, base, fields, packs, marked, starts, rank, parts, blocks, received):
-        for r in range(parts):
-            if r != rank:
-                told, theirs, packed = uint32_at(marked[r]), at(fields[r]), at(packs[r])
-                copy(w, W, mine, base, theirs, packed, told, starts[r], starts[r + 1], blocks, received)
+        for turn in range(1, parts):
+            r = other(rank, turn, parts)
+            told, theirs, packed = uint32_at(marked[r]), at(fields[r]), at(packs[r])
+            copy(w, W, mine, base, theirs, packed, told, starts[r], starts[r + 1], blocks, received)
 
     return phase
 
@@ -472,16 +480,16 @@ def completing() -> Callable[..., Any]:
     """Take over from the other GPUs the bits of their vertices."""
 
     def phase(p, C, slot, w, W, bits, others, starts, rank, parts, received):
-        for r in range(parts):
-            if r != rank:
-                theirs = uint32_at(others[r])
-                first = (starts[r] + 31) >> 5
-                last = (starts[r + 1] + 31) >> 5
-                i = first + w
-                while i < last:
-                    bits[i] = np.uint32(theirs[i])
-                    i += W
-                if tracing and w == 0:
-                    fetch_add(received, 0, 4 * (last - first))
+        for turn in range(1, parts):
+            r = other(rank, turn, parts)
+            theirs = uint32_at(others[r])
+            first = (starts[r] + 31) >> 5
+            last = (starts[r + 1] + 31) >> 5
+            i = first + w
+            while i < last:
+                bits[i] = np.uint32(theirs[i])
+                i += W
+            if tracing and w == 0:
+                fetch_add(received, 0, 4 * (last - first))
 
     return phase
