@@ -99,7 +99,10 @@ class FusedExecution:
         before = self.passes
         loaded = self._load()
         rings = [part.begin_trace() for part in self.parts]
-        loading.wait(self._replicas)
+        if loaded is None and all(part.alone and not part.simulated for part in self.parts):
+            loading.follow(self._replicas)  # kernels are launched while fields are still being filled
+        else:
+            loading.wait(self._replicas)
         del loaded
         with deferred(patient=True) as pending:
             try:

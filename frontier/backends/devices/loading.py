@@ -12,12 +12,13 @@ arrays while the host prepares the run. A field of which there is one array for 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from frontier.backends.devices import compaction
-from frontier.memory import spread
+from frontier.memory import detection, spread
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from frontier.memory.base import Memory
     from frontier.program.problem import Field, Problem
 
-__all__ = ["begin", "bring_back", "give_parts", "load", "wait"]
+__all__ = ["begin", "bring_back", "follow", "give_parts", "load", "wait"]
 
 #: One of so many elements may differ, and shorter fields are copied: three short kernels take as long.
 FEW, SHORT = 16, 1 << 16
@@ -172,6 +173,28 @@ def wait(replicas: Sequence[Replica]) -> None:
     """Wait for all GPUs."""
     for memory in dict.fromkeys(replica.memory for replica in replicas):
         memory.synchronize()
+
+
+def follow(replicas: Sequence[Replica]) -> None:
+    """Let what GPUs do next on their streams wait for what all have been given so far; the host does not wait."""
+    memories = list(dict.fromkeys(replica.memory for replica in replicas))
+    events = []
+    for memory in memories:
+        with memory.using():
+            events.append(_event(memory))
+            events[-1].record()
+    for memory in memories:
+        with memory.using():
+            stream = detection.cupy().cuda.get_current_stream()
+            for event in events:
+                if event is not _event(memory):
+                    stream.wait_event(event)
+
+
+@cache
+def _event(memory: Memory) -> Any:
+    """An event of a GPU, which is current."""
+    return detection.cupy().cuda.Event(disable_timing=True)
 
 
 def _usual(field: Field | None) -> Any:
