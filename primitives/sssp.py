@@ -47,19 +47,16 @@ _UNPACK = fr.Reduce(_packed.unpack, "max", into="top", over="vertices")
 
 
 @lru_cache(maxsize=32)  # compiled code is found by its step
-def _search(packed: bool, delta: float | None, after: Any = None) -> type[fr.Enactor]:
-    """The program, with an initial width of the range of distances that are processed together.
-
-    What comes ``after`` the search is a part of the same run.
-    """
+def _search(packed: bool, delta: float | None, parents: bool = False) -> type[fr.Enactor]:
+    """The program, with an initial width of the range of distances that are processed together; then parents."""
     loop: Any = _PACKED if packed else SSSP.loop
     if delta is not None:
         order = fr.by(loop.order.key, delta=min(delta, sys.float_info.max))
         loop = fr.Loop(*loop.steps, order=order, over="source")
     if packed:
         loop = loop, _UNPACK
-    elif after is not None:
-        loop = loop, after.loop
+    elif parents:
+        loop = loop, Parents.loop
     return type("SSSP", (SSSP,), {"loop": loop})
 
 
@@ -214,12 +211,10 @@ def sssp(
             p.parent[:] = -1
             p.parent[start] = start
             _find_parents(p, schedule)
-    elif parents and g.placement.divides and not g.traits.short_lists:
+    elif parents and g.placement.divides and g.symmetric and not g.traits.short_lists:
         # One run, as GPUs have all distances at its end: they would give back their own, and take all again.
         p = sssp_problem(g, start, dtype)
-        after: Any
-        after, schedule = _parents(g, schedule)
-        _search(False, delta, after)(p, schedule).run()
+        _search(False, delta, True)(p, schedule).run()
     else:
         p = sssp_problem(g, start, dtype)
         _search(False, delta)(p, schedule).run()

@@ -84,6 +84,36 @@ def sizes(g: fr.Graph, parts: int) -> np.ndarray:
     return np.array(found)
 
 
+def write_narrow(p, v):
+    if p.chosen[v]:
+        p.value[v] = p.value[v] % 50 + v % 17
+        p.flag[v] = not p.flag[v]
+
+
+def read_narrow(p, src, dst):
+    fr.atomic_add(p.seen, src, np.int64(p.value[dst]) + 1000 * np.int64(p.flag[dst]))
+
+
+NARROW = fr.Sequence(
+    *2 * (fr.Compute(write_narrow, over="vertices"), fr.Advance(read_narrow, output=None, over="vertices"))
+)
+
+
+@pytest.mark.parametrize("dtype", ["int16", "uint8"])
+def test_narrow_values(several: str, dtype: str) -> None:
+    src = np.arange(N)
+    g = fr.from_edges(src, (src + N // 2 + 1) % N, num_vertices=N)
+    found = []
+    for there in (g, g.to(several)):
+        p = fr.Problem(
+            there, chosen=fr.vertex("bool", chosen()), value=fr.vertex(dtype, src % 97),
+            flag=fr.vertex("bool", src % 3 == 0), seen=fr.vertex("int64"),
+        )  # fmt: skip
+        NARROW(p)
+        found.append({name: to_host(array).tolist() for name, array in p.arrays.items()})
+    assert found[1] == found[0]
+
+
 @pytest.mark.parametrize("dtype", ["int64", "float32"])
 def test_what_others_have_changed(several: str, dtype: str) -> None:
     src = np.arange(N)

@@ -17,6 +17,7 @@ import programs
 import pytest
 import raising
 import strict_cupy
+import test_packed_values
 from compare import workers
 from pages import ROOT
 
@@ -312,6 +313,19 @@ RUNS |= {f"{name} {FAR} {SHARED}": RUNS[name] for name in ("bfs", "pagerank", "c
 RUNS[f"gathers of parts {FAR} {SHARED}"] = parts
 RUNS |= {f"{name} {SHARED}": RUNS[name] for name in ("bfs", "betweenness")}
 RUNS |= {f"sums of {dtype} {SHARED}": summing(dtype) for dtype in ("int32", "uint64", "float32")}
+
+
+
+def packed(g: fr.Graph) -> None:
+    """Values of all widths, which owners pack and others take over."""
+    p = fr.Problem(
+        g, chosen=fr.vertex("bool", True), value=fr.vertex("int16", 1), flag=fr.vertex("bool", False),
+        seen=fr.vertex("int64"),
+    )  # fmt: skip
+    test_packed_values.NARROW(p)
+
+
+RUNS[f"packed values {SHARED}"] = packed
 
 #: Programs that read compressed lists.
 PACKED = "with compressed lists"

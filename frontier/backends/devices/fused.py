@@ -99,16 +99,15 @@ class FusedExecution:
         before = self.passes
         loaded = self._load()
         rings = [part.begin_trace() for part in self.parts]
-        if loaded is None and all(part.alone and not part.simulated for part in self.parts):
-            loading.follow(self._replicas)  # kernels are launched while fields are still being filled
-        else:
+        follows = loaded is None and all(part.in_order for part in self.parts)
+        if not follows:
             loading.wait(self._replicas)
         del loaded
         with deferred(patient=True) as pending:
             try:
                 while not self.done:
                     begun = self.passes - before
-                    self._run(-1 if passes is None else passes - begun)
+                    self._run(-1 if passes is None else passes - begun, follows and not begun)
                     for part, ring in zip(self.parts, rings, strict=True):
                         if ring is not None:
                             part.end_trace(ring)
@@ -131,8 +130,8 @@ class FusedExecution:
             part.load(self._p)
         return kept
 
-    def _run(self, budget: int) -> None:
-        """Run the kernels until all have returned."""
+    def _run(self, budget: int, follows: bool) -> None:
+        """Run the kernels until all have returned; they may be launched while fields are being filled, and follow."""
         self._ahead = False
         if any(part.in_lists != self.parts[0].in_lists for part in self.parts):  # one had no room for them
             for part in self.parts:
@@ -149,6 +148,8 @@ class FusedExecution:
                 for part in self.parts:
                     part.end()
                 return
+            if follows:  # while no other thread launches kernels, which would wait for each other by these streams
+                loading.follow(self._replicas)
             for part in self.parts:
                 part.begin(budget)
             ahead, error = all(part.alone for part in self.parts) and not self._touches.swapped, None

@@ -95,6 +95,9 @@ class Part(CudaExecution):
             LoopExecution.__init__(self, step, p, mine, schedule)
             code = _code_of(step, p, None if f is None else f.kind, schedule, touches)
             work = workspace.take(g) or Workspace(g, self.memory.xp, launch.address_of)
+            stream = launch.current_stream()
+            self._stream = stream if work.stream in (None, stream) else None
+            work.stream = stream
             known = code.tables.get(work)
             self._begin(code, work, known or _PeersTable(code.at, list(p.scalars.values())))
             _clear(self._counters())
@@ -152,6 +155,12 @@ class Part(CudaExecution):
         return self._share == 1
 
     @property
+    def in_order(self) -> bool:
+        """Whether all that it has been given, and its kernel, are on one stream, as was what used its memory before."""
+        with self.memory.using():
+            return self.alone and not self.simulated and launch.current_stream() == self._stream
+
+    @property
     def lost(self) -> bool:
         """Whether the GPU cannot be used any more."""
         return self._lost
@@ -191,11 +200,9 @@ class Part(CudaExecution):
     def packed(self, key: str) -> Any:
         """Where values that this GPU tells of lie side by side; those of each four blocks have a place of their own."""
         dtype, (first, end) = self._p.arrays[key.split(":")[1]].dtype, self._replica.own["vertex"]
-        kept = f"{key} {dtype}"
-        if kept not in self._workspace.kept:
-            fours = -(-(-(-end // codes.BLOCK) - first // codes.BLOCK) // 4)
-            self._workspace.kept[kept] = self._workspace.xp.empty(fours * 4 * codes.BLOCK, dtype)
-        return self._workspace.kept[kept]
+        fours = -(-(-(-end // codes.BLOCK) - first // codes.BLOCK) // 4)
+        size = fours * 4 * codes.BLOCK * dtype.itemsize
+        return self._workspace.array(f"{key} {dtype}", "words", -(-size // 8))
 
     def base(self, name: str) -> Any:
         """What a field to which others add had when they began."""
