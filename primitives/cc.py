@@ -7,7 +7,8 @@ the end ``label[v]`` is the root, the smallest id in the component.
 Afforest (Sutton, Ben-Nun, Barak: Optimizing parallel graph connectivity computation via subgraph sampling, IPDPS 2018)
 links every vertex along its first two edges, compresses the trees, guesses the largest component by sampling, and then
 visits the remaining edges of vertices outside that component only. On graphs with one giant component most edges are
-never read. The two edges are one step here, where the paper compresses after each.
+never read. The two edges are one step here, where the paper compresses after each. Where a graph is in parts, links
+become hooks, which parts can merge.
 
 Hooking (Soman, Kishore, Narayanan, 2010; as in Gunrock) attaches, for every edge, the root with the higher id to the
 root with the lower id, and keeps the edge in the frontier until both endpoints agree. Pointer jumping flattens the
@@ -30,7 +31,10 @@ from frontier.program.problem import Field
 from frontier.program.taking import at_graph
 from frontier.registry import Argument, Plan, primitive
 
-__all__ = ["Afforest", "AfforestDirected", "ComponentsResult", "Hooking", "components_problem", "connected_components"]
+__all__ = [
+    "Afforest", "AfforestApart", "AfforestDirected", "ComponentsResult", "Hooking", "HookingApart",
+    "components_problem", "connected_components",
+]  # fmt: skip
 
 #: Vertices sampled to guess the largest component.
 SAMPLES = 1024
@@ -95,6 +99,17 @@ def elected(p):
     return p.n - p.top % (p.n + 1)
 
 
+def vote_now_and_then(p, v):
+    """Count a vote of one of every so many vertices for its component."""
+    if fr.hash(v) % p.every == 0:
+        fr.atomic_add(p.votes, p.label[v], 1)
+
+
+def ballot_of(p, v):
+    """Encode a component, named by its root, and its votes in one number, as ``ballot`` does."""
+    return p.votes[v] * (p.n + 1) + p.n - v
+
+
 def outside(p, v):
     """V is not known to be in the largest component."""
     return p.label[v] != p.giant
@@ -149,13 +164,24 @@ class AfforestDirected(fr.Enactor):
     )
 
 
+def attach(p, a, b):
+    """Attach the root with the higher id to the lower one, unless it is attached to one as low by now.
+
+    Most edges of a hub come too late for that. To look first takes less time than an atomic that changes nothing.
+    """
+    high = max(a, b)
+    low = min(a, b)
+    if p.label[high] > low:
+        fr.atomic_min(p.label, high, low)
+
+
 def hook(p, src, dst):
     """Attach the root with the higher id to the lower one; keep the edge until its endpoints agree."""
     a = p.label[src]
     b = p.label[dst]
     if a == b:
         return False
-    fr.atomic_min(p.label, max(a, b), min(a, b))
+    attach(p, a, b)
     return True
 
 
@@ -169,13 +195,14 @@ def jump(p, v):
     return True
 
 
+#: Make every tree a star.
+_JUMP = fr.Loop(fr.Filter(jump), over="vertices")
+
+
 class Hooking(fr.Enactor):
     """Hooking over the frontier of all edges, and pointer jumping."""
 
-    loop = (
-        fr.Loop(fr.Filter(hook), fr.Loop(fr.Filter(jump), over="vertices"), over="edges"),
-        *_FLATTEN,
-    )
+    loop = (fr.Loop(fr.Filter(hook), _JUMP, over="edges"), *_FLATTEN)
 
 
 def hook_apart(p, src, dst):
@@ -183,7 +210,7 @@ def hook_apart(p, src, dst):
     a = p.label[src]
     b = p.label[dst]
     if a != b:
-        fr.atomic_min(p.label, max(a, b), min(a, b))
+        attach(p, a, b)
         p.apart[src] = True
 
 
@@ -199,12 +226,26 @@ class HookingApart(fr.Enactor):
     """The same for parts that hold the edges of their own vertices, over these: edges take no memory besides."""
 
     loop = (
-        fr.Loop(
-            fr.Advance(hook_apart, output=None), fr.Filter(apart), fr.Loop(fr.Filter(jump), over="vertices"),
+        fr.Loop(fr.Advance(hook_apart, output=None), fr.Filter(apart), _JUMP, over="vertices"),
+        *_FLATTEN,
+    )  # fmt: skip
+
+
+class AfforestApart(fr.Enactor):
+    """Afforest on an undirected graph in parts, where trees are joined by hooking: parts can merge what it changes."""
+
+    loop = (
+        fr.Loop(fr.Advance(hook_apart, part=slice(0, 2), output=None), fr.Filter(apart), _JUMP, over="vertices"),
+        fr.Compute(vote_now_and_then, over="vertices"),
+        fr.Reduce(ballot_of, "max", into="top", over="vertices"),
+        fr.Set(giant=elected),
+        fr.Sequence(
+            fr.Filter(outside),
+            fr.Loop(fr.Advance(hook_apart, output=None), fr.Filter(apart), _JUMP),
             over="vertices",
         ),
         *_FLATTEN,
-    )  # fmt: skip
+    )
 
 
 METHODS = ("afforest", "hooking")
@@ -238,7 +279,7 @@ def components_problem(g: fr.Graph, **fields: Field) -> fr.Problem:
 
 
 def _fields(g: fr.Graph, own: Any = 0) -> dict[str, Field]:
-    more = {"apart": fr.vertex("bool", combine="or")} if _program(g) is HookingApart else {}
+    more = {"apart": fr.vertex("bool", combine="or")} if g.placement.divides else {}
     return {
         **more,
         "label": fr.vertex(g.id_dtype, own, combine="min"),
@@ -246,15 +287,18 @@ def _fields(g: fr.Graph, own: Any = 0) -> dict[str, Field]:
         "top": fr.scalar("int64", 0),
         "giant": fr.scalar("int64", 0),
         "n": fr.scalar("int64", g.num_vertices),
+        "every": fr.scalar("int64", max(1, g.num_vertices // SAMPLES)),
         "count": fr.scalar("int64", 0),
     }
 
 
 def _program(g: fr.Graph, method: str = "afforest") -> type[fr.Enactor]:
     # Trees that parts have linked apart cannot be merged: one of two links of a root would be lost.
-    if g.placement.divides and not g.placement.massively_parallel:
-        return HookingApart
-    if method == "hooking" or g.placement.divides:
+    if g.placement.divides:
+        if method == "afforest" and g.symmetric:
+            return AfforestApart
+        return Hooking if g.placement.massively_parallel else HookingApart
+    if method == "hooking":
         return Hooking
     return Afforest if g.symmetric else AfforestDirected
 
@@ -282,8 +326,9 @@ def connected_components(
     ----------
     g : Graph
     method : {"afforest", "hooking"}
-        Both give the same labels. ``hooking`` works on a frontier of all edges. The ``ranks`` backend always uses it,
-        on vertices of which an edge leads to another tree.
+        Both give the same labels. ``hooking`` works on a frontier of all edges; on ranks, on vertices of which an edge
+        leads to another tree. On several GPUs and on ranks, ``afforest`` joins trees by hooking, too, and a directed
+        graph takes ``hooking`` either way.
     schedule : Schedule, optional
 
     Returns
