@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import Any
 
 from frontier.backends.devices import fused, meeting_words, part, printer
@@ -83,21 +84,21 @@ def shown(execution: Any) -> Iterator[str]:
     """Lines that say how often each phase ran, how many microseconds it took on the slowest GPU, and work on each."""
     logs = [_log(each) for each in execution.parts]
     titles = _titles.get(_named(execution.parts[0]._program), {})
-    number = min(map(len, logs))
-    spent: dict[int, list[float]] = {}
+    times: dict[int, list[float]] = {}
+    took: dict[int, list[float]] = {}
     worked: dict[int, list[float]] = {}
-    for i in range(number - 1):
-        phase = int(logs[0][i][0])
-        spent.setdefault(phase, []).append(max(log[i + 1][1] - log[i][1] for log in logs) / 1e3)
-        before = worked.get(phase, [0.0] * len(logs))
-        worked[phase] = [spent_by + (log[i][2] - log[i][1]) / 1e3 for spent_by, log in zip(before, logs, strict=True)]
+    for rank, log in enumerate(logs):  # a GPU may run a phase, between two meetings, that another one leaves out
+        for (phase, begun, done), (_, next_, _) in pairwise(log.tolist()):
+            for sums, value in ((times, 1), (took, (next_ - begun) / 1e3), (worked, (done - begun) / 1e3)):
+                sums.setdefault(phase, [0] * len(logs))[rank] += value
     yield f"{'times':>5} {'us':>9} {_columns(f'work {rank}' for rank in range(len(logs)))}  phase"
-    for phase, each in sorted(spent.items(), key=lambda item: -sum(item[1])):
+    for phase, each in sorted(took.items(), key=lambda item: -max(item[1])):
         work = _columns(f"{part:.1f}" for part in worked[phase])
-        yield f"{len(each):5} {sum(each):9.1f} {work}  {titles.get(phase, '')}"
-    more = " (and more, which are not noted)" if number == MOST else ""
+        yield f"{max(times[phase]):5} {max(each):9.1f} {work}  {titles.get(phase, '')}"
+    more = " (and more, which are not noted)" if max(map(len, logs)) == MOST else ""
     work = _columns(f"{sum(parts):.1f}" for parts in zip(*worked.values(), strict=True))
-    yield f"{number - 1:5} {sum(map(sum, spent.values())):9.1f} {work}  all{more}"
+    whole = max(map(sum, zip(*took.values(), strict=True)), default=0.0)
+    yield f"{max(map(len, logs)) - 1:5} {whole:9.1f} {work}  all{more}"
 
 
 def _named(program: Any) -> Any:

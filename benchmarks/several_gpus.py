@@ -28,6 +28,7 @@ PROGRAMS: dict[str, tuple[Callable[[fr.Graph, int], Any], str, float, bool]] = {
     "bfs": (fr.bfs, "level", 0, True),
     "sssp": (fr.sssp, "distance", 0, True),
     "pagerank": (lambda g, _: fr.pagerank(g), "rank", 1e-4, False),
+    "components": (lambda g, _: fr.connected_components(g), "label", 0, False),
     "hooking": (lambda g, _: fr.connected_components(g, method="hooking"), "label", 0, False),
     "betweenness": (lambda g, s: fr.betweenness(g, sources=[s]), "centrality", 1e-4, True),
 }
