@@ -24,6 +24,7 @@ from frontier.backends.devices import fused, part, spreading
 from frontier.errors import DeviceLostError, DeviceMemoryError, FunctorError, NotConvergedError
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
+from frontier.primitives import cc
 from frontier.program.execution import start
 
 pytestmark = pytest.mark.gpu
@@ -86,7 +87,9 @@ def test_search(several, number, schedule):
 
 def test_components(several):
     for g in graphs():
-        assert np.array_equal(to_host(fr.connected_components(g.to(several)).label), fr.connected_components(g).label)
+        there, expected = g.to(several), fr.connected_components(g).label
+        for method in cc.METHODS:
+            assert np.array_equal(to_host(fr.connected_components(there, method=method).label), expected)
 
 
 def test_pagerank(several):
