@@ -11,7 +11,8 @@ import strict_cupy
 from conftest import COUNT, GPUS
 
 import frontier as fr
-from frontier.backends.devices import phases
+from frontier.backends.codes import BLOCK
+from frontier.backends.devices import packing_phases
 from frontier.backends.devices.spreading import starts_of
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
@@ -78,9 +79,9 @@ def sizes(g: fr.Graph, parts: int) -> np.ndarray:
     """How many elements of each four blocks change, as owners walk over them."""
     found = []
     for first, end in itertools.pairwise(starts_of(g, parts).tolist()):
-        cuts = np.arange(first // phases.BLOCK * phases.BLOCK, end, 4 * phases.BLOCK)
+        cuts = np.arange(first // BLOCK * BLOCK, end, 4 * BLOCK)
         own = np.concatenate((np.zeros(first, np.bool_), chosen()[first:end]))
-        found += [int(own[cut : cut + 4 * phases.BLOCK].sum()) for cut in cuts.tolist()]
+        found += [int(own[cut : cut + 4 * BLOCK].sum()) for cut in cuts.tolist()]
     return np.array(found)
 
 
@@ -119,9 +120,9 @@ def test_what_others_have_changed(several: str, dtype: str) -> None:
     src = np.arange(N)
     g = fr.from_edges(src, (src + N // 2 + 1) % N, num_vertices=N)
     many = sizes(g, len(several.split(",")))
-    packed = np.array([phases.is_packed(each) for each in many.tolist()])
+    packed = np.array([packing_phases.is_packed(each) for each in many.tolist()])
     assert packed.any()
-    assert (many[~packed] > 3 * phases.BLOCK).any()
+    assert (many[~packed] > 3 * BLOCK).any()
     assert ((many[~packed] > 0) & (many[~packed] < 16)).any()
     found = []
     for there in (g, g.to(several)):

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.codes import BLOCK_BITS
-from frontier.backends.devices.phases import (
+from frontier.backends.devices.block_phases import (
     WORDS,
     begin_of,
     bit_of,
@@ -31,8 +31,8 @@ from frontier.backends.devices.phases import (
     is_own,
     other,
     place_of,
-    tell_flag,
 )
+from frontier.backends.devices.phases import tell_flag
 from frontier.lowering.kernels import Callee
 
 if TYPE_CHECKING:

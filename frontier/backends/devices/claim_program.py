@@ -26,8 +26,9 @@ from frontier.backends.devices.claim_phases import (
     telling_claims,
 )
 from frontier.backends.devices.meeting_words import COUNT_BITS, INBOXES, inbox_at
+from frontier.backends.devices.packing_phases import moving, packing
 from frontier.backends.devices.peers import Peers
-from frontier.backends.devices.phases import moving, packing, telling
+from frontier.backends.devices.phases import telling
 from frontier.lowering.frontier_state import BITS, OUT, form
 from frontier.lowering.ir import Assign, Call, Choice, Counter, Phase, both, cast, differ, expression
 from frontier.lowering.kernels import FunctorName, Made

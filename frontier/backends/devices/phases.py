@@ -5,9 +5,8 @@ element that another GPU owns, it has a copy. After a step each GPU tells what i
 bitmap, and a flag for every block, without which the block's words mean nothing. Owners bring together what all have
 made of their elements (:func:`merging`), and then all copy what owners have changed (:func:`copying`).
 
-All walk over flags: 32 at a time, of which four lie side by side, so that many warps share a stretch of changes. Of
-four blocks a warp looks at the 32 words, and then its lanes at all elements whose bits are set, side by side: what
-takes time is how often one waits for the other GPU.
+How warps walk over flags is in ``block_phases``, what owners make of several values in ``combining_phases``, and how
+they lay values side by side in ``packing_phases``.
 
 ``marked`` and ``fields`` are tables with an address for each GPU. A GPU's range begins with a word of bitmaps, or is
 empty and begins with the last vertex. Of a block that lies in two ranges, all words count.
@@ -20,7 +19,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.codes import BLOCK, BLOCK_BITS
+from frontier.backends.codes import BLOCK_BITS
+from frontier.backends.devices.block_phases import (
+    WORDS,
+    begin_of,
+    bit_of,
+    block_of,
+    blocks_end,
+    is_own,
+    other,
+    place_of,
+)
+from frontier.backends.devices.combining_phases import changers
+from frontier.backends.devices.packing_phases import begin_packed, is_packed
 from frontier.lowering.kernels import Callee
 
 if TYPE_CHECKING:
@@ -28,78 +39,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import tracing, uint32_at
     from frontier.backends.cuda.reductions import add_found, inclusive_scan
 
-__all__ = [
-    "combining", "completing", "copying", "finding", "following", "merging", "moving", "packing", "settling", "sharing",
-    "telling",
-]  # fmt: skip
-
-#: Words of a block in a bitmap.
-WORDS = BLOCK // 32
-
-
-def block_of(base, lane, W):
-    """The block whose flag a lane looks at, when its warp has come to ``base``."""
-    return np.int64(base + (lane >> 2) * (W >> 3) + (lane & 3))
-
-
-def begin_of(first, w):
-    """Where a warp begins to walk over the blocks of a range from ``first`` on; it goes on in steps of W."""
-    return np.int64((first >> BLOCK_BITS) + ((w - (w & 31)) >> 3))
-
-
-def blocks_end(end):
-    """The block after the last of a range of elements."""
-    return (end + (BLOCK - 1)) >> BLOCK_BITS
-
-
-def is_own(word, first, end):
-    """Whether a word of a bitmap belongs to a range of elements."""
-    return word >= (first + 31) >> 5 and word < (end + 31) >> 5
-
-
-def other(rank, turn, parts):
-    """The GPU that comes so many after this one: each begins to read from another one, over links of its own."""
-    r = np.int64(rank + turn)
-    if r >= parts:
-        r -= parts
-    return r
-
-
-def bit_of(word, lane):
-    """Whether a lane's bit is set."""
-    return np.uint32(np.uint32(word >> np.uint32(lane)) & np.uint32(1)) != np.uint32(0)
-
-
-def place_of(mask, upto, j):
-    """Where the bit number ``j`` is among the words of the 32 lanes, of which each has one (``mask``).
-
-    ``upto``: bits of the words up to a lane's own. All lanes call this, each for a number of its own.
-    """
-    k = np.int32(0)
-    for step in (16, 8, 4, 2, 1):
-        if j >= shuffle(upto, k + (step - 1)):
-            k = np.int32(k + np.int32(step))
-    word = np.uint32(shuffle(np.int64(mask), k))
-    left = j - (shuffle(upto, k) - popcount(word))
-    place = np.int32(0)
-    for step in (16, 8, 4, 2, 1):
-        low = popcount(np.uint32(word & np.uint32((1 << step) - 1)))
-        if left >= low:
-            left -= low
-            word = np.uint32(word >> np.uint32(step))
-            place = np.int32(place + np.int32(step))
-    return 32 * np.int64(k) + place
-
-
-def changers(marked, parts, blocks, v):
-    """Bits of the GPUs that have touched an element."""
-    who = np.int64(0)
-    for r in range(parts):
-        told = uint32_at(marked[r])
-        if told[WORDS * blocks + (v >> BLOCK_BITS)] != 0 and bit_of(np.uint32(told[v >> 5]), v & 31):
-            who |= np.int64(1) << np.int64(r)
-    return who
-
+__all__ = ["completing", "copying", "finding", "merging", "settling", "sharing", "tell_flag", "telling"]
 
 # ---- what a GPU tells ------------------------------------------------------------------------------------
 
@@ -172,147 +112,7 @@ def telling(pack: Callee) -> Callable[..., Any]:
     return phase
 
 
-# ---- values side by side ---------------------------------------------------------------------------------
-
-
-def moving(packs: bool, unpacks: bool, based: bool) -> Callable[..., Any]:
-    """Return a function by which a warp copies the elements of four blocks whose bits are set.
-
-    ``source`` or ``target`` may have them side by side, from ``at`` on. A lane loads four values before it stores them,
-    so that they come side by side. A lane that has none copies the last one too, which is the same.
-    """
-
-    def move(source, target, base, begun, at, mask, upto, lane):
-        total = shuffle(upto, 31)
-        last = np.int64(total - 1)
-        j = np.int64(lane)
-        while j - lane < total:
-            j0 = min(j, last)
-            v0 = (begun << BLOCK_BITS) + place_of(mask, upto, j0)
-            value0 = source[at + j0 if unpacks else v0]
-            if j - lane + 32 < total:
-                j1 = min(j + 32, last)
-                j2 = min(j + 64, last)
-                j3 = min(j + 96, last)
-                v1 = (begun << BLOCK_BITS) + place_of(mask, upto, j1)
-                v2 = (begun << BLOCK_BITS) + place_of(mask, upto, j2)
-                v3 = (begun << BLOCK_BITS) + place_of(mask, upto, j3)
-                value1 = source[at + j1 if unpacks else v1]
-                value2 = source[at + j2 if unpacks else v2]
-                value3 = source[at + j3 if unpacks else v3]
-                target[at + j1 if packs else v1] = value1
-                target[at + j2 if packs else v2] = value2
-                target[at + j3 if packs else v3] = value3
-                if based:
-                    base[v1] = value1
-                    base[v2] = value2
-                    base[v3] = value3
-            target[at + j0 if packs else v0] = value0
-            if based:
-                base[v0] = value0
-            j += 128
-
-    return move
-
-
-def is_packed(total):
-    """Whether so many elements of four blocks lie side by side.
-
-    Over the links come 32 bytes at a time: of fewer elements, each lies by itself in any case, and most of more lie
-    side by side as they are.
-    """
-    return total >= 16 and total <= 3 * BLOCK
-
-
-def begin_packed(begun, first):
-    """Where the packed elements of four blocks begin in the array of their owner, whose range begins with ``first``."""
-    return np.int64((begun - (first >> BLOCK_BITS)) << BLOCK_BITS)
-
-
-def packing(move: Callee) -> Callable[..., Any]:
-    """Return a function by which an owner packs elements of four blocks that it tells of: the set bits of a word."""
-
-    def pack(mine, packed, begun, first, mask, lane):
-        upto = inclusive_scan(popcount(mask), lane)
-        if is_packed(shuffle(upto, 31)):
-            move(mine, packed, 0, begun, begin_packed(begun, first), mask, upto, lane)
-
-    return pack
-
-
 # ---- what owners make of it ------------------------------------------------------------------------------
-
-
-def combining(at: Callee, combine: str, dtype: str) -> Callable[..., Any]:
-    """Return a function that makes one value of an element of what GPUs have made of it, in their order.
-
-    ``who`` has the bits of the GPUs that have touched it.
-    """
-    if combine == "sum":
-        return adding(at, dtype)
-    least, greatest = combine == "min", combine == "max"
-    union, common = combine == "or", combine == "and"
-
-    def bring(mine, fields, who, bases, rank, parts, blocks, v):
-        value = mine[v]
-        found = False
-        for r in range(parts):
-            if (who >> np.int64(r)) & 1 != 0:
-                theirs = at(fields[r])[v]
-                if not found:
-                    value = theirs
-                elif least:
-                    value = min(value, theirs)
-                elif greatest:
-                    value = max(value, theirs)
-                elif union:
-                    value = value | theirs
-                elif common:
-                    value = value & theirs
-                found = True  # of claims, the first one counts
-        return value
-
-    return bring
-
-
-def adding(at: Callee, dtype: str) -> Callable[..., Any]:
-    """Return what :func:`combining` does for sums: to a GPU's own value, what each other has added to its copy."""
-    # Sums of short integers are long ones, and a variable has one type.
-    wide = np.int64 if np.dtype(dtype).kind in "iu" else np.dtype(dtype).type
-
-    def bring(mine, fields, who, bases, rank, parts, blocks, v):
-        total = wide(mine[v])
-        for r in range(parts):
-            if r != rank and (who >> np.int64(r)) & 1 != 0:
-                total += wide(at(fields[r])[v]) - wide(at(bases[r])[v])
-        return total
-
-    return bring
-
-
-def following(at: Callee, lead: Callee, lead_at: Callee, mirrored: bool) -> Callable[..., Any]:
-    """Return a function that gives the value of the GPU whose value of another field, the leader, has been chosen.
-
-    That is the first GPU that has changed the leader to what ``lead`` makes of it, or, if no GPU has changed it, the
-    first that has changed this field. Copies of a field that is not ``mirrored`` are old where they were not touched.
-    """
-
-    def bring(mine, fields, who, leader, rank, parts, blocks, v):
-        led_by = changers(leader.marked, parts, blocks, v)
-        chosen = lead(leader.mine, leader.fields, led_by, leader.bases, rank, parts, blocks, v)
-        value = mine[v]
-        led = False
-        found = False
-        for r in range(parts):
-            touched = (who >> np.int64(r)) & 1 != 0
-            wins = not led and (led_by >> np.int64(r)) & 1 != 0 and lead_at(leader.fields[r])[v] == chosen
-            if (wins and (mirrored or touched)) or (touched and not (found or led)):
-                value = at(fields[r])[v]
-                found = True
-            led = led or wins
-        return value
-
-    return bring
 
 
 def merging(bring: Callee, pack: Callee, size: int) -> Callable[..., Any]:

@@ -14,16 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.backends.devices.barriers import can_meet
 from frontier.backends.devices.claim_program import Claims
-from frontier.backends.devices.phases import (
-    combining,
-    copying,
-    finding,
-    following,
-    merging,
-    moving,
-    settling,
-    sharing,
-)
+from frontier.backends.devices.combining_phases import combining, following
+from frontier.backends.devices.packing_phases import moving
+from frontier.backends.devices.phases import copying, finding, merging, settling, sharing
 from frontier.backends.devices.touches import OneKernelError
 from frontier.lowering.ir import Call
 from frontier.lowering.kernels import Made
