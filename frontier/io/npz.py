@@ -23,7 +23,7 @@ from frontier.errors import GraphError
 from frontier.graph.build_input import vertex_ids, weights_of
 from frontier.graph.graph import Graph
 from frontier.graph.shares import Piece, Shares
-from frontier.graph.topology import Array
+from frontier.graph.topology import Array, id_dtype
 from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges
 from frontier.io._members import Ranges, header_of, members
@@ -107,9 +107,10 @@ def _rows_divisible(
 
     def make(lo: int, hi: int) -> Piece:
         offsets = there["offsets"]
-        first, last = np.searchsorted(offsets, [lo, hi - 1], "right") - 1 if lo < hi else (0, -1)
+        ends = np.array([lo, hi - 1], offsets.dtype)  # of another dtype, searchsorted would convert all offsets
+        first, last = np.searchsorted(offsets, ends, "right") - 1 if lo < hi else (0, -1)
         cuts = np.clip(offsets[first : last + 2], lo, hi)
-        src = np.repeat(np.arange(first, last + 1), np.diff(cuts))
+        src = np.repeat(np.arange(first, last + 1, dtype=id_dtype(n)), np.diff(cuts))
         weights = _weights(read("weights", lo, hi)) if "weights" in long else None
         edges = {name.partition("/")[2]: read(name, lo, hi) for name in columns}
         return Piece(src, vertex_ids(read("targets", lo, hi), "targets"), weights, edges)

@@ -154,7 +154,8 @@ class _Pieces:
             self.dtypes[name] = np.result_type(*(dtypes or {told[0][0][name]}))
 
     def received(self, starts: Array) -> Iterator[tuple[Array, ...]]:
-        """Of each piece the edges that begin at this rank's vertices: sources, targets and values."""
+        """Of each piece the edges that begin at this rank's vertices, some at a time: sources, targets and values."""
+        average = -(-self._total // (self._turns * self._comm.size)) * (1 + self._both)
         for made in self._made():
             ends = made.src.astype(self.ids, copy=False), made.dst.astype(self.ids, copy=False)
             arrays = [*ends, *(made.values[name].astype(dtype) for name, dtype in self.dtypes.items())]
@@ -163,10 +164,23 @@ class _Pieces:
             owner = np.searchsorted(starts[1:], arrays[0], side="right")
             told = self._comm.deal(sorted_out(owner, arrays, self._comm.size))
             del made, ends, arrays, owner
-            piece = tuple(np.concatenate(parts) for parts in zip(*told, strict=True))
+            yield from _some(told, 2 * average)
             del told
-            yield piece
-            del piece
+
+
+def _some(told: list[Any], most: int) -> Iterator[tuple[Array, ...]]:
+    """Join what ranks have told, in their order, until it is so many edges.
+
+    Where edges are sorted, one rank gets all of a piece. To bring edges to their rows takes several times their memory.
+    """
+    held: list[Any] = []
+    for each in told:
+        held.append(each)
+        if sum(len(arrays[0]) for arrays in held) >= most:
+            yield tuple(np.concatenate(parts) for parts in zip(*held, strict=True))
+            held = []
+    if held:
+        yield tuple(np.concatenate(parts) for parts in zip(*held, strict=True))
 
 
 def _checked(piece: Piece, least: int, known: bool) -> int:
