@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib.util
 
 import numpy as np
@@ -68,7 +69,7 @@ def test_archives_are_read_in_parts(name, directed, weights, tmp_path, monkeypat
         assert all(np.array_equal(found.edges[name], whole.edges[name]) for name in whole.edges)
 
 
-@pytest.mark.parametrize("suffix", ["mtx", "gr", "wel", "csv"])
+@pytest.mark.parametrize("suffix", ["mtx", "gr", "wel", "csv", "mtx.gz", "gr.gz", "wel.gz", "csv.gz"])
 @pytest.mark.parametrize("directed", [False, True])
 def test_files_of_lines_are_read_in_parts(suffix, directed, tmp_path, monkeypatch):
     path = tmp_path / f"graph.{suffix}"
@@ -116,6 +117,20 @@ def test_files_that_are_wrong_are_refused_in_parts_too(name, text, message, tmp_
             fr.read(tmp_path / name, placement=place)
 
 
+def test_gzipped_files_that_are_damaged_are_refused_in_parts_too(tmp_path):
+    packed = gzip.compress("".join(f"{i} {i * 7919 % 10007}\n" for i in range(10000)).encode())
+    path = tmp_path / "graph.el.gz"
+    wrong = [
+        (packed[: len(packed) // 2], "more gzip data"), (packed[:-4], "more gzip data"), (packed[:3], "more gzip data"),
+        (packed[:-6] + bytes([packed[-6] ^ 1]) + packed[-5:], "gzip data"), (b"0 1\n1 2\n", "gzip data"),
+    ]  # fmt: skip
+    for data, message in wrong:
+        path.write_bytes(data)
+        for place in ("cpu", "ranks:2"):
+            with pytest.raises(fr.GraphError, match=rf"graph\.el\.gz:\d+: expected {message}"):
+                fr.read(path, placement=place)
+
+
 def test_archives_that_are_wrong_are_refused_in_parts_too(tmp_path):
     path = tmp_path / "a.npz"
     wrong = [
@@ -155,11 +170,34 @@ def test_small_files_are_read_alike(text, place, tmp_path):
     same(fr.read(path, placement=place), fr.read(path))
 
 
-def test_an_error_in_a_file_names_its_line(tmp_path):
-    path = tmp_path / "graph.el"
-    path.write_text("# comment\n" + "0 1\n" * 40000 + "0 x\n" + "1 2\n" * 30000)
-    for place in (None, "ranks:3"):
-        with pytest.raises(fr.GraphError, match=r"graph\.el:40002: expected a vertex id"):
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1\n2 3\n", "0 1\n2 3", "# a\n\n\n0 1\n# b\n3 0\n\n\n", "0 1\r\n2 3\r\n\r\n4 0", "5 6\n", "\ufeff0 1\n1 2\n",
+        "# frontier: vertices=9 directed=no\n", "0 1 7\n" + "# long" * 99 + "\n1 2 2.5\n7 1 3", "1 2\n" * 99 + "\n" * 99,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("pieces", [1, 9])
+def test_gzipped_lines_are_those_of_the_whole(text, pieces, tmp_path, monkeypatch):
+    (tmp_path / "graph.txt").write_bytes(text.encode())
+    half = len(text) // 2  # of which a file is joined, as by cat
+    packed = gzip.compress(text[:half].encode()) + gzip.compress(text[half:].encode())
+    (tmp_path / "graph.txt.gz").write_bytes(packed)
+    whole = fr.read(tmp_path / "graph.txt")
+    monkeypatch.setattr(building, "turns", lambda edges, ranks: pieces)
+    monkeypatch.setattr(files, "_read", None)  # nothing is read as a whole
+    for name in ("graph.txt", "graph.txt.gz"):
+        for ranks in (1, 2, 3, 5):
+            same(fr.read(tmp_path / name, placement=f"ranks:{ranks}"), whole)
+
+
+@pytest.mark.parametrize("suffix", ["el", "el.gz"])
+def test_an_error_in_a_file_names_its_line(suffix, tmp_path):
+    path = tmp_path / f"graph.{suffix}"
+    text = ("# comment\n" + "0 1\n" * 40000 + "0 x\n" + "1 2\n" * 30000).encode()
+    path.write_bytes(gzip.compress(text) if suffix.endswith("gz") else text)
+    for place in (None, "ranks:1", "ranks:3"):
+        with pytest.raises(fr.GraphError, match=r"graph\.el(\.gz)?:40002: expected a vertex id"):
             fr.read(path, placement=place)
     with pytest.raises(fr.GraphError, match="goes with placement="):
         fr.read(path, parts=True)

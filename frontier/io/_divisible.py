@@ -18,6 +18,7 @@ from frontier.graph.graph import Graph
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array
 from frontier.io._source import Source
+from frontier.io._unpacked import Unpacked
 from frontier.memory.placement import Placement
 
 __all__ = ["Divisible", "graph_in_parts", "in_parts", "lines_in_parts"]
@@ -46,10 +47,15 @@ class Divisible:
     keeps: bool = False
 
 
-def lines_in_parts(source: Source, made: Callable[[Source], Piece]) -> tuple[int, Callable[[int, int], Piece]]:
-    """How many bytes the rest of a text file has, and what reads the lines that begin in a range of them."""
+def lines_in_parts(
+    source: Source, made: Callable[[Source], Piece], num_vertices: int | None, **more: Any
+) -> Shares:
+    """Edges of the rest of a text file, counted in bytes; ``made`` reads lines, ``more`` is what is known of them."""
     begin, size = source.range_of_lines()
-    return size, partial(_of_range, source.path, begin, made)
+    if not source.zipped:
+        return Shares(size, partial(_of_range, source.path, begin, made), num_vertices, **more)
+    lines = Unpacked(source.path, begin)
+    return Shares(size, lambda lo, hi: made(lines.read(lo, hi)), num_vertices, done=lines.close, **more)
 
 
 def _of_range(path: str, begin: int, made: Callable[[Source], Piece], lo: int, hi: int) -> Piece:

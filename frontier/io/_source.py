@@ -19,6 +19,7 @@ from frontier.memory.host import HOST
 __all__ = ["Source", "opened", "shown"]
 
 _PART = 4 * 2**20  # bytes of an archive that are read at a time
+_SKIPPED = 2**16  # bytes that are passed over at a time
 _SHOW_FROM = 50 * 2**20  # bytes of a file that are worth a progress bar
 
 
@@ -68,7 +69,7 @@ class Source:
     file : BufferedReader
         The file, open; perhaps a pipe.
     zipped : bool
-        Whether its bytes are gzipped.
+        Whether its bytes are gzipped; then what is said of bytes below is of those that are unpacked.
     progress : bool, optional
         Show a progress bar on stderr; None: if that is a terminal and the file is large.
     """
@@ -78,12 +79,13 @@ class Source:
         self.line = 0  # lines read so far
         self._file = file
         self._stream: BinaryIO = file
-        self._zipped = zipped
+        self.zipped = zipped
         if zipped:
             self._stream = gzip.GzipFile(fileobj=file)  # type: ignore[assignment]
         self._held: bytes | None = None
         self._back = 0  # bytes of the line that was put back
         self._before = 0  # bytes of the file before these
+        self._before_zipped = False
         self._size = os.fstat(file.fileno()).st_size if _regular(file) else None
         self._read = 0  # bytes that came out of blocks
         self._bar = Bar(path, self._size, progress)
@@ -93,8 +95,7 @@ class Source:
         self._bar.finish()
         at = self.line if line is None else line
         if self._before:
-            with open(self.path, "rb") as file:
-                at += file.read(self._before).count(b"\n")
+            at += _lines_in(self.path, self._before, self._before_zipped)
         raise GraphError(f"{self.path}:{max(at, 1)}: expected {expected}, found {found}") from None
 
     def readline(self) -> bytes | None:
@@ -105,9 +106,9 @@ class Source:
                 line = self._stream.readline()
             if not line:
                 return None
-            self._back = len(line)
             if self.line == 0:
                 line = line.removeprefix(b"\xef\xbb\xbf")
+            self._back = len(line)
         self.line += 1
         return line.rstrip(b"\r\n")
 
@@ -135,10 +136,29 @@ class Source:
         self._bar.finish()
 
     def range_of_lines(self) -> tuple[int, int]:
-        """Where in the file the rest begins, and how many bytes it has; for a file that is not gzipped."""
+        """Where the rest begins, and how many bytes it has, which are unpacked to be counted; of no pipe."""
         assert self._size is not None
-        begin = self._file.tell() - (0 if self._held is None else self._back)
-        return begin, self._size - begin
+        begin = self._stream.tell() - (0 if self._held is None else self._back)
+        if not self.zipped:
+            return begin, self._size - begin
+        while self.read(_SKIPPED):
+            pass
+        return begin, self._stream.tell() - begin
+
+    def read(self, size: int) -> bytes:
+        """So many bytes that follow, or all that are left."""
+        with self._unzipping():
+            return self._stream.read(size)
+
+    def rest_of_line(self) -> bytes:
+        """What follows up to the end of a line."""
+        with self._unzipping():
+            return self._stream.readline()
+
+    def skip(self, size: int) -> None:
+        """Leave out so many bytes that follow."""
+        while size > 0 and (part := self.read(min(size, _SKIPPED))):
+            size -= len(part)
 
     @classmethod
     def of_lines(cls, path: str, file: BufferedReader, lo: int, hi: int, first: int) -> Source:
@@ -153,19 +173,24 @@ class Source:
 
         begin, end = line_from(lo), line_from(hi)
         file.seek(begin)
-        made = cls(path, BufferedReader(BytesIO(file.read(max(end - begin, 0)))), zipped=False, progress=False)
-        made._before = begin
+        return cls.of_text(path, file.read(max(end - begin, 0)), begin)
+
+    @classmethod
+    def of_text(cls, path: str, text: bytes, begin: int, zipped: bool = False) -> Source:
+        """Lines that are in memory, and where in the file the first begins."""
+        made = cls(path, BufferedReader(BytesIO(text)), zipped=False, progress=False)
+        made._before, made._before_zipped = begin, zipped
         return made
 
     def left(self) -> int | None:
         """Bytes that are still to be read, where that is known."""
-        if self._size is None or self._zipped:
+        if self._size is None or self.zipped:
             return None
         return self._size - self._file.tell() + len(self._held or b"")
 
     def seekable(self) -> BinaryIO:
         """The file itself where one can go back in it, else all of it in memory."""
-        if not self._zipped and self._file.seekable():
+        if not self.zipped and self._file.seekable():
             return self._file
         data = BytesIO()
         with self._unzipping():
@@ -183,6 +208,16 @@ class Source:
             self.fail(None, "more gzip data", "the end of the file: it is cut off")
         except (gzip.BadGzipFile, zlib.error) as error:
             self.fail(None, "gzip data", f"something else ({error})")
+
+
+def _lines_in(path: str, length: int, zipped: bool) -> int:
+    """How many lines end in the first bytes of a file."""
+    found = 0
+    with gzip.open(path) if zipped else open(path, "rb") as file:
+        while length > 0 and (part := file.read(min(length, _PART))):
+            found += part.count(b"\n")
+            length -= len(part)
+    return found
 
 
 def _regular(file: BufferedReader) -> bool:

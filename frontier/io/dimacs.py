@@ -15,7 +15,7 @@ from functools import partial
 import numpy as np
 
 from frontier.graph.graph import Graph
-from frontier.graph.shares import Piece, Shares
+from frontier.graph.shares import Piece
 from frontier.io import _parse
 from frontier.io._divisible import Divisible, lines_in_parts
 from frontier.io._edges import (
@@ -53,10 +53,9 @@ def divisible(source: Source) -> Divisible:
         rows = _parse.rows(part, columns=3, base=1, limit=n, tag="a", comments="c")
         return Piece(rows.src, rows.dst, None if marker.weighted is False else rows.weights)
 
-    size, make = lines_in_parts(source, made)
     check = partial(check_count, source, expected=count, what="arcs", where=source.line)
     undirected = marker.directed is False
-    return Divisible(Shares(size, make, n, both_ways=undirected, check=check), not undirected)
+    return Divisible(lines_in_parts(source, made, n, both_ways=undirected, check=check), not undirected)
 
 
 def _head(source: Source) -> tuple[Marker, int, int]:

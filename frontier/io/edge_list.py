@@ -22,7 +22,7 @@ from dataclasses import dataclass
 
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph
-from frontier.graph.shares import Piece, Shares
+from frontier.graph.shares import Piece
 from frontier.graph.topology import Array
 from frontier.io import _parse, _table
 from frontier.io._divisible import Divisible, lines_in_parts
@@ -101,8 +101,7 @@ def divisible(source: Source, suffix: str, header: bool | None = None) -> Divisi
 
     given = head.marker.directed
     directed = given if given is not None else head.directed is not False
-    size, make = lines_in_parts(source, made)
-    return Divisible(Shares(size, make, limit, least=head.vertices), directed)
+    return Divisible(lines_in_parts(source, made, limit, least=head.vertices), directed)
 
 
 def _simple(columns: Columns) -> bool:

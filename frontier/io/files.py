@@ -76,7 +76,8 @@ def read(
     placement : Placement or str, optional
         Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: all processes read the file together,
         and each keeps the edges of its own vertices only. Of edge lists with no columns but weights, Matrix Market,
-        DIMACS, npz and Parquet each process reads a part; of other files, and what is gzipped, the whole.
+        DIMACS, npz and Parquet each process keeps a part of what it reads, also of gzipped text, which each unpacks;
+        other files each reads as a whole.
     parts : bool
         With ``placement="ranks"``: whether each process reads a file of its own, which together are the graph. An edge
         list without edges needs a line that names its columns; an empty file is refused.
@@ -140,9 +141,9 @@ def read(
     if parts and not there.divides:
         raise GraphError('parts=True goes with placement="ranks", of which each process may have a file of its own')
     with _naming(name):
-        if there.divides and known.divisible is not None and not zipped and given is None and os.path.isfile(name):
+        if there.divides and known.divisible is not None and given is None and os.path.isfile(name):
             with opened(name) as file:
-                divided = known.divisible(Source(name, file, zipped=False, progress=False), suffix, options)
+                divided = known.divisible(Source(name, file, zipped, progress=False), suffix, options)
             made = None if divided is None else graph_in_parts(
                 name, divided, there, directed=directed, duplicates=duplicates, self_loops=self_loops,
                 num_vertices=num_vertices, labels=labels, parts=parts,

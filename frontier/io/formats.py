@@ -58,8 +58,8 @@ class Format:
     lists_edges : bool
         Whether it knows ``num_vertices=``, ``labels=True`` and ``header=``.
     divisible : callable, optional
-        ``divisible(source, suffix, options)`` gives how several processes can read a file, which is not gzipped,
-        together; None if they cannot.
+        ``divisible(source, suffix, options)`` gives how several processes can read a file, which is no pipe, together;
+        None if they cannot.
     """
 
     name: str
@@ -220,7 +220,7 @@ def _read_archive(source: Source, suffix: str, options: Options) -> Edges | dict
 
 
 def _divisible_archive(source: Source, suffix: str, options: Options) -> Divisible | None:
-    return npz.divisible(source.path, source.seekable())
+    return None if source.zipped else npz.divisible(source.path, source.seekable())
 
 
 def _write_archive(graph: Graph, name: str, suffix: str) -> Callable[[Any], None]:
@@ -235,7 +235,7 @@ def _read_table(source: Source, suffix: str, options: Options) -> Edges:
 
 
 def _divisible_table(source: Source, suffix: str, options: Options) -> Divisible | None:
-    if options.labels is True or options.header is not None:
+    if options.labels is True or options.header is not None or source.zipped:
         return None
     return parquet.divisible(source.path, source.seekable(), edge_list.columns_of)
 

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from frontier.graph.graph import Graph
-from frontier.graph.shares import Piece, Shares
+from frontier.graph.shares import Piece
 from frontier.io import _parse
 from frontier.io._divisible import Divisible, lines_in_parts
 from frontier.io._edges import Edges, check_claim, check_count, check_weights, graph_edges, text_rows
@@ -57,9 +57,8 @@ def divisible(source: Source) -> Divisible | None:
         )
         return Piece(rows.src, rows.dst, rows.weights)
 
-    size, make = lines_in_parts(source, made)
     check = partial(check_count, source, expected=count, what="entries", where=source.line)
-    return Divisible(Shares(size, make, n, check=check), directed=symmetry != "symmetric")
+    return Divisible(lines_in_parts(source, made, n, check=check), directed=symmetry != "symmetric")
 
 
 def _header(source: Source) -> tuple[str, str]:
