@@ -174,7 +174,8 @@ def test_small_files_are_read_alike(text, place, tmp_path):
     "text",
     [
         "0 1\n2 3\n", "0 1\n2 3", "# a\n\n\n0 1\n# b\n3 0\n\n\n", "0 1\r\n2 3\r\n\r\n4 0", "5 6\n", "\ufeff0 1\n1 2\n",
-        "# frontier: vertices=9 directed=no\n", "0 1 7\n" + "# long" * 99 + "\n1 2 2.5\n7 1 3", "1 2\n" * 99 + "\n" * 99,
+        "# frontier: vertices=9 directed=no\n", "0 1 7\n" + "# long" * 99 + "\n1 2 2.5\n7 1 3",
+        "1 2\n" * 99 + "\n" * 99,
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("pieces", [1, 9])

@@ -56,6 +56,9 @@ class Shares:
         Called with the number of edges that there are together; raises an error if that is wrong.
     make_on : callable, optional
         ``make_on(memory, lo, hi)``: what ``make`` returns, made in the memory of a GPU.
+    offsets : callable, optional
+        Returns where the edges of each vertex begin, and their number, if they are sorted by source. Not called after
+        ``done``.
     done : callable, optional
         Frees what making edges needs; called once no more will be made.
     """
@@ -70,6 +73,7 @@ class Shares:
     check: Callable[[int], None] | None = None
     make_on: Callable[[Memory, int, int], Piece] | None = None
     done: Callable[[], None] | None = None
+    offsets: Callable[[], Array] | None = None
 
     @classmethod
     def of(cls, whole: Piece, num_vertices: int | None, alone: bool) -> Shares:

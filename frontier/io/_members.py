@@ -25,7 +25,7 @@ _HEADERS: dict[tuple[int, int], Any] = {
 }
 
 _LOCAL = struct.Struct("<26xHH")  # the header before a member's bytes: lengths of its name and of more
-_PART = 1 << 20  # bytes that are skipped at a time
+_PART = 1 << 16  # bytes that are skipped at a time
 
 
 @dataclass(frozen=True)

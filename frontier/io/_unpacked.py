@@ -1,7 +1,7 @@
 """Ranges of the lines of a gzipped text file.
 
-A gzip stream cannot be entered in the middle. So it is unpacked from its beginning, and what is not asked for is left out;
-the next range goes on from there.
+A gzip stream cannot be entered in the middle. So it is unpacked from its beginning, and what is not asked for is left
+out; the next range goes on from there.
 """
 
 from __future__ import annotations

@@ -119,7 +119,9 @@ def _rows_divisible(
     vertices = {name.partition("/")[2]: array for name, array in short.items() if name.startswith("vertices/")}
     if any(len(column) != n for column in vertices.values()):
         return None
-    shares = Shares(count, make, n, both_ways=not directed, done=there.clear)
+    shares = Shares(
+        count, make, n, both_ways=not directed, done=there.clear, offsets=lambda: there["offsets"]
+    )  # fmt: skip
     return Divisible(shares, directed, short.get("labels"), vertices, keeps=True)
 
 

@@ -7,6 +7,9 @@ duplicates are resolved, some rows at a time, in place. At last the ranks tell e
 offsets of the whole graph.
 
 Edges arrive in the order in which one process would have made them. So the graph is the same.
+
+Where edges are sorted by source, as in an archive of :func:`frontier.write`, and their offsets are known, nothing has
+to be counted or sent: each rank makes its own.
 """
 
 from __future__ import annotations
@@ -19,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks.counting import Counts, offsets_of, sorted_out
+from frontier.backends.ranks.counting import Counts, Known, offsets_of, sorted_out
 from frontier.backends.ranks.rounds import common, met
 from frontier.backends.ranks.row_filling import places, scatter
 from frontier.errors import GraphError
@@ -69,20 +72,28 @@ class OwnRows:
 
 def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str, self_loops: str) -> OwnRows:
     """Build the rows that a rank owns; all ranks call this together."""
-    told = met(comm, "builds a graph", (shares.name, shares.alone, directed, duplicates, self_loops))
+    both = not directed and not shares.both_ways
+    # a self-loop that is left out is in the offsets
+    offsets = shares.offsets if not both and self_loops == "keep" and not shares.alone else None
+    told = met(
+        comm, "builds a graph", (shares.name, shares.alone, directed, duplicates, self_loops, offsets is not None)
+    )  # fmt: skip
     for rank, each in enumerate(told):
         if each != told[0]:
             raise common(GraphError(
                 f"rank {rank} does not build the same graph as rank 0: all must call the same, with the same seed, "
                 "file or edges, or with parts=True"
             ))  # fmt: skip
-    work = _Pieces(shares, comm, both=not directed and not shares.both_ways, self_loops=self_loops)
-    counts = work.survey()
+    work = _Pieces(shares, comm, both, self_loops)
+    counts: Counts | Known = work.survey() if offsets is None else work.known(offsets())
     starts = counts.starts(work.num_vertices)
     rows = _Rows(work, counts, starts, comm.rank)
+    slots = counts.before(starts[comm.rank : comm.rank + 2]).tolist() if offsets is not None else None
     del counts
-    for piece in work.received(starts):
+    for piece in work.received(starts) if slots is None else work.made(*slots):
         rows.put(piece)
+    if slots is not None:
+        comm.gather(None)  # parts of one process make edges of the same things
     if shares.done is not None:
         shares.done()
     made = rows.finished(comm, duplicates)
@@ -120,12 +131,25 @@ class _Pieces:
             self._found += len(piece.src)
             yield self._shares.checked(piece, self._self_loops)
 
-    def survey(self) -> Counts:
-        """Find out how many vertices there are, and count the edges of each before duplicates are dropped."""
+    def _asked(self) -> int | None:
+        """How many vertices there shall be."""
         asked = self._comm.gather(self._shares.num_vertices)
         if len(set(asked)) > 1:
             raise GraphError("all ranks must say the same num_vertices=")
-        known = asked[0]
+        said: int | None = asked[0]
+        return said
+
+    def known(self, offsets: Array) -> Known:
+        """Find out what :meth:`survey` does, if edges are sorted by source."""
+        self.num_vertices = self._asked() or 0
+        self.ids = id_dtype(self.num_vertices)
+        one = self._shares.make(0, min(1, self._shares.count))  # of one file, so all values are like these
+        self.dtypes = {name: value.dtype for name, value in one.values.items()}
+        return Known(self._comm, offsets)
+
+    def survey(self) -> Counts:
+        """Find out how many vertices there are, and count the edges of each before duplicates are dropped."""
+        known = self._asked()
         counts = Counts(self._comm, offset_dtype(2 * self._total))
         least = self._shares.least if known is None else known
         empty: dict[str, Any] = {}  # dtypes of weights and columns
@@ -153,18 +177,34 @@ class _Pieces:
             dtypes = {dtype for _, each in told for dtype in each.get(name, ())}
             self.dtypes[name] = np.result_type(*(dtypes or {told[0][0][name]}))
 
+    def made(self, begin: int, end: int) -> Iterator[tuple[Array, ...]]:
+        """Make edges begin to end - 1, which are this rank's own, some at a time: sources, targets and values."""
+        step = max(self._average(), 1)
+        for lo in range(begin, end, step):
+            piece = self._shares.make(lo, min(lo + step, end))
+            _checked(piece, self.num_vertices, known=True)
+            yield self._arrays(piece)
+
+    def _average(self) -> int:
+        """How many edges of a piece each rank makes."""
+        return -(-self._total // (self._turns * self._comm.size))
+
+    def _arrays(self, piece: Piece) -> tuple[Array, ...]:
+        """Sources, targets and values with the dtypes of the graph."""
+        ends = piece.src.astype(self.ids, copy=False), piece.dst.astype(self.ids, copy=False)
+        return *ends, *(piece.values[name].astype(dtype, copy=False) for name, dtype in self.dtypes.items())
+
     def received(self, starts: Array) -> Iterator[tuple[Array, ...]]:
         """Of each piece the edges that begin at this rank's vertices, some at a time: sources, targets and values."""
-        average = -(-self._total // (self._turns * self._comm.size)) * (1 + self._both)
+        most = 2 * self._average() * (1 + self._both)
         for made in self._made():
-            ends = made.src.astype(self.ids, copy=False), made.dst.astype(self.ids, copy=False)
-            arrays = [*ends, *(made.values[name].astype(dtype) for name, dtype in self.dtypes.items())]
+            arrays = list(self._arrays(made))
             if self._both:
                 arrays = _both_ways(*arrays)
             owner = np.searchsorted(starts[1:], arrays[0], side="right")
             told = self._comm.deal(sorted_out(owner, arrays, self._comm.size))
-            del made, ends, arrays, owner
-            yield from _some(told, 2 * average)
+            del made, arrays, owner
+            yield from _some(told, most)
             del told
 
 
@@ -210,7 +250,7 @@ class _Rows:
     turn out to be duplicates, arrays that begin somewhat later have this rank's slots at their final places.
     """
 
-    def __init__(self, work: _Pieces, counts: Counts, starts: Array, rank: int) -> None:
+    def __init__(self, work: _Pieces, counts: Counts | Known, starts: Array, rank: int) -> None:
         self._starts, self._names, self._n = starts, list(work.dtypes), work.num_vertices
         self._first = int(starts[rank])
         bounds = counts.before(starts)

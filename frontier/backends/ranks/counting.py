@@ -20,7 +20,7 @@ from frontier.partitions.cuts import at_shares, of_ranks
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
 
-__all__ = ["Counts", "offsets_of", "sorted_out"]
+__all__ = ["Counts", "Known", "offsets_of", "sorted_out"]
 
 #: A block has 2**BITS vertices.
 BITS = 12
@@ -110,6 +110,32 @@ class Counts:
         """How many of the vertices that precede one are in blocks of a rank."""
         turn, owner = divmod(vertex >> BITS, self._comm.size)
         return (turn + (rank < owner)) * _BLOCK + (vertex % _BLOCK if rank == owner else 0)
+
+
+class Known:
+    """The number of edges of each vertex, from offsets that every rank has; otherwise as :class:`Counts`.
+
+    Parameters
+    ----------
+    comm : Communicator
+    offsets : ndarray
+    """
+
+    def __init__(self, comm: Communicator, offsets: Array) -> None:
+        self._comm, self._offsets = comm, offsets
+
+    def starts(self, num_vertices: int) -> Array:
+        """First vertex of each rank's part, and the end."""
+        return of_ranks(at_shares(self.before, num_vertices, self._comm.size))
+
+    def before(self, vertices: Array) -> Array:
+        """Number of edges of all vertices that precede given ones."""
+        return self._offsets[vertices].astype(np.int64)
+
+    def own(self, starts: Array) -> Array:
+        """The numbers of this rank's own vertices."""
+        first, end = starts[self._comm.rank : self._comm.rank + 2].tolist()
+        return np.diff(self._offsets[first : end + 1]).astype(offset_dtype(int(self._offsets[-1])), copy=False)
 
 
 def sorted_out(owner: Array, arrays: list[Array], size: int) -> list[list[Array]]:
