@@ -131,6 +131,15 @@ def test_gzipped_files_that_are_damaged_are_refused_in_parts_too(tmp_path):
                 fr.read(path, placement=place)
 
 
+@pytest.mark.parametrize("vertices", [0, 1, 5])
+def test_archives_without_edges_are_read_in_parts(vertices, tmp_path):
+    for directed in (False, True):
+        for weights in (None, np.array([], np.float32)):
+            g = fr.from_edges([], [], weights, num_vertices=vertices, directed=directed)
+            fr.write(g, tmp_path / "graph.npz")
+            same(fr.read(tmp_path / "graph.npz", placement="ranks:3"), g)
+
+
 def test_archives_that_are_wrong_are_refused_in_parts_too(tmp_path):
     path = tmp_path / "a.npz"
     wrong = [
@@ -256,8 +265,12 @@ def test_a_part_has_no_edges(first, tmp_path):
 
 @processes
 @pytest.mark.parametrize(
-    "name", ["own", "plain", "packed", "graph.mtx", "graph.wel", "graph.gr", pytest.param("graph.parquet", marks=arrow)]
-)
+    "name",
+    [
+        "own", "plain", "packed", "graph.mtx", "graph.wel", "graph.gr", "graph.wel.gz", "graph.mtx.gz",
+        pytest.param("graph.parquet", marks=arrow),
+    ],
+)  # fmt: skip
 def test_reading_takes_the_memory_of_the_part(name, tmp_path):
     archive = "." not in name or name.endswith("parquet")
     g = fr.rmat(19 if archive else 17, 16, seed=5, directed=True, weights=(1, 9))
@@ -267,13 +280,14 @@ def test_reading_takes_the_memory_of_the_part(name, tmp_path):
     else:
         path = saved(name, tmp_path, g)
     fr.read(path)  # compiling takes memory, too
-    fr.write(fr.rmat(8, 8, seed=1, directed=True, weights=(1, 9)), tmp_path / f"small{path.suffix}")
+    suffix = path.name.partition(".")[2]
+    fr.write(fr.rmat(8, 8, seed=1, directed=True, weights=(1, 9)), tmp_path / f"small.{suffix}")
     made = mpirun(2, tmp_path, f"""
         import numpy as np, frontier as fr
         def kilobytes(name):
             return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
         fr.rmat(17, 16, seed=1, weights=(1, 9), directed=True, placement="ranks")
-        fr.read("small{path.suffix}", placement="ranks")  # imports what is needed
+        fr.read("small.{suffix}", placement="ranks")  # imports what is needed
         with open("/proc/self/clear_refs", "w") as file:
             file.write("5")  # forgets the most that compiling has taken
         before = kilobytes("VmRSS")
@@ -287,6 +301,34 @@ def test_reading_takes_the_memory_of_the_part(name, tmp_path):
     print(made.stdout)
     assert made.returncode == 0, made.stdout + made.stderr
     assert made.stdout.count("right") == 2
+
+
+@processes
+@pytest.mark.parametrize("name", ["own", "packed"])
+@pytest.mark.parametrize("weights", [None, (1, 9)])
+def test_one_of_many_ranks_reads_an_archive_in_the_memory_of_its_part(name, weights, tmp_path):
+    """No rank gets edges of all others at once, as these are sorted, nor converts the offsets of all vertices."""
+    saved("small", tmp_path, fr.rmat(8, 8, seed=1, weights=weights))
+    path = saved(name, tmp_path, fr.rmat(19, 16, seed=5, weights=weights))
+    made = mpirun(16, tmp_path, f"""
+        import frontier as fr
+        def kilobytes(name):
+            return next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith(name))
+        fr.rmat(17, 16, seed=1, weights={weights}, placement="ranks")
+        fr.read("small.npz", placement="ranks")  # imports what is needed
+        with open("/proc/self/clear_refs", "w") as file:
+            file.write("5")  # forgets the most that compiling has taken
+        before = kilobytes("VmRSS")
+        g = fr.read({path.name!r}, placement="ranks")
+        part = (g.targets.own.nbytes + g.offsets.nbytes + (0 if g.weights is None else g.weights.own.nbytes)) / 1024
+        taken = kilobytes("VmHWM") - before
+        print("took", taken, part)
+        assert taken < 1.5 * part, (taken, part)
+        print("right")
+    """)  # fmt: skip
+    print(made.stdout)
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 16
 
 
 @processes
