@@ -328,7 +328,7 @@ def check_both_ways(rows: OwnRows, comm: Communicator) -> None:
     begins = rows.offsets[first : end + 1].astype(np.int64)
     weights = rows.values.get("")
     there = back = 0
-    for begin, stop in itertools.pairwise(_blocks(begins - begins[0])):
+    for begin, stop in itertools.pairwise(_blocks(begins - begins[0], 4 * BLOCKS)):  # 64 bytes for each edge
         slots = slice(int(begins[begin]), int(begins[stop]))
         src = np.repeat(np.arange(first + begin, first + stop, dtype=np.uint64), np.diff(begins[begin : stop + 1]))
         dst = rows.targets[slots].astype(np.uint64)
@@ -358,10 +358,10 @@ def turns(edges: int, ranks: int) -> int:
     return max(1, min(max(PIECES, _PIECES_EACH * ranks), edges // (ranks * LEAST)))
 
 
-def _blocks(begins: Array) -> list[int]:
+def _blocks(begins: Array, number: int = BLOCKS) -> list[int]:
     """Cut rows into blocks of about equally many edges."""
     total = int(begins[-1])
-    cuts = np.searchsorted(begins, np.array([total * i // BLOCKS for i in range(1, BLOCKS)], begins.dtype))
+    cuts = np.searchsorted(begins, np.array([total * i // number for i in range(1, number)], begins.dtype))
     return sorted({0, *cuts.tolist(), len(begins) - 1})
 
 
