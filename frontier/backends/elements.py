@@ -7,8 +7,8 @@ from typing import Any
 from numba import types
 
 __all__ = [
-    "Claimable", "Flags", "Half", "Locked", "Narrow", "Owned", "Packed", "Routed", "Rows", "Summed", "Watched",
-    "Wrapped", "pointer_type",
+    "Claimable", "Flags", "Half", "Locked", "Narrow", "Owned", "Packed", "Routed", "Rows", "Sparse", "Summed",
+    "Watched", "Wrapped", "pointer_type",
 ]  # fmt: skip
 
 
@@ -57,6 +57,16 @@ class Packed(types.Type):
         super().__init__(name=f"packed({frames})")
         self.dtype = types.int64  # of what is read
         self.kinds = (types.CPointer(getattr(types, frames)), types.CPointer(types.uint32))
+
+
+class Sparse(types.Type):
+    """Doubly compressed offsets of a dtype: a directory and pointers; see :mod:`frontier.backends.sparse`."""
+
+    def __init__(self, offsets: str) -> None:
+        super().__init__(name=f"sparse({offsets})")
+        self.dtype = types.int64  # of what is read
+        pointers = types.CPointer(getattr(types, offsets))
+        self.kinds = (types.CPointer(types.uint64), pointers, types.int64, types.int64)
 
 
 class Summed(types.Type):
@@ -137,5 +147,7 @@ def pointer_type(dtype: str) -> Any:
         return Summed(pointer_type(dtype.removeprefix("summed_")))
     if dtype.startswith("packed_"):
         return Packed(dtype.removeprefix("packed_"))
+    if dtype.startswith("sparse_"):
+        return Sparse(dtype.removeprefix("sparse_"))
     number = getattr(types, dtype.removeprefix("wide_"))
     return Narrow(number) if dtype.startswith(("wide_", "uint")) and number.bitwidth < 64 else types.CPointer(number)

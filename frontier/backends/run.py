@@ -147,6 +147,8 @@ class LoopExecution:
         if role in ("offsets", "targets", "weights", "sources"):
             return work.graph_address(g, role)
         what, _, part = role.partition(" ")
+        if what in ("offsets", "in_offsets") and part:
+            return work.sparse_part(g, what, part) if what == "offsets" or program.needs_in or g.symmetric else 0
         if part in ("frames", "words"):
             return work.packed_address(g, what, part) if what == "targets" or program.needs_in or g.symmetric else 0
         if role in ("in_offsets", "in_sources"):
@@ -213,6 +215,8 @@ class LoopExecution:
         for name, role in inputs.items():
             if role in ("in_offsets", "in_sources", "in_edges"):
                 self._set(name, self._workspace.graph_address(self._p.graph, role))
+            elif role.startswith("in_offsets "):
+                self._set(name, self._workspace.sparse_part(self._p.graph, *role.split()))
             elif role.startswith("in_sources "):
                 self._set(name, self._workspace.packed_address(self._p.graph, *role.split()))
             elif role.startswith("made ") and role.endswith(" in"):

@@ -16,6 +16,7 @@ import numpy as np
 
 from frontier import tracing
 from frontier.backends import codes
+from frontier.graph.sparse_offsets import SparseOffsets
 from frontier.lowering.frontier_state import SMALL, FrontierState
 from frontier.lowering.loops import Program
 from frontier.lowering.module import words
@@ -146,6 +147,17 @@ class Workspace:
             whole = graph._topology.ends if what == "targets" or graph.symmetric else graph._in_lists()[1]
             self._addresses[role] = self.address_of(getattr(whole, part))
         return self._addresses[role]
+
+    def sparse_part(self, graph: Graph, what: str, part: str) -> int:
+        """What compiled code takes of ``"offsets"`` or ``"in_offsets"`` where one of them is doubly compressed.
+
+        Of plain ones there is no directory: the pointers are of all vertices.
+        """
+        offsets: Any = getattr(graph, what)
+        if not isinstance(offsets, SparseOffsets):
+            return self.graph_address(graph, what) if part == "pointers" else 0
+        value = getattr(offsets, part)
+        return value if part in ("first", "length") else self.address_of(value)  # which lives as long as the graph
 
     def epoch(self, name: str, role: str) -> int:
         """An epoch that no entry of some stamps holds yet."""

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from frontier.errors import GraphError
 from frontier.graph.packed import PackedIds
+from frontier.graph.sparse_offsets import SparseOffsets
 from frontier.memory.disk import File, file_of, reading
 
 __all__ = [
-    "OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "moved_ends", "offset_dtype", "plain", "read_only",
+    "OF_ROWS", "OF_WEIGHTS", "Array", "Topology", "id_dtype", "moved_ends", "moved_offsets", "offset_dtype", "plain",
+    "read_only",
 ]  # fmt: skip
 
 Array = NDArray[Any]
@@ -57,6 +59,13 @@ def plain(ends: Array | PackedIds) -> Array:
 def moved_ends(ends: Array | PackedIds, move: Callable[[Array, str], Array]) -> Array | PackedIds:
     """Return ids, which may be compressed, where ``move`` puts an array of a kind."""
     return ends.copied(move) if isinstance(ends, PackedIds) else move(ends, "edges")
+
+
+def moved_offsets(offsets: Any, move: Callable[[Array, str], Array]) -> Array:
+    """Return offsets, which may be doubly compressed, where ``move`` puts an array of a kind."""
+    if isinstance(offsets, SparseOffsets):
+        return cast(Array, offsets.copied(move))  # which looks like one
+    return move(offsets, "offsets")
 
 
 def _parts(ends: Array | PackedIds) -> list[tuple[str, Array]]:
@@ -104,6 +113,12 @@ class Topology:
     def num_slots(self) -> int:
         """Number of edge slots."""
         return len(self.ends)
+
+    @property
+    def sparse(self) -> bool:
+        """Whether offsets are doubly compressed, or those of in-edges; only those of graphs made so are."""
+        both: tuple[Any, Any] = self.offsets, self.derived.get("in_lists", (None,))[0]
+        return any(isinstance(each, SparseOffsets) for each in both)
 
     @property
     def packed(self) -> bool:
@@ -163,7 +178,7 @@ class Topology:
         It takes an array and its kind. Labels stay where they are.
         """
         made = Topology(
-            move(self.offsets, "offsets"),
+            moved_offsets(self.offsets, move),
             moved_ends(self.ends, move),
             None if self.weights is None else move(self.weights, "edges"),
             self.directed,
@@ -173,7 +188,7 @@ class Topology:
         )
         for name, value in self.built().items():
             if name == "in_lists":
-                made.derived[name] = (move(value[0], "offsets"), moved_ends(value[1], move))
+                made.derived[name] = (moved_offsets(value[0], move), moved_ends(value[1], move))
             elif name == "in_edges":
                 made.derived[name] = move(value, "edges")
             elif name in ("label_index", "max_degree", "traits", "num_loops", "min_weight", "max_weight"):

@@ -12,7 +12,8 @@ from typing import Any
 from frontier.functors.adjacency import hidden
 from frontier.functors.captures import Captured, capture
 from frontier.functors.functor import arguments
-from frontier.lowering.ir import Call, Expr, Value, cast
+from frontier.graph.sparse_offsets import PARTS
+from frontier.lowering.ir import Call, Choice, Expr, Value, cast
 from frontier.lowering.kernels import Constant, FunctorCall, FunctorName, Kernel, Made, parameters
 from frontier.lowering.variables import SLOT, WORDS, WORKER, WORKERS, Variables, pointer
 from frontier.program.layout import Layout
@@ -85,10 +86,30 @@ class Phases(Variables):
 
     def lists(self, edges: str) -> tuple[Expr, Expr]:
         """Offsets and far ends of out- or in-lists."""
-        offsets = self.layout.offsets
         if edges == "out":
-            return self.array("g_offsets", "offsets", offsets), self.ends("targets")
-        return self.array("g_in_offsets", "in_offsets", offsets), self.ends("in_sources")
+            return self.offsets("offsets"), self.ends("targets")
+        return self.offsets("in_offsets"), self.ends("in_sources")
+
+    def offsets(self, name: str) -> Expr:
+        """Where lists begin, ``"offsets"`` or ``"in_offsets"``, as an array that may be doubly compressed."""
+        if not self.layout.sparse:
+            return self.array(f"g_{name}", name, self.layout.offsets)
+        return Call(f"sparse_{self.layout.offsets}_at", *self._of_sparse(name))
+
+    def _of_sparse(self, name: str) -> list[Expr]:
+        return [self.input(f"g_{name}_{part}", f"{name} {part}") for part in PARTS]
+
+    def edges_before(self, everything: Expr, edges: str, scan: Expr) -> Expr:
+        """How many edges come before each vertex of a frontier: where that is everything, the offsets say so.
+
+        ``scan`` is the address of what says it otherwise.
+        """
+        if not self.layout.sparse:
+            return Choice(everything, self.lists(edges)[0], pointer(self.layout.offsets, scan))
+        plain: tuple[Value, ...] = (0, scan, 0, 0)  # without a directory, pointers are of all vertices
+        sparse = self._of_sparse("offsets" if edges == "out" else "in_offsets")
+        chosen = (Choice(everything, each, other) for each, other in zip(sparse, plain, strict=True))
+        return Call(f"sparse_{self.layout.offsets}_at", *chosen)
 
     def ends(self, name: str) -> Expr:
         """The far ends, ``"targets"`` or ``"in_sources"``, as an array that may be compressed."""
@@ -184,7 +205,8 @@ class Phases(Variables):
         needed = (name for name in fields if self.layout.pair(name) is not None or name in several)
         found = sorted({self.layout.seen(name) for name in needed})
         found += sorted({f"summed_{self.layout.seen(name)}" for name in self.summed})
-        return [*found, *([f"packed_{self.layout.frames}"] if self.layout.frames else [])]
+        found += [f"packed_{self.layout.frames}"] if self.layout.frames else []
+        return [*found, *([f"sparse_{self.layout.offsets}"] if self.layout.sparse else [])]
 
     def _length(self, name: str, kind: str) -> Expr | None:
         if not self.checks:
@@ -197,6 +219,8 @@ class Phases(Variables):
         """An array of the graph as functors that ask for it see it."""
         if name == "targets" and self.layout.frames:
             return self.ends(name)
+        if name == "offsets" and self.layout.sparse:
+            return self.offsets(name)
         return pointer(self.layout.of_graph(name), self.input(f"g_{name}", name))
 
     def calling(self, fn: Functor, place: str, ends: tuple[str, ...], wants: str = "") -> FunctorCall:

@@ -81,6 +81,7 @@ def _of_graph(program: Program, arguments: list[Expr]) -> list[str]:
     """What of the graph is among a call's arguments."""
     keys = {each: key for key, each in program.table().items() if key in program.inputs}
     roles = {program.inputs[keys[each]] for each in arguments if isinstance(each, Var) and each in keys}
+    roles = {role.removesuffix(" pointers") for role in roles}  # of doubly compressed offsets
     found = []
     for wanted, name in _GRAPH:
         if roles.issuperset(wanted):

@@ -26,6 +26,8 @@ class Layout:
     weights : str or None
     frames : str or None
         If adjacency lists are compressed, the dtype of their frames (:mod:`frontier.graph.packed`).
+    sparse : bool
+        Whether offsets of out-lists or of in-lists are doubly compressed (:mod:`frontier.graph.sparse_offsets`).
     mirrored : bool
         Whether an edge's weight is also that of its opposite slot, so that in-edges need no permutation
         for weights.
@@ -43,6 +45,7 @@ class Layout:
     offsets: str
     weights: str | None
     frames: str | None
+    sparse: bool
     mirrored: bool
     fields: tuple[tuple[str, str, str], ...]
     pairs: tuple[Pair, ...]
@@ -65,8 +68,9 @@ class Layout:
         widths = tuple((name, field.width) for name, field in p.fields.items() if field.width)
         frames = ends.frames.dtype if isinstance(ends, PackedIds) else None
         made: Layout = _layout(
-            g.id_dtype, g.offsets.dtype, weights, frames, not g.directed, fields, pairs, atomic, widths
-        )
+            g.id_dtype, g.offsets.dtype, weights, frames, g._topology.sparse, not g.directed, fields, pairs, atomic,
+            widths,
+        )  # fmt: skip
         p.workspace["layout"] = made
         return made
 
@@ -105,6 +109,8 @@ class Layout:
         """The dtype as which functors see an array of the graph."""
         if name == "targets" and self.frames:
             return f"packed_{self.frames}"
+        if name == "offsets" and self.sparse:
+            return f"sparse_{self.offsets}"
         return wide({"offsets": self.offsets, "weights": self.weights or "float64"}.get(name, self.ids))
 
     def element(self, kind: str) -> str:
@@ -124,10 +130,11 @@ def _weighted(layout: Layout, dtype: str) -> Layout:
 
 @cache
 def _layout(
-    ids: Any, offsets: Any, weights: Any, frames: Any, mirrored: bool, fields: tuple[tuple[str, str, Any], ...],
-    pairs: tuple[Pair, ...], atomic: bool, widths: tuple[tuple[str, int], ...],
+    ids: Any, offsets: Any, weights: Any, frames: Any, sparse: bool, mirrored: bool,
+    fields: tuple[tuple[str, str, Any], ...], pairs: tuple[Pair, ...], atomic: bool,
+    widths: tuple[tuple[str, int], ...],
 ) -> Layout:  # fmt: skip
     """From dtypes: their names take NumPy some microseconds."""
     named = tuple((name, kind, str(dtype)) for name, kind, dtype in fields)
     weights, frames = (None if each is None else str(each) for each in (weights, frames))
-    return Layout(str(ids), str(offsets), weights, frames, mirrored, named, pairs, atomic, widths)
+    return Layout(str(ids), str(offsets), weights, frames, sparse, mirrored, named, pairs, atomic, widths)

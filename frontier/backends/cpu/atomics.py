@@ -11,7 +11,7 @@ from typing import Any
 
 from numba.extending import intrinsic, models, overload, register_jitable, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, rows
+from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, rows, sparse
 from frontier.backends.cpu import intrinsics, narrow  # noqa: F401 - tells numba of narrow integers
 from frontier.backends.cpu.functors import WrappingCompiler
 from frontier.backends.least import bits_of, integer, key_down, key_up
@@ -26,9 +26,10 @@ _pairs = pairs.register(intrinsic, _overload, register_jitable, intrinsics, _off
 overloads.register(_overload, SimpleNamespace(**vars(intrinsics)), register_jitable, intrinsic, _pairs)
 arithmetic.register(partial(_overload, jit_options={**OPTIONS, "pipeline_class": WrappingCompiler}))
 
-#: How elements of bools and of narrow integers are loaded and stored, and ids of compressed lists loaded.
+#: How elements of bools and of narrow integers are loaded and stored, and ids of compressed lists and offsets loaded.
 arrays = flags.register(intrinsic, _overload, narrow=False)
 arrays.load_packed = packed.register(intrinsic, _overload)
+arrays.load_sparse = sparse.register(intrinsic, _overload)
 
 rows.register(intrinsic, _overload)
 

@@ -13,9 +13,10 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 
-from frontier.backends import packed, pairs
+from frontier.backends import packed, pairs, sparse
 from frontier.backends.cpu.runtime_words import DTYPES
-from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, Summed, pointer_type
+from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, Sparse, Summed, pointer_type
+from frontier.graph.sparse_offsets import PARTS
 
 __all__ = [
     "POINTERS",
@@ -63,6 +64,12 @@ class _PackedModel(models.StructModel):
         super().__init__(manager, fe_type, list(zip(("frames", "words"), fe_type.kinds, strict=True)))
 
 
+@register_model(Sparse)
+class _SparseModel(models.StructModel):
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, list(zip(PARTS, fe_type.kinds, strict=True)))
+
+
 @register_model(Locked)
 class _LockedModel(models.StructModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
@@ -108,7 +115,9 @@ class _Pointers(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         kind = pointer_type(name)
-        own: dict[type, Any] = {Locked: pairs.locked, Packed: packed.assembled, Summed: _summed}
+        own: dict[type, Any] = {
+            Locked: pairs.locked, Packed: packed.assembled, Sparse: sparse.assembled, Summed: _summed
+        }  # fmt: skip
         make = own.get(type(kind))
         self[name] = made = _pointer_to(kind) if make is None else make(intrinsic, kind)
         return made

@@ -12,7 +12,7 @@ from numba import cuda
 from numba.cuda import models
 from numba.cuda.extending import intrinsic, overload, register_model
 
-from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, routed, rows, watched
+from frontier.backends import arithmetic, checks, flags, overloads, packed, pairs, routed, rows, sparse, watched
 from frontier.backends.cuda import intrinsics
 from frontier.backends.least import bits_of, integer, key_down, key_up
 from frontier.backends.overloads import truth
@@ -32,9 +32,10 @@ _operations = SimpleNamespace(**vars(intrinsics), yield_processor=_nothing)
 _pairs = pairs.register(intrinsic, overload, _jit, _operations, intrinsics.fetch_pair)
 overloads.register(overload, _operations, _jit, intrinsic, _pairs)
 
-#: How elements of bools and of narrow integers are loaded and stored, and ids of compressed lists loaded.
+#: How elements of bools and of narrow integers are loaded and stored, and ids of compressed lists and offsets loaded.
 arrays = flags.register(intrinsic, overload)
 arrays.load_packed = packed.register(intrinsic, overload)
+arrays.load_sparse = sparse.register(intrinsic, overload)
 
 rows.register(intrinsic, overload)
 arithmetic.register(overload)

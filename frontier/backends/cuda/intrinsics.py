@@ -15,9 +15,10 @@ from numba import cuda, types
 from numba.cuda.extending import intrinsic, register_model
 from numba.cuda.models import PrimitiveModel, StructModel
 
-from frontier.backends import packed, pairs
-from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, pointer_type
+from frontier.backends import packed, pairs, sparse
+from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, Sparse, pointer_type
 from frontier.backends.translation.texts import device
+from frontier.graph.sparse_offsets import PARTS
 
 __all__ = [
     "POINTERS",
@@ -93,6 +94,12 @@ class _PackedModel(StructModel):  # type: ignore[misc]
         super().__init__(manager, fe_type, list(zip(("frames", "words"), fe_type.kinds, strict=True)))
 
 
+@register_model(Sparse)
+class _SparseModel(StructModel):  # type: ignore[misc]
+    def __init__(self, manager: Any, fe_type: Any) -> None:
+        super().__init__(manager, fe_type, list(zip(PARTS, fe_type.kinds, strict=True)))
+
+
 @register_model(Locked)
 class _LockedModel(StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
@@ -148,7 +155,7 @@ class _Pointers(dict[str, Any]):
 
     def __missing__(self, name: str) -> Any:
         kind = pointer_type(name)
-        own: dict[type, Any] = {Locked: pairs.locked, Packed: packed.assembled}
+        own: dict[type, Any] = {Locked: pairs.locked, Packed: packed.assembled, Sparse: sparse.assembled}
         make = own.get(type(kind))
         self[name] = made = _pointer_to(kind) if make is None else make(intrinsic, kind)
         return made
@@ -436,13 +443,13 @@ def word_of(typingctx: Any, real: Any) -> Any:
 
 @intrinsic
 def prefetch(typingctx: Any, pointer: Any, index: Any) -> Any:
-    """Bring the line of an element, or its frame, into the second-level cache."""
-    compressed = isinstance(pointer, Packed)
-    if not compressed and not _is_pointer(pointer):
+    """Bring the line of an element, or its frame or word of a directory, into the second-level cache."""
+    find = {Packed: packed.place, Sparse: sparse.place}.get(type(pointer))
+    if find is None and not _is_pointer(pointer):
         return None
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        place = packed.place(builder, *args) if compressed else _element(builder, args, pointer)
+        place = _element(builder, args, pointer) if find is None else find(builder, *args)
         address = builder.ptrtoint(place, _I64)
         kind = ir.FunctionType(ir.VoidType(), [_I64])
         builder.asm(kind, "prefetch.global.L2 [$0];", "l", [address], True)

@@ -139,6 +139,24 @@ class Packed:
         return np.int64(least + (both >> (bit & 31) & (1 << bits) - 1))
 
 
+class Sparse:
+    """Doubly compressed offsets; see :mod:`frontier.backends.sparse`."""
+
+    __slots__ = ("companion", "dtype", "first", "length", "pointers", "words")
+
+    def __init__(self, words: int, pointers: Pointer, first: int, length: int) -> None:
+        self.words = Pointer(words, "uint64") if words else None
+        self.pointers, self.first, self.length = pointers, int(first), int(length)
+        self.dtype, self.companion = np.dtype(np.int64), None
+
+    def __getitem__(self, index: Any) -> Any:
+        if self.words is None:
+            return self.pointers[index]
+        place = min(max(int(index) - self.first, 0), self.length)
+        word = int(self.words[place >> 5])
+        return self.pointers[(word >> 32) + (word & (1 << (place & 31)) - 1).bit_count()]
+
+
 class Rows(Pointer):
     """A field of several values; see :mod:`frontier.backends.rows`."""
 
@@ -179,16 +197,22 @@ def _packed(frames: str) -> Callable[[int, int], Packed]:
     return lambda of_frames, of_words: Packed(Pointer(of_frames, frames), Pointer(of_words, "uint32"))
 
 
+def _sparse(offsets: str) -> Callable[[int, int, int, int], Sparse]:
+    return lambda words, pointers, first, length: Sparse(words, Pointer(pointers, offsets), first, length)
+
+
 def _rows(width: str, *dtype: str) -> Callable[[int], Rows]:
     return lambda address: Rows(address, dtype[-1], int(width))  # of wide_int32 as of int32
 
 
 class _Pointers(dict[str, Any]):
-    """Fields that go along with others (:mod:`frontier.backends.pairs`), of several values, and packed ids."""
+    """Fields that go along with others (:mod:`frontier.backends.pairs`), of several values, packed ids and offsets."""
 
     def __missing__(self, name: str) -> Any:
         way, *dtypes = name.split("_")
-        makers: dict[str, Any] = {"half": _half, "locked": _locked, "packed": _packed, "rows": _rows}
+        makers: dict[str, Any] = {
+            "half": _half, "locked": _locked, "packed": _packed, "rows": _rows, "sparse": _sparse,
+        }  # fmt: skip
         self[name] = made = makers[way](*dtypes)
         return made
 

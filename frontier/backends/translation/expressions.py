@@ -16,7 +16,7 @@ from numba.core.errors import TypingError
 from numba.core.typeconv.castgraph import Conversion
 from numba.np.numpy_support import from_dtype
 
-from frontier.backends.elements import Flags, Narrow, Packed
+from frontier.backends.elements import Flags, Narrow, Packed, Sparse
 from frontier.backends.guards import Call, Guard
 from frontier.backends.least import bits_of, integer
 from frontier.backends.overloads import truth
@@ -227,7 +227,9 @@ class Expressions:
     def _element(self, array: tuple[Any, Any], index: tuple[Any, Any]) -> tuple[Any, Any]:
         """Load an element."""
         arrays = self.translator.arrays
-        own: dict[type, Any] = {Flags: arrays.load, Narrow: arrays.load_wide, Packed: arrays.load_packed}
+        own: dict[type, Any] = {
+            Flags: arrays.load, Narrow: arrays.load_wide, Packed: arrays.load_packed, Sparse: arrays.load_sparse,
+        }  # fmt: skip
         return self._operate(own.get(type(array[0]), operator.getitem), array, index)
 
     def operation(self, function: Any, kinds: list[Any], values: list[Any]) -> tuple[Any, Any]:

@@ -70,7 +70,8 @@ class Translator:
     ----------
     arrays : namespace
         How a target loads and stores elements of bools and of narrow integers (``load``, ``store``, ``load_wide``,
-        ``store_narrow``), and ids of compressed lists (``load_packed``).
+        ``store_narrow``), and ids of compressed lists (``load_packed``), and doubly compressed offsets
+        (``load_sparse``).
     copies : bool
         Whether callers of plain functions get copies of a function made for that; else they are translated in place.
     narrow_ranges : bool

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.lowering.frontier_state import PUSH
-from frontier.lowering.ir import Choice, Value
+from frontier.lowering.ir import Value
 from frontier.lowering.kernels import Callee
-from frontier.lowering.variables import pointer
 from frontier.operators.advance.cpu.edges import Edge, finish
 
 if TYPE_CHECKING:
@@ -63,7 +62,7 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
     given: dict[str, Value] = {
         "everything": everything,
         "queue": b.queue(source, "vertex"),
-        "scan": Choice(everything, b.lists(step.edges)[0], pointer(b.layout.offsets, b.scan_of(source))),
+        "scan": b.edges_before(everything, step.edges, b.scan_of(source)),
         "count": source.count,
         "total": source.edges,
         "lists": edge.lists,

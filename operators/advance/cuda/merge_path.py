@@ -19,9 +19,8 @@ import numpy as np
 
 from frontier.backends.cuda.runtime_words import FREE, HELD, HISTORY, TILE, WORDS
 from frontier.lowering.frontier_state import PUSH
-from frontier.lowering.ir import Choice, Value
+from frontier.lowering.ir import Value
 from frontier.lowering.kernels import Callee, Constant, Made
-from frontier.lowering.variables import pointer
 from frontier.operators.advance.cuda.edges import Edge, deduplication, finish, is_hit
 
 if TYPE_CHECKING:
@@ -232,7 +231,7 @@ def lower(step: Advance, b: CudaProgram, source: FrontierState, target: Frontier
     given: dict[str, Value] = {
         "everything": everything,
         "queue": b.queue(source, "vertex"),
-        "scan": Choice(everything, b.lists(step.edges)[0], pointer(b.layout.offsets, b.scan_of(source))),
+        "scan": b.edges_before(everything, step.edges, b.scan_of(source)),
         "count": source.count,
         "total": source.edges,
         "lists": edge.lists,
