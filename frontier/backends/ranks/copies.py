@@ -10,7 +10,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from frontier.graph.graph import Graph
-from frontier.graph.topology import Topology
+from frontier.graph.topology import Topology, moved_offsets
 from frontier.memory import sparse
 from frontier.memory.reserved import written
 
@@ -69,15 +69,22 @@ class Copies:
                     known[key] = array, made
             return known[key][1]
 
+        def begins(offsets: Any) -> Any:
+            return moved_offsets(offsets, lambda array, kind: moved(array))
+
         weights = None if top.weights is None else moved(top.weights)
-        made = Topology(moved(top.offsets), moved(top.targets), weights, top.directed, None, {}, {})
+        made = Topology(begins(top.offsets), moved(top.targets), weights, top.directed, None, {}, {})
         made.divided = top.divided
         if top.divided is not None:
             made.recipes["sources"] = lambda: moved(g.sources)
             if not g.symmetric:  # which in-lists of the host say: targets of others are not there
                 made.recipes["in_degree"] = lambda: moved(g.in_degree)
         made.derived.update({name: top.derived[name] for name in NUMBERS if name in top.derived})
-        made.recipes["in_lists"] = lambda: tuple(map(moved, g._in_lists()))
+        made.recipes["in_lists"] = lambda: (begins(g._in_lists()[0]), moved(g._in_lists()[1]))
+        if top.sparse:
+            made.recipes["max_degree"] = lambda: g.max_degree
+            built = top.derived.get("in_lists")  # by which code knows that in-lists are doubly compressed
+            made.derived.update({} if built is None else {"in_lists": (begins(built[0]), moved(built[1]))})
         made.recipes["in_edges"] = lambda: moved(g.in_edges)
         return Graph._wrap(made, self._placement)
 

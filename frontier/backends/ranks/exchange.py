@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from frontier.graph.sparse_offsets import SparseOffsets
 from frontier.memory.arrays import namespace_of
 
 if TYPE_CHECKING:
@@ -83,9 +84,13 @@ def places(step: Step, each: Written, mine: Frontier) -> NDArray[Any] | None:
     if g.placement.massively_parallel:  # where a whole field is compared as quickly as a list of it
         return None
     if mine.kind == "vertex" and step.far and each.indices <= {step.near, step.far}:
-        offsets, ends = (g.offsets, g.targets) if step.far == "dst" else (g.in_offsets, g.in_sources)
-        first = offsets[mine.ids]
-        counts = offsets[mine.ids + 1] - first
+        offsets: Any = g.offsets if step.far == "dst" else g.in_offsets
+        ends = g.targets if step.far == "dst" else g.in_sources
+        if isinstance(offsets, SparseOffsets):
+            first, counts = offsets.lists(mine.ids)
+        else:
+            first = offsets[mine.ids]
+            counts = offsets[mine.ids + 1] - first
         total = int(counts.sum())
         if total < g.num_vertices // 8:
             slots = np.arange(total) + np.repeat(first - np.cumsum(counts) + counts, counts)
