@@ -20,6 +20,7 @@ import strict_cupy
 import test_packed_values
 from compare import workers
 from pages import ROOT
+from test_sparse_offsets import compressed
 
 import frontier as fr
 from frontier.backends.cuda import launch
@@ -331,11 +332,16 @@ RUNS[f"packed values {SHARED}"] = packed
 PACKED = "with compressed lists"
 RUNS |= {f"{name}, {PACKED}": RUNS[name] for name in ("functors", "bfs", "operators", f"pagerank {FAR}")}
 
+#: Programs that read doubly compressed offsets, as steps of ranks in a grid do.
+SPARSE = "with doubly compressed offsets"
+RUNS |= {f"{name}, {SPARSE}": RUNS[name] for name in ("functors", "bfs", "operators", "pagerank", *BALANCES)}
+
 #: Every program for one architecture; two that together use nearly everything for the others. The narrow build differs
 #: in how edges are handed out: functors and reductions of users are compiled in the full one.
 BUILDS = ("full", "narrow")
 NARROW = ("bfs", "betweenness", "operators", "pagerank", "raising, tuple", "sssp, buckets", "words", "gathers of parts")
-NARROW += tuple(name for name in RUNS if (FAR in name or PACKED in name) and name.startswith(NARROW))
+LISTS = (FAR, PACKED, SPARSE)
+NARROW += tuple(name for name in RUNS if name.startswith(NARROW) and any(each in name for each in LISTS))
 NARROW = tuple(name for name in NARROW if SHARED not in name)
 CASES = [(name, build, (8, 0)) for name in RUNS for build in BUILDS if build == "full" or name in NARROW]
 CASES += [(name, build, cc) for cc in ((7, 0), (9, 0)) for name in ("operators", "bfs") for build in BUILDS]
@@ -354,7 +360,7 @@ def program_of(name: str, build: str, monkeypatch: pytest.MonkeyPatch) -> CudaPr
     monkeypatch.setattr(launch, "kernel", capture)
     monkeypatch.setattr(launch, "is_known", lambda program: True)
     g = fr.grid(3, 3, weights=(1, 9), seed=1)
-    g = g.compressed() if PACKED in name else g
+    g = g.compressed() if PACKED in name else compressed(g) if SPARSE in name else g
     with strict_cupy.simulated(), workers(2 if build == "full" else 1), pytest.raises(Captured) as caught:
         RUNS[name](g.to("cuda:0,1" if SHARED in name else "cuda", edges="host" if FAR in name else None))
     program: CudaProgram = caught.value.args[0]

@@ -16,6 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frontier.memory.arrays import namespace_of
+
 __all__ = ["PARTS", "SparseOffsets"]
 
 #: What compiled code takes of offsets, in this order.
@@ -103,7 +105,7 @@ class SparseOffsets:
     def __getitem__(self, vertices: Any) -> Any:
         """The offsets of a vertex, of an array of vertices, or of a slice."""
         if isinstance(vertices, slice):
-            return self[np.arange(*vertices.indices(len(self)))]
+            return self[namespace_of(self.words).arange(*vertices.indices(len(self)))]
         if np.ndim(vertices):
             return self.pointers[self._before(vertices)[0]]
         place = min(max(int(vertices) - self.first, 0), self.length)
@@ -118,7 +120,8 @@ class SparseOffsets:
 
     def _before(self, vertices: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
         """How many non-empty lists come before that of each of some vertices; and whether its own is not empty."""
-        places = np.clip(vertices.astype(np.int64) - self.first, 0, self.length)
+        xp = namespace_of(self.words)
+        places = xp.clip(vertices.astype(np.int64) - self.first, 0, self.length)
         word = self.words[places >> BITS]
         place = (places & 31).astype(_U64)
         below = (word & ((_U64(1) << place) - _U64(1))).astype(np.uint32)
@@ -160,8 +163,8 @@ class SparseOffsets:
 
 
 def _bits(words: NDArray[Any]) -> NDArray[Any]:
-    """How many bits of each word of 32 are set; NumPy has a function for it from 2.0 on."""
-    if hasattr(np, "bitwise_count"):
+    """How many bits of each word of 32 are set; NumPy has a function for it from 2.0 on, CuPy has none."""
+    if isinstance(words, np.ndarray) and hasattr(np, "bitwise_count"):
         found: NDArray[Any] = np.bitwise_count(words)
         return found.astype(np.int64)
     words = words - (words >> 1 & 0x55555555)
