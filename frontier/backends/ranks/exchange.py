@@ -83,7 +83,8 @@ def places(step: Step, each: Written, mine: Frontier) -> NDArray[Any] | None:
     g = mine.graph
     if g.placement.massively_parallel:  # where a whole field is compared as quickly as a list of it
         return None
-    if mine.kind == "vertex" and step.far and each.indices <= {step.near, step.far}:
+    few = g.num_vertices // 8
+    if mine.kind == "vertex" and len(mine.ids) < few and step.far and each.indices <= {step.near, step.far}:
         offsets: Any = g.offsets if step.far == "dst" else g.in_offsets
         ends = g.targets if step.far == "dst" else g.in_sources
         if isinstance(offsets, SparseOffsets):
@@ -92,7 +93,7 @@ def places(step: Step, each: Written, mine: Frontier) -> NDArray[Any] | None:
             first = offsets[mine.ids]
             counts = offsets[mine.ids + 1] - first
         total = int(counts.sum())
-        if total < g.num_vertices // 8:
+        if total < few:
             slots = np.arange(total) + np.repeat(first - np.cumsum(counts) + counts, counts)
             return distinct(np.concatenate([mine.ids, ends[slots]]))
     return None
