@@ -8,6 +8,7 @@ others when they are first asked for; ``traits``, ``labels`` and ``estimates`` (
 ``build_kernels``, or by the array operations of ``build_arrays`` on a GPU and for few edges; ``row_makers`` chooses.
 ``convert`` reads and writes objects of other libraries, ``moving`` takes a graph to another placement, ``reorder``
 numbers its vertices anew, ``subgraphs`` takes some of them or groups of them, ``copies`` puts several copies side by
-side. ``compressing`` makes compressed lists, which are ``packed`` by the kernels of ``packed_kernels``. ``shares`` has
-the edges of graphs that several processes make together.
+side. ``compressing`` makes compressed lists, which are ``packed`` by the kernels of ``packed_kernels``;
+``sparse_offsets`` are those of lists most of which are empty. ``shares`` has the edges of graphs that several processes
+make together.
 """

@@ -14,7 +14,7 @@ process; with several processes, programs see ``fields`` as arrays in parts, and
 have as a whole; their ``values`` are written on the host as late as possible, and kernels leave them ``away`` on the
 GPUs. Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and
 ``borrowing`` keeps it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run
-``in_blocks``; ``folding`` brings together what parts of a list were reduced to.
+``in_blocks``, on ``block_graphs``; ``folding`` brings together what parts of a list were reduced to.
 
 Every part holds the whole graph unless that has been made in ``parts``, and all fields of vertices but long ones that a
 program touches at a rank's own elements alone; what is divided is the work. ``g.to("ranks")`` uses the processes that
