@@ -43,7 +43,9 @@ def test_they_are_the_offsets(degrees: list[int], before: int, after: int) -> No
     equal(np.asarray(made), plain)
     equal(made[:], plain)
     equal(made[3::2], plain[3::2])
-    assert [made[v] for v in range(len(plain))] == plain.tolist()
+    assert [made[v] for v in range(-len(plain), len(plain))] == 2 * plain.tolist()
+    with pytest.raises(IndexError):
+        made[len(plain)]
     begins, lengths = made.lists(np.arange(len(degree)))
     equal(begins, plain[:-1])
     equal(lengths, degree)

@@ -108,7 +108,8 @@ class SparseOffsets:
             return self[namespace_of(self.words).arange(*vertices.indices(len(self)))]
         if np.ndim(vertices):
             return self.pointers[self._before(vertices)[0]]
-        place = min(max(int(vertices) - self.first, 0), self.length)
+        vertex = range(len(self))[vertices]  # which may be counted from the end, or there is none
+        place = min(max(vertex - self.first, 0), self.length)
         word = int(self.words[place >> BITS])
         return self.pointers[(word >> 32) + (word & (1 << (place & 31)) - 1).bit_count()]
 
