@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import numpy as np
 import pytest
 from compare import primitives_agree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mpi import mpirun, processes
+from mpi import MPIRUN, mpirun, processes
 from strategies import graphs_with_vertex
 from test_fuzz_programs import _fuzz
 
@@ -275,3 +276,23 @@ def test_lists_of_readers_that_are_not_used_are_dropped():
         assert (each.given, each.taken) == ([], [])
         assert each.by.size == 0
         assert each.by.base is None
+
+
+@processes
+def test_processes_of_several_hosts(tmp_path):
+    """MPICH takes two names for two hosts, although all processes are begun here: messages go over sockets."""
+    if "HYDRA" not in subprocess.run([str(MPIRUN), "--version"], capture_output=True, text=True).stdout:
+        pytest.skip("another mpirun than that of MPICH")
+    hosts = tmp_path / "hosts"
+    hosts.write_text("first:2\nsecond:2\n")
+    made = mpirun(4, tmp_path, """
+        import numpy as np, frontier as fr
+        from mpi4py import MPI
+        for place in ("ranks", "ranks,2x2"):
+            g = fr.rmat(10, 8, seed=5, placement=place)
+            assert np.array_equal(fr.bfs(g, 3).level, fr.bfs(fr.rmat(10, 8, seed=5), 3).level)
+            assert abs(np.sum(fr.pagerank(g).rank) - 1) < 1e-9
+        print(MPI.COMM_WORLD.Split_type(MPI.COMM_TYPE_SHARED).size)
+        """, HYDRA_LAUNCHER="fork", HYDRA_HOST_FILE=str(hosts))  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    assert made.stdout.split() == ["2"] * 4
