@@ -32,8 +32,8 @@ PATIENCE, SAYS = 300.0, 1.0
 #: Seconds for which a process that has failed waits for others to begin MPI, which they may never do, to end them.
 GRACE = 60.0
 
-#: A program that says something after some seconds, unless its input ends before.
-_SAYS = "import select, sys; select.select([0], [], [], float(sys.argv[1]))[0] or print(sys.argv[2], file=sys.stderr)"
+#: The program that watches this one while it waits.
+_WATCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch_watch.py")
 
 _process = os.getpid()
 
@@ -59,8 +59,9 @@ def patience() -> float | None:
 def mpi_that_all_processes_begin_together(failed: bool = False) -> Any:
     """Return MPI, for whose beginning each process waits for all others; if this one has ``failed``, not for long.
 
-    Meanwhile no thread of Python runs that could say so, if one does not come. Another process says it then, and the
-    timer of faulthandler ends this one. Ctrl-C ends it at once, and as it is ended by a signal, MPICH ends the others.
+    Meanwhile no thread of Python runs that could say so, if one does not come. Another process says it then
+    (:mod:`frontier.launch_watch`), and the timer of faulthandler ends this one. Ctrl-C ends it at once, and as it is
+    ended by a signal, MPICH ends the others.
     """
     import faulthandler  # here, as `import frontier` need not wait for these
     import signal
@@ -79,7 +80,7 @@ def mpi_that_all_processes_begin_together(failed: bool = False) -> Any:
     )
     with open(os.devnull, "w") as nothing:
         says = None if failed else subprocess.Popen(  # which Ctrl-C of the terminal does not reach
-            [sys.executable, "-S", "-c", _SAYS, str(limit), why], stdin=subprocess.PIPE, start_new_session=True
+            [sys.executable, "-I", "-S", _WATCH, str(limit), why], stdin=subprocess.PIPE, start_new_session=True
         )  # fmt: skip
         faulthandler.dump_traceback_later(limit + SAYS, exit=True, file=nothing)
         main = threading.current_thread() is threading.main_thread()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["begun", "environment", "missing", "mpirun", "processes"]
+__all__ = ["MPIRUN", "begun", "environment", "missing", "mpich", "mpirun", "processes"]
 
 ROOT = Path(__file__).resolve().parent.parent
 MPIRUN = shutil.which("mpirun", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
@@ -24,6 +24,11 @@ def missing() -> str:
     """Why such tests cannot run here; empty if they can."""
     there = MPIRUN is not None and importlib.util.find_spec("mpi4py") is not None
     return "" if there else "no mpi4py and mpirun: pip install .[ranks]"
+
+
+def mpich() -> bool:
+    """Whether mpirun is that of MPICH."""
+    return "HYDRA" in subprocess.run([str(MPIRUN), "--version"], capture_output=True, text=True).stdout
 
 
 def environment(**more: str) -> dict[str, str]:

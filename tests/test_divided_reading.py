@@ -304,12 +304,12 @@ def test_reading_takes_the_memory_of_the_part(name, tmp_path):
 
 
 @processes
-@pytest.mark.parametrize("name", ["own", "packed"])
+@pytest.mark.parametrize(("name", "scale"), [("own", 19), ("packed", 19), ("plain", 18)])
 @pytest.mark.parametrize("weights", [None, (1, 9)])
-def test_one_of_many_ranks_reads_an_archive_in_the_memory_of_its_part(name, weights, tmp_path):
+def test_one_of_many_ranks_reads_an_archive_in_the_memory_of_its_part(name, scale, weights, tmp_path):
     """No rank gets edges of all others at once, as these are sorted, nor converts the offsets of all vertices."""
-    saved("small", tmp_path, fr.rmat(8, 8, seed=1, weights=weights))
-    path = saved(name, tmp_path, fr.rmat(19, 16, seed=5, weights=weights))
+    saved(name, tmp_path, fr.rmat(8, 8, seed=1, weights=weights)).rename(tmp_path / "small.npz")
+    path = saved(name, tmp_path, fr.rmat(scale, 16, seed=5, weights=weights))
     made = mpirun(16, tmp_path, f"""
         import frontier as fr
         def kilobytes(name):
@@ -323,7 +323,7 @@ def test_one_of_many_ranks_reads_an_archive_in_the_memory_of_its_part(name, weig
         part = (g.targets.own.nbytes + g.offsets.nbytes + (0 if g.weights is None else g.weights.own.nbytes)) / 1024
         taken = kilobytes("VmHWM") - before
         print("took", taken, part)
-        assert taken < 1.5 * part, (taken, part)
+        assert taken < 1.5 * part + 512, (taken, part)  # in pieces, which an allocator keeps
         print("right")
     """)  # fmt: skip
     print(made.stdout)

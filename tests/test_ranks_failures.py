@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from mpi import begun, environment, mpirun, processes
+from mpi import MPIRUN, begun, environment, mpich, mpirun, processes
 
 import frontier as fr
 from frontier.backends.ranks import execution, group
@@ -207,21 +207,51 @@ def test_a_rank_that_never_begins_does_not_keep_the_others(end, tmp_path):
 
 
 @processes
-def test_a_rank_that_never_uses_mpi_does_not_keep_the_others(tmp_path):
-    made = mpirun(2, tmp_path, """
-        import pathlib, os, sys
-        import frontier as fr
-        rank = int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
-        pathlib.Path(f"pid{rank}").write_text(str(os.getpid()))
-        if rank == 1:
-            sys.exit()
-        fr.bfs(fr.path(5).to("ranks"), 0)
-        print("end")
-    """, FRONTIER_RANKS_TIMEOUT="3")  # fmt: skip
+def test_a_rank_that_does_not_begin_mpi_does_not_keep_the_others(tmp_path):
+    made = mpirun(2, tmp_path, BEGINS.format(end="time.sleep(1000)"), FRONTIER_RANKS_TIMEOUT="3")
     assert made.returncode != 0
     assert "end" not in made.stdout.split()
     assert made.stderr.startswith("frontier: rank 0 has waited for 3 s (FRONTIER_RANKS_TIMEOUT) for all"), made.stderr
     assert_gone(tmp_path, 2)
+
+
+BEGINS = """
+import pathlib, os, sys, time
+import frontier as fr
+rank = int(os.environ.get("PMI_RANK", os.environ.get("OMPI_COMM_WORLD_RANK", "0")))
+pathlib.Path(f"pid{{rank}}").write_text(str(os.getpid()))
+if rank == 1:
+    {end}
+fr.bfs(fr.path(5).to("ranks"), 0)
+print("end")
+"""
+
+
+@processes
+@pytest.mark.parametrize("end", ["sys.exit()", "sys.exit('no file')", "os._exit(0)", "time.sleep(3); sys.exit(2)"])
+def test_a_rank_that_ends_without_beginning_mpi_ends_the_others(end, tmp_path):
+    made = mpirun(3, tmp_path, BEGINS.format(end=end), FRONTIER_RANKS_TIMEOUT="100")
+    assert made.returncode != 0
+    assert "end" not in made.stdout.split()
+    assert "FRONTIER_RANKS_TIMEOUT" not in made.stderr, made.stderr  # long before
+    if mpich():  # other launchers end all by themselves
+        said = "frontier: rank 1 of 3 has ended before all ranks began MPI, for which others wait: the run ends"
+        assert made.stderr.count(said) == made.stderr.count("frontier: ") == 1, made.stderr
+    assert_gone(tmp_path, 3)
+
+
+@processes
+def test_ranks_wait_for_one_that_comes_late(tmp_path):
+    """A shell between the launcher and a rank is none that has ended, nor are programs that never begin MPI."""
+    (tmp_path / "program.py").write_text(BEGINS.format(end="time.sleep(3)"))
+    shell = f"{sys.executable} {tmp_path / 'program.py'}; true"
+    made = subprocess.run(
+        [MPIRUN, "-n", "1", "sh", "-c", shell, ":", "-n", "2", "sh", "-c", shell],
+        capture_output=True, text=True, env=environment(), cwd=tmp_path, timeout=100,
+    )  # fmt: skip
+    assert (made.returncode, made.stdout.count("end")) == (0, 3), made.stderr
+    made = mpirun(3, tmp_path, "import frontier as fr\nprint(fr.bfs(fr.path(5), 0).level[4])")
+    assert (made.returncode, made.stdout.count("4")) == (0, 3), made.stderr
 
 
 @processes

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 __all__ = ["OwnRows", "build", "mixed", "turns"]
 
 #: A share is made in so many pieces at most, of so many edges at least; rows are sorted in so many blocks.
-PIECES, LEAST, BLOCKS = 256, 1 << 13, 64
+PIECES, LEAST, BLOCKS = 256, 1 << 11, 64
 
 #: With many ranks, a share is made in so many pieces for each: in a sorted file, all of a piece may go to one rank.
 _PIECES_EACH = 64

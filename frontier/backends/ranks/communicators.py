@@ -267,6 +267,16 @@ class Processes(Communicator):
                 if limit is not None and waited > limit:
                     self.end(f"frontier: {missing_ranks(set(), self.size)}")
 
+    def deal(self, given: list[Any]) -> list[Any]:
+        """Give each process an object of its own."""
+        if self.size == 1:
+            return given
+        data = [b"" if rank == self.rank else pickle.dumps(each, 5) for rank, each in enumerate(given)]
+        counts = bytearray(b"".join(len(each).to_bytes(LENGTH, "little") for each in data))
+        lengths = [int.from_bytes(each, "little") for each in cut(self.blocks(counts, LENGTH), [LENGTH] * self.size)]
+        came = self.dealt(data, lengths)
+        return [given[rank] if rank == self.rank else pickle.loads(each) for rank, each in enumerate(came)]
+
     def says(self, error: object, what: str) -> bool:
         """Whether this process has to say what ends it: of that which ends all, rank 0 does."""
         return self.rank == 0 or not getattr(error, "of_all_ranks", False)
@@ -357,16 +367,6 @@ class Mpi(Processes):
             self._comm.Allgatherv(given, [found, lengths, _starts(lengths), self._mpi.BYTE])
         return cut(found, lengths)
 
-    def deal(self, given: list[Any]) -> list[Any]:
-        """Give each process an object of its own."""
-        if self.size == 1:
-            return given
-        data = [b"" if rank == self.rank else pickle.dumps(each, 5) for rank, each in enumerate(given)]
-        counts = bytearray(b"".join(len(each).to_bytes(LENGTH, "little") for each in data))
-        lengths = [int.from_bytes(each, "little") for each in cut(self.blocks(counts, LENGTH), [LENGTH] * self.size)]
-        came = self.dealt(data, lengths)
-        return [given[rank] if rank == self.rank else pickle.loads(each) for rank, each in enumerate(came)]
-
     def add(self, array: Any) -> None:
         """Replace an array by the sum of those of all processes."""
         for at in range(0, len(array), PIECE):
@@ -385,7 +385,7 @@ def _starts(lengths: Sequence[int]) -> list[int]:
     return [0, *itertools.accumulate(lengths[:-1])]
 
 
-def cut(data: bytearray, lengths: Sequence[int]) -> list[Any]:
+def cut(data: bytes | bytearray, lengths: Sequence[int]) -> list[Any]:
     """Messages of these lengths, of the bytes in which they follow each other."""
     view = memoryview(data)
     return [view[at : at + length] for at, length in zip(_starts(lengths), lengths, strict=True)]

@@ -87,15 +87,6 @@ class Gloo(Processes):
         self._sum(lengths)
         return [pickle.loads(part) for part in self.shared(data, lengths.tolist())]
 
-    def deal(self, given: list[Any]) -> list[Any]:
-        """Give each process an object of its own."""
-        if self.size == 1:
-            return given
-        data = [pickle.dumps(each, 5) for each in given]
-        lengths = np.array([len(each) for each in data], np.int64)
-        theirs = np.frombuffer(self.blocks(bytearray(lengths.tobytes()), lengths.itemsize), np.int64).tolist()
-        return [pickle.loads(each) for each in self.dealt(data, theirs)]
-
     def blocks(self, given: bytearray, length: int) -> bytearray:
         """Give each process the block of its rank."""
         if self.size == 1:
