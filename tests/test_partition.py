@@ -166,6 +166,42 @@ def test_hubs_are_shared_out() -> None:
     assert p.imbalance < 1.1
 
 
+# -- isolated vertices -------------------------------------------------------------------------------------------
+
+
+@given(strategies.graphs(max_vertices=40), PARTS, st.sampled_from(METHODS))
+def test_isolated_vertices_are_dropped(g: fr.Graph, parts: int, method: str) -> None:
+    p = fr.partition(g, parts, method=method, isolated="drop")
+    linked = np.flatnonzero(g.out_degree + g.in_degree)
+    order = np.arange(g.num_vertices) if p.order is None else p.order
+    equal(np.sort(order), linked)
+    if method != "hubs":
+        equal(order, linked)
+    equal(p.graph.out_degree, g.out_degree[order])
+    assert p.graph.num_slots == g.num_slots == p.slots.sum()
+    assert parts_of(p).count(-1) == 0
+    assert (p.starts[0], p.starts[-1]) == (0, len(linked))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_results_without_isolated_vertices_are_those_of_the_graph(method: str) -> None:
+    for g in (fr.rmat(9, 4, seed=5), fr.rmat(9, 4, seed=5, directed=True), fr.rmat(9, 4, seed=5).compressed()):
+        p = fr.partition(g, 6, method=method, isolated="drop")
+        assert p.order is not None
+        assert p.graph.num_vertices < 512
+        source = int(np.argmax(g.out_degree))
+        level = np.full(g.num_vertices, -1)
+        level[p.order] = fr.bfs(p.graph.to("ranks:3"), int(np.flatnonzero(p.order == source)[0])).level
+        equal(level, fr.bfs(g, source).level)
+
+
+def test_nothing_is_copied_where_no_vertex_is_isolated() -> None:
+    p = fr.partition(fr.karate(), 4, isolated="drop")
+    assert p.order is None
+    assert fr.partition(fr.from_edges([0], [0], num_vertices=2), 1, isolated="drop").graph.num_vertices == 1
+    assert fr.partition(fr.from_edges([], [], num_vertices=3), 2, isolated="drop").starts.tolist() == [0, 0, 0]
+
+
 # -- blocks ------------------------------------------------------------------------------------------------------
 
 
@@ -241,3 +277,14 @@ def test_no_graph() -> None:
 def test_unknown_method() -> None:
     with pytest.raises(fr.GraphError, match=r"method must be one of 'edges', .*, not 'metis'"):
         fr.partition(fr.karate(), 2, method="metis")
+
+
+def test_unknown_treatment_of_isolated_vertices() -> None:
+    with pytest.raises(fr.GraphError, match="isolated must be 'keep' or 'drop', not True"):
+        fr.partition(fr.karate(), 2, isolated=True)  # type: ignore[arg-type]
+
+
+def test_isolated_vertices_of_a_graph_in_parts_stay() -> None:
+    g = fr.rmat(6, 4, seed=1, placement="ranks:2")
+    with pytest.raises(fr.GraphError, match=r"a subgraph of a graph in parts is not possible: g.to\("):
+        fr.partition(g, 2, isolated="drop")

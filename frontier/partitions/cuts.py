@@ -13,7 +13,7 @@ from frontier.memory.arrays import to_host
 
 __all__ = [
     "HUB", "PER_VERTEX", "WORDS_FROM", "at_equal_weights", "at_shares", "by_hubs", "by_slots", "by_vertices",
-    "most_square", "of_ranks", "whole_words",
+    "most_square", "of_ranks", "whole_words", "with_edges",
 ]  # fmt: skip
 
 #: What a vertex weighs, as a number of edge slots: its fields take memory and time even if it has no edges.
@@ -84,6 +84,12 @@ def of_ranks(starts: Array) -> Array:
     return whole_words(starts) if starts[-1] >= WORDS_FROM * (len(starts) - 1) else starts
 
 
+def with_edges(graph: Graph) -> Array:
+    """Which vertices are not isolated; a self-loop is an edge."""
+    found: Array = to_host(graph.out_degree) > 0
+    return found if graph.symmetric else found | (to_host(graph.in_degree) > 0)
+
+
 def by_hubs(graph: Graph, parts: int) -> tuple[Array, Array]:
     """An order of the vertices, and where each part begins in it.
 
@@ -91,8 +97,7 @@ def by_hubs(graph: Graph, parts: int) -> tuple[Array, Array]:
     of the other vertices that have edges, as they were numbered, which fills the part up to its share; and its share of
     the isolated vertices.
     """
-    degree = to_host(graph.out_degree).astype(np.int64)
-    linked = degree > 0 if graph.symmetric else (degree > 0) | (to_host(graph.in_degree) > 0)
+    degree, linked = to_host(graph.out_degree).astype(np.int64), with_edges(graph)
     hub = degree * max(int(linked.sum()), 1) > HUB * graph.num_slots
     hubs, rest, isolated = np.flatnonzero(hub), np.flatnonzero(linked & ~hub), np.flatnonzero(~linked)
     hubs = hubs[np.argsort(-degree[hubs], kind="stable")]

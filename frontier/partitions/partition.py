@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -39,7 +39,7 @@ class Partition:
     ----------
     graph : Graph
         The graph that is divided: the one given to :func:`frontier.partition`, or, if ``order`` is not None, that graph
-        with its vertices renumbered. All ids of vertices are ids of this graph.
+        with its vertices renumbered, or without isolated ones. All ids of vertices are ids of this graph.
     method : str
         How it was divided.
     rows, columns : int
@@ -215,7 +215,9 @@ METHODS: dict[str, Callable[[Graph, int, int], Partition]] = {
 }
 
 
-def partition(g: Graph, parts: int, *, method: str = "edges", rows: int | None = None) -> Partition:
+def partition(
+    g: Graph, parts: int, *, method: str = "edges", rows: int | None = None, isolated: str = "keep"
+) -> Partition:
     """Divide a graph among several parts: GPUs, processes, hosts.
 
     The same graph and arguments always give the same partition.
@@ -235,6 +237,9 @@ def partition(g: Graph, parts: int, *, method: str = "edges", rows: int | None =
     rows : int, optional
         Rows of the grid, a divisor of ``parts``. Default: 1, or for ``"2d"`` the largest divisor up to the square root
         of ``parts``: 4 of 16 parts, 2 of 8, and 1 of a prime number of parts.
+    isolated : {"keep", "drop"}
+        What to do with vertices that have no edges, to or from. ``"drop"``: the others are numbered anew without them,
+        in their order, before they are divided; see :attr:`Partition.order`.
 
     Returns
     -------
@@ -244,7 +249,8 @@ def partition(g: Graph, parts: int, *, method: str = "edges", rows: int | None =
     Raises
     ------
     GraphError
-        If ``g`` is no graph, there is no such method, ``parts`` is less than 1, or ``rows`` does not divide it.
+        If ``g`` is no graph, there is no such method, ``parts`` is less than 1, ``rows`` does not divide it, or
+        isolated vertices shall be dropped from a graph in parts.
 
     Examples
     --------
@@ -262,5 +268,12 @@ def partition(g: Graph, parts: int, *, method: str = "edges", rows: int | None =
     high = integer(rows, "rows", 1) if rows is not None else cuts.most_square(count) if method == "2d" else 1
     if count % high:
         raise GraphError(f"{count} parts cannot be in {high} rows of equally many")
+    if isolated not in ("keep", "drop"):
+        raise GraphError(f"isolated must be 'keep' or 'drop', not {isolated!r}")
     with g.placement.memory.using("a partition of a graph"):
-        return METHODS[method](g, count, high)
+        linked = cuts.with_edges(g) if isolated == "drop" else np.ones(1, bool)
+        if linked.all():
+            return METHODS[method](g, count, high)
+        vertices = np.flatnonzero(linked)
+        made = METHODS[method](g.induced(vertices), count, high)
+        return replace(made, order=read_only(vertices if made.order is None else vertices[made.order]))
