@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 __all__ = ["OwnRows", "build", "mixed", "turns"]
 
 #: A share is made in so many pieces at most, of so many edges at least; rows are sorted in so many blocks.
-PIECES, LEAST, BLOCKS = 256, 1 << 11, 64
+PIECES, LEAST, BLOCKS = 256, 1 << 13, 64
 
-#: With many ranks, a share is made in so many pieces for each: in a sorted file, all of a piece may go to one rank.
-_PIECES_EACH = 64
+#: With many ranks, a share is made in so many pieces for each: in a sorted file, all of a piece may go to one rank. So
+#: pieces are smaller, too, where edges may be sorted.
+_PIECES_EACH, LEAST_SORTED = 64, 1 << 11
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ class _Pieces:
         self._first, self._total = 0, shares.count
         if shares.alone:
             self._first, self._total = sum(counts[: comm.rank]), sum(counts)
-        self._turns = turns(self._total, comm.size)
+        self._turns = turns(self._total, comm.size, LEAST_SORTED)
         self._found = 0
         #: What :meth:`survey` finds out.
         self.num_vertices, self.ids = 0, np.dtype(np.int32)
@@ -353,9 +354,9 @@ def mixed(src: Array, dst: Array, weights: Array | None) -> int:
     return int(found.sum(dtype=np.uint64))
 
 
-def turns(edges: int, ranks: int) -> int:
-    """In how many pieces each rank makes or sends its share of so many edges."""
-    return max(1, min(max(PIECES, _PIECES_EACH * ranks), edges // (ranks * LEAST)))
+def turns(edges: int, ranks: int, least: int) -> int:
+    """In how many pieces, of so many edges at least, each rank makes or sends its share of so many edges."""
+    return max(1, min(max(PIECES, _PIECES_EACH * ranks), edges // (ranks * least)))
 
 
 def _blocks(begins: Array, number: int = BLOCKS) -> list[int]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontier.backends.ranks.building import BLOCKS, turns
+from frontier.backends.ranks.building import BLOCKS, LEAST, turns
 from frontier.backends.ranks.counting import sorted_out
 from frontier.backends.ranks.row_filling import count, places, scatter
 from frontier.graph.build_sort import sorted_rows
@@ -107,7 +107,7 @@ def _received(
 ) -> Iterator[tuple[Array, ...]]:
     """Targets, sources (or slots) and weights of edges that end at this rank's vertices, piece by piece."""
     mine = _own(g, starts, comm)
-    count = turns(g.num_slots, comm.size)
+    count = turns(g.num_slots, comm.size, LEAST)
     cuts = [mine.start + (mine.stop - mine.start) * turn // count for turn in range(count + 1)]
     for lo, hi in itertools.pairwise(cuts):
         slots = np.arange(lo, hi, dtype=g.offsets.dtype)
