@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from frontier.backends.ranks import communicators, execution
+from frontier.backends.ranks import execution, members, mpi
 
 __all__ = ["EXCLUDED", "MODULES", "disturbed", "reason"]
 
@@ -68,6 +68,6 @@ def disturbed(name: str, patch: pytest.MonkeyPatch) -> None:
         return call
 
     patch.setattr(execution, "_starts", starts)
-    patch.setattr(communicators.Threads, "meet", late(communicators.Threads.meet))
+    patch.setattr(members.Threads, "meet", late(members.Threads.meet))
     for name in ("gather", "blocks", "dealt", "shared"):
-        patch.setattr(communicators.Mpi, name, late(getattr(communicators.Mpi, name)))
+        patch.setattr(mpi.Mpi, name, late(getattr(mpi.Mpi, name)))

@@ -14,7 +14,7 @@ from test_fuzz_programs import _fuzz
 from test_ranks import Near, Paths, mpirun, processes
 
 import frontier as fr
-from frontier.backends.ranks.communicators import Threads
+from frontier.backends.ranks.members import Threads
 from frontier.backends.ranks.parts import on_all
 from frontier.graph500.generator import generate
 from frontier.graph500.others import Others

@@ -60,7 +60,7 @@ def test_archives_are_read_in_parts(name, directed, weights, tmp_path, monkeypat
         g = g.with_columns(vertices={"age": np.arange(256)}, edges={"year": np.arange(g.num_slots) % 7 * directed})
     path = saved(name, tmp_path, g)
     whole = fr.read(path)
-    monkeypatch.setattr(building, "LEAST_SORTED", 100)  # many pieces
+    monkeypatch.setattr(building, "LEAST", 100)  # many pieces
     monkeypatch.setattr(files, "_read", None)  # nothing is read as a whole
     for place in ("ranks:1", "ranks:3"):
         found = fr.read(path, placement=place)
@@ -75,7 +75,7 @@ def test_files_of_lines_are_read_in_parts(suffix, directed, tmp_path, monkeypatc
     path = tmp_path / f"graph.{suffix}"
     fr.write(fr.rmat(8, 8, seed=5, directed=directed, weights=(1, 9)), path)
     whole = fr.read(path)
-    monkeypatch.setattr(building, "LEAST_SORTED", 100)
+    monkeypatch.setattr(building, "LEAST", 100)
     monkeypatch.setattr(files, "_read", None)
     same(fr.read(path, placement="ranks:3"), whole)
 

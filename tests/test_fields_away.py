@@ -18,7 +18,7 @@ from test_on_rank import Same, on_threads
 import frontier as fr
 from frontier.backends.devices import on_rank
 from frontier.backends.ranks import away, communicators, reach, shown, there, values
-from frontier.backends.ranks.communicators import Threads
+from frontier.backends.ranks.members import Threads
 from frontier.errors import DeviceMemoryError, GraphError
 from frontier.partitions import cuts
 from frontier.program.execution import start

@@ -30,7 +30,7 @@ def test_what_is_written_is_read_whole_and_in_parts(directed, weights, tmp_path,
         assert np.array_equal(getattr(whole, name), getattr(g, name))
     assert weights is None or np.array_equal(whole.weights, g.weights)
     assert np.array_equal(whole.edges["year"], g.edges["year"])
-    monkeypatch.setattr(building, "LEAST_SORTED", 100)
+    monkeypatch.setattr(building, "LEAST", 100)
     monkeypatch.setattr(files, "_read", None)  # nothing is read as a whole
     for place in ("ranks:1", "ranks:3"):
         same(fr.read(path, placement=place), whole)

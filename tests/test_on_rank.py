@@ -23,9 +23,9 @@ from frontier.backends.devices.on_rank import RankExecution
 from frontier.backends.devices.part import Part
 from frontier.backends.devices.touches import OneKernelError
 from frontier.backends.ranks import RanksBackend, alike, execution, group, reach, shown, values
-from frontier.backends.ranks.communicators import Threads
 from frontier.backends.ranks.copies import Copies
 from frontier.backends.ranks.execution import Part as UsualPart
+from frontier.backends.ranks.members import Threads
 from frontier.errors import DeviceMemoryError, FunctorError, GraphError, NotConvergedError
 from frontier.memory import detection, exported
 from frontier.partitions import cuts

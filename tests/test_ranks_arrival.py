@@ -10,7 +10,7 @@ import pytest
 
 import frontier as fr
 from frontier.backends.ranks import execution
-from frontier.backends.ranks.communicators import Threads
+from frontier.backends.ranks.members import Threads
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from frontier.backends.ranks import counting
-from frontier.backends.ranks.communicators import Threads
 from frontier.backends.ranks.counting import Counts, offsets_of
+from frontier.backends.ranks.members import Threads
 from frontier.backends.ranks.parts import on_all
 from frontier.partitions.cuts import PER_VERTEX, at_equal_weights, of_ranks
 

@@ -15,7 +15,7 @@ from mpi import MPIRUN, begun, environment, mpich, mpirun, processes
 
 import frontier as fr
 from frontier.backends.ranks import execution, group
-from frontier.backends.ranks.communicators import Member
+from frontier.backends.ranks.members import Member
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")
@@ -339,7 +339,7 @@ def test_ctrl_c_ends_a_process_that_waits_for_mpi_to_begin(tmp_path):
 
 def test_a_process_ends_even_if_mpi_returns_from_ending_it():
     program = """
-from frontier.backends.ranks.communicators import Mpi
+from frontier.backends.ranks.mpi import Mpi
 
 class Returns:
     def Abort(self, code):

@@ -10,8 +10,8 @@ from mpi import mpirun, processes
 
 import frontier as fr
 from frontier.backends.ranks import readers, selective
-from frontier.backends.ranks.communicators import Threads
 from frontier.backends.ranks.exchange import Written, merge
+from frontier.backends.ranks.members import Threads
 from frontier.memory import detection
 
 pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in it")

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from frontier.backends.ranks.carriers import Handed
-from frontier.backends.ranks.communicators import Threads
+from frontier.backends.ranks.members import Threads
 from frontier.backends.ranks.messages import NOTHING, Section, packed, unpacked
 from frontier.backends.ranks.rounds import ROOM, Note, Rounds
 from frontier.memory import detection

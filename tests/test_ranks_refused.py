@@ -9,7 +9,7 @@ import pytest
 
 import frontier as fr
 from frontier.backends.ranks import execution
-from frontier.backends.ranks.communicators import Threads
+from frontier.backends.ranks.members import Threads
 from frontier.backends.ranks.parts import on_all
 from frontier.memory import detection
 from frontier.program.schedule import ResolvedSchedule

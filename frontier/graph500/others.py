@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks.communicators import Threads
+from frontier.backends.ranks.members import Threads
 from frontier.errors import VerificationError
 from frontier.graph500.validation import Evidence
 from frontier.memory.host import HOST

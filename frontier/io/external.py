@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from frontier.backends.ranks.building import mixed
+from frontier.backends.ranks.both_ways import mixed
 from frontier.errors import GraphError
 from frontier.graph.build_input import check_fits, vertex_count
 from frontier.graph.build_sort import DUPLICATES

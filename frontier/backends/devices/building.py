@@ -20,7 +20,7 @@ import numpy as np
 from frontier.backends.devices import together
 from frontier.backends.devices.numbering import Numbering
 from frontier.backends.devices.spreading import HINT, Spread
-from frontier.backends.ranks.building import mixed
+from frontier.backends.ranks.both_ways import mixed
 from frontier.errors import GraphError
 from frontier.graph.build import from_edges
 from frontier.graph.build_arrays import count, sorted_rows, spread

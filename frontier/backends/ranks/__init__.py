@@ -1,20 +1,20 @@
 """The ranks backend: one program on several processes, or on several parts of one, which share the work of each step.
 
-``communicators`` is how parts talk (MPI, or threads for tests; ``torchrun`` PyTorch's Gloo), ``carriers`` moves arrays
-from GPU to GPU (NCCL), ``rounds`` is what they say each time, ``messages`` in which form. ``execution`` walks through a
-program, ``alike`` is what all must begin with, ``plans`` what is known of its steps, ``dividing`` runs a step on one
-part and exchanges what it did. ``writes`` says which fields a step writes and what merges them, ``ends`` where it
-touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what only owners know, ``readers`` which
-parts read what, and ``selective`` tells these alone; ``portion`` is a part's share of a frontier. ``choosing`` finds
-the backend and the device that run a part, and ``there`` holds its problem in the memory of that, with ``copies`` of
-its graphs. Edges of graphs in parts are brought to their rows by ``row_filling``, many of them by compiled
-``row_kernels``. Where kernels of all ranks ``reach`` each other's memory, of which blocks are given to other processes
-as ``descriptors``, the devices backend runs programs in one kernel on each. ``group`` runs several parts in one
-process; with several processes, programs see ``fields`` as arrays in parts, and ``shown`` knows which of them ranks
-have as a whole; their ``values`` are written on the host as late as possible, and kernels leave them ``away`` on the
-GPUs. Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts`` fetches that, and
-``borrowing`` keeps it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps along edges run
-``in_blocks``, on ``block_graphs``; ``folding`` brings together what parts of a list were reduced to.
+``communicators`` is how parts talk (``mpi``, ``torchrun`` by PyTorch's Gloo, ``members`` as threads), ``carriers``
+moves arrays from GPU to GPU (NCCL), ``rounds`` is what they say each time, ``messages`` in which form. ``execution``
+walks through a program, ``alike`` is what all must begin with, ``plans`` what is known of its steps, ``dividing`` runs
+a step on one part and exchanges what it did. ``writes`` says which fields a step writes and what merges them, ``ends``
+where it touches them, ``exchange`` finds changes and merges them, ``mirrors`` knows what only owners know, ``readers``
+which parts read what, and ``selective`` tells these alone; ``portion`` is a part's share of a frontier. ``choosing``
+finds the backend and the device that run a part, and ``there`` holds its problem in the memory of that, with ``copies``
+of its graphs. ``building`` makes graphs in parts: edges are brought to the ``own_rows`` of a rank by ``row_filling``,
+many of them by compiled ``row_kernels``. Where kernels of all ranks ``reach`` each other's memory, of which blocks are
+given to other processes as ``descriptors``, the devices backend runs programs in one kernel on each. ``group`` runs
+several parts in one process; with several processes, programs see ``fields`` as arrays in parts, and ``shown`` knows
+which of them ranks have as a whole; their ``values`` are written on the host as late as possible, and kernels leave
+them ``away`` on the GPUs. Of graphs in parts, ``needs`` says what a step looks at of other ranks' edges, ``ghosts``
+fetches that, and ``borrowing`` keeps it current; ``accumulating`` runs scans. Where parts lie in a ``grid``, steps
+along edges run ``in_blocks``, on ``block_graphs``; ``folding`` brings together what parts of a list were reduced to.
 
 Every part holds the whole graph unless that has been made in ``parts``, and all fields of vertices but long ones that a
 program touches at a rank's own elements alone; what is divided is the work. ``g.to("ranks")`` uses the processes that
@@ -72,9 +72,10 @@ class RanksBackend(Backend):
     def start(self, step: Step, p: Problem, f: Frontier | None, schedule: ResolvedSchedule) -> Any:
         """Begin to run a step."""
         from frontier.backends.ranks.choosing import inner_for
-        from frontier.backends.ranks.communicators import Threads, world
+        from frontier.backends.ranks.communicators import world
         from frontier.backends.ranks.execution import Part
         from frontier.backends.ranks.group import Group
+        from frontier.backends.ranks.members import Threads
 
         if self.parts:
             members = Threads(self.parts).members
@@ -100,7 +101,8 @@ class RanksBackend(Backend):
 
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
         """Build a graph in parts; all ranks call this together."""
-        from frontier.backends.ranks.communicators import Threads, world
+        from frontier.backends.ranks.communicators import world
+        from frontier.backends.ranks.members import Threads
         from frontier.backends.ranks.parts import divided_graph
 
         if not self.parts:
@@ -110,7 +112,8 @@ class RanksBackend(Backend):
 
     def communicator(self) -> Communicator:
         """Return how this process talks to the others that run the same program."""
-        from frontier.backends.ranks.communicators import Threads, world
+        from frontier.backends.ranks.communicators import world
+        from frontier.backends.ranks.members import Threads
 
         return Threads(1).members[0] if self.parts else world()
 

@@ -15,60 +15,30 @@ to be counted or sent: each rank makes its own.
 from __future__ import annotations
 
 import itertools
-import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from frontier.backends.ranks.counting import Counts, Known, offsets_of, sorted_out
+from frontier.backends.ranks.both_ways import check_both_ways
+from frontier.backends.ranks.counting import Counts, Known, sorted_out
+from frontier.backends.ranks.own_rows import OwnRows, Rows
 from frontier.backends.ranks.rounds import common, met
-from frontier.backends.ranks.row_filling import places, scatter
 from frontier.errors import GraphError
-from frontier.graph.build_arrays import repeated
-from frontier.graph.build_sort import sorted_rows, take
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array, id_dtype, offset_dtype
-from frontier.memory.reserved import reserved
 
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
 
-__all__ = ["OwnRows", "build", "mixed", "turns"]
+__all__ = ["build", "turns"]
 
-#: A share is made in so many pieces at most, of so many edges at least; rows are sorted in so many blocks.
-PIECES, LEAST, BLOCKS = 256, 1 << 13, 64
+#: A share is made in so many pieces at most, of so many edges at least. In a sorted file, all that the ranks make at a
+#: time may go to one of them.
+PIECES, LEAST = 256, 1 << 11
 
-#: With many ranks, a share is made in so many pieces for each: in a sorted file, all of a piece may go to one rank. So
-#: pieces are smaller, too, where edges may be sorted.
-_PIECES_EACH, LEAST_SORTED = 64, 1 << 11
-
-
-@dataclass(frozen=True)
-class OwnRows:
-    """The rows of one rank, in arrays as long as those of the whole graph, of which only its own slots are written.
-
-    Attributes
-    ----------
-    starts : ndarray
-        First vertex of every rank, and the number of vertices.
-    own : tuple of int
-        First vertex of this rank, and the first after its own.
-    offsets : ndarray, shape (n + 1,)
-        Of the whole graph.
-    targets, values : ndarray, dict of ndarray, shape (m,)
-        Weights are the value ``""``.
-    facts : dict
-        What is known of the whole graph.
-    """
-
-    starts: Array
-    own: tuple[int, int]
-    offsets: Array
-    targets: Array
-    values: dict[str, Array]
-    facts: dict[str, Any]
+#: With many ranks, a share is made in so many pieces for each.
+_PIECES_EACH = 64
 
 
 def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str, self_loops: str) -> OwnRows:
@@ -88,7 +58,7 @@ def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str
     work = _Pieces(shares, comm, both, self_loops)
     counts: Counts | Known = work.survey() if offsets is None else work.known(offsets())
     starts = counts.starts(work.num_vertices)
-    rows = _Rows(work, counts, starts, comm.rank)
+    rows = Rows(counts, starts, comm.rank, work.num_vertices, work.ids, work.dtypes)
     slots = counts.before(starts[comm.rank : comm.rank + 2]).tolist() if offsets is not None else None
     del counts
     for piece in work.received(starts) if slots is None else work.made(*slots):
@@ -112,7 +82,7 @@ class _Pieces:
         self._first, self._total = 0, shares.count
         if shares.alone:
             self._first, self._total = sum(counts[: comm.rank]), sum(counts)
-        self._turns = turns(self._total, comm.size, LEAST_SORTED)
+        self._turns = turns(self._total, comm.size, LEAST)
         self._found = 0
         #: What :meth:`survey` finds out.
         self.num_vertices, self.ids = 0, np.dtype(np.int32)
@@ -244,139 +214,6 @@ def _both_ways(src: Array, dst: Array, *values: Array) -> list[Array]:
     return [ends.ravel()[kept], ends[:, ::-1].ravel()[kept], *(np.repeat(value, 2)[kept] for value in values)]
 
 
-class _Rows:
-    """The rows of a rank while they are filled.
-
-    Their arrays have room for all edges that were counted, before this rank's own and after them. However many of them
-    turn out to be duplicates, arrays that begin somewhat later have this rank's slots at their final places.
-    """
-
-    def __init__(self, work: _Pieces, counts: Counts | Known, starts: Array, rank: int) -> None:
-        self._starts, self._names, self._n = starts, list(work.dtypes), work.num_vertices
-        self._first = int(starts[rank])
-        bounds = counts.before(starts)
-        self._base, room = int(bounds[rank]), int(bounds[-1])
-        own = counts.own(starts)
-        self._begins = np.zeros(len(own) + 1, offset_dtype(int(bounds[rank + 1]) - self._base))
-        np.cumsum(own, dtype=self._begins.dtype, out=self._begins[1:])
-        del own
-        self._cursor = self._begins[:-1].copy()
-        self._arrays = [reserved(room, dtype) for dtype in (work.ids, *work.dtypes.values())]
-        self._own = [array[self._base : self._base + int(self._begins[-1])] for array in self._arrays]
-
-    def put(self, piece: tuple[Array, ...]) -> None:
-        """Write edges to the rows of their sources."""
-        at = places(self._cursor, piece[0] - self._first)
-        for own, values in zip(self._own, piece[1:], strict=True):
-            scatter(own, at, values)
-
-    def finished(self, comm: Communicator, duplicates: str) -> OwnRows:
-        """Sort the rows, and learn those of the others."""
-        del self._cursor
-        degree, loops = self._sorted(duplicates)
-        count = int(degree.sum())
-        own = [array[:count] for array in self._own]
-        for array in self._own:
-            array[count:] = 0  # where duplicates were
-        offsets, bounds = offsets_of(degree, self._starts, comm)
-        before, m = int(bounds[comm.rank]), int(bounds[-1])
-        shift = self._base - before
-        whole = [array[shift : shift + m] for array in self._arrays]
-        facts = _facts(comm, offsets, own, self._names, loops)
-        values = dict(zip(self._names, whole[1:], strict=True))
-        own_vertices = self._first, self._first + len(degree)
-        return OwnRows(self._starts, own_vertices, offsets, whole[0], values, facts)
-
-    def _sorted(self, duplicates: str) -> tuple[Array, int]:
-        """Sort all rows, some at a time; their degrees, and how many self-loops there are."""
-        targets, *values = self._own
-        columns = [value for name, value in zip(self._names, values, strict=True) if name]
-        weights = values[0] if self._names[:1] == [""] else None
-        degree, loops, filled = self._begins[:-1], 0, 0  # those of a block take the place of its offsets
-        allowed = "keep" if duplicates == "error" else duplicates  # an error has to name the ends of an edge
-        for begin, end in itertools.pairwise(_blocks(self._begins)):
-            lo, hi = int(self._begins[begin]), int(self._begins[end])
-            ids = np.arange(end - begin, dtype=targets.dtype)
-            rows = sorted_rows(
-                np.repeat(ids, np.diff(self._begins[begin : end + 1])), targets[lo:hi], self._n, duplicates=allowed,
-                weights=None if weights is None else weights[lo:hi], need_order=bool(columns), num_sources=end - begin,
-            )  # fmt: skip
-            degree[begin:end] = np.diff(rows.offsets)
-            there = slice(filled, filled + len(rows.targets))
-            filled = there.stop
-            sources = np.repeat(ids + self._first + begin, degree[begin:end])
-            loops += int(np.count_nonzero(sources == rows.targets))
-            if duplicates == "error":
-                twice = np.flatnonzero((sources[1:] == sources[:-1]) & (rows.targets[1:] == rows.targets[:-1]))
-                if len(twice):
-                    raise repeated(int(sources[twice[0]]), int(rows.targets[twice[0]]))
-            for column in columns:
-                assert rows.order is not None
-                column[there] = take(column[lo:hi], rows.order)
-            targets[there] = rows.targets
-            if weights is not None:
-                weights[there] = rows.weights
-        return degree, loops
-
-
-def check_both_ways(rows: OwnRows, comm: Communicator) -> None:
-    """Refuse rows in which not every edge has its reverse, with the same weight; all ranks call this together.
-
-    An edge and its reverse are with different ranks. So each adds up numbers that are made of its edges, and of their
-    reverses: the sums of all ranks are equal if the edges are, and hardly ever otherwise.
-    """
-    first, end = rows.own
-    begins = rows.offsets[first : end + 1].astype(np.int64)
-    weights = rows.values.get("")
-    there = back = 0
-    for begin, stop in itertools.pairwise(_blocks(begins - begins[0], 4 * BLOCKS)):  # 64 bytes for each edge
-        slots = slice(int(begins[begin]), int(begins[stop]))
-        src = np.repeat(np.arange(first + begin, first + stop, dtype=np.uint64), np.diff(begins[begin : stop + 1]))
-        dst = rows.targets[slots].astype(np.uint64)
-        value = None if weights is None else weights[slots]
-        there, back = there + mixed(src, dst, value), back + mixed(dst, src, value)
-    told = comm.gather((there, back))
-    if (sum(each[0] for each in told) - sum(each[1] for each in told)) % 2**64:
-        raise common(GraphError(
-            "the rows of an undirected graph must have every edge both ways, with the same weight, and these do not"
-        ))  # fmt: skip
-
-
-def mixed(src: Array, dst: Array, weights: Array | None) -> int:
-    """A number that is made of edges, in whatever order they are."""
-    found: Any = src * np.uint64(0x9E3779B97F4A7C15) + dst * np.uint64(0xC2B2AE3D27D4EB4F)
-    if weights is not None:
-        bits = (weights.astype(np.float64) + 0.0).view(np.uint64) if weights.dtype.kind == "f" else weights
-        found += bits.astype(np.uint64) * np.uint64(0x165667B19E3779F9)
-    found ^= found >> np.uint64(31)
-    found *= np.uint64(0xBF58476D1CE4E5B9)
-    found ^= found >> np.uint64(29)
-    return int(found.sum(dtype=np.uint64))
-
-
 def turns(edges: int, ranks: int, least: int) -> int:
     """In how many pieces, of so many edges at least, each rank makes or sends its share of so many edges."""
     return max(1, min(max(PIECES, _PIECES_EACH * ranks), edges // (ranks * least)))
-
-
-def _blocks(begins: Array, number: int = BLOCKS) -> list[int]:
-    """Cut rows into blocks of about equally many edges."""
-    total = int(begins[-1])
-    cuts = np.searchsorted(begins, np.array([total * i // number for i in range(1, number)], begins.dtype))
-    return sorted({0, *cuts.tolist(), len(begins) - 1})
-
-
-def _facts(comm: Communicator, offsets: Array, own: list[Array], names: list[str], loops: int) -> dict[str, Any]:
-    """What is asked of a whole graph, from what each rank knows of its rows."""
-    weights = own[1 + names.index("")] if "" in names else None
-    some = weights is not None and len(weights) > 0
-    least, most = (weights.min().item(), weights.max().item()) if some and weights is not None else (None, None)
-    checksums = tuple(zlib.crc32(np.ascontiguousarray(array).data) for array in own)
-    told = comm.gather((loops, least, most, checksums))
-    facts = {
-        "num_loops": sum(each[0] for each in told),
-        "min_weight": min((each[1] for each in told if each[1] is not None), default=None),
-        "max_weight": max((each[2] for each in told if each[2] is not None), default=None),
-        "cached checksum": (zlib.crc32(offsets.data), *(each[3] for each in told)),
-    }
-    return facts

@@ -21,7 +21,8 @@ from frontier.memory.gpu import gpu
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from frontier.backends.ranks.communicators import Member, Processes
+    from frontier.backends.ranks.communicators import Processes
+    from frontier.backends.ranks.members import Member
     from frontier.memory.base import Memory
     from frontier.memory.gpu import GpuMemory
 

@@ -1,4 +1,4 @@
-"""How the parts of a run talk: processes by MPI, or by PyTorch (``torchrun``), or threads of one process.
+"""How the parts of a run talk: processes by MPI (``mpi``), or by PyTorch (``torchrun``), or threads (``members``).
 
 Steps need collectives on bytes: blocks of one length from each part to each other, messages of any length from each to
 each, and one message from each to all. Around a run, and for errors, everybody gives an object and gets those of all.
@@ -7,13 +7,11 @@ Building a graph in parts needs an object from each to each, and the sum of arra
 
 from __future__ import annotations
 
-import atexit
 import importlib
 import itertools
 import os
 import pickle
 import sys
-import threading
 import time
 import traceback
 from abc import ABC, abstractmethod
@@ -22,12 +20,9 @@ from functools import cache
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
-import numpy as np
-
 from frontier.backends.ranks.watch import Watch, missing_ranks
 from frontier.errors import FrontierError
-from frontier.launched import HEARD, PAUSE, mpi_that_all_processes_begin_together, patience
-from frontier.memory.shortage import telling
+from frontier.launched import PAUSE, mpi_that_all_processes_begin_together, patience
 from frontier.native import threads
 
 if TYPE_CHECKING:
@@ -36,13 +31,10 @@ if TYPE_CHECKING:
     from frontier.backends.ranks.carriers import Carrier
     from frontier.memory.base import Memory
 
-__all__ = ["Communicator", "Ended", "Member", "Mpi", "Processes", "Threads", "by_torchrun", "cut", "world"]
+__all__ = ["LENGTH", "Communicator", "Ended", "Processes", "by_torchrun", "cut", "starts", "world"]
 
-#: What is short travels at once, with its length before it; bytes of both.
-SHORT, LENGTH = 504, 8
-
-#: Elements that are added at a time, for MPI needs as much memory again.
-PIECE = 1 << 18
+#: Bytes of the length of a message.
+LENGTH = 8
 
 #: Seconds after which a process that looks again and again whether something is over sleeps between; and how long.
 SOON, NAP = 0.001, 50e-6
@@ -123,93 +115,6 @@ class Communicator(ABC):
         """
 
 
-class Member(Communicator):
-    """A part that is a thread of this process; see :class:`Threads`."""
-
-    together = True
-
-    def __init__(self, rank: int, group: Threads) -> None:
-        self.rank, self.size, self._group = rank, group.size, group
-        self.neighbours = group.size
-
-    def gather(self, given: Any) -> list[Any]:
-        """Return what every part gives."""
-        data = pickle.dumps(given, 5)  # as between processes: nobody sees the others' arrays
-        return [pickle.loads(each) for each in self._group.meet(self.rank, data)]
-
-    def deal(self, given: list[Any]) -> list[Any]:
-        """Give each part an object of its own."""
-        data = [pickle.dumps(each, 5) for each in given]
-        return [pickle.loads(each[self.rank]) for each in self._group.meet(self.rank, data)]
-
-    def add(self, array: Any) -> None:
-        """Replace an array by the sum of those of all parts."""
-        array[...] = np.sum([pickle.loads(each) for each in self._group.meet(self.rank, pickle.dumps(array, 5))], 0)
-
-    def blocks(self, given: bytearray, length: int) -> bytes:
-        """Give each part the block of its rank."""
-        at = self.rank * length
-        return b"".join([each[at : at + length] for each in self._group.meet(self.rank, bytes(given))])
-
-    def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
-        """Give each part a message of its own; bytes never change, so nobody sees the others' arrays."""
-        return [each[self.rank] for each in self._group.meet(self.rank, list(given))]
-
-    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
-        """Give all parts the same message."""
-        return list(self._group.meet(self.rank, given))
-
-    def meet(self, given: Any) -> list[Any]:
-        """Return what every part gives, the very objects."""
-        return self._group.meet(self.rank, given)
-
-    def carrier(self, memory: Memory) -> Any:
-        """Return what hands arrays from part to part."""
-        return importlib.import_module("frontier.backends.ranks.carriers").Handed(self, memory)
-
-    def leave(self) -> None:
-        """Let no other part wait for this one."""
-        self._group.end()
-
-
-class Threads:
-    """Parts that are threads of this process, for tests and for trying out what a program does on several parts."""
-
-    def __init__(self, size: int) -> None:
-        self.size = size
-        self._turn = threading.Condition()
-        self._slots: list[Any] = [b""] * size
-        self._came: set[int] = set()
-        self._meetings = 0
-        self._told: list[Any] = []
-        self._ended = False
-        self.members = [Member(rank, self) for rank in range(size)]
-
-    def meet(self, rank: int, data: Any) -> list[Any]:
-        """Exchange what all members bring."""
-        with self._turn:
-            self._slots[rank] = data
-            self._came.add(rank)
-            meeting = self._meetings
-            if len(self._came) == self.size:
-                self._told, self._came, self._meetings = list(self._slots), set(), meeting + 1
-                self._turn.notify_all()
-            came = self._turn.wait_for(lambda: self._meetings > meeting or self._ended, patience())
-            if self._meetings == meeting:
-                if not came:
-                    self._ended = True
-                    self._turn.notify_all()
-                    raise FrontierError(missing_ranks(set(range(self.size)) - self._came, self.size))
-                raise Ended("another part of the run has ended")
-            return self._told  # the next meeting needs this member too, so it has not begun
-
-    def end(self) -> None:
-        """Let nobody wait for a member that has left."""
-        with self._turn:
-            self._ended = True
-            self._turn.notify_all()
-
-
 class Processes(Communicator):
     """A part that is a process.
 
@@ -282,113 +187,15 @@ class Processes(Communicator):
         return self.rank == 0 or not getattr(error, "of_all_ranks", False)
 
 
-class Mpi(Processes):
-    """The processes that ``mpirun`` has started, by mpi4py."""
-
-    def __init__(self, mpi: Any) -> None:
-        self._mpi = mpi
-        self._comm = mpi.COMM_WORLD
-        self.rank, self.size = self._comm.rank, self._comm.size
-        if self.size > 1:
-            sys.excepthook = self.ended
-            limit = patience()
-            if limit is not None:
-                self.waiting = Watch(mpi, self._comm, limit, lambda why: self.end(why))
-                atexit.register(self._at_end, os.getpid())
-        with self.waiting:
-            host = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
-        self.neighbours, self.local = host.size, host.rank
-
-    def _at_end(self, process: int) -> None:
-        """Let nobody wait for a process that has come to its end, and let one rank say an error of all."""
-        if os.getpid() != process or self._mpi.Is_finalized():
-            return
-        lower = self.waiting.leave(self.cause)[: self.rank]
-        if self.rank and self.cause and self.cause[0] not in [each[0] for each in lower if each]:
-            print(self.cause[1], end="", file=sys.stderr, flush=True)  # lower ranks have handled it
-
-    def says(self, error: object, what: str) -> bool:
-        """Whether this process has to say what ends it: of that which ends all, rank 0 does."""
-        if not isinstance(self.waiting, Watch) or not super().says(error, what):
-            return super().says(error, what)
-        if self.rank == 0:
-            self.waiting.say(what)
-        return self.rank == 0 or not self.waiting.heard(what, 4 * PAUSE)
-
-    @contextmanager
-    def asking(self, doing: str) -> Iterator[None]:
-        """Within it the process waits for others for a purpose, which is told if they do not come."""
-        self.waiting.doing = doing
-        yield
-        self.waiting.doing = ""
-
-    @telling("what ranks tell each other")
-    def gather(self, given: Any) -> list[Any]:
-        """Return what every process gives."""
-        if self.size == 1:
-            return [given]
-        data, byte = pickle.dumps(given, 5), self._mpi.BYTE
-        note = len(data).to_bytes(LENGTH, "little") + data[:SHORT].ljust(SHORT)
-        notes = bytearray(self.size * len(note))
-        with self.waiting:
-            self._comm.Allgather([note, byte], [notes, len(note), byte])
-        parts = cut(notes, [len(note)] * self.size)
-        lengths = [int.from_bytes(part[:LENGTH], "little") for part in parts]
-        if max(lengths) > SHORT:
-            return [pickle.loads(part) for part in self.shared(data, lengths)]
-        return [pickle.loads(part[LENGTH:]) for part in parts]
-
-    def blocks(self, given: bytearray, length: int) -> bytearray:
-        """Give each process the block of its rank."""
-        if self.size == 1:
-            return given
-        found = bytearray(len(given))
-        with self.waiting:
-            self._comm.Alltoall([given, length, self._mpi.BYTE], [found, length, self._mpi.BYTE])
-        return found
-
-    def dealt(self, given: Sequence[bytes], lengths: Sequence[int]) -> list[Any]:
-        """Give each process a message of its own."""
-        if self.size == 1:
-            return list(given)
-        found, byte = bytearray(sum(lengths)), self._mpi.BYTE
-        counts = [len(each) for each in given]
-        sent = [b"".join(given), counts, _starts(counts), byte]
-        with self.waiting:
-            self._comm.Alltoallv(sent, [found, lengths, _starts(lengths), byte])
-        return cut(found, lengths)
-
-    def shared(self, given: bytes, lengths: Sequence[int]) -> list[Any]:
-        """Give all processes the same message."""
-        if self.size == 1:
-            return [given]
-        found = bytearray(sum(lengths))
-        with self.waiting:
-            self._comm.Allgatherv(given, [found, lengths, _starts(lengths), self._mpi.BYTE])
-        return cut(found, lengths)
-
-    def add(self, array: Any) -> None:
-        """Replace an array by the sum of those of all processes."""
-        for at in range(0, len(array), PIECE):
-            with self.waiting:
-                self._comm.Allreduce(self._mpi.IN_PLACE, array[at : at + PIECE])
-
-    def end(self, why: str, status: int = 1) -> NoReturn:
-        """Say why, and end all processes of the run with an exit code."""
-        print(why, file=sys.stderr, flush=True)
-        time.sleep(HEARD)
-        self._comm.Abort(status)
-        os._exit(status)  # MPICH's abort may return, if another thread is within MPI
-
-
-def _starts(lengths: Sequence[int]) -> list[int]:
+def starts(lengths: Sequence[int]) -> list[int]:
+    """Where messages of these lengths begin, of the bytes in which they follow each other."""
     return [0, *itertools.accumulate(lengths[:-1])]
 
 
 def cut(data: bytes | bytearray, lengths: Sequence[int]) -> list[Any]:
     """Messages of these lengths, of the bytes in which they follow each other."""
     view = memoryview(data)
-    return [view[at : at + length] for at, length in zip(_starts(lengths), lengths, strict=True)]
+    return [view[at : at + length] for at, length in zip(starts(lengths), lengths, strict=True)]
 
 
 @cache
@@ -404,7 +211,8 @@ def world() -> Processes:
     if by_torchrun():
         made = importlib.import_module("frontier.backends.ranks.torchrun").Gloo()
     else:
-        made = Mpi(mpi_that_all_processes_begin_together())
+        mpi = mpi_that_all_processes_begin_together()
+        made = importlib.import_module("frontier.backends.ranks.mpi").Mpi(mpi)
     if "FRONTIER_NUM_THREADS" not in os.environ:
         threads.set_num_threads(max(1, threads.num_threads() // made.neighbours))
     return made

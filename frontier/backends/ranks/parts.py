@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from frontier.backends.ranks.building import OwnRows, build
+from frontier.backends.ranks.building import build
+from frontier.backends.ranks.own_rows import OwnRows
 from frontier.backends.ranks.rounds import checked_root, common, met, sendable
 from frontier.errors import GraphError
 from frontier.graph.graph import Graph

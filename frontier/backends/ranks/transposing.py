@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from frontier.backends.ranks.building import BLOCKS, LEAST, turns
+from frontier.backends.ranks.building import turns
 from frontier.backends.ranks.counting import sorted_out
+from frontier.backends.ranks.own_rows import blocks
 from frontier.backends.ranks.row_filling import count, places, scatter
 from frontier.graph.build_sort import sorted_rows
 from frontier.graph.graph import Graph
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from frontier.graph.topology import Array
 
 __all__ = ["in_graph", "number_in_edges", "turned"]
+
+#: Edges that each rank sends at a time, at least.
+LEAST = 1 << 13
 
 
 def in_graph(g: Graph, comm: Communicator, weighted: bool) -> Graph:
@@ -47,7 +51,7 @@ def in_graph(g: Graph, comm: Communicator, weighted: bool) -> Graph:
         if weights is not None:
             scatter(weights, at, weight[0])
     del cursor
-    for begin, stop in itertools.pairwise(_blocks(begins)):
+    for begin, stop in itertools.pairwise(blocks(begins)):
         own = slice(int(begins[begin]), int(begins[stop]))
         ids = np.repeat(np.arange(stop - begin, dtype=sources.dtype), np.diff(begins[begin : stop + 1]))
         carried = None if weights is None else weights[own]
@@ -79,7 +83,7 @@ def number_in_edges(g: Graph, comm: Communicator) -> bool:
     cursor = begins[:-1].copy()
     for target, slot in _received(g, starts, comm, numbered=True):
         slots[places(cursor, target - first)] = slot
-    for begin, stop in itertools.pairwise(_blocks(begins)):
+    for begin, stop in itertools.pairwise(blocks(begins)):
         own = slice(int(begins[begin]), int(begins[stop]))
         rows = np.repeat(np.arange(stop - begin), np.diff(begins[begin : stop + 1]))
         slots[own] = slots[own][np.lexsort((slots[own], rows))]  # so by sources, too
@@ -119,10 +123,3 @@ def _received(
         owner = np.searchsorted(starts[1:], arrays[0], side="right")
         told = comm.deal(sorted_out(owner, arrays, comm.size))
         yield tuple(np.concatenate(parts) for parts in zip(*told, strict=True))
-
-
-def _blocks(begins: Array) -> list[int]:
-    """Cut lists into blocks of about equally many edges."""
-    lo, hi = int(begins[0]), int(begins[-1])
-    cuts = np.searchsorted(begins, [lo + (hi - lo) * i // BLOCKS for i in range(1, BLOCKS)])
-    return sorted({0, *cuts.tolist(), len(begins) - 1})
