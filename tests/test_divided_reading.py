@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import importlib.util
+import re
 
 import numpy as np
 import pytest
@@ -211,6 +212,60 @@ def test_an_error_in_a_file_names_its_line(suffix, tmp_path):
             fr.read(path, placement=place)
     with pytest.raises(fr.GraphError, match="goes with placement="):
         fr.read(path, parts=True)
+
+
+def test_the_first_of_several_errors_is_raised(tmp_path, monkeypatch):
+    """Ranks find them at the same time, in different turns, and in any order."""
+    monkeypatch.setattr(building, "LEAST", 100)
+    path = tmp_path / "graph.el"
+    lines = ["0 1"] * 3000
+    for wrong in (2900, 1211, 1777, 2000):
+        lines[wrong] = f"0 wrong{wrong}"
+        path.write_text("\n".join(lines))
+        with pytest.raises(fr.GraphError) as whole:
+            fr.read(path)
+        with pytest.raises(fr.GraphError) as divided:
+            fr.read(path, placement="ranks:4")
+        assert str(divided.value) == str(whole.value)
+        assert re.search(r"rank \d of 4", divided.value.__notes__[0])
+
+
+@processes
+def test_an_error_of_one_rank_is_that_of_all(tmp_path):
+    """All raise it, at once, and it is printed once."""
+    lines = ["0 1"] * 3000
+    (tmp_path / "part0.el").write_text("\n".join(lines))
+    (tmp_path / "part1.el").write_text("\n".join([*lines[:2000], "0 x"]))
+    (tmp_path / "part2.el").write_text("\n".join(lines))
+    (tmp_path / "sorted.npz").write_bytes(saved("own", tmp_path, fr.rmat(9, 8, seed=1)).read_bytes())
+    with np.load(tmp_path / "sorted.npz") as archive:
+        arrays = dict(archive)
+    arrays["targets"] = np.append(arrays["targets"][:-1], 999)
+    np.savez(tmp_path / "sorted.npz", **arrays)
+    made = mpirun(3, tmp_path, """
+        import frontier as fr
+        from mpi4py import MPI
+        said = "dst has the vertex 999, but there are 512, from 0"
+        for name, options, message in (
+            (f"part{MPI.COMM_WORLD.rank}.el", {"parts": True}, "part1.el:2001: expected a vertex id"),
+            ("part1.el", {}, "part1.el:2001: expected a vertex id"),
+            (f"part{2 - MPI.COMM_WORLD.rank}.el", {"parts": True, "num_vertices": 1}, "dst has the vertex 1, but"),
+            ("sorted.npz", {}, f"sorted.npz: {said}"),
+        ):
+            try:
+                fr.read(name, placement="ranks", **options)
+            except fr.GraphError as error:
+                assert str(error).startswith(message), error
+            else:
+                raise AssertionError(name)
+        print("right")
+    """)  # fmt: skip
+    assert made.returncode == 0, made.stdout + made.stderr
+    assert made.stdout.count("right") == 3
+    made = mpirun(3, tmp_path, ["-m", "frontier", "bfs", "part1.el", "--backend", "ranks"])
+    assert made.returncode == 2
+    assert made.stderr.startswith("frontier: part1.el:2001: expected a vertex id"), made.stderr
+    assert made.stderr.count("\n") == 1, made.stderr
 
 
 @processes

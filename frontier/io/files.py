@@ -140,7 +140,7 @@ def read(
     there = Placement.parse("cpu" if placement is None else placement)
     if parts and not there.divides:
         raise GraphError('parts=True goes with placement="ranks", of which each process may have a file of its own')
-    with _naming(name):
+    with _naming(name, parts):
         if there.divides and known.divisible is not None and given is None and os.path.isfile(name):
             with opened(name) as file:
                 divided = known.divisible(Source(name, file, zipped, progress=False), suffix, options)
@@ -165,15 +165,16 @@ def _stored_folder(name: str, placement: Any, options: tuple[Any, ...]) -> Graph
 
 
 @contextlib.contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Let errors say which file it is."""
+def _naming(name: str, parts: bool = False) -> Iterator[None]:
+    """Let errors say which file it is; with ``parts``, one that all ranks raise may be of another's."""
     try:
         yield
     except MemoryError as error:
         raise explained(error, f"reading {name}") from None
     except GraphError as error:
-        text = str(error)
-        raise GraphError(text if text.startswith(name) else f"{name}: {text}") from None
+        if not str(error).startswith(name) and not (parts and hasattr(error, "of_all_ranks")):
+            error.args = (f"{name}: {error}",)
+        raise error.with_traceback(None) from None
 
 
 def _read(source: Source, known: Format, suffix: str, options: Options, keep: bool) -> Graph:

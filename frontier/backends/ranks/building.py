@@ -15,7 +15,7 @@ to be counted or sent: each rank makes its own.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,8 +23,8 @@ import numpy as np
 from frontier.backends.ranks.both_ways import check_both_ways
 from frontier.backends.ranks.counting import Counts, Known, sorted_out
 from frontier.backends.ranks.own_rows import OwnRows, Rows
-from frontier.backends.ranks.rounds import common, met
-from frontier.errors import GraphError
+from frontier.backends.ranks.rounds import common, met, sendable
+from frontier.errors import FrontierError, GraphError
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array, id_dtype, offset_dtype
 
@@ -39,6 +39,9 @@ PIECES, LEAST = 256, 1 << 11
 
 #: With many ranks, a share is made in so many pieces for each.
 _PIECES_EACH = 64
+
+#: What a rank has instead of edges that are wrong.
+_NOTHING = Piece(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str, self_loops: str) -> OwnRows:
@@ -61,10 +64,11 @@ def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str
     rows = Rows(counts, starts, comm.rank, work.num_vertices, work.ids, work.dtypes)
     slots = counts.before(starts[comm.rank : comm.rank + 2]).tolist() if offsets is not None else None
     del counts
-    for piece in work.received(starts) if slots is None else work.made(*slots):
-        rows.put(piece)
-    if slots is not None:
-        comm.gather(None)  # parts of one process make edges of the same things
+    if slots is None:
+        for piece in work.received(starts):
+            rows.put(piece)
+    else:
+        work.made(slots[0], slots[1], rows.put)
     if shares.done is not None:
         shares.done()
     made = rows.finished(comm, duplicates)
@@ -88,8 +92,8 @@ class _Pieces:
         self.num_vertices, self.ids = 0, np.dtype(np.int32)
         self.dtypes: dict[str, np.dtype[Any]] = {}
 
-    def _made(self) -> Iterator[Piece]:
-        """Make the share of this rank, piece by piece."""
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        """Which edges this rank makes, in each turn."""
         rank, size = self._comm.rank, self._comm.size
         cuts = [self._total * turn // self._turns for turn in range(self._turns + 1)]
         for lo, hi in itertools.pairwise(cuts):
@@ -98,9 +102,13 @@ class _Pieces:
                 begin, stop = (min(max(at, self._first), end) - self._first for at in (lo, hi))
             else:
                 begin, stop = (lo + (hi - lo) * share // size for share in (rank, rank + 1))
-            piece = self._shares.make(begin, stop)
-            self._found += len(piece.src)
-            yield self._shares.checked(piece, self._self_loops)
+            yield begin, stop
+
+    def _piece(self, begin: int, stop: int) -> Piece:
+        """Make some edges."""
+        piece = self._shares.make(begin, stop)
+        self._found += len(piece.src)
+        return self._shares.checked(piece, self._self_loops)
 
     def _asked(self) -> int | None:
         """How many vertices there shall be."""
@@ -119,19 +127,28 @@ class _Pieces:
         return Known(self._comm, offsets)
 
     def survey(self) -> Counts:
-        """Find out how many vertices there are, and count the edges of each before duplicates are dropped."""
+        """Find out how many vertices there are, and count the edges of each before duplicates are dropped.
+
+        If edges of some ranks are wrong, all raise the error of the first.
+        """
         known = self._asked()
         counts = Counts(self._comm, offset_dtype(2 * self._total))
         least = self._shares.least if known is None else known
         empty: dict[str, Any] = {}  # dtypes of weights and columns
         full: dict[str, set[Any]] = {}
-        for piece in self._made():
-            least = max(least, _checked(piece, least, known is not None))
+        failed = None
+        for turn, (begin, stop) in enumerate(self._ranges()):
+            try:
+                piece = self._piece(begin, stop)
+                least = max(least, _checked(piece, least, known is not None))
+            except (FrontierError, OSError) as error:
+                failed, piece = failed or (turn, sendable(error)), _NOTHING  # the others wait in this turn
             counts.add(piece.src, *([piece.dst[piece.src != piece.dst]] if self._both else []))
             for name, value in piece.values.items():
                 empty.setdefault(name, value.dtype)
                 if len(value):
                     full.setdefault(name, set()).add(value.dtype)
+        _raise(self._comm, failed)
         if self._shares.check is not None:
             self._shares.check(self._found if self._shares.alone else sum(self._comm.gather(self._found)))
         self.num_vertices = max(self._comm.gather(least))
@@ -148,13 +165,17 @@ class _Pieces:
             dtypes = {dtype for _, each in told for dtype in each.get(name, ())}
             self.dtypes[name] = np.result_type(*(dtypes or {told[0][0][name]}))
 
-    def made(self, begin: int, end: int) -> Iterator[tuple[Array, ...]]:
+    def made(self, begin: int, end: int, put: Callable[[tuple[Array, ...]], None]) -> None:
         """Make edges begin to end - 1, which are this rank's own, some at a time: sources, targets and values."""
-        step = max(self._average(), 1)
-        for lo in range(begin, end, step):
-            piece = self._shares.make(lo, min(lo + step, end))
-            _checked(piece, self.num_vertices, known=True)
-            yield self._arrays(piece)
+        step, failed = max(self._average(), 1), None
+        try:
+            for lo in range(begin, end, step):
+                piece = self._shares.make(lo, min(lo + step, end))
+                _checked(piece, self.num_vertices, known=True)
+                put(self._arrays(piece))
+        except (FrontierError, OSError) as error:
+            failed = 0, sendable(error)
+        _raise(self._comm, failed)  # which is also when parts of one process need not make more of the same things
 
     def _average(self) -> int:
         """How many edges of a piece each rank makes."""
@@ -168,7 +189,8 @@ class _Pieces:
     def received(self, starts: Array) -> Iterator[tuple[Array, ...]]:
         """Of each piece the edges that begin at this rank's vertices, some at a time: sources, targets and values."""
         most = 2 * self._average() * (1 + self._both)
-        for made in self._made():
+        for begin, stop in self._ranges():
+            made = self._piece(begin, stop)
             arrays = list(self._arrays(made))
             if self._both:
                 arrays = _both_ways(*arrays)
@@ -192,6 +214,15 @@ def _some(told: list[Any], most: int) -> Iterator[tuple[Array, ...]]:
             held = []
     if held:
         yield tuple(np.concatenate(parts) for parts in zip(*held, strict=True))
+
+
+def _raise(comm: Communicator, failed: tuple[int, Exception] | None) -> None:
+    """Raise the first error, if a rank has one, on all; with the turn in which it occurred."""
+    told = [(each[0], rank, each[1]) for rank, each in enumerate(comm.gather(failed)) if each is not None]
+    if told:
+        _, rank, error = min(told, key=lambda each: each[:2])
+        error.add_note(f"(rank {rank} of {comm.size})")
+        raise common(error)
 
 
 def _checked(piece: Piece, least: int, known: bool) -> int:
