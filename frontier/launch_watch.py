@@ -1,25 +1,27 @@
-"""A process beside one that waits for all ranks to begin MPI, since no thread of that one runs meanwhile.
+"""Which processes that MPICH's launcher has started on this host have ended, which it tells nobody; by ``/proc``.
 
-It ends when its input does, which is when MPI has begun. If that takes too long, it says so. If MPICH's launcher has
-started the processes, and one of them on this host has ended without beginning MPI, nothing else tells the others: it
-says so, and kills the one that waits, whereupon the launcher ends all. It looks for the children of the launcher's
-proxy in ``/proc``; without these it only waits.
-
-It is run as a program, by itself: nothing of Frontier is imported.
+As a program, this is a process beside one that waits for all ranks to begin MPI, since no thread of that one runs
+meanwhile. It ends when its input does, which is when MPI has begun. If that takes too long, it says so. If another
+process has ended without beginning MPI, it says so, and kills the one that waits, whereupon the launcher ends all.
+Nothing of Frontier is imported.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import signal
 import sys
 import time
 
-__all__ = ["missing", "proxy", "watch"]
+__all__ = ["ENDED", "missing", "proxy", "watch"]
 
-#: Seconds between two looks, and how much later each rank speaks than the one before it.
-LOOK, TURN = 0.5, 0.3
+#: The name that a process takes which has come to its end, but waits for others as MPI does; 15 characters at most.
+ENDED = "frontier: ended"
+
+#: Seconds between two looks, and how much later each rank speaks than the one before it, of so many.
+LOOK, TURN, MOST = 0.5, 0.3, 5
 
 #: Levels of parents that are looked at: there may be shells between the proxy and Python.
 LEVELS = 8
@@ -39,26 +41,32 @@ def proxy(process: int) -> int | None:
     return None
 
 
-def missing(of: int) -> list[str] | None:
-    """How the ranks are called that a proxy has started and that have ended; None if that cannot be known."""
-    running = set()
+def missing(of: int) -> list[int] | None:
+    """The ranks that a proxy has started and that have ended; of several hosts their number, as -1 for each.
+
+    None: that cannot be known.
+    """
+    running, unknown = set(), 0
     try:
         with open(f"/proc/{of}/task/{of}/children", encoding="ascii") as file:
             children = file.read().split()
         for child in children:
             with open(f"/proc/{child}/stat", encoding="utf-8", errors="replace") as file:
-                ended = file.read().rpartition(")")[2].split()[0] in "ZX"
+                name, _, rest = file.read().partition("(")[2].rpartition(")")
+            if rest.split()[0] in "ZX" or name == ENDED:
+                continue
             with open(f"/proc/{child}/environ", "rb") as environment:
-                found = [each[9:] for each in environment.read().split(b"\0") if each.startswith(b"PMI_RANK=")]
-            running |= set() if ended else {int(each) for each in found}
+                found = [int(each[9:]) for each in environment.read().split(b"\0") if each.startswith(b"PMI_RANK=")]
+            running |= set(found)
+            unknown += not found  # it may be something else, or have written its title there
         here, size = int(os.environ["MPI_LOCALNRANKS"]), int(os.environ["PMI_SIZE"])
     except (OSError, KeyError, ValueError):
         return None
-    if len(running) >= here:
-        return []
+    if unknown and len(running) < here:
+        return None
     if here < size:
-        return [f"a rank of this host, of {size},"]
-    return [f"rank {rank} of {size}" for rank in range(size) if rank not in running]
+        return [-1] * (here - len(running))
+    return [rank for rank in range(size) if rank not in running]
 
 
 def watch(limit: float, late: str) -> None:
@@ -70,14 +78,31 @@ def watch(limit: float, late: str) -> None:
             return
         ended = missing(of) if of is not None else None
         seen = seen + 1 if ended else 0
-        if ended and seen > 1:  # it has not begun MPI, nor has this one
-            if not _over(TURN * min(int(os.environ.get("PMI_RANK", "0")), 20)):
-                which = f"{' and '.join(ended)} {'has' if len(ended) == 1 else 'have'}"
-                _say(f"frontier: {which} ended before all ranks began MPI, for which others wait: the run ends")
-                time.sleep(LOOK / 5)  # for the launcher to pass that on
-                os.kill(waits, signal.SIGKILL)
+        if of is not None and ended and seen > 1:  # it has not begun MPI, nor has this one
+            _end(waits, of, ended)
             return
-    _say(late)
+    if late:
+        _say(late)
+
+
+def _end(waits: int, of: int, ended: list[int]) -> None:
+    """Say which ranks have ended, and kill the one that waits, unless another has done so before."""
+    if _over(TURN * min(int(os.environ.get("PMI_RANK", "0")), MOST)) or missing(of) != ended:
+        return
+    _say(f"frontier: {_who(ended)} ended before all ranks began MPI, for which others wait: the run ends")
+    if not _over(LOOK / 5) and os.getppid() == waits:  # for the launcher to pass that on
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(waits, signal.SIGKILL)
+
+
+def _who(ended: list[int]) -> str:
+    size = os.environ["PMI_SIZE"]
+    if ended[0] < 0:
+        some = f"on this host, of {size} in all,"
+        return f"a rank {some} has" if len(ended) == 1 else f"ranks {some} have"
+    if len(ended) == 1:
+        return f"rank {ended[0]} of {size} has"
+    return f"ranks {', '.join(map(str, ended[:-1]))} and {ended[-1]} of {size} have"
 
 
 def _over(seconds: float) -> bool:

@@ -8,6 +8,8 @@ until an exception comes.
 
 from __future__ import annotations
 
+import atexit
+import contextlib
 import importlib.util
 import math
 import os
@@ -16,6 +18,7 @@ import time
 from types import TracebackType
 from typing import Any
 
+from frontier import launch_watch
 from frontier.errors import FrontierError
 
 __all__ = ["HEARD", "PAUSE", "mpi_that_all_processes_begin_together", "patience"]
@@ -33,7 +36,7 @@ PATIENCE, SAYS = 300.0, 1.0
 GRACE = 60.0
 
 #: The program that watches this one while it waits.
-_WATCH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "launch_watch.py")
+_WATCH = os.path.abspath(launch_watch.__file__)
 
 _process = os.getpid()
 
@@ -68,11 +71,11 @@ def mpi_that_all_processes_begin_together(failed: bool = False) -> Any:
     import subprocess
     import threading
 
-    limit, known = patience(), "mpi4py.MPI" in sys.modules
+    limit = patience() or math.inf
     if failed:
-        limit = min(limit or GRACE, GRACE)
-    if limit is None or known:
-        return importlib.import_module("mpi4py.MPI")
+        limit = min(limit, GRACE)
+    if "mpi4py.MPI" in sys.modules:
+        return sys.modules["mpi4py.MPI"]
     who = next((f"rank {os.environ[name]}" for name in _RANKS if name in os.environ), "a process")
     why = (
         f"frontier: {who} has waited for {limit:g} s (FRONTIER_RANKS_TIMEOUT) for all ranks to begin MPI: "
@@ -82,7 +85,8 @@ def mpi_that_all_processes_begin_together(failed: bool = False) -> Any:
         says = None if failed else subprocess.Popen(  # which Ctrl-C of the terminal does not reach
             [sys.executable, "-I", "-S", _WATCH, str(limit), why], stdin=subprocess.PIPE, start_new_session=True
         )  # fmt: skip
-        faulthandler.dump_traceback_later(limit + SAYS, exit=True, file=nothing)
+        if limit < math.inf:
+            faulthandler.dump_traceback_later(limit + SAYS, exit=True, file=nothing)
         main = threading.current_thread() is threading.main_thread()
         usual = main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
         if usual:
@@ -134,5 +138,15 @@ def _waits_for_all() -> bool:
     return int(os.environ.get("PMI_SIZE", "1")) > 1
 
 
+def _at_end() -> None:
+    """Let others see that this process is at its end, where it waits for them as MPI ends."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and os.getpid() == _process and mpi.Is_initialized() and not mpi.Is_finalized():
+        with contextlib.suppress(OSError), open("/proc/self/comm", "w", encoding="ascii") as file:
+            file.write(launch_watch.ENDED)
+
+
 if any(name in os.environ for name in _RANKS):
     _before, sys.excepthook = sys.excepthook, _ended
+    if _waits_for_all():
+        atexit.register(_at_end)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import gzip
 import importlib.util
 import re
@@ -228,6 +229,56 @@ def test_the_first_of_several_errors_is_raised(tmp_path, monkeypatch):
             fr.read(path, placement="ranks:4")
         assert str(divided.value) == str(whole.value)
         assert re.search(r"rank \d of 4", divided.value.__notes__[0])
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u4", "u8", "i1", "i8"])
+@pytest.mark.parametrize("options", [{}, {"self_loops": "drop"}, {"directed": False}])
+def test_offsets_of_any_integers_are_read_in_parts(dtype, options, tmp_path):
+    path = tmp_path / "graph.npz"
+    for offsets, targets in (([0, 3, 5, 8], [0, 1, 2, 0, 2, 0, 1, 2]), ([0, 0, 0, 0], [])):
+        np.savez(path, offsets=np.array(offsets, dtype), targets=np.array(targets, np.int64))
+        whole = fr.read(path, **options)
+        for place in ("ranks:1", "ranks:2", "ranks:9"):
+            same(fr.read(path, placement=place, **options), whole)
+
+
+def test_what_is_refused_of_an_archive_is_refused_in_parts(tmp_path):
+    path = tmp_path / "graph.npz"
+    own = {"offsets": [0, 2, 4, 5], "targets": [1, 2, 0, 2, 0], "directed": True}
+    for arrays in ({"labels": list("aab")}, {"vertices/x": 3}, {"weights": [1, 2, 3, 4, np.nan]}):
+        np.savez(path, **{name: np.array(value) for name, value in (own | arrays).items()})
+        with pytest.raises(fr.GraphError) as whole:
+            fr.read(path)
+        for place in ("ranks:1", "ranks:3"):
+            with pytest.raises(fr.GraphError) as divided:
+                fr.read(path, placement=place)
+            assert str(divided.value) == str(whole.value)
+    np.savez(path, **{name: np.array(value) for name, value in own.items()})
+    for options in ({"duplicates": "drop"}, {"self_loops": "typo"}):
+        with pytest.raises(fr.GraphError, match="must be one of keep, "):
+            fr.read(path, placement="ranks:2", **options)
+    (tmp_path / "few.csv").write_text("source,target\n6,\n0,1\n")
+    for place in (None, "ranks:2"):
+        with pytest.raises(fr.GraphError, match="3 labels for 7 vertices"):
+            fr.read(tmp_path / "few.csv", placement=place, labels=list("abc"))
+
+
+def test_columns_of_times_are_read_in_parts(tmp_path):
+    days = np.array(["2026-11-28", "2026-11-29", "2026-11-30"], "M8[D]")
+    g = fr.from_edges([0, 1, 2], [1, 2, 0], directed=True).with_columns(edges={"day": days})
+    fr.write(g, tmp_path / "graph.npz")
+    for place in ("ranks:1", "ranks:2"):
+        assert fr.read(tmp_path / "graph.npz", placement=place).edges["day"].gather().tolist() == days.tolist()
+
+
+@pytest.mark.filterwarnings("error::ResourceWarning", "error::pytest.PytestUnraisableExceptionWarning")
+def test_files_that_are_wrong_are_closed(tmp_path):
+    path = tmp_path / "graph.el.gz"
+    path.write_bytes(gzip.compress(b"0 1\n0 x\n"))
+    for place in ("ranks:1", "ranks:5"):
+        with pytest.raises(fr.GraphError, match=":2: expected a vertex id"):
+            fr.read(path, placement=place)
+        gc.collect()
 
 
 @processes

@@ -19,7 +19,10 @@ from frontier.memory.arrays import is_device, to_host
 from frontier.memory.base import Memory
 from frontier.memory.placement import Placement
 
-__all__ = ["from_csr", "from_edges"]
+__all__ = ["SELF_LOOPS", "check_choice", "from_csr", "from_edges"]
+
+#: What to do with an edge from a vertex to itself.
+SELF_LOOPS = ("keep", "drop", "error")
 
 
 def from_edges(
@@ -94,8 +97,8 @@ def from_edges(
     of threads; on a GPU, sums of several floats may differ in the last bits.
     """
     labels = None if labels is False else labels
-    _check_choice("duplicates", duplicates, DUPLICATES)
-    _check_choice("self_loops", self_loops, ("keep", "drop", "error"))
+    check_choice("duplicates", duplicates, DUPLICATES)
+    check_choice("self_loops", self_loops, SELF_LOOPS)
     if dst is None:
         src, dst, weights = given.pairs(src, weights)
     there = None if placement is None else Placement.parse(placement)
@@ -394,7 +397,8 @@ def check_symmetric_weights(graph: Graph, weights: Array) -> None:
     )
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of those that an argument may have."""
     if value not in choices:
         raise GraphError(f"{name} must be one of {', '.join(choices)}, not {value!r}")
 

@@ -233,9 +233,9 @@ def check_fits(
 
 
 def weights_of(
-    weights: Any, count: int, what: str = "edges", copy: bool = False, memory: Memory = HOST
+    weights: Any, count: int, what: str = "edges", copy: bool = False, memory: Memory = HOST, first: int = 0
 ) -> Array:
-    """Return weights as a contiguous array of a number dtype without NaN."""
+    """Return weights as a contiguous array of a number dtype without NaN; errors count from ``first``."""
     array = one_dimensional(weights, "weights", memory)
     if len(array) != count:
         raise GraphError(f"there are {len(array)} weights for {count} {what}")
@@ -250,7 +250,7 @@ def weights_of(
         dtype = np.dtype({2: np.float32, 4: np.float32}.get(array.itemsize, np.float64))
     made: Array = memory.moved(array.astype(dtype, order="C", copy=copy))
     if made.dtype.kind == "f" and len(made) and np.isnan(made.min()):
-        raise GraphError(f"weight {int(np.argmax(np.isnan(made)))} is NaN")
+        raise GraphError(f"weight {first + int(np.argmax(np.isnan(made)))} is NaN")
     return made
 
 

@@ -86,7 +86,8 @@ class Shares:
             return Piece(whole.src[cut], whole.dst[cut], weights, columns)
 
         same = () if alone else (whole.src, whole.dst, *whole.values.values())
-        sums = [zlib.crc32(np.ascontiguousarray(array).data) for array in same if not array.dtype.hasobject]
+        plain = (np.ascontiguousarray(array) for array in same if not array.dtype.hasobject)
+        sums = [zlib.crc32(array.view(np.uint8).data) for array in plain]
         return cls(len(whole.src), make, num_vertices, alone, name=sums)
 
     def checked(self, piece: Piece, self_loops: str) -> Piece:

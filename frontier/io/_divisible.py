@@ -12,8 +12,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from frontier.graph.build import from_edges
+from frontier.graph.build import SELF_LOOPS, check_choice, from_edges
 from frontier.graph.build_input import label_array
+from frontier.graph.build_sort import DUPLICATES
 from frontier.graph.graph import Graph
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import Array
@@ -78,12 +79,15 @@ def graph_in_parts(
     directed, duplicates, self_loops, num_vertices, labels, parts
         As of :func:`frontier.read`.
     """
+    check_choice("duplicates", duplicates or "keep", DUPLICATES)
+    check_choice("self_loops", self_loops, SELF_LOOPS)
     shares, kind = found.shares, found.directed if directed is None else directed
     if kind and not found.directed and not shares.both_ways:
         return None  # each line says two edges
-    names = found.labels if labels is None else label_array(labels)
+    names = found.labels if labels is None else labels
+    names = None if names is None else label_array(names)
     count = shares.num_vertices if num_vertices is None else num_vertices
-    if names is not None and count is not None and len(names) != count:
+    if names is not None and (len(names) < shares.least if count is None else len(names) != count):
         return None  # which is refused
     keeps = found.keeps and (kind or not found.directed)
     if parts and shares.both_ways:

@@ -56,7 +56,11 @@ class _Stream:
     def __init__(self, path: str, first: int) -> None:
         self._file = open(path, "rb")  # noqa: SIM115 - as long as there are ranges to read
         self._source = Source(path, self._file, zipped=True, progress=False)
-        self._source.skip(first)
+        try:
+            self._source.skip(first)
+        except BaseException:
+            self.close()
+            raise
         self.asked = self._at = first
 
     def lines(self, lo: int, hi: int) -> tuple[int, bytes]:

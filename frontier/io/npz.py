@@ -23,7 +23,7 @@ from frontier.errors import GraphError
 from frontier.graph.build_input import vertex_ids, weights_of
 from frontier.graph.graph import Graph
 from frontier.graph.shares import Piece, Shares
-from frontier.graph.topology import Array, id_dtype
+from frontier.graph.topology import Array, id_dtype, offset_dtype
 from frontier.io._divisible import Divisible
 from frontier.io._edges import Edges
 from frontier.io._members import Ranges, header_of, members
@@ -102,22 +102,24 @@ def _rows_divisible(
         return None  # which is refused
     if offsets[0] != 0 or offsets[-1] != count:
         return None
-    n, there = len(offsets) - 1, {"offsets": offsets}
+    n, there = len(offsets) - 1, {"offsets": offsets.astype(offset_dtype(count), copy=False)}
     del offsets  # so that they can be freed
 
     def make(lo: int, hi: int) -> Piece:
         offsets = there["offsets"]
-        ends = np.array([lo, hi - 1], offsets.dtype)  # of another dtype, searchsorted would convert all offsets
-        first, last = np.searchsorted(offsets, ends, "right") - 1 if lo < hi else (0, -1)
+        first, last = 0, -1
+        if lo < hi:
+            ends = np.array([lo, hi - 1], offsets.dtype)  # of another dtype, searchsorted would convert all offsets
+            first, last = np.searchsorted(offsets, ends, "right") - 1
         cuts = np.clip(offsets[first : last + 2], lo, hi)
         src = np.repeat(np.arange(first, last + 1, dtype=id_dtype(n)), np.diff(cuts))
-        weights = _weights(read("weights", lo, hi)) if "weights" in long else None
+        weights = _weights(read("weights", lo, hi), lo) if "weights" in long else None
         edges = {name.partition("/")[2]: read(name, lo, hi) for name in columns}
         return Piece(src, vertex_ids(read("targets", lo, hi), "targets"), weights, edges)
 
     directed = _flag(path, short, "directed")
     vertices = {name.partition("/")[2]: array for name, array in short.items() if name.startswith("vertices/")}
-    if any(len(column) != n for column in vertices.values()):
+    if any(column.shape != (n,) for column in vertices.values()):
         return None
     shares = Shares(
         count, make, n, both_ways=not directed, done=there.clear, offsets=lambda: there["offsets"]
@@ -131,14 +133,14 @@ def _edges_divisible(
     """The plain layout."""
 
     def make(lo: int, hi: int) -> Piece:
-        weights = _weights(read("weights", lo, hi)) if "weights" in long else None
+        weights = _weights(read("weights", lo, hi), lo) if "weights" in long else None
         return Piece(vertex_ids(read("src", lo, hi), "src"), vertex_ids(read("dst", lo, hi), "dst"), weights)
 
     return Divisible(Shares(count, make, _count(path, short)), _flag(path, short, "directed"))
 
 
-def _weights(values: Array) -> Array:
-    return weights_of(values, len(values))
+def _weights(values: Array, first: int) -> Array:
+    return weights_of(values, len(values), first=first)
 
 
 def _load(path: str, file: Any) -> dict[str, Array]:

@@ -239,7 +239,8 @@ def partition(
         of ``parts``: 4 of 16 parts, 2 of 8, and 1 of a prime number of parts.
     isolated : {"keep", "drop"}
         What to do with vertices that have no edges, to or from. ``"drop"``: the others are numbered anew without them,
-        in their order, before they are divided; see :attr:`Partition.order`.
+        in their order, before they are divided; see :attr:`Partition.order`, which is None if there are no such
+        vertices, unless the method is ``"hubs"``.
 
     Returns
     -------

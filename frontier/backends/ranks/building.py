@@ -58,23 +58,31 @@ def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str
                 f"rank {rank} does not build the same graph as rank 0: all must call the same, with the same seed, "
                 "file or edges, or with parts=True"
             ))  # fmt: skip
-    work = _Pieces(shares, comm, both, self_loops)
-    counts: Counts | Known = work.survey() if offsets is None else work.known(offsets())
-    starts = counts.starts(work.num_vertices)
-    rows = Rows(counts, starts, comm.rank, work.num_vertices, work.ids, work.dtypes)
-    slots = counts.before(starts[comm.rank : comm.rank + 2]).tolist() if offsets is not None else None
-    del counts
-    if slots is None:
-        for piece in work.received(starts):
-            rows.put(piece)
-    else:
-        work.made(slots[0], slots[1], rows.put)
-    if shares.done is not None:
-        shares.done()
+    try:
+        rows = _filled(_Pieces(shares, comm, both, self_loops), comm, offsets)
+    finally:
+        if shares.done is not None:
+            shares.done()
     made = rows.finished(comm, duplicates)
     if not directed and shares.both_ways:
         check_both_ways(made, comm)
     return made
+
+
+def _filled(work: _Pieces, comm: Communicator, offsets: Callable[[], Array] | None) -> Rows:
+    """The rows that a rank owns, with edges as they came; with ``offsets`` if these are sorted by source."""
+    counts: Counts | Known = work.survey() if offsets is None else work.known(offsets())
+    starts = counts.starts(work.num_vertices)
+    rows = Rows(counts, starts, comm.rank, work.num_vertices, work.ids, work.dtypes)
+    if offsets is None:
+        del counts
+        for piece in work.received(starts):
+            rows.put(piece)
+    else:
+        begin, end = counts.before(starts[comm.rank : comm.rank + 2]).tolist()
+        del counts
+        work.made(begin, end, rows.put)
+    return rows
 
 
 class _Pieces:

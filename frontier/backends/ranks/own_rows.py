@@ -154,7 +154,7 @@ def _facts(comm: Communicator, offsets: Array, own: list[Array], names: list[str
     weights = own[1 + names.index("")] if "" in names else None
     some = weights is not None and len(weights) > 0
     least, most = (weights.min().item(), weights.max().item()) if some and weights is not None else (None, None)
-    checksums = tuple(zlib.crc32(np.ascontiguousarray(array).data) for array in own)
+    checksums = tuple(zlib.crc32(np.ascontiguousarray(array).view(np.uint8).data) for array in own)
     told = comm.gather((loops, least, most, checksums))
     facts = {
         "num_loops": sum(each[0] for each in told),

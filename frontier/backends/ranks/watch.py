@@ -8,12 +8,14 @@ comes to its end tells the others, so that nobody waits for it until patience ru
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from frontier.launch_watch import missing, proxy
 from frontier.launched import patience
 
 __all__ = ["Watch", "missing_ranks"]
@@ -58,20 +60,24 @@ class Watch:
     ----------
     doing : str
         For what it waits, if that is known.
+    first : bool
+        Whether this is the first use of ranks.
     """
 
     doing = ""
+    first = False
 
     def __init__(self, mpi: Any, comm: Any, limit: float, end: Callable[[str], Any]) -> None:
         self._comm, self._limit, self._say = comm, limit, end
         self._asks = mpi.Query_thread() == mpi.THREAD_MULTIPLE
         self._since: float | None = None
         self._look = min(LOOK, limit / 10)
+        self._proxy = proxy(os.getpid()) if "PMI_RANK" in os.environ else None
         threading.Thread(target=self._watch, daemon=True, name="frontier ranks").start()
-        self.doing = 'uses "ranks" for the first time'
+        self.doing, self.first = 'uses "ranks" for the first time', True
         with self:  # a rank may never come here
             self._comm = comm.Dup()
-        self.doing = ""
+        self.doing, self.first = "", False
 
     def __enter__(self) -> None:
         self._since = time.monotonic()
@@ -120,9 +126,15 @@ class Watch:
                 ended, last = 0, since
             if self._asks:  # only while it waits, so never after MPI has ended
                 self._answer()
-                ended = ended + 1 if any(self._comm.iprobe(source=rank, tag=_ENDED) for rank in self._others()) else 0
+                ended = ended + 1 if self._some_ended() else 0
             if time.monotonic() - since > self._limit or ended > ANSWERS:
                 self._end(since, ended > ANSWERS)
+
+    def _some_ended(self) -> bool:
+        """Whether another process is at its end. Before the first use of ranks it does not say so, but may be seen."""
+        if any(self._comm.iprobe(source=rank, tag=_ENDED) for rank in self._others()):
+            return True
+        return self.first and self._proxy is not None and bool(missing(self._proxy))
 
     def _answer(self) -> None:
         """Tell those who ask that this process waits too."""
