@@ -130,7 +130,9 @@ def blocks(g: fr.Graph) -> list[fr.Graph]:
     """Those that runs have made of a graph, on all parts."""
     divided = g._topology.divided
     tops = [g._topology] if divided is None else [part._topology for part in divided.parts]
-    return [each for top in tops for name, each in top.built().items() if name.startswith("cached block ")]
+    found = [each for top in tops for name, each in top.built().items() if name.startswith("cached block ")]
+    assert found
+    return found
 
 
 @in_grids

@@ -57,8 +57,8 @@ class Shares:
     make_on : callable, optional
         ``make_on(memory, lo, hi)``: what ``make`` returns, made in the memory of a GPU.
     offsets : callable, optional
-        Returns where the edges of each vertex begin, and their number, if they are sorted by source. Not called after
-        ``done``.
+        Returns where the edges of each vertex begin, and how many edges there are in all, if these are sorted by
+        source. Not called after ``done``.
     done : callable, optional
         Frees what making edges needs; called once no more will be made.
     """

@@ -76,7 +76,7 @@ def read(
     placement : Placement or str, optional
         Where the graph shall be, as for :meth:`frontier.Graph.to`. ``"ranks"``: all processes read the file together,
         and each keeps the edges of its own vertices only. Of edge lists with no columns but weights, Matrix Market,
-        DIMACS, npz and Parquet each process keeps a part of what it reads, also of gzipped text, which each unpacks;
+        DIMACS, npz and Parquet each process reads a part, and of gzipped text each unpacks all and keeps a part;
         other files each reads as a whole.
     parts : bool
         With ``placement="ranks"``: whether each process reads a file of its own, which together are the graph. An edge
