@@ -116,7 +116,8 @@ def _ended(kind: type[BaseException], error: BaseException, trace: TracebackType
     import traceback  # takes longer to import than all else of `import frontier`
 
     text = "".join(traceback.format_exception(kind, error, trace))
-    print(f"rank {rank}:\n{text}", end="", file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError, ValueError):  # nobody may be left who listens
+        print(f"rank {rank}:\n{text}", end="", file=sys.stderr, flush=True)
     if mpi is None:
         mpi = mpi_that_all_processes_begin_together(failed=True)
     if mpi.Is_initialized() and not mpi.Is_finalized() and mpi.COMM_WORLD.size > 1:

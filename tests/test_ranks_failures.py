@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import re
 import signal
 import subprocess
@@ -258,6 +260,38 @@ def test_ranks_wait_for_one_that_comes_late(tmp_path):
     assert (made.returncode, made.stdout.count("end")) == (0, 3), made.stderr
     made = mpirun(3, tmp_path, "import frontier as fr\nprint(fr.bfs(fr.path(5), 0).level[4])")
     assert (made.returncode, made.stdout.count("4")) == (0, 3), made.stderr
+
+
+@processes
+@pytest.mark.parametrize("known", [True, False], ids=["mpirun is missed", "the others are missed"])
+def test_a_rank_that_is_left_alone_ends(known, tmp_path):
+    """Where mpirun and all else has been killed, nobody ends it, nor listens to what it says."""
+    run = begun(3, tmp_path, f"""
+        import os, pathlib, time
+        import frontier as fr
+        from frontier.backends.ranks import watch
+        from mpi4py import MPI
+        rank = MPI.COMM_WORLD.rank
+        if not {known}:
+            watch.proxy = lambda process: None
+        fr.bfs(fr.path(5).to("ranks"), 0)
+        pathlib.Path(f"pid{{rank}}.made").write_text(f"{{os.getpid()}} {{os.getppid()}}")
+        os.rename(f"pid{{rank}}.made", f"pid{{rank}}")
+        if rank < 2:
+            time.sleep(1000)
+        fr.bfs(fr.path(5).to("ranks"), 0)
+    """, FRONTIER_RANKS_TIMEOUT="5")  # fmt: skip
+    until = time.monotonic() + 100
+    while not all((tmp_path / f"pid{rank}").exists() for rank in range(3)) and time.monotonic() < until:
+        time.sleep(0.1)
+    pids = [[int(each) for each in (tmp_path / f"pid{rank}").read_text().split()] for rank in range(3)]
+    for rank in range(3):
+        (tmp_path / f"pid{rank}").write_text(str(pids[rank][0]))
+    for pid in (pids[0][1], run.pid, pids[0][0], pids[1][0]):
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    run.communicate(timeout=60)
+    assert_gone(tmp_path, 3)
 
 
 @processes

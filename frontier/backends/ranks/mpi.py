@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import pickle
 import sys
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from frontier.backends.ranks.communicators import LENGTH, Processes, cut, starts
@@ -60,7 +60,7 @@ class Mpi(Processes):
             self.waiting.say(what)
         return self.rank == 0 or not self.waiting.heard(what, 4 * PAUSE)
 
-    @contextmanager
+    @contextlib.contextmanager
     def asking(self, doing: str) -> Iterator[None]:
         """Within it the process waits for others for a purpose, which is told if they do not come."""
         self.waiting.doing = doing
@@ -120,7 +120,10 @@ class Mpi(Processes):
 
     def end(self, why: str, status: int = 1) -> NoReturn:
         """Say why, and end all processes of the run with an exit code."""
-        print(why, file=sys.stderr, flush=True)
-        time.sleep(HEARD)
-        self._comm.Abort(status)
-        os._exit(status)  # MPICH's abort may return, if another thread is within MPI
+        try:
+            with contextlib.suppress(OSError, ValueError):  # nobody may be left who listens
+                print(why, file=sys.stderr, flush=True)
+            time.sleep(HEARD)
+            self._comm.Abort(status)
+        finally:
+            os._exit(status)  # MPICH's abort may return, if another thread is within MPI

@@ -137,5 +137,8 @@ class Gloo(Processes):
 
     def end(self, why: str, status: int = 1) -> NoReturn:
         """Say why, and end: torchrun ends the others."""
-        print(why, file=sys.stderr, flush=True)
-        os._exit(status)
+        try:
+            with contextlib.suppress(OSError, ValueError):  # nobody may be left who listens
+                print(why, file=sys.stderr, flush=True)
+        finally:
+            os._exit(status)

@@ -116,6 +116,13 @@ class Watch:
         return False
 
     def _watch(self) -> None:
+        """Look until the process ends; this thread may not fail and leave it to wait for ever."""
+        try:
+            self._look_on()
+        except Exception as error:  # whatever MPI raises where others are lost
+            self._say(f"frontier: rank {self._comm.rank} of {self._comm.size} cannot reach others: {error}")
+
+    def _look_on(self) -> None:
         ended, last = 0, 0.0  # how often it has seen, in one wait, that some process is at its end
         while True:
             time.sleep(self._look)
@@ -124,6 +131,8 @@ class Watch:
                 continue
             if since != last:
                 ended, last = 0, since
+            if self._proxy is not None and not os.path.exists(f"/proc/{self._proxy}"):
+                self._say(f"frontier: mpirun has ended, and so does rank {self._comm.rank} of {self._comm.size}")
             if self._asks:  # only while it waits, so never after MPI has ended
                 self._answer()
                 ended = ended + 1 if self._some_ended() else 0
