@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from conftest import COUNT, GPUS
 
 import frontier as fr
 from frontier.backends.codes import BLOCK
-from frontier.backends.devices import packing_phases
+from frontier.backends.devices import packing_phases, phases, program
 from frontier.backends.devices.spreading import starts_of
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
@@ -132,4 +134,43 @@ def test_what_others_have_changed(several: str, dtype: str) -> None:
         )  # fmt: skip
         PROGRAM(p)
         found.append({name: to_host(array).tolist() for name, array in p.arrays.items()})
+    assert found[1] == found[0]
+
+
+def grow(factor: int, third: int) -> Any:
+    def grown(p, v):
+        if v % 3 == third:
+            p.value[v] = p.value[v] * factor + v
+
+    return grown
+
+
+def add_seen(p, src, dst):
+    fr.atomic_add(p.seen, src, p.value[dst] % 1000)
+
+
+def late(at: Any, copy: Any) -> Any:
+    """Take over what others have changed, but the first part is slow."""
+    made = phases.sharing(at, copy)
+
+    def phase(p, C, slot, w, W, mine, base, fields, packs, marked, starts, rank, parts, blocks, received):
+        if rank == 0 and w == 0:
+            time.sleep(0.4)
+        made(p, C, slot, w, W, mine, base, fields, packs, marked, starts, rank, parts, blocks, received)
+
+    return phase
+
+
+@pytest.mark.skipif(not detection.simulated(), reason="lets a thread of a kernel sleep, as the simulator can")
+def test_a_slow_part_reads_what_was_packed_for_it(several: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Others go on, and pack the same field again, while it still reads what they packed the time before."""
+    monkeypatch.setattr(program, "sharing", late)
+    n, draws = 300, np.random.default_rng(1)
+    g = fr.from_edges(*draws.integers(0, n, (2, 600)), num_vertices=n)
+    steps = [fr.Compute(grow(factor, third), over="vertices") for factor, third in ((3, 0), (5, 1), (7, 2))]
+    found = []
+    for there in (g, g.to(several)):
+        p = fr.Problem(there, value=fr.vertex("int64", np.arange(n)), seen=fr.vertex("int64", combine="sum"))
+        fr.Sequence(*steps, fr.Advance(add_seen, output=None, over="vertices"))(p)
+        found.append(to_host(p.arrays["seen"]).tolist())
     assert found[1] == found[0]
