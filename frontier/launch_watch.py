@@ -12,6 +12,7 @@ import contextlib
 import os
 import select
 import signal
+import socket
 import sys
 import time
 
@@ -20,8 +21,8 @@ __all__ = ["ENDED", "missing", "proxy", "watch"]
 #: The name that a process takes which has come to its end, but waits for others as MPI does; 15 characters at most.
 ENDED = "frontier: ended"
 
-#: Seconds between two looks, and how much later each rank speaks than the one before it, of so many.
-LOOK, TURN, MOST = 0.5, 0.3, 5
+#: Seconds between two looks; and for the launcher to pass on what is said, before the process is killed.
+LOOK, HEARD = 0.5, 0.1
 
 #: Levels of parents that are looked at: there may be shells between the proxy and Python.
 LEVELS = 8
@@ -79,20 +80,20 @@ def watch(limit: float, late: str) -> None:
         ended = missing(of) if of is not None else None
         seen = seen + 1 if ended else 0
         if of is not None and ended and seen > 1:  # it has not begun MPI, nor has this one
-            _end(waits, of, ended)
-            return
+            with contextlib.suppress(OSError), socket.socket(socket.AF_UNIX) as first:
+                first.bind(f"\0frontier: a rank of {of} has ended")  # one helper of a host can
+                _end(waits, ended)
     if late:
         _say(late)
 
 
-def _end(waits: int, of: int, ended: list[int]) -> None:
-    """Say which ranks have ended, and kill the one that waits, unless another has done so before."""
-    if _over(TURN * min(int(os.environ.get("PMI_RANK", "0")), MOST)) or missing(of) != ended:
-        return
+def _end(waits: int, ended: list[int]) -> None:
+    """Say which ranks have ended, and kill the one that waits; the launcher then ends all."""
     _say(f"frontier: {_who(ended)} ended before all ranks began MPI, for which others wait: the run ends")
-    if not _over(LOOK / 5) and os.getppid() == waits:  # for the launcher to pass that on
+    if not _over(HEARD) and os.getppid() == waits:
         with contextlib.suppress(ProcessLookupError):
             os.kill(waits, signal.SIGKILL)
+        time.sleep(2 * LOOK)  # for the launcher to end others, before their helpers may speak
 
 
 def _who(ended: list[int]) -> str:
@@ -110,7 +111,8 @@ def _over(seconds: float) -> bool:
 
 
 def _say(what: str) -> None:
-    print(what, file=sys.stderr, flush=True)
+    with contextlib.suppress(OSError):  # nobody may be left who listens
+        print(what, file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
