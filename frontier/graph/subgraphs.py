@@ -12,7 +12,7 @@ import numpy as np
 
 from frontier.errors import GraphError
 from frontier.graph import build_input as given
-from frontier.graph.build import from_edges
+from frontier.graph.build import check_choice, from_edges
 from frontier.graph.build_arrays import counts
 from frontier.graph.build_sort import forward, take
 from frontier.graph.reorder import ORIGINAL, original
@@ -84,9 +84,8 @@ def contracted(graph: Graph, labels: Any, self_loops: str, duplicates: str) -> G
     """Do the work of ``Graph.contracted``."""
     top, memory = graph._topology, graph.placement.memory
     top.check_whole("a contracted graph")
-    for name, choice, choices in (("self_loops", self_loops, SELF_LOOPS), ("duplicates", duplicates, DUPLICATES)):
-        if choice not in choices:
-            raise GraphError(f"{name} must be one of {', '.join(choices)}, not {choice!r}")
+    check_choice("self_loops", self_loops, SELF_LOOPS)
+    check_choice("duplicates", duplicates, DUPLICATES)
     values, group = groups(graph, labels)
     about = {"label": values, "size": counts(memory.xp, group, len(values), np.int64)}
     if duplicates == "sum" and graph.placement.edges is None:
