@@ -14,10 +14,7 @@ from numba import types
 
 from frontier.backends.elements import Sparse
 
-__all__ = ["MEMBERS", "assembled", "place", "register"]
-
-#: What kernels take for offsets, in this order.
-MEMBERS = ("words", "pointers", "first", "length")
+__all__ = ["assembled", "place", "register"]
 
 _I64 = ir.IntType(64)
 

@@ -32,6 +32,7 @@ def main() -> int:
         "--backend", default="cpu",
         help="cpu, cuda, ranks:3 or ranks:3,cuda (parts on threads), or divided:3, each with its part of the graph",
     )  # fmt: skip
+    parser.add_argument("--inside", action="store_true", help="only what is one kernel on each of several GPUs")
     parser.add_argument("--tame", action="store_true", help="only numbers of which no operation is special")
     parser.add_argument("--shrink", type=float, default=60, help="seconds to make a program that differs smaller")
     parser.add_argument("--jobs", type=int, default=1, help="processes at once")
@@ -55,9 +56,11 @@ def worker(options: argparse.Namespace) -> int:
 
 
 def _one(program: Any, seed: int, options: argparse.Namespace) -> dict[str, Any]:
-    from .running import Case, compare, load, reproduction, shrunk
+    from .running import Case, compare, inside, load, reproduction, shrunk
 
     module = load(program.text())
+    if options.inside and not inside(program, module, Case(seed * 1000, options.backend, 1, False)):
+        return {"end": seed, "runs": 0, "refused": 0}
     counts = WORKERS if options.backend == "cpu" else (1,)
     runs = refused = 0
     begun = time.monotonic()
@@ -154,7 +157,8 @@ def _batch(options: argparse.Namespace, first: int, count: int, end: float | Non
     """Programs in a process of their own: the seed to go on with. What kills it is a difference, too."""
     command = [sys.executable, "-m", __spec__.name.removesuffix(".__main__"), "--worker", "--seed", str(first),
                "--programs", str(count), "--graphs", str(options.graphs), "--backend", options.backend,
-               "--shrink", str(options.shrink), *(["--tame"] if options.tame else [])]  # fmt: skip
+               "--shrink", str(options.shrink), *(["--tame"] if options.tame else []),
+               *(["--inside"] if options.inside else [])]  # fmt: skip
     cache = tempfile.mkdtemp(prefix="frontier-fuzz-")  # other limits than those of code that is kept elsewhere
     environment = {**os.environ, "FRONTIER_CACHE_DIR": cache}
     child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment)

@@ -25,7 +25,7 @@ from frontier.program.execution import start
 from .fields import graph, problem
 from .steps import Program, smaller
 
-__all__ = ["Case", "Found", "compare", "corners", "load", "reproduction", "shrunk"]
+__all__ = ["Case", "Found", "compare", "corners", "inside", "load", "reproduction", "shrunk"]
 
 
 #: What the python backend may refuse: what does not fit a field, and what Python's own numbers do not do.
@@ -120,7 +120,7 @@ def placed(g: fr.Graph, backend: str) -> fr.Graph:
     return in_parts(g, Placement.parse(backend.replace("divided", "ranks")))
 
 
-def _run(module: ModuleType, program: Program, case: Case, backend: str) -> dict[str, Any]:
+def _begun(module: ModuleType, program: Program, case: Case, backend: str) -> tuple[fr.Problem, Any]:
     rng = np.random.default_rng(case.seed)
     several = "cuda" in case.backend and "," in case.backend
     g = placed(graph(rng, program.weights, program.directed, several), backend)
@@ -128,7 +128,18 @@ def _run(module: ModuleType, program: Program, case: Case, backend: str) -> dict
     schedule = module.SCHEDULE
     if "cuda" in backend:
         schedule = schedule.replace(deterministic=False)  # which it refuses
-    run = start(module.STEP, p, _given(p, program.kind, case.seed), schedule)
+    return p, start(module.STEP, p, _given(p, program.kind, case.seed), schedule)
+
+
+def inside(program: Program, module: ModuleType, case: Case) -> bool:
+    """Whether a program is one kernel on each of several GPUs, which exchange inside it."""
+    from frontier.backends.devices.fused import FusedExecution
+
+    return isinstance(_begun(module, program, case, case.backend)[1], FusedExecution)
+
+
+def _run(module: ModuleType, program: Program, case: Case, backend: str) -> dict[str, Any]:
+    p, run = _begun(module, program, case, backend)
     note = ""
     try:
         while not run.done:

@@ -102,33 +102,11 @@ def storing_field() -> Callable[..., Any]:
     return store
 
 
-def copying_field(at: Callee) -> Callable[..., Any]:
-    """The same with the values that GPU ``r`` has.
-
-    A lane loads four of them before it stores them, so that they come side by side.
-    """
+def copying_field(at: Callee, move: Callee) -> Callable[..., Any]:
+    """The same with the values that GPU ``r`` has; ``move`` copies them."""
 
     def copy(shared, r, begun, mask, upto, lane):
-        mine = shared.mine
-        theirs = at(shared.fields[r])
-        total = shuffle(upto, 31)
-        last = total - 1
-        j = np.int64(lane)
-        while j - lane < total:
-            v0 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j, last))
-            value0 = theirs[v0]
-            if j - lane + 32 < total:
-                v1 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 32, last))
-                v2 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 64, last))
-                v3 = (begun << BLOCK_BITS) + place_of(mask, upto, min(j + 96, last))
-                value1 = theirs[v1]
-                value2 = theirs[v2]
-                value3 = theirs[v3]
-                mine[v1] = value1
-                mine[v2] = value2
-                mine[v3] = value3
-            mine[v0] = value0
-            j += 128
+        move(at(shared.fields[r]), shared.mine, 0, begun, 0, mask, upto, lane)
 
     return copy
 

@@ -98,8 +98,9 @@ class Claims(Peers):
         copies: Made | None = None
         fields: Value = 0
         alike = {name: self._alike(value) for name, value in claim.alike}
+        move = Made(moving, {"packs": False, "unpacks": False, "based": False})
         for name in reversed((claim.field, *claim.along)):
-            one = Made(storing_field) if name in alike else Made(copying_field, {"at": self._at(name)})
+            one = Made(storing_field) if name in alike else Made(copying_field, {"at": self._at(name), "move": move})
             copies = Made(copying_fields, {"first": one, "others": copies, "more": copies is not None})
             shared = Call("Shared", self.field(name), self._field_table(name), 0, alike.get(name, 0))
             fields = Call("Several", shared, fields)

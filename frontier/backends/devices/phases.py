@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from frontier.backends.cuda.names import tracing, uint32_at
     from frontier.backends.cuda.reductions import add_found, inclusive_scan
 
-__all__ = ["completing", "copying", "finding", "merging", "settling", "sharing", "tell_flag", "telling"]
+__all__ = ["completing", "copying", "finding", "merging", "sharing", "tell_flag", "telling"]
 
 # ---- what a GPU tells ------------------------------------------------------------------------------------
 
@@ -79,7 +79,8 @@ def tell_block(touched, told, block, lane):
 def telling(pack: Callee) -> Callable[..., Any]:
     """A GPU tells what it has touched in a range of elements, and forgets it.
 
-    ``touched`` are words of eight bytes. With ``pack``, see :func:`packing`, it leaves the values, too.
+    ``touched`` are words of eight bytes. With ``pack``, see
+    :func:`frontier.backends.devices.packing_phases.packing`, it leaves the values, too.
     """
     packs = pack is not None
 
@@ -119,7 +120,8 @@ def merging(bring: Callee, pack: Callee, size: int) -> Callable[..., Any]:
     """Owners bring together what all GPUs have made of their elements, and add to what they tell themselves.
 
     ``bases`` goes to ``bring``: for a field that follows another, the parts of that field. With ``pack``, see
-    :func:`packing`, owners leave the values of what they tell. A value has ``size`` bytes.
+    :func:`frontier.backends.devices.packing_phases.packing`, owners leave the values of what they tell. A value has
+    ``size`` bytes.
     """
     packs = pack is not None
 
@@ -215,8 +217,8 @@ def finding(big: bool) -> Callable[..., Any]:
 def copying(move: Callee, unpack: Callee, size: int) -> Callable[..., Any]:
     """Return a function by which all threads copy the elements of a range that another GPU has told of.
 
-    ``move`` copies them from where they lie, and ``unpack`` from where their owner has packed them. If a value has
-    ``size`` bytes, they are added up.
+    ``move`` copies them from where they lie, and ``unpack`` from where their owner has packed them. A value has
+    ``size`` bytes, which are added up for a trace.
     """
     unpacks = unpack is not None
 
@@ -247,7 +249,7 @@ def copying(move: Callee, unpack: Callee, size: int) -> Callable[..., Any]:
                 else:
                     move(theirs, mine, base, begun, 0, mask, upto, lane)
             at += W
-        if tracing and size != 0 and lane == 0 and values != 0:
+        if tracing and lane == 0 and values != 0:
             fetch_add(received, 0, values * size)
 
     return copy
@@ -261,17 +263,6 @@ def sharing(at: Callee, copy: Callee) -> Callable[..., Any]:
             r = other(rank, turn, parts)
             told, theirs, packed = uint32_at(marked[r]), at(fields[r]), at(packs[r])
             copy(w, W, mine, base, theirs, packed, told, starts[r], starts[r + 1], blocks, received)
-
-    return phase
-
-
-def settling(copy: Callee) -> Callable[..., Any]:
-    """Note the values of elements that this GPU has added to, for owners have taken the sums over."""
-
-    def phase(p, C, slot, w, W, mine, base, told, starts, rank, parts, blocks):
-        for r in range(parts):
-            if r != rank:
-                copy(w, W, base, base, mine, 0, told, starts[r], starts[r + 1], blocks, 0)
 
     return phase
 

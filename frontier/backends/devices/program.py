@@ -16,7 +16,7 @@ from frontier.backends.devices.barriers import can_meet
 from frontier.backends.devices.claim_program import Claims
 from frontier.backends.devices.combining_phases import combining, following
 from frontier.backends.devices.packing_phases import moving
-from frontier.backends.devices.phases import copying, finding, merging, settling, sharing
+from frontier.backends.devices.phases import copying, finding, merging, sharing
 from frontier.backends.devices.touches import OneKernelError
 from frontier.lowering.ir import Call
 from frontier.lowering.kernels import Made
@@ -73,7 +73,7 @@ class PeersProgram(Claims):
             # Before anybody changes what this step reads and another GPU may still be copying, or claims at its owner
             # what this step still looks at.
             self._meet()
-        self._take_over([name for name in watched if name in self.touches.mirrored | self.touches.summed])
+        self._take_over([name for name in watched if name in self.touches.mirrored])
         for name in step.fills():
             self._publish_pile(name)
         for name in watched:
@@ -125,10 +125,10 @@ class PeersProgram(Claims):
         return self.kernel("find", finding, given, big=self.big)
 
     def _take_over(self, names: list[str]) -> None:
-        """Take over what owners have changed of fields, and note what this GPU has given to them."""
-        calls = [self._share(name) if name in self.touches.mirrored else self._settle(name) for name in names]
-        if calls:
-            self._together(*calls, title=f"take over what owners have changed of {', '.join(names)}", meets=False)
+        """Take over what owners have changed of fields."""
+        if names:
+            title = f"take over what owners have changed of {', '.join(names)}"
+            self._together(*map(self._share, names), title=title, meets=False)
 
     def _share(self, name: str) -> Call:
         based, packs = name in self.touches.summed, self.packs(name)
@@ -140,15 +140,6 @@ class PeersProgram(Claims):
         move, unpack = (Made(moving, {"packs": False, "unpacks": each, "based": based}) for each in (False, True))
         copy = Made(copying, {"move": move, "unpack": unpack if packs else None, "size": self._size(name)})
         return self.kernel("share", sharing, given, at=self._at(name), copy=copy)
-
-    def _settle(self, name: str) -> Call:
-        given: dict[str, Value] = {
-            "mine": self.field(name), "base": self._base(name)[0], "told": self._told(name)[0],
-            "blocks": self.blocks, **self._who(),
-        }  # fmt: skip
-        move = Made(moving, {"packs": False, "unpacks": False, "based": False})
-        copy = Made(copying, {"move": move, "unpack": None, "size": 0})
-        return self.kernel("settle", settling, given, copy=copy)
 
 
 def _finds(step: Any) -> bool:

@@ -51,7 +51,7 @@ class Touches:
         Those of them of which some step needs the elements of others: it reads them, or changes them by atomics. What
         is only stored to, its owner takes from whoever has stored it.
     summed : frozenset of str
-        Vertex fields to which some step adds at elements of others.
+        Those of them to which some step adds at elements of others.
 
     Raises
     ------
@@ -114,6 +114,7 @@ class Touches:
         #: Vertex fields of which a GPU reads no other elements of others than it has stored itself.
         self.apart = frozenset(self._vertex - self.mirrored - (reached - changed))
         self.summed = frozenset(name for each in dealt for name, how in each.items() if how == "sum")
+        assert self.summed <= self.mirrored  # an atomic needs the element
         if any(names & self.summed for names in swaps):
             raise OneKernelError("fields that are added to, and exchanged")
         own = {step: self._own(step) for step in walk(program)}
