@@ -226,6 +226,7 @@ def test_graph_without_vertices(cli: Any, tmp_path: Path) -> None:
         ("bsf karate", "'bsf'"),
         ("bfs", "GRAPH"),
         ("bfs karate --sorce 3", "--sorce"),
+        ("bc karate --source 0", "--source 0"),
         ("bfs karate --source 34", "0 to 33"),
         ("bfs karate --source -1", "0 to 33"),
         ("bfs karate --source north", "'north'"),

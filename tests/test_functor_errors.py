@@ -332,3 +332,21 @@ def test_a_value_that_a_field_cannot_hold_on_the_python_backend(value: Any) -> N
     p = problem(Backend("python"))
     with pytest.raises(fr.FunctorError, match=r"p\.x\[0\] = .*int32"):
         fr.compute(p, everything(p), put)
+
+
+def beyond(p, v):
+    p.x[v] = SHORT[v]
+
+
+SHORT = (1, 2)
+
+
+def test_ranks_that_python_runs_say_at_which_line():
+    g = fr.karate().to("ranks:3,python")
+    p = fr.Problem(g, x=fr.vertex("int64"))
+    with pytest.raises(IndexError) as caught:
+        fr.compute(p, fr.Frontier.all(g), beyond)
+    place, rank = caught.value.__notes__
+    assert "p.x[v] = SHORT[v]" in place
+    assert "in beyond" in place
+    assert rank == "(rank 0 of 3)"

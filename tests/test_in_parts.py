@@ -438,7 +438,7 @@ for write in (
     lambda p: np.add.at(p.y, [1, 1], 3), lambda p: p.y.put([1, 2], 3), lambda p: np.put(p.y, [1, 2], 3), rows,
     lambda p: p.y.__setitem__(5, 2), lambda p: p.y.__setitem__(slice(3, 5), 2), lambda p: p.y.fill(2),
     lambda p: p.wide.__setitem__((3, 1), 2), lambda p: p.several.__setitem__(-1, 2),
-    lambda p: operator.iadd(p.y, 1), lambda p: p.y.own.__setitem__(0, 2), lambda p: np.asarray(p.y).fill(2),
+    lambda p: operator.iadd(p.y, 1), lambda p: setattr(p.y, "own", 2), lambda p: np.asarray(p.y).fill(2),
     lambda p: np.add(p.y, 1, out=p.y, where=np.arange(512) < 3), lambda p: setattr(p, "y", 2),
 ):
     p = begun()
@@ -446,6 +446,33 @@ for write in (
         write(p)
     assert refused(p)
 """)
+
+
+@pytest.mark.parametrize("most", ["0", "4194304"])  # longest fields that are told to all
+def test_each_rank_gives_its_elements_values(most, tmp_path):
+    ran(2, tmp_path, """
+def grow(p, v):
+    p.x[v] += 1
+def give(p, src, dst):
+    fr.atomic_add(p.sum, dst, p.x[src])
+def problem(g):
+    return fr.Problem(g, x=fr.vertex("int64", 5), sum=fr.vertex("int64", 0, combine="sum"))
+expected, p = problem(whole), problem(g)
+first = p.x.first
+expected.x = np.arange(512) % 7
+p.x.own = np.arange(first, first + len(p.x.own)) % 7
+for there in (expected, p):
+    fr.Sequence(fr.Compute(grow), fr.Advance(give, output=None), over="vertices")(there)
+assert np.array_equal(p.x, expected.x) and np.array_equal(p.sum, expected.sum)
+p.x.own = 3
+assert (np.asarray(p.x) == 3).all()
+try:
+    p.x.own[0] = 4
+except ValueError as error:
+    assert "read-only" in str(error)
+else:
+    raise AssertionError
+""", FRONTIER_RANKS_WHOLE=most)
 
 
 def test_a_copy_after_ranks_have_looked_at_different_fields(tmp_path):

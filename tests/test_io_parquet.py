@@ -19,11 +19,12 @@ pytestmark = pytest.mark.skipif(detection.simulated(), reason="no kernels are in
 
 @pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize("weights", [None, (1, 9), (0.5, 2.0)])
-def test_what_is_written_is_read_whole_and_in_parts(directed, weights, tmp_path, monkeypatch):
+@pytest.mark.parametrize("group", [300, 1 << 16])
+def test_what_is_written_is_read_whole_and_in_parts(directed, weights, group, tmp_path, monkeypatch):
     g = fr.rmat(8, 8, seed=5, directed=directed, weights=weights)
     g = g.with_columns(edges={"year": np.arange(g.num_slots) % 7 * directed})
     path = tmp_path / "graph.parquet"
-    monkeypatch.setattr(parquet, "GROUP", 300)
+    monkeypatch.setattr(parquet, "GROUP", group)
     fr.write(g, path)
     whole = fr.read(path)
     for name in ("offsets", "targets"):
@@ -31,6 +32,7 @@ def test_what_is_written_is_read_whole_and_in_parts(directed, weights, tmp_path,
     assert weights is None or np.array_equal(whole.weights, g.weights)
     assert np.array_equal(whole.edges["year"], g.edges["year"])
     monkeypatch.setattr(building, "LEAST", 100)
+    monkeypatch.setattr(parquet, "BATCH", 70)
     monkeypatch.setattr(files, "_read", None)  # nothing is read as a whole
     for place in ("ranks:1", "ranks:3"):
         same(fr.read(path, placement=place), whole)

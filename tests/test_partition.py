@@ -270,7 +270,7 @@ def test_wrong_number_of_parts(parts: object) -> None:
 
 
 def test_no_graph() -> None:
-    with pytest.raises(fr.GraphError, match="partition takes a Graph, not list"):
+    with pytest.raises(fr.GraphError, match=r"partition takes a frontier\.Graph, not builtins\.list: fr\.from_edges"):
         fr.partition([(0, 1)], 2)  # type: ignore[arg-type]
 
 

@@ -112,6 +112,7 @@ def test_unsigned_fields_refuse_minus_one():
         (lambda: fr.vertex("U3"), "fields hold integers"),
         (lambda: fr.vertex("nonsense"), "nonsense"),
         (lambda: fr.vertex("int32", combine="mean"), "combine='mean': choose from"),
+        (lambda: fr.vertex("float64", combine="or"), "is for integers and bools, and the field holds float64"),
         (lambda: fr.array([[1, 2], [3, 4]]), "one-dimensional"),
         (lambda: fr.array(["a"]), "fields hold integers"),
         (lambda: fr.pile("vertices"), "not 'vertices'"),

@@ -66,7 +66,13 @@ def is_first() -> bool:
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose errors are one line, raised as :class:`UsageError`."""
+    """A parser whose errors are one line, raised as :class:`UsageError`, and which knows whole names of options only.
+
+    ``--source`` is not to be taken for the ``--sources`` of a command that has no such option.
+    """
+
+    def __init__(self, *args: Any, **named: Any) -> None:
+        super().__init__(*args, **{"allow_abbrev": False, **named})
 
     def error(self, message: str) -> NoReturn:
         """Raise the error instead of printing the usage and leaving."""

@@ -3,7 +3,7 @@
 Columns are found by their names, as in edge lists (``edge_list``): source, target and perhaps ``weight``; ``u`` and
 ``v`` for undirected edges. Without such names the first two columns are the ends. Others become columns of the edges.
 What is written has in its metadata how many vertices there are, and whether edges are directed. Several processes read
-row groups of their own.
+rows of their own, some thousands at a time: from the begin of a row group on, for there is no other way in.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from frontier.io._table import Columns
 
 __all__ = ["divisible", "read", "write"]
 
-#: Rows of a group that is written; a process reads one at a time.
-GROUP = 1 << 16
+#: Rows of a group that is written, and rows that a process has in memory at a time.
+GROUP, BATCH = 1 << 16, 1 << 13
 
 #: Bytes that are read from a file at a time.
 BUFFER = 1 << 17
@@ -52,18 +52,18 @@ def divisible(path: str, file: Any, columns_of: Callable[[list[str]], Columns]) 
     types = opened.schema_arrow
     if any(np.dtype(types.field(names[at]).type.to_pandas_dtype()).kind not in "iu" for at in (0, 1)):
         return None
-    groups = _Groups(path, opened.metadata, names)
+    rows = _Rows(path, opened.metadata, names)
 
     def make(lo: int, hi: int) -> Piece:
-        src, dst, weights, others = _parts(columns, names, groups.rows(lo, hi))
+        src, dst, weights, others = _parts(columns, names, rows.rows(lo, hi))
         weights = None if weights is None else weights_of(weights, len(weights))
         return Piece(vertex_ids(src, "src"), vertex_ids(dst, "dst"), weights, others)
 
     return Divisible(Shares(opened.metadata.num_rows, make, marker.vertices), marker.directed is not False)
 
 
-class _Groups:
-    """Rows of a file, of which each thread has one group in memory."""
+class _Rows:
+    """Rows of a file, of which each thread has one batch in memory; it goes on from there, or from another group."""
 
     def __init__(self, path: str, metadata: Any, names: list[str]) -> None:
         self._path, self._names = path, names
@@ -73,37 +73,44 @@ class _Groups:
 
     def rows(self, lo: int, hi: int) -> dict[str, Array]:
         """The columns of rows lo to hi - 1."""
-        first, last = np.searchsorted(self._starts, [lo, max(hi, lo + 1) - 1], "right") - 1
+        lo, hi = (min(at, int(self._starts[-1])) for at in (lo, hi))
         found = []
-        for k in range(first, min(last + 1, len(self._starts) - 1)):
-            begin = int(self._starts[k])
-            cut = slice(max(lo - begin, 0), max(hi - begin, 0))
-            found.append({name: column[cut] for name, column in self._group(k).items()})
+        while lo < hi:
+            begin, columns = self._batch(lo)
+            cut = slice(lo - begin, hi - begin)
+            found.append({name: column[cut] for name, column in columns.items()})
+            lo += len(found[-1][self._names[0]])
         if not found:
             return _arrays(self._path, self._file().schema_arrow.empty_table().select(self._names))
         return {name: np.concatenate([each[name] for each in found]) for name in self._names}
 
     def _file(self) -> Any:
         if not hasattr(self._mine, "file"):
-            self._mine.file, self._mine.number = _opened(self._path, self._path), -1
+            self._mine.file, self._mine.begin, self._mine.end = _opened(self._path, self._path), 0, 0
         return self._mine.file
 
-    def _group(self, k: int) -> dict[str, Array]:
+    def _batch(self, row: int) -> tuple[int, dict[str, Array]]:
+        """The first row of the batch with a row, and its columns."""
         file, mine = self._file(), self._mine
-        if mine.number != k:
-            mine.group = None
-            table = file.read_row_group(k, columns=self._names, use_threads=False)
-            mine.group, mine.number = _arrays(self._path, table), k
-            del table
-            _pyarrow("pyarrow").default_memory_pool().release_unused()
-        found: dict[str, Array] = mine.group
-        return found
+        group = int(np.searchsorted(self._starts, row, "right")) - 1
+        if not (mine.end and self._starts[group] <= mine.begin <= row):
+            mine.batches = file.iter_batches(BATCH, [group], columns=self._names, use_threads=False)
+            mine.end = int(self._starts[group])
+        while row >= mine.end:
+            mine.columns = None
+            arrow, batch = _pyarrow("pyarrow"), next(mine.batches)
+            mine.begin, mine.end = mine.end, mine.end + batch.num_rows
+            if row < mine.end:
+                mine.columns = _arrays(self._path, arrow.Table.from_batches([batch]))
+            del batch
+            arrow.default_memory_pool().release_unused()  # which keeps up to ten times as much as is in use
+        return mine.begin, mine.columns
 
 
 def _opened(path: str, file: Any) -> Any:
     parquet = _pyarrow("pyarrow.parquet")
     try:
-        return parquet.ParquetFile(file, buffer_size=BUFFER)
+        return parquet.ParquetFile(file, buffer_size=BUFFER, pre_buffer=False)  # or a column of a group is there whole
     except Exception as error:  # ArrowInvalid, or an OSError
         why = str(error).splitlines()[0]
         raise GraphError(f"{path}: expected a Parquet file, found something else: {why}") from None

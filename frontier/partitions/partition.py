@@ -262,7 +262,10 @@ def partition(
     array([0, 3])
     """
     if not isinstance(g, Graph):
-        raise GraphError(f"partition takes a Graph, not {type(g).__name__}")
+        raise GraphError(
+            f"partition takes a frontier.Graph, not {type(g).__module__.partition('.')[0]}.{type(g).__name__}: "
+            "fr.from_edges, fr.from_networkx make one"
+        )
     if method not in METHODS:
         raise GraphError(f"method must be one of {', '.join(map(repr, METHODS))}, not {method!r}")
     count = integer(parts, "parts", 1)

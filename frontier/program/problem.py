@@ -67,6 +67,8 @@ def _each(
     if combine is not None and combine not in COMBINES:
         raise FrontierError(f"combine={combine!r}: choose from {', '.join(COMBINES)}")
     made = _dtype(dtype)
+    if combine in ("or", "and") and made.kind == "f":
+        raise FrontierError(f"combine={combine!r} is for integers and bools, and the field holds {made}")
     width = 0 if shape is None else _width(shape)
     if width and (combine is not None or with_ is not None):
         raise FrontierError(f"shape={shape!r}: fields of several values take no combine= and no with_=")
@@ -93,7 +95,8 @@ def vertex(
     init : scalar or array of shape (n,)
         Initial value, or values.
     combine : {"min", "max", "sum", "or", "and", "claim"}, optional
-        How to merge copies of a value, on a backend that keeps several (such as one copy per device).
+        How to merge copies of a value, on a backend that keeps several (such as one copy per device). ``"or"`` and
+        ``"and"`` are for integers and bools.
     with_ : str, optional
         Name of another field: when copies are merged, take this value from the copy whose other field was chosen. If
         that field has ``combine="min"`` or ``"max"``, functors set both at the same time,

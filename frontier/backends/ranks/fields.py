@@ -15,6 +15,7 @@ from frontier import tracing
 from frontier.backends.ranks.messages import Section, packed, unpacked
 from frontier.backends.ranks.rounds import checked_root, met
 from frontier.backends.ranks.values import Values
+from frontier.graph.topology import read_only
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -35,9 +36,10 @@ _REDUCTIONS: dict[str, Any] = {"sum": np.sum, "max": np.max, "min": np.min, "any
 class FieldInParts(Values, NDArrayOperatorsMixin):
     """A field of a problem on several processes: an array of which each rank has its own elements, and perhaps all.
 
-    ``a.own`` are this rank's elements, ``a.first`` is the number of the first of them, and ``dtype``, ``shape`` and
-    ``len(a)`` are those of the whole; for these, nobody is asked. Everything else, ``a[5]``, ``numpy.asarray(a)`` and
-    the methods of arrays, needs the whole array. If this rank does not have it, it is gathered first, once, and **all
+    ``a.own`` are this rank's elements, to read, ``a.first`` is the number of the first of them, and ``dtype``,
+    ``shape`` and ``len(a)`` are those of the whole; for these, nobody is asked. ``a.own = values`` changes this rank's
+    elements; all ranks must do that, each with its own values. Everything else, ``a[5]``, ``numpy.asarray(a)`` and the
+    methods of arrays, needs the whole array. If this rank does not have it, it is gathered first, once, and **all
     ranks must ask for that together**, or the run ends with an error. ``print(a)`` asks nobody either, and shows the
     elements if the rank has all.
 
@@ -68,16 +70,16 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
 
     @property
     def own(self) -> NDArray[Any]:
-        """The elements that this rank owns."""
+        """The elements that this rank owns, to read; assign ``a.own = values`` on all ranks to change them."""
         self._held = True
-        return self._own
+        return read_only(self._own)
 
     @own.setter
     def own(self, values: Any) -> None:
-        """As after ``a.own += 1``, which has changed them."""
-        own = self.own
-        if values is not own:
-            own[...] = values
+        """Let this rank's elements have values, which the others do not know."""
+        self.write_rest()
+        self._own[...] = values
+        self.leave_all()
 
     @property
     def _own(self) -> NDArray[Any]:

@@ -12,11 +12,13 @@ import operator
 import pickle
 import struct
 import time
+import traceback
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from frontier.backends.python.interpreter import blaming
 from frontier.errors import FrontierError
 from frontier.memory.arrays import to_host
 from frontier.memory.host import HOST
@@ -41,6 +43,9 @@ BLOCK, HEAD = 512, _HEAD.size
 
 #: Bytes of messages, or of their heads, that travel along.
 ROOM = BLOCK - HEAD
+
+#: The file in which functors are called where Python runs them.
+_INTERPRETER = blaming.__code__.co_filename
 
 #: Heads that are longer go before ids and values, which then begin at a multiple of so many bytes.
 _ALIGNED = 8
@@ -141,7 +146,9 @@ class Rounds:
         if any(each[1] for each in told):
             self._raise(note.error)
         if any(each[0] != self.number for each in told):
-            raise common(FrontierError("the ranks are at different steps: they must run the same program"))
+            raise common(FrontierError(
+                "the ranks are at different steps: they must run the same program, each on one thread"
+            ))  # fmt: skip
         self.number += 1
         comm.sent += sum(lengths) - lengths[comm.rank]
         lengths = [each[4] for each in told]
@@ -184,6 +191,8 @@ class Rounds:
 
     def _raise(self, error: Exception | None) -> None:
         """Raise the error of the first part that has one, on all."""
+        if error is not None:
+            _note_place(error)
         for rank, each in enumerate(self.comm.gather(None if error is None else sendable(error))):
             if each is not None:
                 each.add_note(f"(rank {rank} of {self.comm.size})")
@@ -193,6 +202,14 @@ class Rounds:
 def _before(head: int) -> int:
     """Bytes that heads take before ids and values; none if they travel with the note."""
     return -(-head // _ALIGNED) * _ALIGNED if head > ROOM else 0
+
+
+def _note_place(error: Exception) -> None:
+    """Note at which line a functor has raised, if Python has run it: tracebacks do not travel."""
+    frames = traceback.extract_tb(error.__traceback__)
+    calls = [i for i, each in enumerate(frames) if (each.filename, each.name) == (_INTERPRETER, "call")]
+    if calls and not isinstance(error, FrontierError):  # whose message names the functor
+        error.add_note("".join(traceback.format_list(frames[calls[-1] + 1 :])).rstrip())
 
 
 def sendable(error: Exception) -> Exception:
