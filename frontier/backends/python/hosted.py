@@ -7,16 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from frontier.backends.python.interpreter import Context
 from frontier.backends.python.view import View
-from frontier.errors import FrontierError
 from frontier.memory.arrays import to_host
 from frontier.program.schedule import Schedule
 
 if TYPE_CHECKING:
-    from frontier.program.frontiers import Frontier
     from frontier.program.problem import Problem
 
 __all__ = ["Hosted", "alone", "same"]
@@ -32,22 +28,6 @@ class Hosted(Context):
         """Look at the fields anew: functors that the host calls read single elements."""
         arrays = {name: _Fetched(array) for name, array in self.problem.arrays.items()}
         self._view = View(same(self.problem, arrays=arrays))
-
-    def _record(self, name: str, f: Frontier | None) -> None:
-        """Keep a frontier; elements that were recorded before are found by marks instead of sets."""
-        assert f is not None
-        p = self.problem
-        key = f"{name}, {f.kind}"
-        before = self.records[name]
-        marks = self._noted.get(key)
-        if marks is None or not before:
-            marks = self._noted[key] = p.graph.placement.memory.full(f.capacity, False, np.bool_)
-        ids = f.ids
-        again = ids[marks[ids]]
-        if len(again):
-            raise FrontierError(f"record={name!r}: {f.kind} {int(again.min())} occurs in two passes")
-        marks[ids] = True
-        before.append(f)
 
 
 class _Fetched:

@@ -15,6 +15,7 @@ import numpy as np
 from frontier import tracing
 from frontier.backends.interrupts import deferred
 from frontier.backends.python.arithmetic import numbered
+from frontier.backends.python.record import Record
 from frontier.backends.python.view import View, stored
 from frontier.errors import FrontierError, FunctorError, NotConvergedError
 from frontier.functors.functor import arguments, location
@@ -64,7 +65,7 @@ class Context:
 
     def __init__(self, p: Problem, schedule: Schedule) -> None:
         self.problem, self.schedule = p, schedule
-        self.records: dict[str, list[Frontier]] = {}
+        self.records: dict[str, Record] = {}
         self.passes = 0
         self._noted: dict[str, Any] = {}
         self._targets = self._plain_lists()
@@ -174,7 +175,7 @@ class Context:
         if loop.order is not None:
             return (yield from self._ordered(loop, loop.order, f))
         if loop.record is not None:
-            self.records[loop.record] = []
+            self.records.setdefault(loop.record, Record(loop.record)).begin()
         for passes, feed in enumerate(self._feeds(loop, f)):
             while loop.max_steps is not None and passes >= loop.max_steps:
                 yield NotConvergedError(f"{loop!r} is not done after {passes} passes", p)
@@ -241,9 +242,9 @@ class Context:
             while p.piles[loop.take]:
                 yield partial(self._taken, loop.take)
         elif loop.replay is not None:
-            recorded = self.records.get(loop.replay)
-            if recorded is None:
+            if loop.replay not in self.records:
                 raise FrontierError(f"replay={loop.replay!r}: no loop before this one records it")
+            recorded = self.records[loop.replay].passes
             for number in range(len(recorded), 0, -1):
                 yield partial(self._replayed, loop, recorded, number)
         elif loop.times is not None:
@@ -268,10 +269,9 @@ class Context:
         piles[pile] = Frontier(taken.graph, (), taken.kind)
         return taken
 
-    def _replayed(self, loop: Loop, recorded: list[Any], number: int) -> Frontier:
+    def _replayed(self, loop: Loop, recorded: list[Frontier], number: int) -> Frontier:
         self._count(loop, number)
-        found: Frontier = recorded[number - 1]
-        return found
+        return recorded[number - 1]
 
     def _count(self, loop: Loop, number: int | None) -> None:
         if loop.count is not None:
@@ -281,12 +281,7 @@ class Context:
 
     def _record(self, name: str, f: Frontier | None) -> None:
         assert f is not None
-        before = self.records[name]
-        for earlier in before:
-            common = np.intersect1d(earlier.ids, f.ids)
-            if len(common):
-                raise FrontierError(f"record={name!r}: {f.kind} {common[0]} occurs in two passes")
-        before.append(f)
+        self.records[name].add(f)
 
 
 def _size(f: Any) -> int:

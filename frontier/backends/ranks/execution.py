@@ -70,8 +70,10 @@ class _Walk(Context):
         self._starts = _starts(p.graph, comm.size)
         self._grid = Grid(rows, comm.size // rows, comm.rank) if rows > 1 else None
         borrowing = Borrowing(there, comm, self._backend.interprets) if in_parts(p) else None
-        turning = set() if self._backend.interprets else {each for each in walk(program) if may_pull(each, p, schedule)}
-        self.exchange = Exchange(program, there, comm, self._starts, turning, borrowing, self._grid)
+        steps = () if self._backend.interprets else walk(program)
+        #: Steps that may pull; looked for once, since it takes longer than many a pass.
+        self._turning = {each for each in steps if may_pull(each, p, schedule)}
+        self.exchange = Exchange(program, there, comm, self._starts, self._turning, borrowing, self._grid)
         #: Where the time of this run goes.
         self.total = tracing.RankTotal(comm.rank)
         self._touched: dict[Any, frozenset[str]] = {}
@@ -117,7 +119,7 @@ class _Walk(Context):
         made = part_for(step, there.host, self._comm, self._backend.interprets) if in_parts(p) else there.host
         with self._exchanging(f) as sizes:
             mirrors = self.exchange.mirrors
-            pull = not self._backend.interprets and pulls(step, p, f, self._given, self._comm, mirrors)
+            pull = step in self._turning and pulls(step, p, f, self._given, self._comm, mirrors)
             if pull:
                 made = problem_to_pull(step, there.host, self._comm, mirrors)
             on = there.on(made)

@@ -38,8 +38,8 @@ __all__ = ["may_pull", "problem_to_pull", "pulls", "standing_at_far_ends"]
 def pulls(
     step: Operator, p: Problem, f: Frontier, schedule: ResolvedSchedule, comm: Communicator, mirrors: Mirrors
 ) -> bool:
-    """Whether the ranks pull in a step; all decide alike, and call this together."""
-    if f.kind != "vertex" or not may_pull(step, p, schedule):
+    """Whether the ranks pull in a step that may; all decide alike, and call this together."""
+    if f.kind != "vertex":
         return False
     given = schedule if step.schedule is None else step.schedule.over(schedule)
     return given.direction == "pull" or _worth_while(p.graph, f, given.alpha, comm, mirrors)
