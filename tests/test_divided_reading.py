@@ -319,6 +319,105 @@ def test_an_error_of_one_rank_is_that_of_all(tmp_path):
     assert made.stderr.count("\n") == 1, made.stderr
 
 
+@pytest.mark.parametrize(("suffix", "directed"), [
+    ("npz", False), ("npz", True), ("gr", False), ("gr", True), ("mtx", True), ("graph", False), ("wel", False),
+    ("csv", False), pytest.param("parquet", False, marks=arrow),
+])  # fmt: skip
+@pytest.mark.parametrize("both", [None, True])
+def test_files_of_ones_own_say_how_many_vertices_there_are(suffix, directed, both, tmp_path):
+    """Also those that are read as a whole, as with every edge both ways."""
+    path = tmp_path / f"graph.{suffix}"
+    ends = [0, 1], [2, 1 if suffix != "graph" else 2]
+    fr.write(fr.from_edges(*ends, [2, 3], num_vertices=9, directed=directed), path)
+    same(fr.read(path, directed=both, placement="ranks:3", parts=True), fr.read(path, directed=both))
+
+
+def test_an_archive_of_ones_own_has_columns_of_vertices(tmp_path):
+    g = fr.from_edges([0], [2], num_vertices=6).with_columns(vertices={"age": np.arange(6)})
+    fr.write(g, tmp_path / "graph.npz")
+    found = fr.read(tmp_path / "graph.npz", placement="ranks:2", parts=True)
+    assert found.vertices["age"].tolist() == list(range(6))
+
+
+def test_names_of_several_files_are_no_vertices_of_one_graph(tmp_path):
+    """Each file would number its own."""
+    (tmp_path / "names.el").write_text("alice bob\n")
+    with pytest.raises(fr.GraphError, match="with parts=True, files have ids"):
+        fr.read(tmp_path / "names.el", labels=True, placement="ranks:2", parts=True)
+
+
+@processes
+def test_files_of_ones_own_must_say_the_same_number_of_vertices(tmp_path):
+    made = mpirun(2, tmp_path, """
+        import frontier as fr
+        from mpi4py import MPI
+        rank = MPI.COMM_WORLD.rank
+        for suffix in ("npz", "gr", "mtx", "graph"):
+            for sizes in ((9, 9), (5, 9)):
+                name = f"part{rank}.{suffix}"
+                fr.write(fr.from_edges([rank], [2], num_vertices=sizes[rank]), name)
+                try:
+                    g = fr.read(name, placement="ranks", parts=True)
+                except fr.GraphError as error:
+                    assert sizes == (5, 9) and str(error) == "all ranks must say the same num_vertices=", error
+                else:
+                    assert sizes == (9, 9) and (g.num_vertices, g.num_edges) == (9, 2), (suffix, sizes, g)
+        for rows in ("0,1,a\\n", "0,1,a\\n6,,\\n") [rank:rank + 1]:  # which say of how many at least
+            with open(f"part{rank}.csv", "w") as file:
+                file.write(f"source,target,kind\\n{rows}")
+        g = fr.read(f"part{rank}.csv", placement="ranks", parts=True)
+        assert g.num_vertices == 7, g
+        print("right")
+    """)  # fmt: skip
+    assert (made.returncode, made.stdout.count("right")) == (0, 2), made.stdout + made.stderr
+
+
+@processes
+def test_what_one_rank_finds_wrong_before_a_graph_is_built_is_an_error_of_all(tmp_path):
+    """Programs that handle it go on, and the next graph is built by all."""
+    for rank in range(3):
+        for name, text in (("missing.el", "0 1\n"), ("empty.el", "0 1\n"), ("head.mtx", "%%MatrixMarket matrix\n"),
+                           ("few.mtx", "%%MatrixMarket matrix coordinate pattern general\n3 3 1\n1 2\n")):  # fmt: skip
+            wrong = {"empty.el": "", "few.mtx": text.replace("3 1\n", "3 2\n")}.get(name, text)
+            (tmp_path / f"{rank}{name}").write_text(wrong if rank == 1 else text)
+        if rank != 1:
+            (tmp_path / f"{rank}head.mtx").write_text((tmp_path / f"{rank}few.mtx").read_text())
+    (tmp_path / "1missing.el").unlink()
+    made = mpirun(3, tmp_path, """
+        import frontier as fr
+        from mpi4py import MPI
+        rank = MPI.COMM_WORLD.rank
+        def read(name):
+            return lambda: fr.read(f"{rank}{name}", placement="ranks", parts=True)
+        def given(src, **options):
+            return lambda: fr.from_edges(src, [1] * len(src), placement="ranks", parts=True, **options)
+        class Denied:
+            def __array__(self, dtype=None, copy=None):
+                raise PermissionError(13, "Permission denied", "mine")
+        one = rank == 1
+        for call, kind, message in (
+            (given([0, -1 if one else 1]), fr.GraphError, "vertex ids start at 0, but src[1] is -1"),
+            (given([0], weights=["x" if one else 1]), fr.GraphError, "weights must be real numbers"),
+            (given([0], duplicates="typo" if one else "first"), fr.GraphError, "duplicates must be one of"),
+            (given([0], weights=Denied() if one else [1]), PermissionError, "[Errno 13] Permission denied: 'mine'"),
+            (given([0, 0], duplicates="error"), fr.GraphError, "the edge (0, 1) is given more than once"),
+            (read("missing.el"), fr.GraphError, "1missing.el: there is no such file"),
+            (read("empty.el"), fr.GraphError, "1empty.el:1: expected a graph, found an empty file"),
+            (read("head.mtx"), fr.GraphError, "1head.mtx:1: expected '%%MatrixMarket"),
+            (read("few.mtx"), fr.GraphError, "1few.mtx:2: expected 2 entries"),
+        ):
+            try:
+                call()
+            except kind as error:
+                assert str(error).startswith(message) and error.of_all_ranks, error
+            else:
+                raise AssertionError(message)
+            assert fr.from_edges([rank], [rank + 1], placement="ranks", parts=True).num_vertices == 4
+        print("right")
+    """)  # fmt: skip
+    assert (made.returncode, made.stdout.count("right")) == (0, 3), made.stdout + made.stderr
+
+
 @processes
 def test_processes_read_a_file_together_or_one_each(tmp_path):
     whole = fr.rmat(9, 8, seed=5, weights=(0.5, 2.0), directed=True)

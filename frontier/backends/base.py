@@ -11,6 +11,7 @@ own :class:`frontier.lowering.builder.Builder`. The operators' phases for each b
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError, GraphError
@@ -174,6 +175,10 @@ class Backend(ABC):
     def build(self, shares: Shares, placement: Placement, **options: Any) -> Graph:
         """Build a graph of which each process has a part, where :attr:`divides`; options as of ``fr.from_edges``."""
         raise FrontierError(f"the {self.name} backend does not divide graphs")
+
+    def telling(self) -> AbstractContextManager[None]:
+        """Within it, a process prepares to build a graph; what goes wrong is raised by all that build it together."""
+        return nullcontext()
 
     def parts_for(self, num_slots: int, edges: Memory | None = None) -> tuple[Memory, ...]:
         """Return the memories over which it spreads so many edge slots; none: they are in one piece.

@@ -97,14 +97,17 @@ def from_edges(
     of threads; on a GPU, sums of several floats may differ in the last bits.
     """
     labels = None if labels is False else labels
+    there = None if placement is None else Placement.parse(placement)
+    if there is not None and there.divides:
+        options: dict[str, Any] = {"directed": directed, "duplicates": duplicates, "self_loops": self_loops}
+        with there.backend.telling():  # all others, which wait to build the graph, what is wrong here
+            shares, more = _shares(src, dst, weights, num_vertices, labels, vertices, edges, parts, options)
+        divided: Graph = there.backend.build(shares, there, **more, **options)
+        return divided
     check_choice("duplicates", duplicates, DUPLICATES)
     check_choice("self_loops", self_loops, SELF_LOOPS)
     if dst is None:
         src, dst, weights = given.pairs(src, weights)
-    there = None if placement is None else Placement.parse(placement)
-    if there is not None and there.divides:
-        options: dict[str, Any] = {"directed": directed, "duplicates": duplicates, "self_loops": self_loops}
-        return _in_parts(there, src, dst, weights, num_vertices, labels, vertices, edges, parts, options)
     if parts:
         raise GraphError('parts=True goes with placement="ranks", of which each process may have a part of the edges')
     made = _whole(
@@ -113,11 +116,15 @@ def from_edges(
     return made if there is None else made.to(there)
 
 
-def _in_parts(
-    place: Placement, src: Any, dst: Any, weights: Any, num_vertices: Any, labels: Any, vertices: Any, edges: Any,
-    parts: bool, options: dict[str, Any],
-) -> Graph:  # fmt: skip
-    """The graph in parts, one for each of several processes."""
+def _shares(
+    src: Any, dst: Any, weights: Any, num_vertices: Any, labels: Any, vertices: Any, edges: Any, parts: bool,
+    options: dict[str, Any],
+) -> tuple[Shares, dict[str, Any]]:  # fmt: skip
+    """The edges that this process gives for a graph in parts, and what is known of vertices."""
+    for choice, known in (("duplicates", DUPLICATES), ("self_loops", SELF_LOOPS)):
+        check_choice(choice, options[choice], known)
+    if dst is None:
+        src, dst, weights = given.pairs(src, weights)
     src_ids, dst_ids, names = given.end_points(src, dst, labels)
     if names is not None and (labels is None or labels is True):
         raise GraphError("where several processes build a graph together, vertices are integers from 0")
@@ -130,8 +137,7 @@ def _in_parts(
         raise GraphError("with columns of vertices, say num_vertices=")
     vertex_columns = given.columns(vertices, n, "vertex", copy=True)
     shares = Shares.of(Piece(src_ids, dst_ids, weight_array, edge_columns), n if agreed or not parts else None, parts)
-    made: Graph = place.backend.build(shares, place, labels=names, vertices=vertex_columns, **options)
-    return made
+    return shares, {"labels": names, "vertices": vertex_columns}
 
 
 def _whole(

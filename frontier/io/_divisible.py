@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from frontier.graph.build import SELF_LOOPS, check_choice, from_edges
+from frontier.graph.build import SELF_LOOPS, check_choice
 from frontier.graph.build_input import label_array
 from frontier.graph.build_sort import DUPLICATES
 from frontier.graph.graph import Graph
@@ -67,8 +67,8 @@ def _of_range(path: str, begin: int, made: Callable[[Source], Piece], lo: int, h
 def graph_in_parts(
     name: str, found: Divisible, there: Placement, *, directed: bool | None, duplicates: str | None, self_loops: str,
     num_vertices: int | None, labels: Any, parts: bool,
-) -> Graph | None:  # fmt: skip
-    """The graph of a file of which each process reads a part; None if it can be read as a whole only.
+) -> Callable[[], Graph] | None:  # fmt: skip
+    """What makes the graph of a file of which each process reads a part; None if it can be read as a whole only.
 
     Parameters
     ----------
@@ -96,19 +96,28 @@ def graph_in_parts(
         shares, num_vertices=count if names is None else len(names), alone=parts,
         name=None if parts else (os.path.basename(name), shares.count),
     )  # fmt: skip
-    made: Graph = there.backend.build(
-        shares, there, directed=kind, duplicates=duplicates or ("keep" if keeps else "first"), self_loops=self_loops,
-        labels=names, vertices=dict(found.vertices),
+    return partial(
+        there.backend.build, shares, there, directed=kind, duplicates=duplicates or ("keep" if keeps else "first"),
+        self_loops=self_loops, labels=names, vertices=dict(found.vertices),
     )  # fmt: skip
-    return made
 
 
-def in_parts(graph: Graph, there: Placement, parts: bool = False, duplicates: str = "keep") -> Graph:
-    """A graph that every process has as a whole in parts; or one of the parts of each."""
+def in_parts(
+    graph: Graph, there: Placement, parts: bool = False, duplicates: str = "keep", at_least: bool = False
+) -> Callable[[], Graph]:
+    """What makes a graph that every process has as a whole one in parts; or of the graphs of all one graph.
+
+    ``at_least``: whether a graph of one process may have fewer vertices than that of all.
+    """
     kept = slice(None) if graph.directed else graph.sources <= graph.targets
-    return from_edges(
+    piece = Piece(
         graph.sources[kept], graph.targets[kept], None if graph.weights is None else graph.weights[kept],
-        num_vertices=None if parts else graph.num_vertices, directed=graph.directed,
-        duplicates=duplicates if parts else "keep", labels=graph.labels, vertices=graph.vertices,
-        edges={name: column[kept] for name, column in graph.edges.items()}, placement=there, parts=parts,
+        {name: column[kept] for name, column in graph.edges.items()},
+    )  # fmt: skip
+    n = graph.num_vertices
+    said = not (parts and at_least) or graph.labels is not None or bool(graph.vertices)
+    shares = replace(Shares.of(piece, n if said else None, parts), least=n)
+    return partial(
+        there.backend.build, shares, there, directed=graph.directed, duplicates=duplicates if parts else "keep",
+        self_loops="keep", labels=graph.labels, vertices=dict(graph.vertices),
     )  # fmt: skip

@@ -25,7 +25,8 @@ class Edges:
 
     ``lines_of`` has the line of each vertex where the file has one; ``both_ways`` says that an
     undirected edge stands in the file once for each direction. ``vertices`` and ``edges`` are
-    columns of data.
+    columns of data; ``at_least``: that there may be more vertices, of which other files of the
+    same graph tell.
     """
 
     src: Array
@@ -38,6 +39,7 @@ class Edges:
     vertices: dict[str, Array] = field(default_factory=dict)
     edges: dict[str, Array] = field(default_factory=dict)
     labels: Array | None = None
+    at_least: bool = False
 
 
 @dataclass

@@ -162,7 +162,7 @@ class _Reader:
             count = max(count, int(src.max()) + 1, int(dst.max()) + 1)
         weights = None if self.columns.weight is None else self._weights()
         others = {name: _column(values) for name, values in self.others.items()}
-        return Edges(src, dst, weights, count, directed=True, labels=labels, edges=others)
+        return Edges(src, dst, weights, count, directed=True, labels=labels, edges=others, at_least=True)
 
     def _weights(self) -> Array:
         whole = _whole(self.weights)

@@ -115,7 +115,7 @@ def _numbers(source: Source, columns: Columns, head: _Head) -> Edges:
     count = limit
     if count is None and head.vertices:
         count = max(head.vertices, *(int(ends.max()) + 1 if len(ends) else 0 for ends in (rows.src, rows.dst)))
-    return Edges(rows.src, rows.dst, rows.weights, count, directed=True)
+    return Edges(rows.src, rows.dst, rows.weights, count, directed=True, at_least=limit is None)
 
 
 def _usual(head: _Head, suffix: str, names: bool) -> Columns:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import gzip
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import IO, Any
 
 import numpy as np
@@ -117,43 +118,65 @@ def read(
     >>> fr.read("path.mtx.gz").num_vertices
     3
     """
+    there = Placement.parse("cpu" if placement is None else placement)
+    named = None if labels is False else labels
+    options = Options(directed, duplicates or "first", self_loops, num_vertices, named, header)
+    if not hasattr(path, "read") and stored.is_stored(_name(path)) and not parts:
+        loops = None if self_loops == "keep" else self_loops
+        given = (format, directed, duplicates, num_vertices, labels, header, loops)
+        return _stored_folder(_name(path), placement, given)
+    with there.backend.telling():  # all others, which wait to build the graph, what is wrong here
+        make = _maker(path, format, there, options, duplicates, progress, parts)
+    with _naming(_name(path), parts):
+        return make()
+
+
+def _maker(
+    path: Any, format: str | None, there: Placement, options: Options, duplicates: str | None,
+    progress: bool | None, parts: bool,
+) -> Callable[[], Graph]:  # fmt: skip
+    """What makes the graph of a file, once all that one process can find wrong before has been looked for."""
     given = path if hasattr(path, "read") else None
     name = _name(path)
     if given is None and stored.is_stored(name):
-        loops = None if self_loops == "keep" else self_loops
-        given_too = (format, directed, duplicates, num_vertices, labels, header, loops, parts or None)
-        return _stored_folder(name, placement, given_too)
+        raise GraphError(f"{name}: a Frontier graph is read as it is, without format=, duplicates= and the like")
     if given is None and os.path.isdir(name):
         raise GraphError(f"{name}: expected a file, found a folder")
     suffix, zipped = format_of(name, format)
     known = FORMATS[suffix]
     if known.read is None:
         raise GraphError(f"{name}: {known.name} files can be written, not read")
-    if num_vertices is not None and not known.lists_edges:
-        raise GraphError(f"num_vertices is for edge lists: {known.name} files say it themselves")
-    if header is not None and not known.lists_edges:
-        raise GraphError("header is for edge lists: the others have names of columns nowhere")
-    labels = None if labels is False else labels
-    if labels is True and not known.lists_edges:
-        raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
-    options = Options(directed, duplicates or "first", self_loops, num_vertices, labels, header)
-    there = Placement.parse("cpu" if placement is None else placement)
-    if parts and not there.divides:
-        raise GraphError('parts=True goes with placement="ranks", of which each process may have a file of its own')
+    _check_options(known, options, there, parts)
     with _naming(name, parts):
         if there.divides and known.divisible is not None and given is None and os.path.isfile(name):
             with opened(name) as file:
                 divided = known.divisible(Source(name, file, zipped, progress=False), suffix, options)
-            made = None if divided is None else graph_in_parts(
-                name, divided, there, directed=directed, duplicates=duplicates, self_loops=self_loops,
-                num_vertices=num_vertices, labels=labels, parts=parts,
+            make = None if divided is None else graph_in_parts(
+                name, divided, there, directed=options.directed, duplicates=duplicates, self_loops=options.self_loops,
+                num_vertices=options.num_vertices, labels=options.labels, parts=parts,
             )  # fmt: skip
-            if made is not None:
-                return made
+            if make is not None:
+                return make
         with opened(name, given) as file:
             source = Source(name, file, zipped, progress)
-            whole = _read(source, known, suffix, options, duplicates is None)
-        return in_parts(whole, there, parts, options.duplicates) if there.divides else whole.to(there)
+            whole, at_least = _read(source, known, suffix, options, duplicates is None)
+        if there.divides:
+            return in_parts(whole, there, parts, options.duplicates, at_least)
+        return partial(whole.to, there)
+
+
+def _check_options(known: Format, options: Options, there: Placement, parts: bool) -> None:
+    """Refuse options that a format does not know, or that do not go together."""
+    if options.num_vertices is not None and not known.lists_edges:
+        raise GraphError(f"num_vertices is for edge lists: {known.name} files say it themselves")
+    if options.header is not None and not known.lists_edges:
+        raise GraphError("header is for edge lists: the others have names of columns nowhere")
+    if options.labels is True and not known.lists_edges:
+        raise GraphError("labels=True is for edge lists: elsewhere ids count from 1 to the end")
+    if parts and not there.divides:
+        raise GraphError('parts=True goes with placement="ranks", of which each process may have a file of its own')
+    if parts and options.labels is True:
+        raise GraphError("labels=True numbers the names of one file: with parts=True, files have ids, from 0")
 
 
 def _stored_folder(name: str, placement: Any, options: tuple[Any, ...]) -> Graph:
@@ -177,18 +200,20 @@ def _naming(name: str, parts: bool = False) -> Iterator[None]:
         raise error.with_traceback(None) from None
 
 
-def _read(source: Source, known: Format, suffix: str, options: Options, keep: bool) -> Graph:
-    """The graph of a file as a whole; ``keep``: duplicates in an archive."""
+def _read(source: Source, known: Format, suffix: str, options: Options, keep: bool) -> tuple[Graph, bool]:
+    """The graph of a file as a whole, and whether there may be more vertices; ``keep``: duplicates in an archive."""
     assert known.read is not None
     found = known.read(source, suffix, options)
     if isinstance(found, Edges):
-        return _graph(source, found, options)
+        at_least = options.num_vertices is None and (found.num_vertices is None or found.at_least)
+        return _graph(source, found, options), at_least
+    at_least = isinstance(found, Graph)  # what reads a registered format does not say where it knows it from
     if isinstance(found, Graph):
         directed = options.directed in (None, found.directed)
         if keep and options.self_loops == "keep" and directed and options.labels is None:
-            return on_host(found)
+            return on_host(found), at_least
         found = _arrays(on_host(found))
-    return _stored_graph(found, options, keep)
+    return _stored_graph(found, options, keep), at_least
 
 
 def _name(path: Any) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import re
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Protocol
@@ -79,6 +80,9 @@ class Computing(Protocol):
 
     def build(self, shares: Any, placement: Placement, **options: Any) -> Any:
         """Build a graph of which each process has a part."""
+
+    def telling(self) -> AbstractContextManager[None]:
+        """Within it, a process prepares to build a graph."""
 
     def may_pull(self, g: Any) -> bool:
         """Whether searches may pull."""

@@ -25,17 +25,20 @@ a grid.
 from __future__ import annotations
 
 import importlib.util
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from frontier.backends.base import Backend
 from frontier.backends.ranks.grid import is_shape, rows_of
-from frontier.errors import BackendUnavailableError
+from frontier.errors import BackendUnavailableError, FrontierError
 from frontier.memory.host import HOST
 from frontier.memory.placement import Placement, backend_named, placed, unknown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from frontier.backends.ranks.communicators import Communicator
     from frontier.graph.graph import Graph
     from frontier.graph.shares import Shares
@@ -109,6 +112,22 @@ class RanksBackend(Backend):
             return divided_graph(shares, [world()], placement, **options)
         shares = replace(shares, alone=False)  # there is one process, which gives all
         return divided_graph(shares, Threads(self.parts).members, placement, **options)
+
+    @contextmanager
+    def telling(self) -> Iterator[None]:
+        """Within it, a rank prepares to build a graph; what goes wrong is raised by all, which meet to build it."""
+        from frontier.backends.ranks.building import agree
+        from frontier.backends.ranks.communicators import world
+
+        failed: Exception
+        try:
+            yield
+            return
+        except (FrontierError, OSError) as error:
+            if self.parts or hasattr(error, "of_all_ranks"):
+                raise
+            failed = error
+        agree(world(), failed)  # which raises it, or that of an earlier rank
 
     def communicator(self) -> Communicator:
         """Return how this process talks to the others that run the same program."""

@@ -31,7 +31,7 @@ from frontier.graph.topology import Array, id_dtype, offset_dtype
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
 
-__all__ = ["build", "turns"]
+__all__ = ["agree", "build", "turns"]
 
 #: A share is made in so many pieces at most, of so many edges at least. In a sorted file, all that the ranks make at a
 #: time may go to one of them.
@@ -49,24 +49,45 @@ def build(shares: Shares, comm: Communicator, *, directed: bool, duplicates: str
     both = not directed and not shares.both_ways
     # a self-loop that is left out is in the offsets
     offsets = shares.offsets if not both and self_loops == "keep" and not shares.alone else None
-    told = met(
-        comm, "builds a graph", (shares.name, shares.alone, directed, duplicates, self_loops, offsets is not None)
-    )  # fmt: skip
+    agree(comm, (shares.name, shares.alone, directed, duplicates, self_loops, offsets is not None))
+    try:
+        rows = _filled(_Pieces(shares, comm, both, self_loops), comm, offsets)
+    finally:
+        if shares.done is not None:
+            shares.done()
+    _sort(rows, comm, duplicates)
+    made = rows.finished(comm)
+    if not directed and shares.both_ways:
+        check_both_ways(made, comm)
+    return made
+
+
+def agree(comm: Communicator, given: tuple[Any, ...] | Exception) -> None:
+    """Let ranks that are going to build a graph tell each other what it is; all call this together.
+
+    A rank that has found what is wrong gives the error instead: all raise that of the first rank.
+    """
+    told = met(comm, "builds a graph", sendable(given) if isinstance(given, Exception) else given)
+    _raise_first(comm, [(0, each) if isinstance(each, Exception) else None for each in told])
     for rank, each in enumerate(told):
         if each != told[0]:
             raise common(GraphError(
                 f"rank {rank} does not build the same graph as rank 0: all must call the same, with the same seed, "
                 "file or edges, or with parts=True"
             ))  # fmt: skip
+
+
+def _sort(rows: Rows, comm: Communicator, duplicates: str) -> None:
+    """Sort the rows of each rank; one that has refused duplicates tells the others."""
+    if duplicates != "error":
+        rows.sort(duplicates)
+        return
+    failed = None
     try:
-        rows = _filled(_Pieces(shares, comm, both, self_loops), comm, offsets)
-    finally:
-        if shares.done is not None:
-            shares.done()
-    made = rows.finished(comm, duplicates)
-    if not directed and shares.both_ways:
-        check_both_ways(made, comm)
-    return made
+        rows.sort(duplicates)
+    except GraphError as error:
+        failed = 0, error
+    _raise(comm, failed)
 
 
 def _filled(work: _Pieces, comm: Communicator, offsets: Callable[[], Array] | None) -> Rows:
@@ -122,7 +143,7 @@ class _Pieces:
         """How many vertices there shall be."""
         asked = self._comm.gather(self._shares.num_vertices)
         if len(set(asked)) > 1:
-            raise GraphError("all ranks must say the same num_vertices=")
+            raise common(GraphError("all ranks must say the same num_vertices="))
         said: int | None = asked[0]
         return said
 
@@ -156,9 +177,15 @@ class _Pieces:
                 empty.setdefault(name, value.dtype)
                 if len(value):
                     full.setdefault(name, set()).add(value.dtype)
+        check, alone = self._shares.check, self._shares.alone
+        if check is not None and alone and failed is None:
+            try:
+                check(self._found)
+            except FrontierError as error:  # of this rank's file, which the others do not know
+                failed = self._turns, error
         _raise(self._comm, failed)
-        if self._shares.check is not None:
-            self._shares.check(self._found if self._shares.alone else sum(self._comm.gather(self._found)))
+        if check is not None and not alone:
+            check(sum(self._comm.gather(self._found)))
         self.num_vertices = max(self._comm.gather(least))
         self.ids = id_dtype(self.num_vertices)
         self._agree_dtypes(empty, full)
@@ -168,7 +195,7 @@ class _Pieces:
         """Find dtypes that hold the values of all; what is empty counts only where nothing has values."""
         told = self._comm.gather((empty, full))
         if any(set(each) != set(told[0][0]) for each, _ in told):
-            raise GraphError("either all ranks give weights, and the same columns, or none does")
+            raise common(GraphError("either all ranks give weights, and the same columns, or none does"))
         for name in told[0][0]:
             dtypes = {dtype for _, each in told for dtype in each.get(name, ())}
             self.dtypes[name] = np.result_type(*(dtypes or {told[0][0][name]}))
@@ -226,7 +253,12 @@ def _some(told: list[Any], most: int) -> Iterator[tuple[Array, ...]]:
 
 def _raise(comm: Communicator, failed: tuple[int, Exception] | None) -> None:
     """Raise the first error, if a rank has one, on all; with the turn in which it occurred."""
-    told = [(each[0], rank, each[1]) for rank, each in enumerate(comm.gather(failed)) if each is not None]
+    _raise_first(comm, comm.gather(failed))
+
+
+def _raise_first(comm: Communicator, found: list[tuple[int, Exception] | None]) -> None:
+    """Raise the first of the errors that ranks have told."""
+    told = [(each[0], rank, each[1]) for rank, each in enumerate(found) if each is not None]
     if told:
         _, rank, error = min(told, key=lambda each: each[:2])
         error.add_note(f"(rank {rank} of {comm.size})")

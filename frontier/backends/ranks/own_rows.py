@@ -93,10 +93,15 @@ class Rows:
         for own, values in zip(self._own, piece[1:], strict=True):
             scatter(own, at, values)
 
-    def finished(self, comm: Communicator, duplicates: str) -> OwnRows:
-        """Sort the rows, and learn those of the others."""
+    def sort(self, duplicates: str) -> None:
+        """Sort the rows, and resolve duplicates; the only step that may find what is wrong on one rank alone."""
         del self._cursor
-        degree, loops = self._sorted(duplicates)
+        self._degree, self._loops = self._sorted(duplicates)
+
+    def finished(self, comm: Communicator) -> OwnRows:
+        """Learn the rows of the others, once all are sorted."""
+        degree, loops = self._degree, self._loops
+        del self._degree
         count = int(degree.sum())
         own = [array[:count] for array in self._own]
         for array in self._own:
