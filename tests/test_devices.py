@@ -97,6 +97,27 @@ def test_random_programs_that_are_one_kernel_on_each_gpu_leave_the_same():
     assert " 0 runs" not in said  # some are; in two, owners pack values
 
 
+def gather_bits(p, src, dst):
+    fr.atomic_or(p.some, dst, 1 << (src % 30))
+    p.common[dst] = p.own[src]
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64"])
+def test_bits_of_integers_are_merged(several, dtype):
+    n = 200
+    own = 127 - 2 ** (np.arange(n) % 7)
+    g = fr.path(n).to(several)
+    some, common = fr.vertex(dtype, 0, combine="or"), fr.vertex(dtype, 127, combine="and")
+    p = fr.Problem(g, some=some, common=common, own=fr.vertex(dtype, own))
+    fr.Advance(gather_bits, over="vertices", output=None)(p)
+    inner = np.arange(1, n - 1)
+    assert np.array_equal(to_host(p.some)[inner], 1 << ((inner - 1) % 30) | 1 << ((inner + 1) % 30))
+    before, after, found = own[:-2], own[2:], to_host(p.common)[inner]  # what a GPU stores twice is one of both
+    both = found == before & after
+    assert both.any()
+    assert (both | (found == before) | (found == after)).all()
+
+
 def last(p, src, dst):
     return dst == 99
 

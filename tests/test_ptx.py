@@ -264,6 +264,38 @@ def summing(dtype: str) -> Callable[[fr.Graph], Any]:
     return lambda g: execution.run(step, fr.Problem(g, sum=fr.vertex(dtype, combine="sum")))
 
 
+def whole_numbers(p, src, dst):
+    p.i2[dst] = p.i2[src]
+    p.i4[dst] = p.i4[src]
+    p.u1[dst] = p.u1[src]
+    p.u8[dst] = p.u8[src]
+
+
+def other_numbers(p, src, dst):
+    p.f4[dst] = p.f4[src]
+    p.f8[dst] = p.f8[src]
+    p.b1[dst] = p.b1[src]
+
+
+def merging(combine: str) -> Callable[[fr.Graph], Any]:
+    """Values of several dtypes at the far ends of edges, which owners bring together."""
+    names = ["i2", "i4", "u1", "u8"]
+    names += ["b1"] if combine in ("or", "and") else ["f4", "f8", "b1"]
+    given = {"f4": 0.5, "f8": 0.5, "b1": True}
+
+    def run(g: fr.Graph) -> Any:
+        step = fr.Advance(whole_numbers, output=None)
+        last = fr.Advance(truth if combine in ("or", "and") else other_numbers, output=None)
+        p = fr.Problem(g, **{name: fr.vertex(name, given.get(name, 1), combine=combine) for name in names})
+        return execution.run(fr.Sequence(step, last, over="vertices"), p)
+
+    return run
+
+
+def truth(p, src, dst):
+    p.b1[dst] = p.b1[src]
+
+
 def parts(g: fr.Graph) -> Any:
     """A loop that gathers for fewer vertices in each pass."""
     loop = fr.Loop(fr.Gather(far, "sum", into="sum"), fr.Gather(upward, "mode", into="most"), fr.Filter(thirds))
@@ -314,6 +346,7 @@ RUNS |= {f"{name} {FAR} {SHARED}": RUNS[name] for name in ("bfs", "pagerank", "c
 RUNS[f"gathers of parts {FAR} {SHARED}"] = parts
 RUNS |= {f"{name} {SHARED}": RUNS[name] for name in ("bfs", "betweenness")}
 RUNS |= {f"sums of {dtype} {SHARED}": summing(dtype) for dtype in ("int32", "uint64", "float32")}
+RUNS |= {f"{combine} of several dtypes {SHARED}": merging(combine) for combine in ("min", "max", "or", "and", "claim")}
 
 
 

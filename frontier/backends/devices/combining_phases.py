@@ -36,6 +36,7 @@ def combining(at: Callee, combine: str, dtype: str) -> Callable[..., Any]:
         return adding(at, dtype)
     least, greatest = combine == "min", combine == "max"
     union, common = combine == "or", combine == "and"
+    kind = np.dtype(dtype).type
 
     def bring(mine, fields, who, bases, rank, parts, blocks, v):
         value = mine[v]
@@ -50,9 +51,9 @@ def combining(at: Callee, combine: str, dtype: str) -> Callable[..., Any]:
                 elif greatest:
                     value = max(value, theirs)
                 elif union:
-                    value = value | theirs
+                    value = kind(value | theirs)  # which is a long integer of short ones
                 elif common:
-                    value = value & theirs
+                    value = kind(value & theirs)
                 found = True  # of claims, the first one counts
         return value
 
