@@ -14,7 +14,10 @@ from numba import types
 
 from frontier.backends.elements import Sparse
 
-__all__ = ["assembled", "place", "register"]
+__all__ = ["MEMBERS", "assembled", "place", "register"]
+
+#: What kernels take for offsets, in this order.
+MEMBERS = ("words", "pointers", "first", "length")
 
 _I64 = ir.IntType(64)
 

@@ -117,7 +117,7 @@ def placed(g: fr.Graph, backend: str) -> fr.Graph:
     """The graph on a backend; ``"divided:3"`` is three ranks of which each has only its part of the graph."""
     if not backend.startswith("divided:"):
         return g.to(backend)
-    return in_parts(g, Placement.parse(backend.replace("divided", "ranks")))
+    return in_parts(g, Placement.parse(backend.replace("divided", "ranks")))()
 
 
 def _begun(module: ModuleType, program: Program, case: Case, backend: str) -> tuple[fr.Problem, Any]:

@@ -16,7 +16,6 @@ from numba.extending import intrinsic, models, register_model
 from frontier.backends import packed, pairs, sparse
 from frontier.backends.cpu.runtime_words import DTYPES
 from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, Sparse, Summed, pointer_type
-from frontier.graph.sparse_offsets import PARTS
 
 __all__ = [
     "POINTERS",
@@ -67,7 +66,7 @@ class _PackedModel(models.StructModel):
 @register_model(Sparse)
 class _SparseModel(models.StructModel):
     def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, list(zip(PARTS, fe_type.kinds, strict=True)))
+        super().__init__(manager, fe_type, list(zip(sparse.MEMBERS, fe_type.kinds, strict=True)))
 
 
 @register_model(Locked)

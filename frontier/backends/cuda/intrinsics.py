@@ -18,7 +18,6 @@ from numba.cuda.models import PrimitiveModel, StructModel
 from frontier.backends import packed, pairs, sparse
 from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows, Sparse, pointer_type
 from frontier.backends.translation.texts import device
-from frontier.graph.sparse_offsets import PARTS
 
 __all__ = [
     "POINTERS",
@@ -97,7 +96,7 @@ class _PackedModel(StructModel):  # type: ignore[misc]
 @register_model(Sparse)
 class _SparseModel(StructModel):  # type: ignore[misc]
     def __init__(self, manager: Any, fe_type: Any) -> None:
-        super().__init__(manager, fe_type, list(zip(PARTS, fe_type.kinds, strict=True)))
+        super().__init__(manager, fe_type, list(zip(sparse.MEMBERS, fe_type.kinds, strict=True)))
 
 
 @register_model(Locked)
