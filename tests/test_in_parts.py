@@ -356,6 +356,15 @@ p.own = np.arange(n)
 p.seven[n - 1] = 8
 fr.Gather(look, "sum", into="sum", over="vertices")(p)
 assert p.sum[0] == 1 and p.seven.sum() == 7 * n + 1
+p.own.own = np.arange(p.own.first, p.own.first + len(p.own.own))
+p.seven.own = 9
+p.seven[n - 1] = 8
+assert p.own.max() == n - 1 and p.seven.sum() == 9 * n - 1
+p = problem()
+p.own.own = np.arange(p.own.first, p.own.first + len(p.own.own))
+assert taken("own") < 0.5 and p.own.max() == n - 1
+fr.Gather(look, "sum", into="sum", over="vertices")(p)
+assert p.sum[0] == 1 and p.sum[n - 1] == n - 2 and p.sum[5] == 10
 """, FRONTIER_RANKS_WHOLE="0")
 
 

@@ -77,7 +77,6 @@ class FieldInParts(Values, NDArrayOperatorsMixin):
     @own.setter
     def own(self, values: Any) -> None:
         """Let this rank's elements have values, which the others do not know."""
-        self.write_rest()
         self._own[...] = values
         self.leave_all()
 
