@@ -339,6 +339,15 @@ def test_an_archive_of_ones_own_has_columns_of_vertices(tmp_path):
     assert found.vertices["age"].tolist() == list(range(6))
 
 
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("options", [{}, {"self_loops": "drop"}, {"directed": False}, {"duplicates": "sum"}])
+@pytest.mark.parametrize("name", ["own", "plain"])
+def test_an_archive_of_ones_own_keeps_the_duplicates_that_one_of_all_keeps(name, options, directed, tmp_path):
+    g = fr.from_edges([0, 0, 1, 1, 3, 2, 2], [2, 2, 1, 1, 4, 0, 0], range(7), directed=directed, duplicates="keep")
+    path = saved(name, tmp_path, g)
+    same(fr.read(path, placement="ranks:2", parts=True, **options), fr.read(path, **options))
+
+
 def test_names_of_several_files_are_no_vertices_of_one_graph(tmp_path):
     """Each file would number its own."""
     (tmp_path / "names.el").write_text("alice bob\n")

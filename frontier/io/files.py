@@ -159,9 +159,9 @@ def _maker(
                 return make
         with opened(name, given) as file:
             source = Source(name, file, zipped, progress)
-            whole, at_least = _read(source, known, suffix, options, duplicates is None)
+            whole, at_least, kept = _read(source, known, suffix, options, duplicates is None)
         if there.divides:
-            return in_parts(whole, there, parts, options.duplicates, at_least)
+            return in_parts(whole, there, parts, "keep" if kept else options.duplicates, at_least)
         return partial(whole.to, there)
 
 
@@ -200,20 +200,25 @@ def _naming(name: str, parts: bool = False) -> Iterator[None]:
         raise error.with_traceback(None) from None
 
 
-def _read(source: Source, known: Format, suffix: str, options: Options, keep: bool) -> tuple[Graph, bool]:
-    """The graph of a file as a whole, and whether there may be more vertices; ``keep``: duplicates in an archive."""
+def _read(source: Source, known: Format, suffix: str, options: Options, keep: bool) -> tuple[Graph, bool, bool]:
+    """The graph of a file as a whole, whether there may be more vertices, and whether duplicates are kept.
+
+    ``keep``: whether they are in an archive, and in registered formats.
+    """
     assert known.read is not None
     found = known.read(source, suffix, options)
     if isinstance(found, Edges):
         at_least = options.num_vertices is None and (found.num_vertices is None or found.at_least)
-        return _graph(source, found, options), at_least
+        return _graph(source, found, options), at_least, False
     at_least = isinstance(found, Graph)  # what reads a registered format does not say where it knows it from
+    stored = found.directed if isinstance(found, Graph) else found["directed"]
+    directed = stored if options.directed is None else options.directed
+    keep = keep and (directed or not stored)  # but not where two directions become one edge
     if isinstance(found, Graph):
-        directed = options.directed in (None, found.directed)
-        if keep and options.self_loops == "keep" and directed and options.labels is None:
-            return on_host(found), at_least
+        if keep and options.self_loops == "keep" and directed == stored and options.labels is None:
+            return on_host(found), at_least, keep
         found = _arrays(on_host(found))
-    return _stored_graph(found, options, keep), at_least
+    return _stored_graph(found, options, directed, keep), at_least, keep
 
 
 def _name(path: Any) -> str:
@@ -340,13 +345,11 @@ def _arrays(graph: Graph) -> dict[str, Any]:
     return {name: getattr(graph, name) for name in kept}
 
 
-def _stored_graph(found: dict[str, Any], options: Options, keep: bool) -> Graph:
+def _stored_graph(found: dict[str, Any], options: Options, directed: bool, keep: bool) -> Graph:
     """The graph of an archive in our own layout, or of a format that gives graphs."""
     stored = found["directed"]
-    directed = stored if options.directed is None else options.directed
     labels = found["labels"] if options.labels is None else options.labels
     found = {**found, "labels": labels}
-    keep = keep and (directed or not stored)  # but not where two directions become one edge
     if keep and options.self_loops == "keep":
         return from_csr(**{**found, "directed": directed})
     rows = from_csr(**{**found, "directed": stored})
