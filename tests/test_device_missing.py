@@ -77,6 +77,13 @@ def test_memory_that_is_used_up(xp: Any, monkeypatch: pytest.MonkeyPatch) -> Non
     assert int(graph.out_degree.max()) == graph.max_degree == 4
 
 
+def test_memory_of_which_nobody_says_how_much_is_needed(xp: Any) -> None:
+    """As libraries of CUDA do."""
+    said = pytest.raises(fr.DeviceMemoryError, match=r"^a sort: memory ran out, [\d,]+ bytes are free on cuda")
+    with said, gpu(0).using("a sort"):
+        raise MemoryError("std::bad_alloc: cudaErrorMemoryAllocation: out of memory")
+
+
 # -- what is missing ---------------------------------------------------------------------------------
 
 
@@ -266,5 +273,5 @@ def test_numpy_stands_in_for_cupy(simulated: None) -> None:
 
 
 def test_memory_that_is_used_up_simulated(simulated: None) -> None:
-    with pytest.raises(fr.DeviceMemoryError, match="a thing: at least 0 bytes"), gpu(0).using("a thing"):
+    with pytest.raises(fr.DeviceMemoryError, match="a thing: memory ran out"), gpu(0).using("a thing"):
         raise MemoryError

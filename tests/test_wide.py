@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from conftest import Backend
 
 import frontier as fr
 from frontier.graph import topology
+from frontier.memory import detection
 from frontier.program.execution import run
 
 
@@ -162,7 +164,18 @@ def test_a_heap(compiled: Backend, check: Check) -> None:
 
 
 @pytest.fixture(scope="module")
-def large(cuda: Backend) -> fr.Graph:
+def alone(cuda: Backend, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Wait for other processes of the same test run: two of these graphs may not fit a GPU together."""
+    fcntl = pytest.importorskip("fcntl", reason="locks are those of POSIX")
+    with open(tmp_path_factory.getbasetemp().parent / "large.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+        gc.collect()
+        detection.cupy().get_default_memory_pool().free_all_blocks()
+
+
+@pytest.fixture(scope="module")
+def large(cuda: Backend, alone: None) -> fr.Graph:
     """A graph with more slots than 32 bits count, and its in-edges once they are asked for."""
     free = fr.Placement.parse(cuda.name).memory.free()
     if free < NEEDED:

@@ -22,7 +22,9 @@ Kind = TypeVar("Kind", bound=FrontierMemoryError)
 def lacking(
     kind: type[Kind], needed: int, free: int, what: str, hint: str, where: str = "", more: str = ""
 ) -> Kind:
-    """The error for something that does not fit; ``where`` says into which memory."""
+    """The error for something that does not fit; ``needed``: 0 if nobody knows, ``where``: into which memory."""
+    if not needed:
+        return kind(f"{what}: memory ran out, {free:,} bytes are free{where} ({free / 2**30:,.1f} GiB); {hint}")
     return kind(
         f"{what}: at least {needed:,} {more}bytes are needed ({needed / 2**30:,.1f} GiB), {free:,} are free{where} "
         f"({free / 2**30:,.1f} GiB); {hint}"
@@ -35,9 +37,7 @@ def explained(error: Exception, what: str) -> FrontierMemoryError:
         return error
     needed = getattr(error, "_total_size", 0)  # NumPy says how much it was
     free, where = limits.free()
-    if needed:
-        return lacking(FrontierMemoryError, needed, free, what, HINT, where, "more ")
-    return FrontierMemoryError(f"{what}: memory ran out, {free:,} bytes are free{where}; {HINT}")
+    return lacking(FrontierMemoryError, needed, free, what, HINT, where, "more ")
 
 
 def telling(what: str) -> Callable[[Callable[Parameters, Result]], Callable[Parameters, Result]]:
