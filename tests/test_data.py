@@ -19,7 +19,7 @@ NAMES = [
 ]  # fmt: skip
 EXACT_BETWEENNESS = {"nk-karate", "nk-lesmis", "road-rome99"}
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.deep
 
 
 def busiest(g: fr.Graph) -> int:

@@ -70,7 +70,7 @@ def python(folder: Path) -> Path:
     return folder / "env" / "bin" / "python"
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.parametrize("where", [".", "elsewhere", "frontier/examples"])
 def test_script(folder: Path, where: str) -> None:
     (folder / where).mkdir(exist_ok=True)
@@ -84,12 +84,12 @@ def test_script(folder: Path, where: str) -> None:
         script.unlink()
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_command(folder: Path) -> None:
     assert "34" in run(folder / "env" / "bin" / "frontier", "info", "karate", cwd=folder)
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_another_package_on_the_path_goes_first(folder: Path) -> None:
     other = folder / "other" / "frontier"
     other.mkdir(parents=True)
@@ -98,7 +98,7 @@ def test_another_package_on_the_path_goes_first(folder: Path) -> None:
     assert run(python(folder), other.parent / "script.py", cwd=folder) == "True"
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 def test_uninstall_leaves_nothing(folder: Path) -> None:
     run(python(folder), "-m", "pip", "uninstall", "-q", "-y", "frontier-gpu", cwd=folder)
     found = "import importlib.util; print(getattr(importlib.util.find_spec('frontier'), 'origin', None))"

@@ -106,7 +106,7 @@ sys.stdout.write(code)
 """
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.xfail(strict=True, reason="kernels that are translated have no line numbers yet")
 def test_kernels_know_their_lines(races: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("numba_cuda", reason='numba-cuda is not installed: pip install "frontier-gpu[cuda-compile]"')

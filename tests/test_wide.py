@@ -184,7 +184,7 @@ def large(cuda: Backend, alone: None) -> fr.Graph:
 
 
 @CHECKED
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.unsimulated("a very large graph")
 def test_more_slots_than_32_bits_count(large: fr.Graph, check: Check) -> None:
     assert large.num_slots == N * K > 2**31
