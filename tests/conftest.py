@@ -15,6 +15,7 @@ from typing import Any
 from unittest import mock
 
 import compare
+import deep
 import mpi
 import numpy as np
 import on_parts
@@ -24,10 +25,12 @@ import together
 from hypothesis import HealthCheck, Phase, settings
 
 import frontier as fr
+from frontier.backends.cpu import code
 from frontier.graph import copies
 from frontier.graph.packed import packed_ids
 from frontier.io import _parse, formats
 from frontier.memory import detection, placement
+from frontier.native import notice
 from frontier.operators.shared.reductions import REDUCTIONS
 from frontier.partitions import cuts
 from frontier.program import schedule
@@ -38,6 +41,8 @@ gc.set_threshold(200_000, 20, 100)
 # Compiling takes longer than hypothesis allows an example, hence no deadline.
 settings.register_profile("dev", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("dev"), derandomize=True, max_examples=20)
+# Planted faults are found with so many, too: tools/mutants.py.
+settings.register_profile("short", settings.get_profile("ci"), max_examples=10)
 # The simulator takes up to a second for an example.
 settings.register_profile("simulator", settings.get_profile("ci"), max_examples=2, phases=[Phase.generate])
 # Parts are tested beside backends that have had all examples.
@@ -63,16 +68,24 @@ EDGES = os.environ.get("FRONTIER_TEST_EDGES")
 if os.environ.get("FRONTIER_TEST_WORDS") == "1":
     cuts.WORDS_FROM = 0
 
-settings.load_profile(
-    "simulator" if SIMULATED else "parts" if CHOSEN else "ci" if os.environ.get("CI") else "dev"
-)
+#: The default of -m.
+SHORT = "not deep"
 
 #: The backend cuda as a parameter: on a GPU, or with NUMBA_ENABLE_CUDASIM=1 in the simulator of kernels.
 CUDA = pytest.param("cuda", marks=pytest.mark.gpu)
 
 
+#: Programs that the short suite compiles; a test whose program is one of the pool's adds none.
+BUDGET = 900
+
+
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("filterwarnings", "error::frontier.FrontierWarning")
+    short = config.getoption("markexpr") == SHORT
+    if short:  # a third of the time; .ci/run has a step in which operators run as they are optimized
+        os.environ.setdefault("NUMBA_OPT", "0")
+    usual = "short" if short else "ci" if os.environ.get("CI") else "dev"
+    settings.load_profile("simulator" if SIMULATED else "parts" if CHOSEN else usual)
     if comm := together.ranks(CHOSEN):
         config.pluginmanager.register(together.Together(comm))
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as for jobs in the background
@@ -86,8 +99,12 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if left_out else None
 
 
+@pytest.hookimpl(tryfirst=True)  # before pytest looks at -m
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what this machine cannot run, and say why."""
+    """Mark what is deep; skip what this machine cannot run, and say why."""
+    for item in items:
+        if deep.caught_by(item.nodeid):
+            item.add_marker(pytest.mark.deep)
     problem = detection.missing()
     if CHOSEN:
         items[:] = [item for item in items if any(each in item.name for each in CHOSEN)]
@@ -109,6 +126,35 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def pytest_collection_finish() -> None:
     """The tests themselves stay to the end."""
     gc.freeze()
+
+
+#: What each process of the run has compiled: the names of programs, and seconds.
+COMPILED: list[tuple[list[str], float]] = []
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Count the programs; a worker of xdist hands them to the process that reports."""
+    found = list(code._made), notice.seconds()
+    output = getattr(session.config, "workeroutput", None)
+    if output is not None:
+        output["compiled"] = found
+    else:
+        COMPILED.append(found)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Take over what a worker of xdist has counted; one that crashed has not."""
+    if found := getattr(node, "workeroutput", {}).get("compiled"):
+        COMPILED.append(found)
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Say what compiling took."""
+    programs = {name for names, _ in COMPILED for name in names}
+    budget = f" (budget of the short suite: {BUDGET})" if config.getoption("markexpr") == SHORT else ""
+    seconds = sum(each for _, each in COMPILED)
+    terminalreporter.write_line(f"{len(programs)} programs for the CPU{budget}; compiling and loading: {seconds:.0f} s")
 
 
 @pytest.fixture(autouse=True)

@@ -235,7 +235,7 @@ def test_graph_without_vertices(cli: Any, tmp_path: Path) -> None:
         ("bfs karate --threads 0", "--threads"),
         ("bfs karate --output out.xlsx", "out.xlsx"),
         ("bridges karate --output out.csv", "bridges has no result for each vertex: leave out --output"),
-        ("triangles karate --output out.csv", "no per_vertex: an option such as --per-vertex"),
+        ("triangles karate --backend python --output out.csv", "no per_vertex: an option such as --per-vertex"),
         ("scc rmat:30 --verify", "scc has no verifier"),
         ("bfs karate --directed", "karate: it is undirected"),
         ("bfs karate --weights 3", "LOW:HIGH"),

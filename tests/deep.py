@@ -1,0 +1,105 @@
+"""Tests that the short suite leaves out, and which of its tests catch the faults that they would find.
+
+``python -m pytest`` runs the short suite, ``python -m pytest -m ""`` every test. What is left out here repeats the core
+elsewhere: on more parts, with more dtypes and schedules, through the command line, in processes of its own, on large
+graphs. That no fault slips through is tried by planting some: ``python tools/mutants.py``.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+
+__all__ = ["caught_by"]
+
+#: Pattern of "module::test[parameters]", without "test_" and ".py" of the module -> who else catches its faults.
+DEEP = {
+    # several machines
+    r"grids::test_(random_programs|sixteen_parts)": "grids::test_primitives_are_the_same, test_advances_touch_ends",
+    r"grids::test_(primitives|graphs_made).*(6,|3x1|directed, 64)": "the same on ranks:4,2d",
+    r"grids::test_reductions.*(min|max|or|any|sum)-": "the same with all and argmin, argmax",
+    r"ranks::test_(random_programs|an_order_saves)": "ranks::test_primitives_are_the_same",
+    r"divided::test_(random_programs|results_are_verified|graph500)": "divided::test_primitives_are_the_same",
+    r"divided::test_primitives.*ranks:[14]\]": "the same on ranks:3",
+    r"sparse_offsets::test_(primitives_are_the_same.*(6|16|4,2x2\])|offsets_and_ids)": "the same on ranks:4,2x2,python",
+    r"ghosts::test_edges.*ranks:1\]": "the same on ranks:3,python",
+    r"(shortest_path|who_to_follow|minimum_spanning_forest|scc|core_numbers|color|closeness|maximal_\w+)::test_parts":
+        "ranks::test_primitives_are_the_same: the operators are the same",
+    r"(bfs_many|walks|rows_in_parts|label_propagation)::test_(parts|on_parts|ranks)":
+        "rows_in_parts::test_an_advance, ranks::test_primitives_are_the_same",
+    r"(ranks_counting|primitives_in_parts|ranks_arrival|rows_in_parts::test_rows_are_told)": "ranks_merging",
+    r"divided_reading::test_files_that_are_wrong": "divided_reading::test_a_file_is_read_in_parts_as_it_is_read_whole",
+    r"graph500::": "graph500's parts: divided_reading, verify, generators",
+    r"examples::test_example_(in_parts|on_scattered)": "examples::test_example, and ranks",
+    # processes of their own, full disks, signals, limits
+    r"memory_limits::test_(limited_process|command_line)": "memory, device_missing: the estimates that refuse",
+    r"raising::test_(every_kind.*(keyword|njit|range|nothing)|ctrl_c)": "the same with tuple",
+    r"interrupts::": "raising, enactor::test_a_run_stopped_at_every_pass",
+    r"cache::test_(helpers_of|files_that|a_folder_that|one_process|a_limit|code_of)": "cache::test_damaged_files",
+    r"concurrency::test_(damaged|two_processes|a_cache)": "cache::test_damaged_files, test_a_full_disk",
+    r"compiling::test_(compiling_is|reading_and|the_command)": "compiling::test_loops_on_equal_problems",
+    r"startup::test_a_(warm_process|functor)": "startup's lists of modules",
+    r"(semirings|registered_reductions)::test_(code_is_kept|another_process)": "cache, effects",
+    r"faults::test_(a_file_that_is_cut_off|other_signals)": "faults::test_what_is_gone_is_read_as_zeros",
+    r"io_streams::.*(gz|npz|buffer)": "the same of text, and io_roundtrip",
+    r"(kernels::test_code_of|generators::test_small_graphs|fuzz_|torchrun|editable)": "cache, programs",
+    r"cli_clumsy::test_(pipes|standard_output|readers|file_without|names_that)": "cli::test_mistakes_are_one_line",
+    # the command line, documents and tools
+    r"benchmarks::": "the functions that benchmarks call have tests of their own",
+    r"compiling::test_few|layout::test_readme": "docs_blocks of the README",
+    r"layout::test_(figures|the_files|imports|every_cache)": "nobody: they look at the repository",
+    r"cli::test_primitives_run": "cli::test_primitives_verified, on python; the primitives' tests",
+    r"cli::test_primitives_verified.*cpu": "the same on python",
+    r"docs_blocks::test_blocks.docs/(?!quickstart|tutorials/bfs|functors)": "examples, and the tests of what they show",
+    r"examples::test_example.cpu-(?!bfs|sssp|pagerank|components|betweenness)": "the same on python",
+    # large and real graphs
+    r"data_primitives::|ldbc::|io_roundtrip::test_real": "the primitives' tests on random graphs",
+    r"::test_(a_)?real_graphs?|several_workers_on_larger|four_workers_on_larger|::test_larger": "small ones",
+    r"leiden::test_(communities_are_connected|graphs_in_parts)|louvain::test_tables_that": "leiden::test_the_same",
+    r"louvain::test_unsigned.*(uint8|uint16|leiden)": "the same with uint32",
+    r"sssp_many::test_all_pairs.cpu": "the same on python",
+    r"build::test_many_edges.*(few|(True|False)-(first|last|min|max))": "the same with many edges, sum and keep",
+    r"check::test_what_is_right": "check::test_a_wrong_access",
+    # the same with other dtypes, schedules, layouts
+    r"residences::test_on_the_cpu.compressed": "compressed::test_primitives, residences on disk",
+    r"order::test_shortest_paths.*(float32|int64|width|by_distance|delta=4).*": "the same by distance, of doubles",
+    r"order::test_(who_waits|until_ends|keys_that|infinite).*cpu-near_far": "the same in buckets",
+    r"order::test_who_waits.*cpu-buckets-int64": "the same of doubles",
+    r"pairs::test_parents.*cpu-(Paths|Near)-(uint32|int64)": "the same with other dtypes",
+    r"pairs::test_every_access.*float32": "the same with doubles",
+    r"arithmetic::test_operators.cpu-(half|zero|less|three|bool|captured|\w+ (half|three|zero|less|captured|int8))":
+        "the same with other pairs of types",
+    r"advance::test_backends_agree.cpu-(in where|few names|weights|edges|nothing|first two)-.*-edge": "of vertices",
+    r"advance::test_backends_agree.cpu-.*(thread|auto)-edge": "the same of vertices",
+    r"words::test_(neighbours.*(int16|int32)|the_edge.*argmax)": "the same with float32, and argmin",
+    r"stale::test_changes.*cpu-by_(?!global|njit|dtype)": "the same on python",
+    r"semirings::test_(relaxing|products).cpu-(max_and|or_first|min_max|min_first|max_first)": "other semirings",
+    r"(compressed::test_primitives.cpu-(?!bfs|sssp)|memory::test_arrays_of_a_call.*int64)": "bfs, sssp, int32",
+    r"scan::test_in_a_loop.*(pull|not fused)": "the same pushed",
+    r"walks::test_walks_follow.*cpu-.*weighted": "the same without weights",
+    r"registered_reductions::test_lists_of_all_lengths.cpu-2": "the same with one worker",
+    r"order::test_(exact|runs|core|edges).*cpu-near_far": "the same in buckets",
+    r"grids::test_(edges_have|advances).*(in-ranks|edge-out|True-)": "the same along out-edges",
+    r"cuda_balances::|sparse_offsets::test_blocks": "schedules, balances: rules and layouts that are seldom chosen",
+    r"disk::test_undirected|io_whole::test_results|host::test_code": "disk::test_converted_as_read",
+    r"schedules::test_drawn": "schedules::test_every_schedule",
+    r"disk::test_converted_as_read.(min|first|last)": "the same with sum and keep",
+    r"wide::": "advance, gather: ids of 64 bits are another dtype of the same code",
+    r"shaped_fields::test_an_advance_sums.*(16|33)": "the same with 3 columns",
+    r"primitives_table::test_dtypes": "the primitives' tests, which compare with the interpreter",
+    r"ghosts::test_edges.*ranks:3\]": "the same on ranks:3,python",
+    r"(bridges|articulation_points|minimum_spanning_forest|max_flow|k_truss|closeness)::test_many_graphs.*cpu":
+        "the same on python, and several_workers",
+    r"(batched_sources|ranking)::test_several_workers|ranking::test_eigenvectors.cpu": "the same on python",
+    r"shortest_path::test_(weighted_searches|estimates_that).*cpu": "the same on python",
+}  # fmt: skip
+
+_PATTERNS = [(re.compile(pattern), catcher) for pattern, catcher in DEEP.items()]
+
+
+@functools.cache
+def caught_by(nodeid: str) -> str | None:
+    """Who else catches what a test finds; None if it belongs to the short suite."""
+    module, _, test = nodeid.partition("::")
+    name = f"{module.rpartition('/')[2].removeprefix('test_').removesuffix('.py')}::{test}"
+    return next((catcher for pattern, catcher in _PATTERNS if pattern.search(name)), None)
