@@ -41,8 +41,8 @@ def check_seed(seed: Any) -> None:
     check_number("seed", seed, lambda x: -(2**63) <= x < 2**63 and x == int(x), "a whole number of 64 bits")
 
 
-def check_weights(g: Graph, who: str, plural: bool = False) -> None:
-    """Raise GraphError if weights are negative, infinite, or so large that their sum may be infinite."""
+def check_weights(g: Graph, who: str, plural: bool = False, scaled: bool = False) -> None:
+    """Raise GraphError if weights are negative, infinite, or so large that their sum may be, unless they get scaled."""
     if g.weights is None or not g.num_slots:
         return
     verb = "need" if plural else "needs"
@@ -50,7 +50,7 @@ def check_weights(g: Graph, who: str, plural: bool = False) -> None:
         raise NegativeWeightError(f"{who} {verb} weights that are not negative; the least is {g.min_weight}")
     if not np.isfinite(g.max_weight):
         raise GraphError(f"{who} {verb} finite weights")
-    if float(g.max_weight) > np.finfo(np.float64).max / g.num_slots:
+    if not scaled and float(g.max_weight) > np.finfo(np.float64).max / g.num_slots:
         raise GraphError(f"{who} {verb} weights with a finite sum, and the greatest is {g.max_weight}: divide them")
 
 

@@ -51,12 +51,12 @@ def iterations(*steps: Step, times: str = "limit") -> fr.Loop:
 
 
 def check_weighted(g: fr.Graph, who: str, weighted: bool) -> None:
-    """Refuse weights that are not there, negative, or without a finite sum."""
+    """Refuse weights that are not there, negative, or infinite."""
     if not weighted:
         return
     if g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
-    check_weights(g, who)
+    check_weights(g, who, scaled=True)
 
 
 def scalars(tolerance: float, max_iterations: int) -> dict[str, Field]:

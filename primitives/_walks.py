@@ -111,7 +111,7 @@ def check(g: Graph, length: int, seed: int, weighted: bool) -> None:
         return
     if g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
-    check_weights(g, "walks", plural=True)
+    check_weights(g, "walks", plural=True, scaled=True)
 
 
 def starts_of(g: Graph, starts: Any) -> NDArray[Any]:

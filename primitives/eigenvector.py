@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._power import ARGUMENTS, SLOW, check_weighted, facts, iterations, scalars, settled
+from frontier.primitives._scaled import scaled
 from frontier.program.step import Functor, Step
 from frontier.registry import primitive
 
@@ -195,6 +196,7 @@ def eigenvector_centrality(
     directed graphs without cycles, where all eigenvalues are 0, it takes forever.
     """
     check_weighted(g, "eigenvector centrality", weighted)
+    g = scaled(g)[0] if weighted else g
     n = g.num_vertices
     large = n >= LARGE and tolerance > 0 and max_iterations > 1  # else all iterations that are asked for are exact
     equal = n**-0.5 if n else 0.0

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import frontier as fr
 from frontier.primitives._power import ARGUMENTS, SLOW, check_weighted, facts, iterations, scalars, settled
+from frontier.primitives._scaled import scaled
 from frontier.registry import primitive
 
 __all__ = ["HITS", "HITSResult", "WeightedHITS", "hits"]
@@ -132,6 +133,7 @@ def hits(
     to which equal values at the beginning lead.
     """
     check_weighted(g, "HITS", weighted)
+    g = scaled(g)[0] if weighted else g
     n = g.num_vertices
     p = fr.Problem(
         g,

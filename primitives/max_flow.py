@@ -172,8 +172,9 @@ def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | Non
     ----------
     g : Graph
         Its weights are the capacities of edges: finite numbers that are not negative. An undirected edge has its
-        capacity in both directions. Capacities of parallel edges add up; self-loops do not matter. Floats are rounded
-        down to multiples of a power of two, see below.
+        capacity in both directions. Capacities of parallel edges add up. Those of self-loops, and of a directed graph's
+        edges to the source or from the sink, do not matter. Floats are rounded down to multiples of a power of two, see
+        below.
     source, sink : int or label
         Two different vertices; labels if the graph has labels.
     schedule : Schedule, optional
@@ -206,9 +207,11 @@ def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | Non
     start, end = g.vertex_id(source), g.vertex_id(sink)
     if start == end:
         raise GraphError(f"source and sink of a flow are the same: vertex {start}")
-    _check_capacities(g)
+    if g.weights is None:
+        raise GraphError("a flow needs capacities as weights, and the graph has none")
     here, schedule = in_one_piece(g, schedule)
-    here, unit = at_hand(here), None
+    here, unit = _without_idle(at_hand(here), start, end), None
+    _check_capacities(here)
     if here.weights is not None and here.weights.dtype.kind == "f":
         here, unit = _in_units(here, start, end)
     h = _residual(here)
@@ -229,12 +232,30 @@ def max_flow(g: fr.Graph, source: Any, sink: Any, *, schedule: fr.Schedule | Non
     )
     PushRelabel(p, schedule).run()
     value, flow, cut = int(p.excess[end]), _flow(here, h, p.residual), p.label >= g.num_vertices
-    return MaxFlowResult(value, flow, cut) if unit is None else MaxFlowResult(value * unit, flow * unit, cut)
+    if unit is None:
+        return MaxFlowResult(value, flow, cut)
+    if not math.isfinite(value * unit):
+        raise GraphError("the flow is larger than float64 holds: divide the capacities")
+    return MaxFlowResult(value * unit, flow * unit, cut)
+
+
+def _without_idle(g: fr.Graph, source: int, sink: int) -> fr.Graph:
+    """Return the graph without capacity of self-loops, and of edges to the source and from the sink: none needs it.
+
+    Of an undirected graph, whose edges lead both ways, only self-loops.
+    """
+    idle = g.sources == g.targets
+    if g.directed:
+        idle |= (g.targets == source) | (g.sources == sink)
+    if g.weights is None or not idle.any() or g.min_weight < 0:
+        return g
+    weights = g.weights.copy()
+    weights[idle] = 0
+    return g.with_weights(weights)
 
 
 def _check_capacities(g: fr.Graph) -> None:
-    if g.weights is None:
-        raise GraphError("a flow needs capacities as weights, and the graph has none")
+    assert g.weights is not None
     if not g.num_slots:
         return
     if g.min_weight < 0:

@@ -14,6 +14,7 @@ from typing import Any
 import frontier as fr
 from frontier.primitives._arguments import check_number
 from frontier.primitives._oriented import on_every_rank
+from frontier.primitives._scaled import with_rows_scaled
 from frontier.primitives._walks import ARGUMENTS, WalksResult, add_up, by_weight, check, facts, key_of, run, uniform
 from frontier.registry import Argument, primitive
 
@@ -164,7 +165,7 @@ def node2vec_walks(
     work.
     """
     check(g, length, seed, weighted)
-    g = on_every_rank(g)
+    g = on_every_rank(with_rows_scaled(g) if weighted else g)
     for name, value in (("p", p), ("q", q)):
         check_number(name, value, lambda x: 1e-6 <= x <= 1e6, "a number from 1e-6 to 1e6")
     more = {

@@ -25,8 +25,10 @@ from numpy.typing import ArrayLike, NDArray
 import frontier as fr
 from frontier.errors import GraphError, NotConvergedError
 from frontier.graph.labels import called
+from frontier.graph.scaling import is_moderate
 from frontier.memory.arrays import to_host
 from frontier.primitives._arguments import check_number, check_weights, values_of_vertices
+from frontier.primitives._scaled import with_rows_scaled
 from frontier.program.problem import Field
 from frontier.registry import Argument, Plan, primitive
 
@@ -220,7 +222,7 @@ def pagerank(
     NotConvergedError
         After ``max_iterations``, unless ``tolerance`` is 0; its ``result`` holds the ranks so far.
     GraphError
-        For arguments out of range, or ``weighted`` without weights, or with weights whose sum is infinite.
+        For arguments out of range, or ``weighted`` without weights or with infinite ones.
 
     Notes
     -----
@@ -230,6 +232,7 @@ def pagerank(
     damping, tolerance, max_iterations = float(damping), float(tolerance), int(max_iterations)
     n = g.num_vertices
     teleport = _teleport(g, personalization)
+    g = with_rows_scaled(g) if weighted else g
     degree = g.out_weight if weighted else g.out_degree
     p = fr.Problem(
         g,
@@ -299,7 +302,7 @@ def _check(g: fr.Graph, damping: float, tolerance: float, max_iterations: int, w
     if weighted and g.weights is None:
         raise GraphError("weighted=True, but the graph has no weights")
     if weighted:
-        check_weights(g, "PageRank")
+        check_weights(g, "PageRank", scaled=True)
 
 
 def _teleport(g: fr.Graph, personalization: Any) -> NDArray[Any] | None:
@@ -307,8 +310,9 @@ def _teleport(g: fr.Graph, personalization: Any) -> NDArray[Any] | None:
     if personalization is None:
         return None
     given = values_of_vertices(g, "personalization", personalization)
-    total = given.sum()
-    if not (np.isfinite(total) and total > 0 and given.min() >= 0):
+    if not (np.isfinite(given).all() and given.min(initial=0) >= 0 and given.any()):
         raise GraphError("personalization holds finite numbers that are not negative, one of them positive")
-    shares: NDArray[Any] = g.placement.memory.moved(given / total)
+    if not is_moderate(given.max()):
+        given = np.ldexp(given, -np.frexp(given.max())[1])
+    shares: NDArray[Any] = g.placement.memory.moved(given / given.sum())
     return shares

@@ -11,6 +11,7 @@ from typing import Any
 
 import frontier as fr
 from frontier.primitives._oriented import on_every_rank
+from frontier.primitives._scaled import with_rows_scaled
 from frontier.primitives._temporal_walks import TemporalWalks, in_order
 from frontier.primitives._walks import ARGUMENTS, WalksResult, add_up, by_weight, check, facts, key_of, run, uniform
 from frontier.program.problem import Field
@@ -103,7 +104,7 @@ def random_walks(
     first.
     """
     check(g, length, seed, weighted)
-    g = on_every_rank(g)
+    g = on_every_rank(with_rows_scaled(g) if weighted else g)
     more: dict[str, Field] = {}
     walks: type[fr.Enactor] = Walks
     if times is not None:

@@ -52,13 +52,12 @@ def test_negative_weights(backend: Backend, dtype: str) -> None:
     assert fr.bfs(g, 0).level.tolist() == [0, 1, 2]
 
 
-@pytest.mark.parametrize("weight", [np.inf, 1e308])
 @pytest.mark.parametrize(
     "primitive",
     [fr.pagerank, fr.hits, fr.katz, fr.eigenvector_centrality, fr.random_walks, fr.node2vec_walks],
 )
-def test_weights_without_a_finite_sum(primitive: Callable[..., Any], weight: float) -> None:
-    g = fr.from_edges([0, 1, 0], [1, 2, 2], np.array([weight, weight, 1.0]))
+def test_infinite_weights(primitive: Callable[..., Any]) -> None:
+    g = fr.from_edges([0, 1, 0], [1, 2, 2], np.array([np.inf, np.inf, 1.0]))
     with pytest.raises(fr.GraphError, match="weights"):
         primitive(g, weighted=True)
 

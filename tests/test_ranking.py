@@ -172,12 +172,29 @@ def test_katz(backend: Backend, weighted: bool) -> None:
 
 def test_katz_agrees_with_networkx() -> None:
     expected = nx.katz_centrality_numpy(fr.karate().to_networkx(), alpha=0.1)
-    close(fr.katz(fr.karate(), tolerance=1e-12).centrality, [expected[v] for v in range(34)], rtol=0, atol=1e-9)
+    found = fr.katz(fr.karate(), alpha=0.1, tolerance=1e-12).centrality
+    close(found, [expected[v] for v in range(34)], rtol=0, atol=1e-9)
+
+
+def test_katz_converges_by_default(backend: Backend) -> None:
+    """On hubs, regular graphs, directed ones, and without cycles; alpha is near the greatest possible one."""
+    chain = fr.from_edges([0, 1, 2], [1, 2, 3], directed=True)
+    pieces = fr.from_edges([0, 1, 2, 4, 4], [1, 2, 0, 4, 5], [0.5, 3.0, 40.0, 7.0, 1e-9], directed=True)
+    for g in (fr.karate(), fr.star(40), fr.complete(9), fr.path(30), pieces, chain):
+        weighted = g.weights is not None
+        result = fr.katz(backend(g), weighted=weighted, tolerance=LOOSE)
+        own = matrix(g, weighted).T
+        largest = np.abs(np.linalg.eigvals(own)).max()
+        assert 0.5 <= result.alpha * largest <= 0.9 * (1 + 1e-9) or largest == 0
+        expected = np.linalg.solve(np.eye(len(own)) - result.alpha * own, np.ones(len(own)))
+        close(result.centrality, expected / np.linalg.norm(expected), rtol=0, atol=LOOSE * 100)
 
 
 def test_katz_that_grows_for_ever(backend: Backend) -> None:
-    with pytest.raises(fr.NotConvergedError, match="alpha must be below 1"):
+    with pytest.raises(fr.NotConvergedError, match=r"alpha must be below 1.*, as it is up to 0\.2$"):
         fr.katz(backend(fr.complete(6)), alpha=0.5, max_iterations=30)
+    with pytest.raises(fr.NotConvergedError, match="more max_iterations"):
+        fr.katz(backend(fr.complete(6)), alpha=0.19, max_iterations=30)
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # of an overflow, after which the error comes anyway
         with pytest.raises(fr.NotConvergedError, match=r"changed by \S*e\+1"):

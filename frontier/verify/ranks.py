@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from frontier.graph.scaling import is_moderate, scaled_by_row
 from frontier.verify.edges import BLOCK, edge_blocks, lightest, spread
 from frontier.verify.report import (
     Checks,
@@ -139,6 +140,8 @@ def _weights(g: Graph, result: Any) -> NDArray[Any] | None:
         fail("the ranks are said to be weighted, but the graph has no weights")
     if g.weights.size and g.min_weight < 0:
         fail(f"{lightest(g)}: ranks need weights >= 0")
+    if g.weights.size and not (is_moderate(g.max_weight) and is_moderate(g.min_weight)):
+        return scaled_by_row(g.offsets, g.weights[:])
     return g.weights
 
 
@@ -158,7 +161,8 @@ def _personalization(result: Any, n: int) -> NDArray[np.float64]:
     if field(result, "personalization") is None:
         return np.full(n, 1 / max(n, 1))
     values = vertex_field(result, "personalization", n).astype(np.float64)
-    total = values.sum()
-    if n and (not values.min() >= 0 or not 0 < total < np.inf):
+    if n and (not values.min() >= 0 or not 0 < values.max() < np.inf):
         fail("personalization needs numbers >= 0 with a sum > 0")
-    return values / total if n else values
+    if n and not is_moderate(values.max()):
+        values = np.ldexp(values, -np.frexp(values.max())[1])
+    return values / values.sum() if n else values
