@@ -120,6 +120,8 @@ def bfs_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None =
     ------
     GraphError
         If a source does not exist.
+    FrontierMemoryError
+        If the levels do not fit into memory.
 
     Notes
     -----
@@ -129,6 +131,7 @@ def bfs_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None =
     every = np.arange(g.num_vertices)
     place, which = (every, every) if sources is None else places(g, sources)
     n, count = g.num_vertices, int(which.max(initial=-1)) + 1
+    g.placement.memory.check_room(4 * n * count, f"levels from {count:,} sources")
     level = g.placement.memory.xp.full(count * n, -1, np.int32)
     vertices = np.flatnonzero(place >= 0)
     level[g.placement.memory.moved(place[vertices] * n + vertices)] = 0

@@ -4,6 +4,10 @@ Each vertex has a row: its distances from a group of sources. A round of the alg
 1958) multiplies the matrix of rows by that of the graph over the semiring of minimum and plus, for the vertices that
 have an in-edge from a vertex whose row has changed. An edge is read once for all sources of a group, and its row of
 sums is computed by vector instructions, or by the lanes of a warp.
+
+Where a graph is deep, sources of a group reach a vertex one after another, and its row is computed anew each time. So
+on processors the work is counted, and when it is more than that of a search from every source (Dijkstra's algorithm),
+these take over.
 """
 
 from __future__ import annotations
@@ -18,13 +22,19 @@ import frontier as fr
 from frontier.errors import GraphError
 from frontier.graph.several import vertex_ids
 from frontier.primitives._arguments import check_lengths
+from frontier.primitives._nearest_each import distances_from_each
 from frontier.primitives._oriented import undivided
 from frontier.registry import primitive
 
 __all__ = ["SSSPMany", "SSSPManyResult", "sssp_many"]
 
-#: Sources of a group at most: so many that a row is long enough for vectors, and rows stay in the cache.
-GROUP = 128
+#: Sources of a group, the least of these that is enough: rows are long enough for vectors, and stay in the cache. The
+#: length of a row is part of a program, so each is compiled once.
+SIZES = (8, 32, 128)
+
+#: How often rows may be computed, on average, for each source of a group, and at most: a search of its own takes a
+#: vertex as long as 8 rows of one number, or 100 of 128.
+AGAIN, MOST = 8, 100
 
 #: The distance of vertices that are not reached, if distances are integers: adding a weight to it does not overflow.
 FAR = 2**62
@@ -50,10 +60,32 @@ def improve(p, v):
     return better
 
 
-class SSSPMany(fr.Enactor):
-    """Rounds over the vertices whose distances may change, until none does."""
+def row(p, v):
+    """1 for a row, to be counted."""
+    return 1
 
-    loop = fr.Loop(fr.Advance(reach), fr.Gather(through, "min", into="offer"), fr.Filter(improve))
+
+def total(p):
+    """Return how many rows have been computed for this group."""
+    return p.rows + p.now
+
+
+def wasteful(p):
+    """Searches one by one would have been done by now."""
+    return p.rows > p.limit
+
+
+class SSSPMany(fr.Enactor):
+    """Rounds over the vertices whose distances may change, until none does, or there were too many."""
+
+    loop = fr.Loop(
+        fr.Advance(reach),
+        fr.Reduce(row, "sum", into="now"),
+        fr.Gather(through, "min", into="offer"),
+        fr.Filter(improve),
+        fr.Set(rows=total),
+        until=wasteful,
+    )
 
 
 @dataclass(frozen=True)
@@ -110,8 +142,8 @@ def sssp_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None 
     Notes
     -----
     O(m) work for a source and round; there are at most as many rounds as edges on a shortest path, usually few more
-    than levels of a breadth-first search. On large graphs of many levels, as roads, :func:`frontier.sssp` for each
-    source does less. A graph in parts is made whole, on processors, for this.
+    than levels of a breadth-first search. On deep graphs on processors O(m log n) for a source, as by Dijkstra's
+    algorithm. A graph in parts is made whole, on processors, for this.
     """
     if g.weights is None:
         raise GraphError("shortest paths need weights, and the graph has none: see bfs_many")
@@ -122,21 +154,29 @@ def sssp_many(g: fr.Graph, sources: Any = None, *, schedule: fr.Schedule | None 
     memory, whole = here.placement.memory, g.weights.dtype.kind in "iu"
     memory.check_room(8 * n * len(source), f"distances from {len(source):,} sources")
     far, dtype = (FAR, np.dtype(np.int64)) if whole else (np.inf, np.dtype(np.float64))
-    distance = memory.xp.full((len(source), n), np.iinfo(np.int64).max if whole else np.inf, dtype)
-    size = min(GROUP, len(source))
-    if not size:
+    unreached = np.iinfo(np.int64).max if whole else np.inf
+    distance = memory.xp.full((len(source), n), unreached, dtype)
+    if not len(source):
         return SSSPManyResult(source, distance)
+    size = next((size for size in SIZES if size >= len(source)), SIZES[-1])
     p = fr.Problem(
         here,
         distance=fr.vertex(dtype, far, shape=size),
         offer=fr.vertex(dtype, shape=size),
         sources=fr.scalar("int64", size),
+        now=fr.scalar("int64"),
+        rows=fr.scalar("int64"),
+        limit=fr.scalar("int64", 2**62 if here.placement.massively_parallel else n * min(AGAIN * size, MOST)),
     )
     for first in range(0, len(source), size):
         group = source[first : first + size]
         p.distance[:] = far
         p.distance[memory.moved(group), memory.moved(np.arange(len(group)))] = 0
+        p.rows = 0
         SSSPMany(p, schedule).run(fr.Frontier(here, np.unique(group)))
+        if p.rows > p.limit:
+            distances_from_each(here, source[first:], distance[first:], unreached, schedule)
+            break
         found = p.distance.T[: len(group)]
         distance[first : first + size] = memory.xp.where(found < far, found, distance[first : first + size])
     return SSSPManyResult(source, distance)

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from unittest import mock
 
 import numpy as np
 import oracles
 import pytest
-from compare import equal
+from compare import equal, workers
 from conftest import Backend
 from strategies import random_graphs
 
 import frontier as fr
 from frontier.memory.arrays import to_host
-from frontier.primitives import sssp_many
+from frontier.primitives import _nearest_each, sssp_many
+from frontier.primitives._nearest_each import distances_from_each
 
 
 def check(g: fr.Graph, sources: Any = None) -> None:
@@ -28,9 +30,40 @@ def check(g: fr.Graph, sources: Any = None) -> None:
 
 def test_all_pairs(backend: Backend) -> None:
     count, largest = (16, 40) if backend.name != "python" else (6, 12)
-    with mock.patch.object(sssp_many, "GROUP", 5):  # the last group is smaller
+    with mock.patch.object(sssp_many, "SIZES", (8,)):  # the last group is smaller
         for g in random_graphs(count, seed=171, max_vertices=largest, weights=("int32", "float64"), parallel=True):
             check(backend(g))
+
+
+def test_searches_one_by_one(backend: Backend) -> None:
+    """What takes over on deep graphs, here from the second round on, in groups of few sources."""
+    if backend.name not in ("python", "cpu"):
+        pytest.skip("for processors")
+    count, largest = (16, 40) if backend.name != "python" else (6, 12)
+    few = mock.patch.object(sssp_many, "SIZES", (8,))
+    with few, mock.patch.object(sssp_many, "AGAIN", 0), mock.patch.object(_nearest_each, "ROOM", 1000):
+        for g in random_graphs(count, seed=172, max_vertices=largest, weights=("int32", "float64"), parallel=True):
+            check(backend(g))
+        with workers(3):
+            check(backend(fr.grid(3, 3, weights=(0, 9), seed=3)), [4, 0, 4, 7])
+
+
+def test_deep_graphs_take_searches_one_by_one() -> None:
+    """On a path each of 128 sources arrives at another time; rounds would compute all of their distances each time."""
+    g = fr.path(400, weights=(1, 9), seed=1)
+    at = fr.sssp(g, 0).distance
+    with mock.patch.object(sssp_many, "distances_from_each", wraps=distances_from_each) as took_over:
+        equal(fr.sssp_many(g).distance, abs(at[:, None] - at))
+        assert took_over.called
+        took_over.reset_mock()
+        fr.sssp_many(fr.rmat(8, 8, weights=(1, 9), seed=1))
+        assert not took_over.called
+
+
+@pytest.mark.parametrize("find", [fr.sssp_many, fr.bfs_many])
+def test_more_memory_than_there_is(find: Callable[[fr.Graph], Any]) -> None:
+    with pytest.raises(fr.FrontierMemoryError, match="from 3,000,000 sources"):
+        find(fr.path(3_000_000, weights=(1, 1)))
 
 
 def test_sources_more_than_once(backend: Backend) -> None:
