@@ -116,7 +116,14 @@ def take(p: Problem, pile: str) -> Frontier:
 
 def set(p: Problem, **values: Any) -> None:
     """Assign scalars computed by functions of the problem; all are computed before any is assigned."""
-    run(Set(**values), p)
+    step = Set(**values)
+    step.check(p)  # before any is assigned
+    computed = {name: value for name, value in values.items() if callable(value)}
+    if computed:
+        run(Set(**computed), p)
+    for name, value in values.items():
+        if name not in computed:  # no program is needed for numbers, each of which would be compiled
+            setattr(p, name, value)
 
 
 def swap(p: Problem, first: str, second: str) -> None:

@@ -276,7 +276,7 @@ def _begin_feed(b: Program, loop: Loop, current: FrontierState) -> Var | None:
     """Before the first pass: the variable that says how many are left, if one does."""
     if loop.times is not None:
         left = b.variable("left", "passes_left")
-        b.set(left, b.scalars[loop.times] if isinstance(loop.times, str) else loop.times)
+        b.set(left, b.scalars[loop.times] if isinstance(loop.times, str) else b.parameter(loop.times))
         return left
     if loop.replay is not None:
         if loop.replay not in b.records:

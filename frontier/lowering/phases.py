@@ -277,4 +277,4 @@ class Phases(Variables):
         if isinstance(over, str):
             return Call("max", cast("int64", self.scalars[over]), cast("int64", 0))
         assert over is not None
-        return over
+        return self.parameter(over)

@@ -100,6 +100,10 @@ class Variables:
         self.inputs[key] = role
         return self._inputs[key]
 
+    def parameter(self, number: int, meaning: str = "") -> Var:
+        """A number of a step, which the host sets: programs that differ in nothing else are compiled once."""
+        return self.input(self.name("parameter"), f"number {number}", meaning or str(number))
+
     def field(self, name: str) -> Expr:
         """A field of the problem, as an array."""
         return pointer(self.layout.dtype(name), self.state[f"field:{name}"])

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from frontier.errors import FrontierError
 from frontier.functors.numbers import hash as mixed
+from frontier.lowering.ir import Expr, cast
 from frontier.program.step import check_field
 
 if TYPE_CHECKING:
+    from frontier.lowering.builder import Builder
     from frontier.program.problem import Problem
 
 __all__ = ["Sample", "sample", "sample_key", "sample_place"]
@@ -37,6 +39,12 @@ class Sample:
             if p.scalars[self.seed].dtype.kind not in "iu":
                 raise FrontierError(f"sample(seed={self.seed!r}): the scalar must hold an integer")
 
+    def given(self, b: Builder) -> Expr:
+        """The seed in a program, which is the same for every number."""
+        if isinstance(self.seed, str):
+            return cast("int64", b.scalars[self.seed])
+        return b.parameter(self.seed)
+
     def places(self, seed: int, v: int, degree: int) -> list[int]:
         """Return the drawn positions in the adjacency list of v; all of them if the list is not longer."""
         if degree <= self.size:
@@ -54,9 +62,8 @@ def sample(k: int, seed: int | str = 0) -> Sample:
         Number of edges of each vertex, at least 1. Drawing them takes time proportional to k squared, so it is
         meant for tens, not thousands.
     seed : int or str
-        Equal seeds draw equal edges. A number is a constant of the compiled loop. A string names an integer scalar,
-        which is read when the step begins: in a loop with ``count="turn"``, ``seed="turn"`` draws new edges in every
-        pass.
+        Equal seeds draw equal edges; none is compiled into a loop. A string names an integer scalar, which is read when
+        the step begins: in a loop with ``count="turn"``, ``seed="turn"`` draws new edges in every pass.
 
     Returns
     -------

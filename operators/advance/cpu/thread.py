@@ -147,8 +147,7 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
     }
     name = f"part_{step.fn.__name__}"
     if isinstance(step.part, Sample):
-        seed = step.part.seed
-        given["seed"] = cast("int64", b.scalars[seed] if isinstance(seed, str) else seed)
+        given["seed"] = step.part.given(b)
         constants |= {"drawn": step.part.size, "key_of": b.helper(sample_key), "place_of": b.helper(sample_place)}
         made = b.kernel(name, sampling, given, **constants)
     else:
