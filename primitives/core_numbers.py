@@ -6,6 +6,9 @@ algorithms, Journal of the ACM 30, 1983; Batagelj, Zaversnik: An O(m) algorithm 
 2003). All vertices of the least degree are removed in one pass, as in ParK (Dasari, Desh, Zubair: ParK: an efficient
 algorithm for k-core decomposition on multicore processors, IEEE Big Data 2014). Degrees are not lowered below the
 current k, so in the end they are the core numbers, and whoever lowers one to k brings that vertex into the next pass.
+
+Degrees of a directed graph are in-degree plus out-degree, as in NetworkX and igraph: two vertices with edges in both
+directions are two parallel edges to this program.
 """
 
 from __future__ import annotations
@@ -16,11 +19,15 @@ from typing import Any
 from numpy.typing import NDArray
 
 import frontier as fr
+from frontier.errors import GraphError
 from frontier.primitives._core_numbers_divided import CoreNumbersDivided
-from frontier.primitives._oriented import simple
-from frontier.registry import primitive
+from frontier.primitives._oriented import at_hand, simple
+from frontier.registry import Argument, primitive
 
 __all__ = ["CoreNumbers", "CoreNumbersResult", "core_numbers"]
+
+#: How two edges in opposite directions may count.
+RECIPROCAL = ("twice", "once")
 
 #: The key of vertices that have been removed.
 NOTHING = 2**62
@@ -87,30 +94,47 @@ class CoreNumbersResult:
 
 
 @primitive(
-    "core_numbers", "core numbers of the vertices", columns=("core",),
+    "core_numbers", "core numbers of the vertices",
+    arguments=(
+        Argument("--reciprocal", "how edges in both directions count (default: twice)", type=str, choices=RECIPROCAL),
+    ),
+    columns=("core",),
     report=lambda g, r: {"degeneracy": r.degeneracy, "in the innermost core": int((r.core == r.degeneracy).sum())},
 )  # fmt: skip
-def core_numbers(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> CoreNumbersResult:
+def core_numbers(
+    g: fr.Graph, *, reciprocal: str = "twice", schedule: fr.Schedule | None = None
+) -> CoreNumbersResult:
     """Compute the core number of every vertex.
 
-    The k-core is the largest subgraph in which every vertex has at least k neighbours.
+    The k-core is the largest subgraph in which every vertex has at least degree k. In a directed graph, degrees are
+    in-degree plus out-degree, as in NetworkX and igraph.
 
     Parameters
     ----------
     g : Graph
-        The direction of edges does not matter, parallel edges count as one, and self-loops not at all. A graph that has
-        any of these is first copied without them.
+        Parallel edges count as one, and self-loops not at all. A graph that has any of these, or is directed, is first
+        copied without them.
+    reciprocal : {"twice", "once"}
+        How two edges in opposite directions count in a directed graph: ``twice`` in the degrees of both vertices, or
+        ``once``, as one edge of the graph without directions.
     schedule : Schedule, optional
 
     Returns
     -------
     CoreNumbersResult
 
+    Raises
+    ------
+    GraphError
+        If ``reciprocal`` is something else.
+
     Notes
     -----
     O(m + nk) work, where k is the largest core number, and one pass for each set of vertices that is removed at once.
     """
-    plain = simple(g)
+    if reciprocal not in RECIPROCAL:
+        raise GraphError(f"reciprocal={reciprocal!r}: choose from {', '.join(RECIPROCAL)}")
+    plain = _both_ways(g) if g.directed and reciprocal == "twice" else simple(g)
     dtype, divides = plain.id_dtype, plain.placement.divides
     given = {"degree": fr.vertex(dtype, plain.out_degree, combine="sum"), "k": fr.scalar("int64", 0 if divides else -1)}
     if divides:
@@ -120,3 +144,10 @@ def core_numbers(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> CoreNum
     if g.num_vertices:
         (CoreNumbersDivided if divides else CoreNumbers)(p, schedule).run()
     return CoreNumbersResult(p.core if divides else p.degree, max(int(p.k), 0))
+
+
+def _both_ways(g: fr.Graph) -> fr.Graph:
+    """Return a directed graph without directions and self-loops; opposite edges become parallel, and others are one."""
+    here, n = at_hand(g), g.num_vertices
+    arcs = fr.from_edges(here.sources, here.targets, num_vertices=n, directed=True, self_loops="drop")
+    return fr.from_edges(arcs.sources, arcs.targets, num_vertices=n, duplicates="keep").to(g.placement)

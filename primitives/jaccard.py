@@ -70,9 +70,9 @@ def jaccard(g: fr.Graph, *, schedule: fr.Schedule | None = None) -> JaccardResul
     Parameters
     ----------
     g : Graph
-        The direction of edges does not matter: neighbours are those along edges of either direction. Parallel edges
-        count as one, and self-loops not at all. A self-loop itself, both of whose endpoints are one vertex, has the
-        coefficients 1, and the neighbours of that vertex in common.
+        The direction of edges does not matter: neighbours are those along edges of either direction, each once.
+        Parallel edges count as one, and self-loops not at all. A self-loop itself, both of whose endpoints are one
+        vertex, has the coefficients 1, and the neighbours of that vertex in common.
     schedule : Schedule, optional
 
     Returns

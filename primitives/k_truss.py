@@ -109,7 +109,8 @@ def k_truss(g: fr.Graph, k: int = 3, *, schedule: fr.Schedule | None = None) -> 
     Parameters
     ----------
     g : Graph
-        The direction of edges does not matter, parallel edges count as one, and self-loops do not belong to a truss.
+        The direction of edges does not matter, parallel edges and opposite ones count as one, and self-loops do not
+        belong to a truss. (NetworkX takes undirected graphs only.)
     k : int
         At least 2. The 2-truss consists of all edges, the 3-truss of those of the edges of triangles.
     schedule : Schedule, optional

@@ -107,7 +107,8 @@ def triangles(g: fr.Graph, *, per_vertex: bool = False, schedule: fr.Schedule | 
     Parameters
     ----------
     g : Graph
-        The direction of edges does not matter, parallel edges count as one, and self-loops not at all.
+        The direction of edges does not matter, parallel edges and opposite ones count as one, and self-loops not at
+        all. (NetworkX takes undirected graphs only.)
     per_vertex : bool
         Whether to count them at each vertex as well. On a GPU this takes two to three times as long, because each
         triangle is added to three counters.

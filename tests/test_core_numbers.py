@@ -18,11 +18,12 @@ import frontier as fr
 
 def check(g: fr.Graph) -> fr.primitives.core_numbers.CoreNumbersResult:
     """Compare with NetworkX, which refuses self-loops."""
-    result = fr.core_numbers(g)
-    graph = nx.Graph(oracles.networkx_graph(g))
-    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
-    expected = nx.core_number(graph)
-    equal(result.core, [expected[v] for v in range(g.num_vertices)])
+    for reciprocal in ("once", "twice"):
+        result = fr.core_numbers(g, reciprocal=reciprocal)
+        graph = (nx.DiGraph if g.directed and reciprocal == "twice" else nx.Graph)(oracles.networkx_graph(g))
+        graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+        expected = nx.core_number(graph)
+        equal(result.core, [expected[v] for v in range(g.num_vertices)])
     assert result.core.dtype == g.targets.dtype
     assert result.degeneracy == max(expected.values(), default=0)
     return result
@@ -53,10 +54,13 @@ def test_special_graphs(backend: Backend) -> None:
     assert check(backend(fr.path(9))).degeneracy == check(backend(fr.star(9))).degeneracy == 1
 
 
-def test_parallel_edges_and_directions_do_not_matter(backend: Backend) -> None:
+def test_parallel_edges_do_not_matter_but_opposite_ones_do(backend: Backend) -> None:
     for directed in (False, True):
-        g = fr.from_edges([0, 1, 0, 1, 1], [1, 0, 1, 2, 1], duplicates="keep", directed=directed)
-        assert check(backend(g)).core.tolist() == [1, 1, 1]
+        g = backend(fr.from_edges([0, 1, 0, 1, 1], [1, 0, 1, 2, 1], duplicates="keep", directed=directed))
+        assert check(g).core.tolist() == ([2, 2, 1] if directed else [1, 1, 1])
+        assert host(fr.core_numbers(g, reciprocal="once").core).tolist() == [1, 1, 1]
+    with pytest.raises(fr.GraphError, match="choose from twice, once"):
+        fr.core_numbers(fr.karate(), reciprocal="never")
 
 
 def test_every_vertex_of_a_core_has_neighbours_in_it(compiled: Backend) -> None:
@@ -72,6 +76,7 @@ def test_parts() -> None:
     g = fr.rmat(6, 4, seed=3)
     found = check(g.to("ranks:2"))
     equal(fr.core_numbers(fr.rmat(6, 4, seed=3, placement="ranks:2")).core, found.core)
+    check(fr.rmat(6, 4, seed=3, directed=True).to("ranks:2"))
 
 
 @pytest.mark.unsimulated("large graphs")
@@ -82,4 +87,4 @@ def test_real_graphs(compiled: Backend, real_graph: Any, name: str) -> None:
     ends = np.stack([g.sources, g.targets], axis=1)
     other = igraph.Graph(n=g.num_vertices, edges=ends[g.sources != g.targets], directed=False).simplify()
     with workers(2):
-        equal(fr.core_numbers(compiled(g)).core, other.coreness())
+        equal(fr.core_numbers(compiled(g), reciprocal="once").core, other.coreness())
