@@ -25,6 +25,7 @@ from numpy.typing import ArrayLike, NDArray
 import frontier as fr
 from frontier.errors import FrontierError
 from frontier.graph.labels import called
+from frontier.graph.several import is_several
 from frontier.program.problem import Field
 from frontier.registry import Argument, Plan, primitive
 
@@ -99,15 +100,18 @@ class BetweennessResult:
     Attributes
     ----------
     centrality : ndarray of float64, shape (n,)
-        Sum over the sources; in undirected graphs each pair of vertices counts once.
+        Sum over the sources, or its estimate for all vertices; in undirected graphs each pair of vertices counts once.
     sources : ndarray, shape (k,)
         Vertex ids of the sources.
     normalized : bool
+    sampled : bool
+        Whether sources were drawn, so that this is an estimate.
     """
 
     centrality: NDArray[Any]
     sources: NDArray[Any]
     normalized: bool
+    sampled: bool = False
 
 
 def _plan(g: fr.Graph) -> Plan:
@@ -149,7 +153,10 @@ def betweenness(
     g : Graph
         It should have no parallel edges, because they would count as different paths.
     sources : int, sequence of vertices, Frontier or mask, optional
-        A number of sources to draw at random, or the sources; all vertices by default.
+        The sources, of which the centralities are the sums; all vertices by default. Or a number of sources to draw at
+        random, from which those of all vertices are estimated: what k vertices give to another one is multiplied by
+        (n - 1) / k, and k is one less for one of these, which is not inside its own paths. As NetworkX does with
+        ``betweenness_centrality_subset``, and with ``k=``.
     normalized : bool
         Whether to divide by the number of pairs, (n - 1)(n - 2), or half of it if each pair counts once.
     seed : int, optional
@@ -159,8 +166,6 @@ def betweenness(
     Returns
     -------
     BetweennessResult
-        With all vertices as sources, the result is that of NetworkX. With k of them it is the sum over
-        these sources; multiply it by n / k for an estimate of the result for all.
 
     Raises
     ------
@@ -187,7 +192,12 @@ def betweenness(
         pairs //= 2
     if normalized and pairs > 0:
         centrality /= pairs
-    return BetweennessResult(centrality, g.placement.memory.moved(batch.sources), normalized)
+    sampled = sources is not None and not is_several(sources)
+    if sampled:
+        counted = np.full(g.num_vertices, len(batch.sources))
+        counted[batch.sources] -= 1
+        centrality *= g.placement.memory.moved(max(g.num_vertices - 1, 0) / np.maximum(counted, 1))
+    return BetweennessResult(centrality, g.placement.memory.moved(batch.sources), normalized, sampled)
 
 
 def _program(g: fr.Graph, copies: int) -> type[fr.Enactor]:

@@ -67,7 +67,8 @@ def closeness(
     g : Graph
         Edges have length 1. In a directed graph, distances are those *to* the vertex, as in NetworkX.
     sources : int, or sequence of vertices (labels, if the graph has labels), optional
-        Measure distances from these vertices only, or from so many random ones. By default from all.
+        Take the mean of distances from these vertices only, which are all by default. Or a number of random ones, from
+        which the mean of all is estimated: it is their mean.
     seed : int
         Of the random vertices.
     schedule : Schedule, optional

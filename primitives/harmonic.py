@@ -1,7 +1,7 @@
 """Harmonic centrality, by breadth-first searches 64 at a time.
 
 The loop is that of :func:`frontier.bfs_many`, in which the inverse distances of searches that reach a vertex on one
-level are added to its sum, as in :mod:`frontier.primitives.closeness`. With a sample of sources, sums are estimates.
+level are added to its sum, as in :mod:`frontier.primitives.closeness`. With a sample of sources, sums are estimated.
 This is the centrality of Boldi and Vigna (Axioms for centrality, 2014).
 """
 
@@ -53,8 +53,9 @@ def harmonic(g: fr.Graph, *, sources: Any = None, seed: int = 0, schedule: fr.Sc
     g : Graph
         Edges have length 1. In a directed graph, distances are those *to* the vertex, as in NetworkX.
     sources : int, or sequence of vertices (labels, if the graph has labels), optional
-        Measure distances from these vertices only, or from so many random ones, and multiply the sums accordingly. By
-        default from all.
+        Add up inverse distances from these vertices only; by default from all. Or a number of random ones, from which
+        the sums for all are estimated: what k others give is multiplied by (n - 1) / k. As NetworkX does with
+        ``sources=``, and with a sample for its betweenness.
     seed : int
         Of the random vertices.
     schedule : Schedule, optional
@@ -74,4 +75,6 @@ def harmonic(g: fr.Graph, *, sources: Any = None, seed: int = 0, schedule: fr.Sc
     At most O(n + m) work for each source; 64 of them share a traversal.
     """
     p, others = run(g, Harmonic, sources, seed, schedule, total="float64")
+    if hasattr(sources, "__iter__"):
+        return HarmonicResult(p.total)
     return HarmonicResult(p.total * (max(g.num_vertices - 1, 0) / np.maximum(others, 1)))

@@ -364,7 +364,8 @@ def test_several_workers(compiled: Backend) -> None:
             with slots(at_most(g, 7)):
                 found = fr.betweenness(compiled(g), 100, seed=2, normalized=True)
             expected = oracles.betweenness(g, found.sources.tolist(), True)
-            close(found.centrality, expected, rtol=1e-9)
+            others = 100 - np.isin(np.arange(g.num_vertices), found.sources)  # an estimate from a sample
+            close(found.centrality, expected * (g.num_vertices - 1) / others, rtol=1e-9)
 
 
 def test_some_sources(backend: Backend) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from strategies import graphs, random_graphs
 
 import frontier as fr
 from frontier import batched_sources
+from frontier.memory.arrays import to_host
 from frontier.primitives import _bc_variants as variants
 from frontier.primitives import bc
 
@@ -24,8 +26,12 @@ from frontier.primitives import bc
 def check(g: fr.Graph, sources: Any = None, **options: Any) -> fr.primitives.bc.BetweennessResult:
     """Compare with the oracle and ask the verifier."""
     result = fr.betweenness(g, sources, **options)
-    some = None if sources is None else result.sources
+    some = None if sources is None else np.asarray(to_host(result.sources))
     expected = oracles.betweenness(g, some, options.get("normalized", False))
+    assert result.sampled == isinstance(sources, int)
+    if result.sampled:
+        others = len(some) - np.isin(np.arange(g.num_vertices), some)
+        expected *= (g.num_vertices - 1) / np.maximum(others, 1)
     close(result.centrality, expected, rtol=1e-9, atol=0)
     assert result.centrality.dtype == np.float64
     fr.verify.betweenness(g, result).raise_if_failed()
@@ -109,6 +115,37 @@ def test_a_number_of_sources(backend: Backend) -> None:
     assert len(draws) == 5
     assert sorted(check(g, 34, seed=0).sources.tolist()) == list(range(34))
     assert len(check(g, 0).sources) == 0
+
+
+@pytest.mark.parametrize("normalized", [False, True])
+@pytest.mark.parametrize("directed", [False, True])
+def test_samples_are_estimates_as_networkx_has_them(directed: bool, normalized: bool) -> None:
+    """Also if all vertices are drawn; sums over some sources are not scaled."""
+    g = fr.rmat(4, 3, directed=directed, seed=1).to("python")
+    graph = oracles.networkx_graph(g)
+    for k in (2, 5, 16):
+        drawn = fr.betweenness(g, k, normalized=normalized, seed=k)
+        order = Drawn(drawn.sources.tolist())
+        expected = nx.betweenness_centrality(graph, k=k, normalized=normalized, seed=order)
+        close(drawn.centrality, [expected[v] for v in range(16)], rtol=1e-9)
+        fr.verify.betweenness(g, drawn).raise_if_failed()
+        assert not fr.verify.betweenness(g, replace(drawn, sampled=False)) or k == 16
+        given = fr.betweenness(g, drawn.sources, normalized=normalized)
+        expected = nx.betweenness_centrality_subset(graph, order.sources, list(graph), normalized=normalized)
+        close(given.centrality, [expected[v] for v in range(16)], rtol=1e-9)
+    assert not fr.betweenness(g, 1, seed=1).centrality[fr.betweenness(g, 1, seed=1).sources].any()
+
+
+class Drawn(random.Random):
+    """What NetworkX draws: these vertices."""
+
+    def __init__(self, sources: list[int]) -> None:
+        super().__init__()
+        self.sources = sources
+
+    def sample(self, population: Any, k: int, **more: Any) -> list[int]:
+        assert k == len(self.sources)
+        return self.sources
 
 
 @pytest.mark.parametrize("directed", [False, True])

@@ -49,9 +49,16 @@ def test_some_sources(backend: Backend) -> None:
     result = fr.closeness(g, sources=sources)
     equal(result.reached, (level > 0).sum(axis=0))
     equal(result.total, np.maximum(level, 0).sum(axis=0))
-    others = 3 - np.isin(np.arange(16), sources)
-    inverse = np.divide(1.0, level, where=level > 0, out=np.zeros(level.shape)).sum(axis=0)
-    close(fr.harmonic(g, sources=sources).centrality, inverse * 15 / others)
+    expected = nx.harmonic_centrality(oracles.networkx_graph(g), sources=sources)
+    close(fr.harmonic(g, sources=sources).centrality, [expected[v] for v in range(16)])
+
+
+def test_sums_of_a_sample_are_scaled_up_and_those_of_given_sources_are_not() -> None:
+    g = fr.rmat(4, 4, seed=2).to("python")
+    drawn = np.random.default_rng(1).permutation(16)[:5]
+    others = 5 - np.isin(np.arange(16), drawn)
+    close(fr.harmonic(g, sources=5, seed=1).centrality, fr.harmonic(g, sources=drawn).centrality * 15 / others)
+    equal(fr.closeness(g, sources=5, seed=1).centrality, fr.closeness(g, sources=drawn).centrality)
 
 
 def test_a_sample(backend: Backend) -> None:

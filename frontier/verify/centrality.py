@@ -51,8 +51,9 @@ def betweenness(g: Graph, result: Any) -> Report:
     result : BetweennessResult
         ``centrality`` (n,) floats; ``sources`` (k,) integers, or None for all vertices;
         ``normalized``: whether centralities are divided by the number of pairs, (n - 1)(n - 2), half of
-        that in undirected graphs. Undirected graphs count a pair once, so what the sources
-        contribute is halved.
+        that in undirected graphs; ``sampled`` (False if there is none): whether they are multiplied
+        by n - 1 and divided by the number of sources besides the vertex. Undirected graphs count a
+        pair once, so what the sources contribute is halved.
 
     Returns
     -------
@@ -79,6 +80,9 @@ def _properties(g: Graph, result: Any, checks: Checks) -> None:
     centrality = vertex_field(result, "centrality", n)
     sources = vertex_list(result, "sources", n)
     scale = _scale(g, flag_field(result, "normalized"))
+    if hasattr(result, "sampled") and flag_field(result, "sampled"):  # undone, so that all below is of sums
+        others = len(sources) - np.isin(np.arange(n), sources)
+        centrality = centrality * (np.maximum(others, 1) / max(n - 1, 1))
 
     checks.begin("centralities are finite and >= 0")
     wrong = ~((centrality >= 0) & (centrality < np.inf))
