@@ -5,6 +5,11 @@ goes back along one of its in-edges, to a hub, and on along one of the hub's out
 of a vertex is the share of the time that it spends there. For hubs it is the same the other way round. Both begin at
 any authority, or hub, with the same probability. HITS sums where this averages, so that here a dense corner of the
 graph does not take all.
+
+No walk has to be taken. By their proposition 6 authorities are proportional to in-degrees, and hubs to out-degrees, in
+each connected piece of the bipartite graph of hubs and authorities; and a piece has its share of all authorities, or of
+all hubs. Two hubs are in one piece if they point to one authority, so each hub is joined with the first one that points
+to where it points, by the union-find of :mod:`frontier.primitives.cc`.
 """
 
 from __future__ import annotations
@@ -12,64 +17,41 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 import frontier as fr
-from frontier.primitives._power import ARGUMENTS, SLOW, facts, iterations, scalars, settled
+from frontier.primitives._oriented import undivided
+from frontier.primitives._power import ARGUMENTS, facts, scalars
+from frontier.primitives.cc import compress, link
 from frontier.registry import primitive
 
 __all__ = ["SALSA", "SALSAResult", "salsa"]
 
 
-def begin(p, v):
-    """Begin at each authority, and each hub, with the same probability; a share goes along each edge."""
-    p.authority[v] = 1.0 / p.authorities if p.entering[v] > 0 else 0.0
-    p.hub[v] = 1.0 / p.hubs if p.leaving[v] > 0 else 0.0
-    p.back[v] = p.authority[v] / max(p.entering[v], 1)
-    p.ahead[v] = p.hub[v] / max(p.leaving[v], 1)
+def alone(p, v):
+    """Each hub is a piece of its own."""
+    p.label[v] = v
 
 
-def is_authority(p, v):
-    """1 for a vertex with in-edges."""
-    return 1 if p.entering[v] > 0 else 0
+def source(p, src):
+    """The hub from which an edge comes."""
+    return src
 
 
-def is_hub(p, v):
-    """1 for a vertex with out-edges."""
-    return 1 if p.leaving[v] > 0 else 0
-
-
-def turn(p, v):
-    """Half a step is done: divide what has come among the edges of the other direction."""
-    p.ahead[v] = p.there[v] / max(p.leaving[v], 1)
-    p.back[v] = p.here[v] / max(p.entering[v], 1)
-
-
-def renew(p, v):
-    """A step is done; return by how much the two values of v have changed."""
-    change = abs(p.here[v] - p.authority[v]) + abs(p.there[v] - p.hub[v])
-    if change != 0:  # on a GPU a store had better not follow a load at once: docs/cuda.md
-        p.authority[v] = p.here[v]
-        p.hub[v] = p.there[v]
-    turn(p, v)
-    return change
-
-
-#: Both walks make half a step: along an edge goes what its target has for the way back, or its source for the way on.
-_HALF = (
-    fr.Gather(**fr.semiring("plus_first", "back", edges="out"), into="there"),
-    fr.Gather(**fr.semiring("plus_first", "ahead"), into="here"),
-)
+def join(p, src, dst):
+    """Join the pieces of two hubs that point to one authority."""
+    return link(p, src, p.first[dst])
 
 
 class SALSA(fr.Enactor):
-    """Both walks, step after step."""
+    """Find the pieces of the graph of hubs and authorities: the label of a hub, and of an authority's first hub."""
 
     loop = (
-        fr.Reduce(is_authority, "sum", into="authorities", over="vertices"),
-        fr.Reduce(is_hub, "sum", into="hubs", over="vertices"),
-        fr.Compute(begin, over="vertices"),
-        iterations(*_HALF, fr.Compute(turn), *_HALF, fr.Reduce(renew, "sum", into="change")),
+        fr.Compute(alone, over="vertices"),
+        fr.Gather(source, "min", into="first", over="vertices"),
+        fr.Advance(join, output=None, over="vertices"),
+        fr.Compute(compress, over="vertices"),
     )
 
 
@@ -82,8 +64,9 @@ class SALSAResult:
     hub, authority : ndarray of float64, shape (n,)
         Each sums to 1, or is 0 everywhere if the graph has no edges.
     iterations : int
+        0: values are exact.
     error : float
-        L1 change of both in the last iteration.
+        0.
     tolerance : float
     """
 
@@ -108,9 +91,8 @@ def salsa(
     ----------
     g : Graph
         Parallel edges count separately; weights are not used.
-    tolerance : float
-        Stop when the sum of all changes of one iteration is below it; with 0, run ``max_iterations``.
-    max_iterations : int
+    tolerance, max_iterations
+        Checked, as for :func:`hits`, and otherwise without effect: values are exact.
     schedule : Schedule, optional
 
     Returns
@@ -119,33 +101,33 @@ def salsa(
 
     Raises
     ------
-    NotConvergedError
-        After ``max_iterations``, unless ``tolerance`` is 0; its ``result`` holds the values so far.
     GraphError
         For arguments out of range.
 
     Notes
     -----
-    O(n + m) work an iteration. In each connected piece of the graph of hubs and authorities, authorities are
-    proportional to in-degrees, and hub values to out-degrees; the share of a piece is its share of the authorities, or
-    of the hubs.
+    Nearly O(n + m) work. In each connected piece of the graph of hubs and authorities, authorities are proportional to
+    in-degrees, and hub values to out-degrees; the share of a piece is its share of the authorities, or of the hubs. A
+    graph in parts is made whole, on processors, for this.
     """
-    n = g.num_vertices
-    p = fr.Problem(
-        g,
-        hub=fr.vertex("float64"),
-        authority=fr.vertex("float64"),
-        here=fr.vertex("float64"),
-        there=fr.vertex("float64"),
-        ahead=fr.vertex("float64"),
-        back=fr.vertex("float64"),
-        entering=fr.vertex("int64", g.in_degree),
-        leaving=fr.vertex("int64", g.out_degree),
-        authorities=fr.scalar("int64"),
-        hubs=fr.scalar("int64"),
-        **scalars(tolerance, max_iterations),
-    )
+    scalars(tolerance, max_iterations)
+    n, here = g.num_vertices, undivided(g)
+    p = fr.Problem(here, label=fr.vertex(here.id_dtype), first=fr.vertex(here.id_dtype))
     if n:
         SALSA(p, schedule).run()
-    result = SALSAResult(p.hub, p.authority, int(p.iterations), float(p.change), float(tolerance))
-    return settled("SALSA", result, SLOW)
+    xp, into, out = here.placement.memory.xp, here.in_degree, here.out_degree
+    hub = _shares(xp, p.label, out)
+    authority = _shares(xp, p.label[xp.where(into > 0, p.first, 0)] if n else p.label, into)
+    return SALSAResult(hub, authority, 0, 0.0, float(tolerance))
+
+
+def _shares(xp: Any, piece: NDArray[Any], degree: NDArray[Any]) -> NDArray[np.float64]:
+    """Divide 1 among pieces by how many vertices have edges, and in a piece by how many edges a vertex has."""
+    counts = degree > 0
+    total = int(counts.sum())
+    if not total:
+        return xp.zeros(len(degree), np.float64)
+    vertices = xp.bincount(piece, weights=counts.astype(np.float64), minlength=len(degree))
+    edges = xp.bincount(piece, weights=xp.where(counts, degree, 0).astype(np.float64), minlength=len(degree))
+    made: NDArray[np.float64] = degree / xp.maximum(edges, 1)[piece] * (vertices[piece] / total)
+    return made
