@@ -126,7 +126,8 @@ def _shares(xp: Any, piece: NDArray[Any], degree: NDArray[Any]) -> NDArray[np.fl
     counts = degree > 0
     total = int(counts.sum())
     if not total:
-        return xp.zeros(len(degree), np.float64)
+        none: NDArray[np.float64] = xp.zeros(len(degree), np.float64)
+        return none
     vertices = xp.bincount(piece, weights=counts.astype(np.float64), minlength=len(degree))
     edges = xp.bincount(piece, weights=xp.where(counts, degree, 0).astype(np.float64), minlength=len(degree))
     made: NDArray[np.float64] = degree / xp.maximum(edges, 1)[piece] * (vertices[piece] / total)

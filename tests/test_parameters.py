@@ -42,7 +42,6 @@ def keep(p, v):
     return v != p.k
 
 
-
 CALLS: dict[str, Callable[[fr.Problem, int], Any]] = {
     "seed": lambda p, k: fr.advance(p, fr.Frontier.all(G), accept, part=fr.sample(2, seed=k)),
     "over": lambda p, k: fr.compute(p, None, nothing, over=k),

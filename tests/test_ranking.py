@@ -16,7 +16,7 @@ from strategies import random_graphs
 import frontier as fr
 from frontier.memory import detection
 from frontier.memory.arrays import to_host
-from frontier.primitives import eigenvector
+from frontier.primitives import eigenvector, hits
 
 FEW = 3 if detection.simulated() else 12
 LOOSE = 1e-4 if detection.simulated() else 1e-11
@@ -113,6 +113,59 @@ def test_graphs_that_converge_slowly() -> None:
     close(fr.salsa(fr.path(50)).hub, fr.path(50).out_degree / 98, rtol=0, atol=1e-6)
     expected = np.linalg.eigh(matrix(tail, True))[1][:, -1]
     close(fr.hits(tail, weighted=True).hub, expected / expected.sum(), rtol=0, atol=1e-6)
+
+
+def strip(n: int, weights: Any = None) -> fr.Graph:
+    """A long thin graph that is not bipartite, so that its largest singular value is single."""
+    src, dst = [*range(n - 1), *range(n - 2)], [*range(1, n), *range(2, n)]
+    return fr.from_edges(src, dst, weights)
+
+
+def test_long_thin_graphs_agree_with_networkx() -> None:
+    """Where a power iteration would take a hundred thousand iterations and more."""
+    g = strip(1000)
+    other = g.to_networkx()
+    expected = nx.eigenvector_centrality_numpy(other, max_iter=10_000)
+    found = fr.eigenvector_centrality(g)
+    close(found.centrality, [expected[v] for v in range(1000)], rtol=0, atol=1e-7)
+    assert found.iterations < 2000
+    hubs, authorities = nx.hits(other)
+    result = fr.hits(g)
+    assert result.iterations < 2000
+    for values, exact in ((result.hub, hubs), (result.authority, authorities)):
+        close(values, [exact[v] for v in range(1000)], rtol=0, atol=1e-8)  # the largest is 1.6e-3
+
+
+def test_faster_iterations(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What goes on after some iterations, here after two: with weights, from the projection of equal values."""
+    monkeypatch.setattr(hits, "PLAIN", 2)
+    monkeypatch.setattr(eigenvector, "PLAIN", 2)
+    pieces = fr.from_edges([0, 1, 3, 4, 6], [1, 2, 4, 5, 6])  # two are alike
+    weighted = strip(9, np.random.default_rng(1).integers(1, 5, 15))
+    arcs = fr.urand(4, 5, directed=True, seed=2, weights=(1, 5))
+    for g in (pieces, weighted, arcs):
+        options: dict[str, Any] = {"weighted": g.weights is not None, "tolerance": 1e-11}
+        own = matrix(g, g.weights is not None)
+        hub = largest(own @ own.T)
+        result = fr.hits(backend(g), **options)
+        close(result.hub, hub / hub.sum(), rtol=0, atol=1e-7)
+        authority = own.T @ hub
+        close(result.authority, authority / authority.sum(), rtol=0, atol=1e-7)
+        if not g.directed:
+            vector = largest(own)
+            result = fr.eigenvector_centrality(backend(g), **options)
+            close(result.centrality, vector / np.linalg.norm(vector), rtol=0, atol=1e-7)
+    with pytest.raises(fr.NotConvergedError, match="HITS changed by") as caught:
+        fr.hits(backend(weighted), weighted=True, tolerance=1e-300, max_iterations=5)
+    assert caught.value.result.iterations == 5
+
+
+def largest(own: np.ndarray) -> np.ndarray:
+    """The projection of equal values to the space of the largest eigenvalue of a symmetric matrix."""
+    values, vectors = np.linalg.eigh(own)
+    space = vectors[:, values > values[-1] * (1 - 1e-12)]
+    found: np.ndarray = space @ space.sum(axis=0)
+    return found
 
 
 def test_iterations_of_graphs_that_converge_fast() -> None:
