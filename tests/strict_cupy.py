@@ -268,10 +268,10 @@ class _Add:
         np.add.at(into.here, unwrapped(index), np.asarray(unwrapped(values)).astype(into.dtype))
 
 
-def bincount(values: Any, minlength: int) -> Any:
+def bincount(values: Any, minlength: int, weights: Any = None) -> Any:
     if not values.size:
         raise ValueError("zero-size array to reduction operation maximum which has no identity")
-    return call(np.bincount, values, minlength=minlength)
+    return call(np.bincount, values, weights=weights, minlength=minlength)
 
 
 def module_of_double() -> Any:
@@ -281,9 +281,9 @@ def module_of_double() -> Any:
     for name in (
         "abs", "all", "allclose", "any", "arange", "argmax", "argmin", "array_equal", "clip",
         "concatenate", "count_nonzero", "cumsum", "empty", "flatnonzero", "fmax", "fmin", "full", "intersect1d",
-        "isfinite", "isnan", "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "packbits", "ravel",
-        "repeat", "reshape", "searchsorted", "setdiff1d", "sort", "stack", "take", "tile", "union1d", "unique",
-        "unpackbits", "where", "zeros",
+        "isfinite", "isnan", "ldexp", "maximum", "median", "minimum", "nan_to_num", "not_equal", "ones", "packbits",
+        "ravel", "repeat", "reshape", "searchsorted", "setdiff1d", "sort", "sqrt", "stack", "take", "tile", "union1d",
+        "unique", "unpackbits", "where", "zeros",
     ):  # fmt: skip
         made.__dict__[name] = functools.partial(call, getattr(np, name))
     made.__dict__["bincount"] = bincount

@@ -9,6 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from compare import close, equal
+from conftest import Backend
 
 import frontier as fr
 
@@ -49,6 +50,13 @@ def test_units_do_not_matter(name: str, directed: bool) -> None:
             close(found, expected, rtol=1e-9, atol=0)
         else:
             equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["pagerank", "hits", "katz", "walks"])
+def test_wherever_the_graph_lies(backend: Backend, name: str) -> None:
+    g = graph(True)
+    find = (RANKS | WALKS)[name]
+    close(find(backend(g.with_weights(g.weights * 1e-310))), find(g), rtol=1e-9, atol=0)
 
 
 def test_every_vertex_may_have_a_unit_of_its_own() -> None:
