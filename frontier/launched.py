@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from frontier import launch_watch
-from frontier.errors import FrontierError
+from frontier.environment import number
 
 __all__ = ["HEARD", "PAUSE", "mpi_that_all_processes_begin_together", "patience"]
 
@@ -49,14 +49,7 @@ def patience() -> float | None:
     FrontierError
         FRONTIER_RANKS_TIMEOUT is not a number of seconds.
     """
-    text = os.environ.get("FRONTIER_RANKS_TIMEOUT", "").strip()
-    try:
-        seconds = float(text) if text else PATIENCE
-    except ValueError:
-        seconds = math.nan
-    if not 0 <= seconds < math.inf:
-        raise FrontierError(f"FRONTIER_RANKS_TIMEOUT={text!r}: a number of seconds, or 0 to wait for ever")
-    return seconds or None
+    return number("FRONTIER_RANKS_TIMEOUT", "a number of seconds, or 0 to wait for ever", PATIENCE) or None
 
 
 def mpi_that_all_processes_begin_together(failed: bool = False) -> Any:

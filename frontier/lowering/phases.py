@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from frontier.environment import switch
 from frontier.functors.adjacency import hidden
 from frontier.functors.captures import Captured, capture
 from frontier.functors.functor import arguments
@@ -36,8 +37,16 @@ _CHECK = os.environ.encodekey("FRONTIER_CHECK") if _VARIABLES is not os.environ 
 
 
 def checking() -> bool:
-    """Whether compiled functors are to check every access: ``FRONTIER_CHECK=1``."""
-    return _VARIABLES.get(_CHECK) not in (None, "", "0", b"", b"0")
+    """Whether compiled functors are to check every access: ``FRONTIER_CHECK=1``.
+
+    Raises
+    ------
+    FrontierError
+        It is neither 0 nor 1.
+    """
+    if _VARIABLES.get(_CHECK) is None:
+        return False
+    return switch("FRONTIER_CHECK", "1 to check every access of compiled functors, or 0 not to", False)
 
 
 class Phases(Variables):

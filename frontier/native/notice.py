@@ -5,10 +5,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
+
+from frontier.environment import switch
 
 __all__ = ["announce", "begin", "end", "seconds"]
 
@@ -31,7 +32,7 @@ _open = _Open()
 
 def announce(what: str) -> None:
     """Say on stderr that compiling something begins."""
-    if os.environ.get("FRONTIER_QUIET", "0") not in ("", "0"):
+    if switch("FRONTIER_QUIET", "1 to compile without saying so, or 0", False):
         return
     what = "".join(c if c.isprintable() and c.isascii() else "?" for c in what)  # a functor may be called anything
     name = what if len(what) <= _LONGEST else what[: _LONGEST - 4].rsplit(" ", 1)[0] + " ..."

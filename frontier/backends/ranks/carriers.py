@@ -7,14 +7,13 @@ before anybody waits here. NCCL needs a GPU of its own for every rank.
 from __future__ import annotations
 
 import importlib
-import os
 from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from frontier.backends.ranks.rounds import met
-from frontier.errors import FrontierError
+from frontier.environment import switch
 from frontier.memory import detection
 from frontier.memory.gpu import gpu
 
@@ -174,7 +173,7 @@ def wanted() -> bool:
     FrontierError
         It is neither 0 nor 1.
     """
-    return _says("FRONTIER_RANKS_NCCL", "1 to let GPUs of ranks use NCCL, or 0 not to")
+    return switch("FRONTIER_RANKS_NCCL", "1 to let GPUs of ranks use NCCL, or 0 not to", True)
 
 
 def in_kernels() -> bool:
@@ -185,11 +184,4 @@ def in_kernels() -> bool:
     FrontierError
         It is neither 0 nor 1.
     """
-    return _says("FRONTIER_RANKS_IN_KERNELS", "1 to let GPUs of ranks exchange inside kernels, or 0 not to")
-
-
-def _says(name: str, choices: str) -> bool:
-    text = os.environ.get(name, "").strip() or "1"
-    if text not in ("0", "1"):
-        raise FrontierError(f"{name}={text!r}: {choices}")
-    return text == "1"
+    return switch("FRONTIER_RANKS_IN_KERNELS", "1 to let GPUs of ranks exchange inside kernels, or 0 not to", True)

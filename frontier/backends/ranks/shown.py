@@ -8,7 +8,6 @@ others do not know; the next run goes on from there.
 
 from __future__ import annotations
 
-import os
 import zlib
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from frontier.backends.ranks.communicators import world
 from frontier.backends.ranks.edge_fields import EdgesInParts
 from frontier.backends.ranks.exchange import stays
 from frontier.backends.ranks.fields import FieldInParts, whole
-from frontier.errors import FrontierError
+from frontier.environment import integer
 from frontier.memory.reserved import reserved
 
 if TYPE_CHECKING:
@@ -48,10 +47,7 @@ def longest_whole() -> int:
     FrontierError
         FRONTIER_RANKS_WHOLE is not a number of elements.
     """
-    text = os.environ.get("FRONTIER_RANKS_WHOLE", "").strip()
-    if text and not text.isdecimal():
-        raise FrontierError(f"FRONTIER_RANKS_WHOLE={text!r}: a number of elements, or 0 to tell nothing unasked")
-    return int(text) if text else WHOLE
+    return integer("FRONTIER_RANKS_WHOLE", "a number of elements, or 0 to tell nothing unasked", WHOLE)
 
 
 class Shown:

@@ -1,0 +1,68 @@
+"""Environment variables as settings: a value that means nothing is an error of one line, and is not passed over."""
+
+from __future__ import annotations
+
+import math
+import os
+
+from frontier.errors import FrontierError
+
+__all__ = ["integer", "number", "switch"]
+
+
+def switch(name: str, choices: str, default: bool) -> bool:
+    """Return whether a variable is 1, and not 0.
+
+    Parameters
+    ----------
+    name : str
+    choices : str
+        What 1 and 0 do, for the message: ``"1 to do without messages, or 0"``.
+    default : bool
+        What an unset or empty variable stands for.
+
+    Raises
+    ------
+    FrontierError
+        It is something else.
+    """
+    text = os.environ.get(name, "").strip()
+    if text not in ("", "0", "1"):
+        raise FrontierError(f"{name}={text!r}: {choices}")
+    return text == "1" if text else default
+
+
+def integer(name: str, choices: str, default: int, least: int = 0, most: int = 2**63 - 1) -> int:
+    """Return the integer that a variable holds.
+
+    Raises
+    ------
+    FrontierError
+        It is none, less than ``least`` or more than ``most``; ``choices`` says what it may be.
+    """
+    text = os.environ.get(name, "").strip()
+    try:
+        found = int(text) if text else default
+    except ValueError:
+        found = least - 1
+    if not least <= found <= most:
+        raise FrontierError(f"{name}={text!r}: {choices}")
+    return found
+
+
+def number(name: str, choices: str, default: float) -> float:
+    """Return the number that a variable holds, finite and not negative.
+
+    Raises
+    ------
+    FrontierError
+        It is none; ``choices`` says what it may be.
+    """
+    text = os.environ.get(name, "").strip()
+    try:
+        found = float(text) if text else default
+    except ValueError:
+        found = math.nan
+    if not 0 <= found < math.inf:
+        raise FrontierError(f"{name}={text!r}: {choices}")
+    return found
