@@ -27,7 +27,7 @@ class Converted:
     @cached_property
     def plain(self) -> fr.Graph:
         """The graph without weights, for primitives that use them if there are any."""
-        return fr.Graph(self.g.offsets, self.g.targets, directed=False)
+        return fr.Graph(self.g.offsets, self.g.targets, directed=False, check=False)
 
     @cached_property
     def weighted(self) -> fr.Graph:

@@ -44,9 +44,9 @@ class Given:
         g = self.made.graph
         if primitive == "scc":
             offsets, targets = self.directed
-            return fr.Graph(offsets, targets, directed=True, placement=g.placement)
+            return fr.Graph(offsets, targets, directed=True, placement=g.placement, check=False)
         weights = g.weights if primitive == "minimum_spanning_forest" else None
-        return fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement)
+        return fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement, check=False)
 
     @cached_property
     def directed(self) -> tuple[Any, Any]:

@@ -63,7 +63,7 @@ class Made:
     def fresh(self) -> fr.Graph:
         """The same rows as a graph that nothing has been derived for yet, and that holds no memory for loops."""
         g = self.graph
-        return fr.Graph(g.offsets, g.targets, g.weights, directed=False, placement=g.placement)
+        return fr.Graph(g.offsets, g.targets, g.weights, directed=False, placement=g.placement, check=False)
 
     def __str__(self) -> str:
         g = self.graph
@@ -113,7 +113,7 @@ def make(name: str, device: Host, seed: int = 1, kept: bool = False, wide: bool 
 def _given(offsets: Array, targets: Array, weights: Array, device: Host, wide: bool) -> tuple[fr.Graph, str]:
     """The graph, as the public constructor checks it; by the one that trusts where that fails, or narrows ids."""
     if wide:
-        return fr.Graph(offsets, targets, weights, directed=False, placement=device.backend), ""
+        return fr.Graph(offsets, targets, weights, directed=False, placement=device.backend, check=False), ""
     try:
         graph = fr.from_csr(offsets, targets, weights, directed=False)
         if graph.backend.startswith(device.backend):
@@ -122,7 +122,7 @@ def _given(offsets: Array, targets: Array, weights: Array, device: Host, wide: b
     except Exception as error:  # reported; the other cells still want the graph
         reason = f"{type(error).__name__}: {error}"
     device.free()
-    made = fr.Graph(offsets, targets, weights, directed=False, placement=device.backend)
+    made = fr.Graph(offsets, targets, weights, directed=False, placement=device.backend, check=False)
     return made, f"\n  NOT by fr.from_csr: {reason}"
 
 

@@ -30,7 +30,7 @@ class Graphs:
     def __init__(self, name: str, device: Host) -> None:
         self.device = device
         g = graphs.load(name)
-        self.plain = fr.Graph(g.offsets, g.targets, directed=False)
+        self.plain = fr.Graph(g.offsets, g.targets, directed=False, check=False)
 
     @cached_property
     def kinds(self) -> Converted:
@@ -45,7 +45,7 @@ class Graphs:
     def there(self, kind: str) -> fr.Graph:
         """On the device, without anything derived."""
         g = self.here(kind)
-        return fr.Graph(g.offsets, g.targets, g.weights, directed=g.directed).to(self.device.backend)
+        return fr.Graph(g.offsets, g.targets, g.weights, directed=g.directed, check=False).to(self.device.backend)
 
     def check(self, case: Case, result: Any) -> list[str]:
         """Compare with the result of the cpu backend."""

@@ -174,7 +174,7 @@ def weighted(g: Graph) -> Graph:
         weights = g.placement.memory_of("edges").full(g.num_slots, 1, np.int64)
     elif weights.dtype == np.uint64:
         weights = weights.astype(np.int64)
-    return fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement)
+    return fr.Graph(g.offsets, g.targets, weights, directed=False, placement=g.placement, check=False)
 
 
 def classes(n: int) -> int:

@@ -82,7 +82,7 @@ def _by_ids(g: Graph, slots: bool) -> Graph:
     xp.cumsum(mask, dtype=upto.dtype, out=upto[1:])
     kept = xp.flatnonzero(mask)
     columns = {SLOT: kept} if slots else None
-    return fr.Graph(upto[g.offsets], g.targets[kept], directed=True, edges=columns, placement=g.placement)
+    return fr.Graph(upto[g.offsets], g.targets[kept], directed=True, edges=columns, placement=g.placement, check=False)
 
 
 def slots_in(made: Graph, g: Graph) -> Any:
@@ -188,7 +188,7 @@ def with_slots(g: Graph, slots: Any) -> Graph:
         labels=here.labels,
         vertices=here.vertices,
         edges={name: column[slots] for name, column in here.edges.items()},
-        placement=here.placement,
+        placement=here.placement, check=False,
     )
     return made.to(g.placement)
 

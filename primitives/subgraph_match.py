@@ -203,7 +203,8 @@ def subgraph_match(
     wanted, kinds = kinds_of(g, k, labels, vertex_labels)
     order, stages = plan(edges, k, wanted)
     plain = at_hand(simple(g))
-    numbered = Graph(plain.offsets, plain.targets, directed=False, placement=plain.placement).reordered("degree")
+    bare = Graph(plain.offsets, plain.targets, directed=False, placement=plain.placement, check=False)
+    numbered = bare.reordered("degree")
     memory = g.placement.memory  # that of fields, and so of matches, wherever edges are
     old = memory.moved(numbered.vertices["original"])
     count, rows = _search(numbered.to(g.placement), stages, memory.moved(kinds)[old], listed, schedule)

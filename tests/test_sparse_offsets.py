@@ -65,7 +65,7 @@ def test_bits_are_counted_without_a_function_for_it(monkeypatch: pytest.MonkeyPa
 
 def compressed(g: fr.Graph) -> fr.Graph:
     """The same graph with doubly compressed offsets of out-edges, and of in-edges where these are others."""
-    made = fr.Graph(sparse(g.offsets), g.targets, g.weights, directed=g.directed)  # type: ignore[arg-type]
+    made = fr.Graph(sparse(g.offsets), g.targets, g.weights, directed=g.directed, check=False)  # type: ignore[arg-type]
     if g.directed:
         made._topology.derived.update(in_lists=(sparse(g.in_offsets), g.in_sources), in_edges=g.in_edges)
     return made
@@ -73,7 +73,7 @@ def compressed(g: fr.Graph) -> fr.Graph:
 
 def only_inwards(g: fr.Graph) -> fr.Graph:
     """The same graph with doubly compressed offsets of in-edges alone, as a block has them that keeps slots."""
-    made = fr.Graph(g.offsets, g.targets, g.weights, directed=True)
+    made = fr.Graph(g.offsets, g.targets, g.weights, directed=True, check=False)
     made._topology.derived.update(in_lists=(sparse(g.in_offsets), g.in_sources), in_edges=g.in_edges)
     return made
 

@@ -199,6 +199,7 @@ def test_damage_of_what_is_derived(
     head = json.loads((path / "graph.json").read_text())
     for name in ("in_offsets", "in_sources", "in_edges"):  # as folders may have none
         head["arrays"].pop(name, None)
+    head["mark"] = stored._mark(head)
     (path / "graph.json").write_text(json.dumps(head))
     damage(path / f"{file}.bin", 5)
     monkeypatch.setattr(stored, "AT_ONCE", 0)
@@ -242,7 +243,7 @@ def test_offsets_of_other_slots(path: Path) -> None:
     put_of("targets", "length", 2)(head)
     (small / "graph.json").write_text(json.dumps(head))
     os.truncate(small / "targets.bin", 8)
-    with pytest.raises(fr.GraphError, match="offsets go from 0 to 4, not from 0 to 2"):
+    with pytest.raises(fr.GraphError, match="offsets go from 0 to the number of edge slots, 2, not from 0 to 4"):
         fr.open(small)
 
 
@@ -257,7 +258,7 @@ def test_files_that_cannot_be_read(path: Path, monkeypatch: pytest.MonkeyPatch) 
     def refuse(*_: Any, **__: Any) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("frontier.io.stored.mapped", refuse)
+    monkeypatch.setattr("frontier.io.stored.mapped_file", refuse)
     with pytest.raises(fr.GraphError, match=r"the file of '\w+' cannot be read: Permission denied"):
         fr.open(path)
     monkeypatch.setattr(disk.tempfile, "TemporaryFile", refuse)

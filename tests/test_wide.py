@@ -79,7 +79,7 @@ def heap(backend: str, n: int, k: int) -> fr.Graph:
     for t in range(1, k + 1):
         v = (t * n - 1) // k
         targets[v * k : (v + 1) * k].sort()
-    return fr.Graph(xp.arange(n + 1, dtype=np.int64) * k, targets, directed=True, placement=backend)
+    return fr.Graph(xp.arange(n + 1, dtype=np.int64) * k, targets, directed=True, placement=backend, check=False)
 
 
 def shape(g: fr.Graph) -> tuple[Any, int, int]:

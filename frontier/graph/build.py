@@ -179,6 +179,7 @@ def _whole(
         vertices=vertex_columns,
         edges=edge_columns,
         placement=place,
+        check=False,
     )
 
 
@@ -259,6 +260,7 @@ def _from_csr(
         vertices=vertex_columns,
         edges=edge_columns,
         placement=place,
+        check=False,
     )
     if directed:
         return graph
@@ -272,6 +274,7 @@ def _from_csr(
         vertices=vertex_columns,
         edges=edge_columns,
         placement=place,
+        check=False,
     )
 
 
@@ -383,6 +386,7 @@ def _with(
         vertices=vertices,
         edges=edges,
         placement=graph.placement,
+        check=False,
     )
     made._topology.derived.update({name: value for name, value in top.built().items() if name in kept})
     if top.spread is not None:

@@ -75,7 +75,8 @@ def from_scipy(matrix: Any, *, directed: bool | None = None, labels: Any = None)
     if directed or not is_symmetric(graph):
         return graph
     return Graph(
-        graph.offsets, graph.targets, graph.weights, directed=False, labels=graph.labels, placement=graph.placement
+        graph.offsets, graph.targets, graph.weights, directed=False, labels=graph.labels, placement=graph.placement,
+        check=False,
     )
 
 

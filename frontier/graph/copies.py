@@ -31,7 +31,7 @@ def copies(g: Graph, count: int, weights: bool = False) -> Graph:
     rows = _rows(g, g.offsets, g.targets, count)
     # copies are made of small graphs, whose edges need not lie elsewhere
     there = placed(g.placement.backend, g.placement.memory)
-    made = Graph(*rows, repeated, directed=g.directed, placement=there)
+    made = Graph(*rows, repeated, directed=g.directed, placement=there, check=False)
     made._topology.recipes["max_degree"] = lambda: g.max_degree
     if g._topology.divided is None:  # else only the copies are there as a whole
         made._topology.recipes["in_lists"] = lambda: _rows(g, g.in_offsets, g.in_sources, count)
@@ -47,7 +47,7 @@ def outline(g: Graph, count: int) -> Graph:
     slots = count * g.num_slots
     weights = None if g.weights is None else repeated(g.weights.dtype, slots)
     rows = repeated(g.offsets.dtype, count * g.num_vertices + 1), repeated(g.id_dtype, slots)
-    made = Graph(*rows, weights, directed=g.directed, placement=g.placement)
+    made = Graph(*rows, weights, directed=g.directed, placement=g.placement, check=False)
     made._topology.recipes["max_degree"] = lambda: g.max_degree
     return made
 

@@ -1,9 +1,8 @@
 """The class Graph: compressed sparse rows (CSR), in-edges built on demand, columns, labels.
 
 A :class:`Graph` is immutable. It is made by :func:`frontier.from_edges` and similar functions, by
-:func:`frontier.read` or by a generator. These check their arguments; the class itself does not.
-Data derived from the rows (in-edges, the source of each slot, the smallest weight) are built
-once, under a lock, and shared by all graphs that share the rows.
+:func:`frontier.read` or by a generator. Data derived from the rows (in-edges, the source of each slot,
+the smallest weight) are built once, under a lock, and shared by all graphs that share the rows.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ class Graph:
 
     Make one with :func:`frontier.from_edges`, :func:`frontier.from_csr`,
     :func:`frontier.from_scipy`, :func:`frontier.from_networkx`, :func:`frontier.from_pandas`,
-    :func:`frontier.read` or a generator. The constructor does not check its arguments.
+    :func:`frontier.read` or a generator. The constructor converts and sorts nothing: its arrays must be as described.
 
     An undirected graph stores each edge twice, once in the adjacency list of each endpoint, and a
     self-loop once. Graphs are compared by identity, and can be pickled.
@@ -64,6 +63,14 @@ class Graph:
     placement : Placement or str
         Where the arrays lie, and which backend computes on them: ``"cpu"`` or ``"python"``, with NumPy arrays, or
         ``"cuda"`` or ``"cuda:1"``, with CuPy arrays on that GPU.
+    check : bool
+        Whether all arrays are looked at once, in O(n + m); those on a GPU are copied to the host for it. With False
+        they are trusted: compiled code follows wrong offsets and targets out of its memory.
+
+    Raises
+    ------
+    GraphError
+        If the arrays are not as described.
     """
 
     __slots__ = ("__weakref__", "_placement", "_topology")
@@ -79,7 +86,13 @@ class Graph:
         vertices: Mapping[str, Array] | None = None,
         edges: Mapping[str, Array] | None = None,
         placement: Placement | str = "cpu",
+        check: bool = True,
     ) -> None:
+        if check:
+            from frontier.graph.validation import check_edges, check_kinds
+
+            check_kinds(offsets, targets, weights, labels, vertices, edges)
+            check_edges(offsets, targets, weights, directed=directed, labels=labels)
         self._topology = Topology(offsets, targets, weights, directed, labels, vertices or {}, edges or {})
         self._placement = Placement.parse(placement)
 

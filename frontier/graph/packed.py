@@ -24,7 +24,7 @@ from frontier.memory.arrays import is_device, namespace_of, to_host
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["AFTER", "BLOCK", "PackedIds", "packed_ids"]
+__all__ = ["AFTER", "BLOCK", "PackedIds", "packed_ids", "unpacked"]
 
 #: Slots of a block (log2).
 BITS = 5
@@ -115,11 +115,15 @@ def _on_host(packed: PackedIds) -> NDArray[Any]:
 
 
 def _on_device(packed: PackedIds) -> Any:
-    """By operations on whole arrays, piece by piece."""
+    return unpacked(packed, 0, packed.length)
+
+
+def unpacked(packed: PackedIds, lo: int, hi: int) -> Any:
+    """Return the ids of slots lo to hi - 1, by operations on whole arrays, piece by piece."""
     xp = namespace_of(packed.words)
-    found = xp.empty(packed.length, packed.dtype)
-    for first in range(0, packed.length, CHUNK):
-        slot = xp.arange(first, min(first + CHUNK, packed.length))
+    found = xp.empty(hi - lo, packed.dtype)
+    for first in range(lo, hi, CHUNK):
+        slot = xp.arange(first, min(first + CHUNK, hi))
         block, place = slot >> BITS, slot & (BLOCK - 1)
         start, least = packed.frames[2 * block].astype(np.int64), packed.frames[2 * block + 1]
         bits = packed.frames[2 * block + 2] - start
@@ -128,5 +132,5 @@ def _on_device(packed: PackedIds) -> Any:
         both = packed.words[at].astype(np.uint64) | (packed.words[at + 1].astype(np.uint64) << np.uint64(32))
         mask = (np.uint64(1) << bits.astype(np.uint64)) - np.uint64(1)
         value = (both >> (bit & 31).astype(np.uint64)) & mask
-        found[first : first + len(slot)] = least + value.astype(np.int64)
+        found[first - lo : first - lo + len(slot)] = least + value.astype(np.int64)
     return found

@@ -18,12 +18,12 @@ from typing import Any
 
 import numpy as np
 
-from frontier.backends.ranks.both_ways import mixed
 from frontier.errors import GraphError
 from frontier.graph.build_input import check_fits, vertex_count
 from frontier.graph.build_sort import DUPLICATES
 from frontier.graph.shares import Piece, Shares
 from frontier.graph.topology import id_dtype, offset_dtype
+from frontier.graph.validation import mixed
 from frontier.io._dealing import InEdges, Rows, offsets_of
 from frontier.io._divisible import Divisible
 from frontier.io._folders import HEAD, check_replaceable, replace_folder

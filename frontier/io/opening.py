@@ -21,9 +21,12 @@ def open(path: str | os.PathLike[str], *, check: bool | None = None) -> Graph:
     path : str or path
         The folder.
     check : bool, optional
-        When to compare the checksums of edges. True: now, which reads everything once. None (the default): now if these
-        are at most 1 GiB, which takes about a second on two cores, and else when a program first reads them. False:
-        never. Offsets, labels and columns of vertices, which are read anyway, are always compared.
+        When to compare the checksums of edges, and whether to look at what they are: whether targets are vertices, an
+        undirected graph has every edge both ways, and the like. True: both now, which reads everything. None (the
+        default): checksums now if edges take at most 1 GiB, which takes about a second on two cores, and else when a
+        program first reads them; edges are looked at if they take at most 256 MiB, or if Frontier has not written the
+        folder, however large it is. False: never; for a folder that you trust. Offsets, labels and columns of vertices,
+        which are read anyway, are always compared, and dtypes, lengths and the order of offsets looked at.
 
     Returns
     -------
@@ -34,16 +37,19 @@ def open(path: str | os.PathLike[str], *, check: bool | None = None) -> Graph:
     Raises
     ------
     GraphError
-        If it is no Frontier graph, of a newer version, incomplete or damaged; the message names the file, and where the
-        damaged block of 64 MiB begins.
+        If it is no Frontier graph, of a newer version, incomplete or damaged, or what is in it is no graph; the message
+        names the file, and where the damaged block of 64 MiB begins.
 
     Notes
     -----
     Takes O(n) time, and O(m) where edges are compared, which eight threads do at the rate of the disk or at 4 GB/s a
     core. "When a program first reads them" is all at once on processors, in copies by ``g.to(...)``, and before
     something is derived of them, as ``g.in_edges``. A GPU with ``edges="disk"`` compares the blocks of windows that are
-    read whole; of single lists it looks whether the ids are those of vertices. Checksums find damage, not malice:
-    arrays are trusted as those of a program.
+    read whole; of single lists it looks whether the ids are those of vertices.
+
+    Checksums find damage. That Frontier has written a folder is known by a digest in it. Other programs, and earlier
+    versions, do not write it, but whoever means to can: against malice there is ``check=True``. Compiled code follows
+    wrong edges out of its memory.
 
     Examples
     --------

@@ -3,19 +3,26 @@
 A file for each array, little-endian and nothing else in it; ``graph.json`` says what they are:
 
     {"format": "Frontier graph", "version": 1, "vertices": 5, "slots": 8, "directed": true,
-     "arrays": {"targets": {"file": "targets.bin", "dtype": "<i4", "length": 8, "crc32": [3406212505]}, ...}}
+     "arrays": {"targets": {"file": "targets.bin", "dtype": "<i4", "length": 8, "crc32": [3406212505]}, ...},
+     "mark": "6c1f..."}
 
 The arrays are ``offsets`` and ``targets``; ``weights``, ``labels``, ``vertex/NAME`` and ``edge/NAME`` (columns), if
 there are any; and, so that nothing of the size of the edges has to be made, ``in_offsets``, ``in_sources`` and
 ``in_edges`` of directed graphs. Checksums are those of blocks of 64 MiB; arrays that are read as a whole are compared
 with theirs whenever a graph is opened, and those of edges then or later (:mod:`frontier.memory.checksums`). A folder is
 written under another name, which is changed when all is there.
+
+The mark is a digest of all the rest, so that a folder is known that something else has written, or changed together
+with its checksums: the edges of such a one are looked at when it is opened (:mod:`frontier.graph.validation`). There is
+no secret in the mark, so who means to can make it, too.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -26,13 +33,15 @@ from frontier.errors import GraphError
 from frontier.graph.graph import Graph
 from frontier.graph.moving import on_host
 from frontier.graph.topology import Array
+from frontier.graph.validation import check_edges, check_kinds
 from frontier.io._folders import HEAD, replacing_folder
 from frontier.io.npz import plain
 from frontier.memory import checksums
 from frontier.memory.checksums import Checksums, compare
-from frontier.memory.disk import DISK, file_of, mapped
+from frontier.memory.disk import DISK, file_of, mapped_file, reading
 from frontier.memory.host import HOST
 from frontier.memory.placement import backend_named, placed
+from frontier.regular_files import open_regular
 
 __all__ = ["SUFFIX", "Folder", "arrays_noted", "is_stored", "opened", "write"]
 
@@ -48,8 +57,15 @@ ARRAYS = {
     "in_offsets": False, "in_sources": True, "in_edges": True,
 }  # fmt: skip
 
-#: Up to how many bytes of edges are compared when a graph is opened, unless something else is asked for.
+#: Up to how many bytes of edges are compared when a graph is opened, unless something else is asked for; up to a
+#: quarter of that, which takes as long, edges are looked at even in a folder with our mark.
 AT_ONCE = 1 << 30
+
+#: Bytes of what says what is in a folder, which has some ten for each 64 MiB of arrays.
+LONGEST_HEAD = 1 << 26
+
+#: Dtypes of arrays: numbers, times, strings; neither objects nor structures.
+_DTYPE = re.compile(r"[<>|=]?[biufcSUmM][0-9]{1,9}(\[[0-9A-Za-z]+\])?")
 
 
 def is_stored(name: str) -> bool:
@@ -94,10 +110,17 @@ class Folder:
     def finish(self, **facts: Any) -> None:
         """Write what says what is in the folder, all at once."""
         head = {"format": "Frontier graph", "version": VERSION, **facts, "arrays": self.arrays}
+        head["mark"] = _mark(head)
         path = os.path.join(self.path, HEAD)
         with open(f"{path}.new", "w", encoding="utf-8") as file:
             json.dump(head, file, indent=1)
         os.replace(f"{path}.new", path)
+
+
+def _mark(head: dict[str, Any]) -> str:
+    """A digest of what is said of a folder, and by their checksums of its arrays."""
+    rest = json.dumps({key: value for key, value in head.items() if key != "mark"}, sort_keys=True)
+    return hashlib.sha256(f"Frontier graph {rest}".encode()).hexdigest()
 
 
 def _checksums(path: str, seen: Callable[[int], None] = lambda count: None) -> list[int]:
@@ -148,24 +171,41 @@ def opened(name: str, check: bool | None = None) -> Graph:
     found = {key: each.array() for key, each in arrays.items()}
     _check_lengths(name, found, head["vertices"], head["slots"])
     far = [each.file for each in arrays.values() if each.file is not None and each.is_mapped]
-    if check or (check is None and sum(map(len, far)) <= AT_ONCE):
-        compare(far)
-    elif check is False:
-        for file in far:
-            file.checksums = None
+    size = sum(map(len, far))
+    looks = check or (check is None and (size <= AT_ONCE // 4 or head.get("mark") != _mark(head)))
+    try:
+        graph, look = _graph(found, head["directed"])
+        if looks or (check is None and size <= AT_ONCE):
+            compare(far)
+        elif check is False:
+            for file in far:
+                file.checksums = None
+        if looks:
+            with reading(far, zeros=True):
+                look()
+    except GraphError as error:
+        raise error if str(error).startswith(name) else GraphError(f"{name}: {error}") from None
+    return graph
+
+
+def _graph(found: dict[str, Array], directed: bool) -> tuple[Graph, Callable[[], None]]:
+    """The graph of arrays, and what looks at all of its edges."""
     columns: dict[str, dict[str, Array]] = {"vertex": {}, "edge": {}}
     for key, values in found.items():
         kind, _, column = key.partition("/")
         if column:
             columns[kind][column] = values
+    rows, labels = (found["offsets"], found["targets"], found.get("weights")), found.get("labels")
+    in_lists = (found["in_offsets"], found["in_sources"], found["in_edges"]) if "in_edges" in found else None
+    check_kinds(*rows, labels, columns["vertex"], columns["edge"], in_lists)
     graph = Graph(
-        found["offsets"], found["targets"], found.get("weights"), directed=head["directed"], labels=found.get("labels"),
-        vertices=columns["vertex"], edges=columns["edge"], placement=placed(backend_named("cpu"), HOST, DISK),
+        *rows, directed=directed, labels=labels, vertices=columns["vertex"], edges=columns["edge"],
+        placement=placed(backend_named("cpu"), HOST, DISK), check=False,
     )  # fmt: skip
-    if "in_edges" in found:
-        graph._once("in_lists", lambda: (found["in_offsets"], found["in_sources"]))
-        graph._once("in_edges", lambda: found["in_edges"])
-    return graph
+    if in_lists is not None:
+        graph._once("in_lists", lambda: in_lists[:2])
+        graph._once("in_edges", lambda: in_lists[2])
+    return graph, lambda: check_edges(*rows, directed=directed, labels=labels, in_lists=in_lists)
 
 
 def _check_lengths(name: str, found: dict[str, Array], n: int, m: int) -> None:
@@ -174,22 +214,26 @@ def _check_lengths(name: str, found: dict[str, Array], n: int, m: int) -> None:
     for key, values in found.items():
         if len(values) != lengths.get(key.partition("/")[0], m):
             raise GraphError(f"{name}: the array {key!r} has {len(values)} entries")
-    for key in ("offsets", "in_offsets"):
-        if key in found and (int(found[key][0]) != 0 or int(found[key][-1]) != m):
-            raise GraphError(f"{name}: {key} go from {found[key][0]} to {found[key][-1]}, not from 0 to {m}")
 
 
 def _head(name: str) -> dict[str, Any]:
     try:
-        with open(os.path.join(name, HEAD), encoding="utf-8") as file:
-            head = json.load(file)
+        with open_regular(os.path.join(name, HEAD)) as file:
+            text = file.read(LONGEST_HEAD + 1)
+        if len(text) > LONGEST_HEAD:
+            raise GraphError(f"{name}: {HEAD} cannot be read: it is longer than {LONGEST_HEAD:,} bytes")
+        head = json.loads(text.decode("utf-8"))
     except FileNotFoundError:
         if not os.path.exists(name):
             raise GraphError(f"{name}: there is no such folder") from None
         raise GraphError(f"{name}: not a Frontier graph: there is no {HEAD} in it") from None
     except NotADirectoryError:
         raise GraphError(f"{name}: not a Frontier graph, which is a folder, but a file: fr.read reads it") from None
-    except (OSError, ValueError) as error:
+    except GraphError:
+        raise
+    except OSError as error:
+        raise GraphError(f"{name}: {HEAD} cannot be read: {error.strerror or error}") from None
+    except (ValueError, RecursionError) as error:
         raise GraphError(f"{name}: {HEAD} cannot be read: {error}") from None
     if not isinstance(head, dict) or head.get("format") != "Frontier graph":
         raise GraphError(f"{name}: not a Frontier graph: {HEAD} does not say so")
@@ -245,10 +289,11 @@ class _Stored:
         self._native = dtype.newbyteorder("=")
         self.is_mapped = dtype == self._native and ARRAYS[key.partition("/")[0]]
         try:
-            size = os.path.getsize(path)
-            if size != (needed := length * dtype.itemsize):
-                raise GraphError(f"{name}: the file of {key!r} has {size:,} bytes, expected {needed:,}")
-            self.values = mapped(path, dtype, length)
+            with open_regular(path) as file:
+                size = os.fstat(file.fileno()).st_size
+                if size != (needed := length * dtype.itemsize):
+                    raise GraphError(f"{name}: the file of {key!r} has {size:,} bytes, expected {needed:,}")
+                self.values = mapped_file(file, path, dtype, length)
         except OSError as error:
             raise GraphError(f"{name}: the file of {key!r} cannot be read: {error.strerror or error}") from None
         found = file_of(self.values)
@@ -264,9 +309,9 @@ class _Stored:
 def _dtype(name: str, key: str, noted: str) -> np.dtype[Any]:
     """The dtype of an array; of vertices and slots an integer, and never objects."""
     try:
-        dtype = np.dtype(noted)
-    except TypeError:
-        dtype = np.dtype(object)
-    if dtype.kind not in "iu" and (dtype.hasobject or key in IDS):
+        dtype = np.dtype(noted) if _DTYPE.fullmatch(noted) else None
+    except (TypeError, ValueError, OverflowError):
+        dtype = None
+    if dtype is None or dtype.itemsize == 0 or (dtype.kind not in "iu" and key in IDS):
         raise _misstated(name, f"'dtype' of the array {key!r}")
     return dtype

@@ -22,8 +22,9 @@ from frontier.memory import checksums, faults
 from frontier.memory.arrays import to_host
 from frontier.memory.base import Memory
 from frontier.memory.host import HOST
+from frontier.regular_files import open_regular
 
-__all__ = ["DISK", "DiskMemory", "File", "file_of", "lies_on_disk", "mapped", "reading", "spill_folder"]
+__all__ = ["DISK", "DiskMemory", "File", "file_of", "lies_on_disk", "mapped", "mapped_file", "reading", "spill_folder"]
 
 #: Bytes that are written at a time.
 _BLOCK = 1 << 26
@@ -211,8 +212,15 @@ def mapped(path: str, dtype: Any, length: int) -> np.ndarray:
     """Return a file as an array, which cannot be written to."""
     if length == 0:
         return np.empty(0, dtype)
-    with open(path, "rb") as file:
-        made = File.of(file, length * np.dtype(dtype).itemsize, path, changes=False)
+    with open_regular(path) as file:
+        return mapped_file(file, path, dtype, length)
+
+
+def mapped_file(file: BinaryIO, path: str, dtype: Any, length: int) -> np.ndarray:
+    """Return an open file as an array, which cannot be written to."""
+    if length == 0:
+        return np.empty(0, dtype)
+    made = File.of(file, length * np.dtype(dtype).itemsize, path, changes=False)
     return np.frombuffer(made, dtype, length)
 
 

@@ -20,13 +20,13 @@ import numpy as np
 from frontier.backends.devices import together
 from frontier.backends.devices.numbering import Numbering
 from frontier.backends.devices.spreading import HINT, Spread
-from frontier.backends.ranks.both_ways import mixed
 from frontier.errors import GraphError
 from frontier.graph.build import from_edges
 from frontier.graph.build_arrays import count, sorted_rows, spread
 from frontier.graph.graph import Graph
 from frontier.graph.shares import Piece
 from frontier.graph.topology import id_dtype, offset_dtype
+from frontier.graph.validation import mixed
 from frontier.memory.arrays import to_host
 from frontier.partitions.cuts import at_equal_weights, whole_words
 
@@ -64,7 +64,7 @@ def whole(shares: Shares, *, directed: bool, duplicates: str, self_loops: str, *
     check_symmetric(graph)
     return Graph(
         graph.offsets, graph.targets, graph.weights, directed=False, labels=graph.labels, vertices=graph.vertices,
-        edges=graph.edges,
+        edges=graph.edges, check=False,
     )  # fmt: skip
 
 
@@ -347,7 +347,7 @@ def _assembled(
         columns = {name: first.moved(column) for name, column in (vertices or {}).items()}
         graph = Graph(
             offsets, made[0], values.pop("", None), directed=directed, labels=labels, vertices=columns, edges=values,
-            placement=place,
+            placement=place, check=False,
         )  # fmt: skip
     if not alone:
         how.share_out(graph._topology, place)

@@ -83,7 +83,7 @@ def taken(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inward
 def numbered(g: Graph, grid: Grid, starts: NDArray[Any], comm: Communicator, inwards: bool) -> Graph:
     """The same as the in-edges of a graph that has all edges, so that each keeps its slot."""
     offsets, far, slots = _lists(g, grid, starts, inwards)
-    made = Graph(g.offsets, g.targets, g.weights, directed=True, placement=g.placement)
+    made = Graph(g.offsets, g.targets, g.weights, directed=True, placement=g.placement, check=False)
     derived, lists = made._topology.derived, (read_only(offsets), read_only(far))
     derived.update(in_lists=lists, in_edges=read_only(slots.astype(g.offsets.dtype)))
     made._topology.recipes["sources"] = lambda: g.sources
@@ -105,7 +105,7 @@ def _lists(g: Graph, grid: Grid, starts: NDArray[Any], inwards: bool) -> tuple[A
 
 def _graph(g: Graph, offsets: Any, far: NDArray[Any], weights: NDArray[Any] | None, inwards: bool) -> Graph:
     """A block from its lists; what is derived of doubly compressed ones is made of lists that are not empty."""
-    made = Graph(offsets, far, weights, directed=not inwards, placement=g.placement)
+    made = Graph(offsets, far, weights, directed=not inwards, placement=g.placement, check=False)
     if isinstance(offsets, SparseOffsets):
         made._topology.recipes["max_degree"] = lambda: offsets.longest
         made._topology.recipes["sources"] = lambda: np.repeat(offsets.columns.astype(far.dtype), offsets.lengths)

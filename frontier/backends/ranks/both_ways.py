@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from frontier.backends.ranks.own_rows import BLOCKS, blocks
 from frontier.backends.ranks.rounds import common
 from frontier.errors import GraphError
-from frontier.graph.topology import Array
+from frontier.graph.validation import mixed
 
 if TYPE_CHECKING:
     from frontier.backends.ranks.communicators import Communicator
     from frontier.backends.ranks.own_rows import OwnRows
 
-__all__ = ["check_both_ways", "mixed"]
+__all__ = ["check_both_ways"]
 
 
 def check_both_ways(rows: OwnRows, comm: Communicator) -> None:
@@ -40,15 +40,3 @@ def check_both_ways(rows: OwnRows, comm: Communicator) -> None:
         raise common(GraphError(
             "the rows of an undirected graph must have every edge both ways, with the same weight, and these do not"
         ))  # fmt: skip
-
-
-def mixed(src: Array, dst: Array, weights: Array | None) -> int:
-    """A number that is made of edges, in whatever order they are."""
-    found: Any = src * np.uint64(0x9E3779B97F4A7C15) + dst * np.uint64(0xC2B2AE3D27D4EB4F)
-    if weights is not None:
-        bits = (weights.astype(np.float64) + 0.0).view(np.uint64) if weights.dtype.kind == "f" else weights
-        found += bits.astype(np.uint64) * np.uint64(0x165667B19E3779F9)
-    found ^= found >> np.uint64(31)
-    found *= np.uint64(0xBF58476D1CE4E5B9)
-    found ^= found >> np.uint64(29)
-    return int(found.sum(dtype=np.uint64))

@@ -160,7 +160,7 @@ class Divided:
             name: InParts(self, name or "weights", [each.values[name] for each in made]) for name in made[0].values
         }  # fmt: skip
         targets: Any = InParts(self, "targets", [each.targets for each in made])
-        g = Graph(made[0].offsets, targets, values.pop("", None), directed=directed, edges=values, **more)  # type: ignore[arg-type]
+        g = Graph(made[0].offsets, targets, values.pop("", None), directed=directed, edges=values, **more, check=False)  # type: ignore[arg-type]
         g._topology.divided = self
         g._topology.derived.update(self._known(made[0]))
         for name in ("sources", "in_lists", "in_edges"):
@@ -174,7 +174,8 @@ class Divided:
 
     def _inner(self, rows: OwnRows, directed: bool, more: dict[str, Any]) -> Graph:
         values = dict(rows.values)
-        g = Graph(rows.offsets, rows.targets, values.pop("", None), directed=directed, edges=values, **more)
+        weights = values.pop("", None)
+        g = Graph(rows.offsets, rows.targets, weights, directed=directed, edges=values, **more, check=False)
         g._topology.offsets = self.graph.offsets  # the same object, by which frontiers know their graph
         g._topology.divided = self
         g._topology.derived.update(self._known(rows))
@@ -232,7 +233,7 @@ class Divided:
             return None
         return Graph(
             top.offsets, targets, weights, directed=top.directed, labels=top.labels, vertices=top.vertices,
-            edges=columns,
+            edges=columns, check=False,
         )  # fmt: skip
 
     def by_one(self, doing: str, use: Callable[[Graph], None]) -> None:

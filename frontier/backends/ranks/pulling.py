@@ -92,8 +92,8 @@ def _in_edges(g: Graph, comm: Communicator, first: int, end: int, weighted: bool
     if g.symmetric or g._topology.divided is not None:
         there = g if g.symmetric else g.cached(f"in-edges, weighted {weighted}", lambda: in_graph(g, comm, weighted))
         offsets = np.clip(there.offsets, there.offsets[first], there.offsets[end])
-        return Graph(offsets, there.targets, there.weights, directed=False, placement=g.placement)
-    made = Graph(g.offsets, g.targets, g.weights, directed=True, placement=g.placement)
+        return Graph(offsets, there.targets, there.weights, directed=False, placement=g.placement, check=False)
+    made = Graph(g.offsets, g.targets, g.weights, directed=True, placement=g.placement, check=False)
     offsets = np.clip(g.in_offsets, g.in_offsets[first], g.in_offsets[end])
     made._topology.derived["in_lists"] = read_only(offsets), g.in_sources
     made._topology.recipes["in_edges"] = lambda: g.in_edges

@@ -59,7 +59,7 @@ def in_graph(g: Graph, comm: Communicator, weighted: bool) -> Graph:
         sources[own] = rows.targets
         if weights is not None:
             weights[own] = rows.weights
-    return Graph(offsets, sources, weights, directed=False, placement=g.placement)
+    return Graph(offsets, sources, weights, directed=False, placement=g.placement, check=False)
 
 
 def turned(g: Graph, first: int, end: int) -> Graph:
@@ -68,7 +68,7 @@ def turned(g: Graph, first: int, end: int) -> Graph:
     near, slots = reserved(g.num_slots, g.id_dtype), reserved(g.num_slots, g.offsets.dtype)
     near[lo:hi] = np.repeat(np.arange(first, end, dtype=near.dtype), np.diff(g.offsets[first : end + 1]))
     slots[lo:hi] = np.arange(lo, hi, dtype=slots.dtype)
-    made = Graph(g.offsets, near, g.weights, directed=True, placement=g.placement)
+    made = Graph(g.offsets, near, g.weights, directed=True, placement=g.placement, check=False)
     made._topology.derived.update(sources=g.targets, in_lists=(g.offsets, g.targets), in_edges=slots)
     return made
 
