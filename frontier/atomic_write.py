@@ -12,7 +12,7 @@ import stat
 from collections.abc import Iterator
 from typing import BinaryIO
 
-__all__ = ["replacing"]
+__all__ = ["STREAMS", "replacing"]
 
 #: Names of what this process has open already, be it a file.
 STREAMS = ("/dev/std", "/dev/fd/", "/proc/")

@@ -228,3 +228,21 @@ def test_heads_that_no_parser_takes(folder: Path) -> None:
         (folder / "graph.json").write_text(text)
         with pytest.raises(fr.GraphError, match=r"graph\.json"):
             fr.open(folder)
+
+
+def test_what_is_read_has_an_end(tmp_path: Path) -> None:
+    for path, said in (("/dev/zero", "a device"), (str(tmp_path), "a folder")):
+        with pytest.raises(fr.GraphError, match=rf"{said}"):
+            fr.read(path, format="el")
+    os.mkfifo(tmp_path / "pipe.el")
+    with pytest.raises(fr.GraphError, match=r"pipe\.el: it is a named pipe, not a file, which is read in pieces"):
+        fr.convert(tmp_path / "pipe.el", tmp_path / "out.frontier")
+
+
+@pytest.mark.parametrize("name", ["state.json", "lock"])
+def test_nobody_waits_for_an_unfinished_conversion(tmp_path: Path, name: str) -> None:
+    (tmp_path / "g.el").write_text("0 1\n")
+    (tmp_path / "out.frontier.part").mkdir()
+    os.mkfifo(tmp_path / "out.frontier.part" / name)
+    with pytest.raises(fr.GraphError, match=r"out\.frontier"):
+        fr.convert(tmp_path / "g.el", tmp_path / "out.frontier")

@@ -26,7 +26,7 @@ def locked(path: str) -> IO[Any] | None:
     except ImportError:
         return None
     while True:
-        file = open(path, "ab")  # noqa: SIM115  # it is closed when the work is done
+        file = open(path, "ab", opener=_opened)  # noqa: SIM115  # it is closed when the work is done
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -37,6 +37,11 @@ def locked(path: str) -> IO[Any] | None:
         if _is_there(path, file):
             return file
         file.close()  # who held it has deleted it, or given the folder another name
+
+
+def _opened(path: str, flags: int) -> int:
+    """Neither follow a link, nor wait for who reads a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0), 0o666)
 
 
 def _is_there(path: str, file: IO[Any]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import gzip
 import os
 import stat
@@ -13,8 +14,10 @@ from collections.abc import Iterator
 from io import BufferedReader, BytesIO
 from typing import Any, BinaryIO, NoReturn
 
+from frontier.atomic_write import STREAMS
 from frontier.errors import GraphError
 from frontier.memory.host import HOST
+from frontier.regular_files import described
 
 __all__ = ["Source", "opened", "shown"]
 
@@ -38,7 +41,7 @@ def shown(token: bytes | str | None) -> str:
 def opened(path: str, given: Any = None) -> Iterator[BufferedReader]:
     """Open a file to read its bytes, or take one that is open; problems become one GraphError each."""
     try:
-        with contextlib.nullcontext(_buffered(path, given)) if given else open(path, "rb") as file:
+        with contextlib.nullcontext(_buffered(path, given)) if given else open(path, "rb", opener=_opened) as file:
             if not file.peek(1):  # the size of a pipe is 0 whatever comes through it
                 raise GraphError(f"{path}:1: expected a graph, found an empty file")
             yield file
@@ -46,6 +49,16 @@ def opened(path: str, given: Any = None) -> Iterator[BufferedReader]:
         raise GraphError(f"{path}: there is no such file") from None
     except OSError as error:
         raise GraphError(f"{path}: cannot be read: {error.strerror or error}") from None
+
+
+def _opened(path: str, flags: int) -> int:
+    """A file, a pipe or a terminal; what else there is may go on without end."""
+    handle = os.open(path, flags)
+    mode = os.fstat(handle).st_mode
+    if stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or os.isatty(handle) or path.startswith(STREAMS):
+        return handle
+    os.close(handle)
+    raise OSError(errno.EINVAL, f"it is {described(mode)}, not a file", path)
 
 
 def _buffered(path: str, given: Any) -> BufferedReader:

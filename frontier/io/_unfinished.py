@@ -20,6 +20,7 @@ from frontier.io._source import Bar
 from frontier.io._sync import sync
 from frontier.io.stored import opened
 from frontier.memory.disk import mapped
+from frontier.regular_files import open_regular
 
 __all__ = ["LOCK", "NOTE", "Unfinished", "noted_options"]
 
@@ -226,10 +227,12 @@ def noted_options(target: str) -> dict[str, Any] | None:
 def _noted(path: str) -> dict[str, Any] | None:
     """Return what a note says; None if there is no note, or none that a conversion writes."""
     try:
-        with open(path, encoding="utf-8") as file:
+        with open_regular(path) as file:
             state = json.load(file)
-    except (FileNotFoundError, NotADirectoryError, ValueError):
+    except (FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
         return None
+    except OSError as error:
+        raise GraphError(f"{path}: cannot be read: {error.strerror or error}") from None
     if not isinstance(state, dict) or not all(isinstance(state.get(key), kind) for key, kind in NOTED.items()):
         return None
     return state

@@ -34,6 +34,7 @@ from frontier.io.formats import FORMATS, Options, format_of
 from frontier.io.stored import SUFFIX, Folder, arrays_noted, is_stored
 from frontier.memory import limits
 from frontier.memory.limits import parsed
+from frontier.regular_files import described
 
 __all__ = ["convert", "is_too_large"]
 
@@ -205,6 +206,8 @@ def _divided(name: str, format: str | None, num_vertices: int | None) -> Divisib
         raise GraphError(f"{name}: {what} cannot be read in pieces: fr.write(fr.read(...), ...) needs them in memory")
     if num_vertices is not None and not known.lists_edges:
         raise GraphError(f"{name}: num_vertices is for edge lists: {known.name} files say it themselves")
+    if os.path.exists(name) and not os.path.isfile(name):
+        raise GraphError(f"{name}: it is {described(os.stat(name).st_mode)}, not a file, which is read in pieces")
     with opened(name) as file:
         found = known.divisible(
             Source(name, file, zipped=False, progress=False), suffix, Options(None, "keep", "keep", num_vertices, None)
