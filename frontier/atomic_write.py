@@ -1,16 +1,18 @@
 """Write a file atomically: under a temporary name, which replaces the old file when it is complete.
 
-If the disk is full, or after an error or Ctrl-C, the old file is unchanged and nothing else is left behind.
+If the disk is full, or after an error or Ctrl-C, the old file is unchanged and nothing else is left behind. What a
+killed process leaves is deleted when a file is written in the same folder again.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Iterator
 from typing import BinaryIO
+
+from frontier.leftovers import held, is_mine, sweep, unfinished
 
 __all__ = ["STREAMS", "replacing"]
 
@@ -49,11 +51,12 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             yield stream
         return
     try:
-        with file:
-            yield file
-        if old is not None:
-            _like(beside, old)
-        os.replace(beside, name)
+        with held(file.fileno()):
+            with file:
+                yield file
+            if old is not None:
+                _like(beside, old)
+            os.replace(beside, name)
     except BaseException:
         with contextlib.suppress(OSError):  # the first error is the one to tell
             os.unlink(beside)
@@ -70,12 +73,16 @@ def _status(name: str) -> os.stat_result | None:
 def _beside(name: str) -> tuple[BinaryIO, str]:
     """A new file in the same folder; ``open`` gives it the mode that the umask leaves, ``tempfile`` would not."""
     folder, last = os.path.split(name)
+    sweep(folder)
     while True:
-        beside = os.path.join(folder, f".{last[:40]}.{secrets.token_hex(4)}.tmp")
+        beside = os.path.join(folder, unfinished(f".{last[:40]}"))
         try:
-            return open(beside, "xb"), beside
+            file = open(beside, "xb")  # noqa: SIM115 - it is closed where it is used
         except FileExistsError:
             continue
+        if is_mine(file.fileno(), beside):
+            return file, beside
+        file.close()
 
 
 def _like(beside: str, old: os.stat_result) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import secrets
 import shutil
 import sys
 from collections.abc import Iterator
@@ -12,6 +11,7 @@ from contextlib import contextmanager, suppress
 
 from frontier.errors import GraphError
 from frontier.io._sync import sync
+from frontier.leftovers import is_mine, sweep, unfinished
 
 __all__ = ["HEAD", "check_replaceable", "replace_folder", "replacing_folder"]
 
@@ -33,14 +33,32 @@ def replacing_folder(name: str) -> Iterator[str]:
     """Make a folder that takes the place of ``name`` at the end of a block without an error."""
     name = os.path.realpath(name)
     check_replaceable(name)
-    beside = f"{name}.{secrets.token_hex(4)}.tmp"
-    os.mkdir(beside)
+    folder, last = os.path.split(name)
+    sweep(folder, last)
+    beside, lock = _made(folder, last)
     try:
         yield beside
         replace_folder(beside, name)
     except BaseException:
         shutil.rmtree(beside, ignore_errors=True)
         raise
+    finally:
+        if lock is not None:
+            os.close(lock)
+
+
+def _made(folder: str, last: str) -> tuple[str, int | None]:
+    """A new folder that is to become another, and the handle by which it is locked, if that is possible."""
+    while True:
+        beside = os.path.join(folder, unfinished(last))
+        os.mkdir(beside)
+        if os.name != "posix":
+            return beside, None
+        with suppress(FileNotFoundError):  # another process has taken it for one that is left
+            lock = os.open(beside, os.O_RDONLY)
+            if is_mine(lock, beside):
+                return beside, lock
+            os.close(lock)
 
 
 def replace_folder(made: str, name: str) -> None:
@@ -85,7 +103,12 @@ def _delete(folder: str) -> None:
             if os.path.isdir(path) and not os.path.islink(path):
                 shutil.rmtree(path, ignore_errors=True)
             elif file != HEAD:
-                os.unlink(path)
-        os.unlink(os.path.join(folder, HEAD))
+                _unlink(path)
+        _unlink(os.path.join(folder, HEAD))
     with suppress(OSError):  # there is none, or something else
         os.rmdir(folder)
+
+
+def _unlink(path: str) -> None:
+    with suppress(FileNotFoundError):  # another process, which takes the folder for one that is left, has been faster
+        os.unlink(path)
