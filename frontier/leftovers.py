@@ -16,13 +16,15 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any, Literal
 
+fcntl: Any
 try:
     import fcntl
 except ImportError:  # on Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
-__all__ = ["held", "is_mine", "sweep", "unfinished"]
+__all__ = ["held", "is_mine", "locked_folder", "sweep", "unfinished"]
 
 
 def _machine() -> str:
@@ -46,6 +48,21 @@ def is_mine(handle: int, path: str) -> bool:
     except OSError:  # a file system without locks
         return True
     return _is_at(handle, path)
+
+
+def locked_folder(path: str) -> int | Literal[False] | None:
+    """Lock a folder that has just been made until the handle that is returned is closed.
+
+    None where there are no locks; False if another process has taken it for one that is left, and deleted it.
+    """
+    if fcntl is None:
+        return None
+    with suppress(FileNotFoundError):
+        handle = os.open(path, os.O_RDONLY)
+        if is_mine(handle, path):
+            return handle
+        os.close(handle)
+    return False
 
 
 @contextmanager

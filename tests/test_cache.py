@@ -169,13 +169,13 @@ def test_a_folder_that_is_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     before = sorted(folder.rglob("*"))
     # Root may write anywhere, so the process is told that it may not.
     program = (
-        "import os, errno\nfrom pathlib import Path\nopened, access, mkdir = os.open, os.access, Path.mkdir\n"
+        "import os, errno\nopened, access, mkdir = os.open, os.access, os.mkdir\n"
         "def refuse(*a, **k): raise OSError(errno.EROFS, 'Read-only file system')\n"
-        f"mine = lambda path: str(path).startswith({str(folder)!r})\n"
-        "os.open = lambda path, flags, *a, **k: (refuse if mine(path) and flags & os.O_CREAT else opened)"
+        f"mine = lambda path, dir_fd=None: dir_fd is not None or str(path).startswith({str(folder)!r})\n"
+        "os.open = lambda path, flags, *a, **k: (refuse if mine(path, **k) and flags & os.O_CREAT else opened)"
         "(path, flags, *a, **k)\n"
         "os.access = lambda path, mode: not (mine(path) and mode & os.W_OK) and access(path, mode)\n"
-        f"Path.mkdir = lambda path, *a, **k: (refuse if mine(path) else mkdir)(path, *a, **k)\n{PROGRAM}"
+        f"os.mkdir = lambda path, *a, **k: (refuse if mine(path, **k) else mkdir)(path, *a, **k)\n{PROGRAM}"
     )
     for number in (3, 4):
         lines, err = run(number, program=program, FRONTIER_CACHE_DIR=str(folder), TMPDIR=str(elsewhere))

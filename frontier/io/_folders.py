@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 
 from frontier.errors import GraphError
 from frontier.io._sync import sync
-from frontier.leftovers import is_mine, sweep, unfinished
+from frontier.leftovers import locked_folder, sweep, unfinished
 
 __all__ = ["HEAD", "check_replaceable", "replace_folder", "replacing_folder"]
 
@@ -52,13 +52,9 @@ def _made(folder: str, last: str) -> tuple[str, int | None]:
     while True:
         beside = os.path.join(folder, unfinished(last))
         os.mkdir(beside)
-        if os.name != "posix":
-            return beside, None
-        with suppress(FileNotFoundError):  # another process has taken it for one that is left
-            lock = os.open(beside, os.O_RDONLY)
-            if is_mine(lock, beside):
-                return beside, lock
-            os.close(lock)
+        lock = locked_folder(beside)
+        if lock is not False:
+            return beside, lock
 
 
 def replace_folder(made: str, name: str) -> None:

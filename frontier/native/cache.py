@@ -1,8 +1,8 @@
 """The folder on disk in which compiled code is kept, and how several processes share it.
 
-Files in it are executed. So it is used only if no other user may write to it: it belongs to the user or to root, and
-neither the group nor others may write. Otherwise code is kept in a private temporary folder, which is removed when the
-process ends. Problems with files never end a run; the code is then compiled again.
+Files in it are executed. So it is used only if no other user may write to it, and through its descriptor, see
+:mod:`frontier.native.folders`. Otherwise code is kept in a private temporary folder, which is removed when the process
+ends. Problems with files never end a run; the code is then compiled again.
 """
 
 from __future__ import annotations
@@ -11,9 +11,7 @@ import atexit
 import errno
 import hashlib
 import os
-import secrets
 import shutil
-import stat
 import sys
 import tempfile
 import time
@@ -25,15 +23,16 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-__all__ = ["Place", "cache_folder", "keep", "kept", "made_module", "once", "place", "say_once", "write_whole"]
+from frontier import leftovers
+from frontier.native import folders
+
+__all__ = ["Place", "cache_folder", "drop", "is_kept", "keep", "kept", "made_module", "once", "place", "say_once"]
 
 #: How long a process waits for another that makes the same code, in seconds; then it makes it too.
 PATIENCE = 300.0
 
 #: Before the digest with which every file ends that is read again.
 _SEAL = b"\n\0frontier sha256 "
-
-_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
 @dataclass(frozen=True)
@@ -68,11 +67,11 @@ def place() -> Place:
         with suppress(FileExistsError):
             folder.parent.mkdir(0o700, parents=True)
         writable = _made(folder)
+        folders.descriptor(folder)
+    except folders.Untrusted as error:
+        return _temporary(f"{folder} is not used: {error}", aloud=True)
     except OSError as error:
         return _temporary(f"{folder}: {error.strerror}")
-    refusal = _refusal(folder)
-    if refusal:
-        return _temporary(f"{folder} is not used: {refusal}", aloud=True)
     return Place(folder, "kept") if writable else Place(folder, "read only", "it may not be written to")
 
 
@@ -81,12 +80,15 @@ def cache_folder(target: str = "cpu") -> Path:
     """Where generated code for a target is kept, see :func:`place`."""
     folder = place().path / target
     try:
-        _made(folder)
+        folders.made(folder)
+        folders.descriptor(folder)
+    except folders.Untrusted as error:
+        other = _temporary(f"{folder} is not used: {error}", aloud=True).path / target
+        with suppress(OSError):
+            folders.made(other)
+        return other
     except OSError:  # all that is read there is missing, and what is to be written says so
-        return folder
-    refusal = _refusal(folder) if place().state != "temporary" else ""
-    if refusal:
-        return _temporary(f"{folder} is not used: {refusal}", aloud=True).path / target
+        pass
     return folder
 
 
@@ -105,27 +107,11 @@ def _made(folder: Path) -> bool:
     return os.access(folder, os.W_OK)
 
 
-def _refusal(folder: Path) -> str:
-    """Why code in a folder is not to be trusted; nothing if it is."""
-    if not hasattr(os, "getuid"):  # Windows: the user's own folders are the user's own
-        return ""
-    found = folder.stat()
-    if found.st_uid not in (os.getuid(), 0):
-        return "it belongs to another user"
-    if found.st_mode & _WRITE:
-        return "others may write to it (chmod go-w)"
-    for above in folder.resolve().parents:
-        mode = above.stat().st_mode
-        if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
-            return f"others may write to {above}"
-    return ""
-
-
 @cache
 def _private() -> Path:
-    """A folder of this process alone, which is removed at its end."""
+    """A folder of this process alone, which is removed at its end; or by another process, if this one is killed."""
     try:
-        made = Path(tempfile.mkdtemp(prefix="frontier-"))  # of mode 0700
+        made, lock = _new_private()
     except OSError:
         return Path(os.devnull, "frontier")  # nothing can be kept
     owner = os.getpid()
@@ -133,9 +119,23 @@ def _private() -> Path:
     def remove() -> None:
         if os.getpid() == owner:  # not in a fork of it
             shutil.rmtree(made, ignore_errors=True)
+            if lock is not None:
+                os.close(lock)
 
     atexit.register(remove)
     return made
+
+
+def _new_private() -> tuple[Path, int | None]:
+    """The folder, and the handle by which it is locked, if that is possible."""
+    above, name = tempfile.gettempdir(), "frontier-code"
+    leftovers.sweep(above, name)
+    while True:
+        made = Path(above, leftovers.unfinished(name))
+        made.mkdir(0o700)
+        lock = leftovers.locked_folder(str(made))
+        if lock is not False:
+            return made, lock
 
 
 def _temporary(why: str, aloud: bool = False) -> Place:
@@ -154,51 +154,47 @@ def say_once(text: str) -> None:
 # ---- files -------------------------------------------------------------------------------------------------
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all, for processes share the folder."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
-    # With what the user's umask leaves of this mode: others may read, which mkstemp would not allow.
-    handle = os.open(beside, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0), 0o644)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        os.replace(beside, path)
-    except BaseException:
-        with suppress(OSError):
-            beside.unlink()
-        raise
-
-
 def keep(path: Path, content: bytes, sealed: bool = True) -> bool:
     """Keep a file if that is possible; whether it was. ``sealed``: with a digest, for :func:`kept`."""
     whole = content + _SEAL + hashlib.sha256(content).digest() if sealed else content
     try:
         try:
-            write_whole(path, whole)
+            folders.write(path, whole)
         except FileNotFoundError:  # the cache has been cleared
-            path.parent.mkdir(0o755, parents=True, exist_ok=True)
-            write_whole(path, whole)
+            folders.made(path.parent)
+            folders.write(path, whole)
     except OSError as error:
-        if error.errno not in (errno.EACCES, errno.EROFS):
+        if error.errno not in (errno.EACCES, errno.EROFS) or isinstance(error, folders.Untrusted):
             say_once(f"compiled code cannot be kept in {path.parent}: {error.strerror or error}; going on without")
         return False
     return True
 
 
 def kept(path: Path) -> bytes | None:
-    """The content of a file that was kept; None if there is none or it is damaged."""
+    """The content of a file that was kept; None if there is none, it is damaged, or others may write to it."""
     try:
-        whole = path.read_bytes()
+        whole = folders.read(path)
     except OSError:
         return None
     content, seal, digest = whole[: -len(_SEAL) - 32], whole[-len(_SEAL) - 32 : -32], whole[-32:]
     return content if seal == _SEAL and hashlib.sha256(content).digest() == digest else None
 
 
+def is_kept(path: Path) -> bool:
+    """Whether there is such a file, be it damaged."""
+    return folders.exists(path)
+
+
+def drop(path: Path) -> None:
+    """Delete a file, if that is possible."""
+    with suppress(OSError):
+        folders.remove(path)
+
+
 def made_module(name: str, path: Path, text: str, names: Mapping[str, Any]) -> ModuleType:
     """A module of a text that uses some names; the text is kept in a file for people to read, which is never run."""
     try:
-        there = path.stat().st_size == len(text)  # texts are ASCII
+        there = folders.status(path).st_size == len(text)  # texts are ASCII
     except OSError:
         there = False
     if not there:
@@ -221,13 +217,12 @@ def once(path: Path) -> Iterator[None]:
     that holds it, however that ends. Without locks, or after :data:`PATIENCE`, there is no waiting.
     """
     lock = path.with_name(f"{path.name}.lock")
-    handle = None if path.exists() else _locked(lock)
+    handle = None if folders.exists(path) else _locked(lock)
     try:
         yield
     finally:
         if handle is not None:
-            with suppress(OSError):  # first, while it is ours; on Windows it stays
-                lock.unlink()
+            drop(lock)  # first, while it is ours; on Windows it stays
             os.close(handle)
 
 
@@ -236,14 +231,14 @@ def _locked(lock: Path) -> int | None:
     deadline, pause = time.monotonic() + PATIENCE, 0.01
     while time.monotonic() < deadline:
         try:
-            handle = os.open(lock, os.O_CREAT | os.O_RDWR, 0o644)
+            handle = folders.opened(lock, os.O_CREAT | os.O_RDWR)
         except OSError:  # read only, full
             return None
         mine = False
         try:
             _lock(handle)
             # The last holder has removed the file; then there may be another one.
-            mine = os.path.samestat(os.fstat(handle), os.stat(lock))
+            mine = os.path.samestat(os.fstat(handle), folders.status(lock))
         except (BlockingIOError, PermissionError):
             time.sleep(pause)
             pause = min(2 * pause, 0.1)

@@ -24,7 +24,7 @@ import numpy as np
 
 from frontier.errors import FrontierMemoryError
 from frontier.native import address_space
-from frontier.native.cache import keep, kept, once
+from frontier.native.cache import drop, keep, kept, once
 
 __all__ = ["OPTIONS", "Linked", "function", "host", "linked", "numba_version"]
 
@@ -76,7 +76,7 @@ def linked(path: Path, make: Callable[[], tuple[Any, str, str]], keeping: bool =
             except FrontierMemoryError:
                 raise
             except Exception:  # whatever is wrong with it, the code can be made
-                path.unlink(missing_ok=True)
+                drop(path)
         library, symbol, gives = make()
         content = _content(library, symbol, gives)
         if keeping and not library.has_dynamic_globals:  # addresses in this process

@@ -19,7 +19,7 @@ from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
 from frontier.lowering.printer import Printer
 from frontier.native import machine_code, notice
-from frontier.native.cache import cache_folder
+from frontier.native.cache import cache_folder, is_kept
 from frontier.native.uninterrupted import apart
 
 __all__ = ["compiled", "is_known"]
@@ -47,7 +47,7 @@ def compiled(program: Program) -> Callable[[int, int, int], None]:
 def is_known(program: Program) -> bool:
     """Whether the code of a program is in memory or on disk."""
     name, _ = _named(program)
-    return name in _made or _path_of(name).exists()
+    return name in _made or is_kept(_path_of(name))
 
 
 def _path_of(name: str) -> Path:

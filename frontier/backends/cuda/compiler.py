@@ -25,7 +25,7 @@ from frontier.backends.cuda.program import CudaProgram, text
 from frontier.backends.translation.texts import gives
 from frontier.errors import FrontierError, FunctorError
 from frontier.native import notice
-from frontier.native.cache import cache_folder, keep, kept, made_module, once
+from frontier.native.cache import cache_folder, is_kept, keep, kept, made_module, once
 from frontier.native.uninterrupted import apart
 
 __all__ = ["ENTRY", "binary", "compiling", "is_made", "key_of", "module_of", "ptx_of"]
@@ -79,7 +79,7 @@ def binary(
 def is_made(program: CudaProgram, capability: tuple[int, int], bounds: tuple[int, int]) -> bool:
     """Whether the machine code of a program is in memory or on disk."""
     name = key_of(program, capability, bounds)
-    return name in _binaries or _path_of(name).exists()
+    return name in _binaries or is_kept(_path_of(name))
 
 
 def _path_of(name: str) -> Path:
