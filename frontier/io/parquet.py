@@ -154,7 +154,10 @@ def _arrays(path: str, table: Any) -> dict[str, Array]:
             what = f"a value in each row of the column {name!r}"
             raise GraphError(f"{path}: expected {what}, found {column.null_count} empty")
         array = column.to_numpy()
-        found[name] = array.astype(str) if array.dtype == object else array
+        try:
+            found[name] = array.astype(str) if array.dtype == object else array
+        except UnicodeDecodeError:
+            raise GraphError(f"{path}: the column {name!r} holds bytes that are no text") from None
     return found
 
 
