@@ -6,6 +6,7 @@ others when they are first asked for; ``traits``, ``labels`` and ``estimates`` (
 
 ``build`` makes graphs of edges: ``build_input`` checks them, ``build_sort`` sorts them into rows by the kernels of
 ``build_kernels``, or by the array operations of ``build_arrays`` on a GPU and for few edges; ``row_makers`` chooses.
+``validation`` looks at arrays from outside that are taken as they are.
 ``convert`` reads and writes objects of other libraries, ``moving`` takes a graph to another placement, ``reorder``
 numbers its vertices anew, ``subgraphs`` takes some of them or groups of them, ``copies`` puts several copies side by
 side. ``compressing`` makes compressed lists, which are ``packed`` by the kernels of ``packed_kernels``;
