@@ -75,10 +75,10 @@ def changed(random: np.random.Generator, array: Any, n: int, m: int) -> Any:
     elif how == 5:
         random.shuffle(array) if random.integers(2) else array.sort()
     elif how == 6:
-        with contextlib.suppress(ValueError, TypeError):
+        with contextlib.suppress(ValueError, TypeError, RuntimeError):
             array = array.astype(DTYPES[int(random.integers(len(DTYPES)))])
     elif how == 7:
-        with contextlib.suppress(ValueError, TypeError):
+        with contextlib.suppress(ValueError, TypeError, RuntimeError):
             array = array.view(DTYPES[int(random.integers(len(DTYPES)))])
     elif how == 8:
         array = array[: int(random.integers(len(array)))] if random.integers(2) else np.concatenate((array, array[:1]))
