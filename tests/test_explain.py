@@ -17,7 +17,7 @@ from frontier.primitives.bfs import BFS, bfs_problem
 PRIMITIVES = ("bc", "bfs", "cc", "pagerank", "sssp")
 
 GOLDEN = """\
-# cpu: one function, run by all threads; each of them executes the control flow between phases
+# cpu: one function, run by one thread, which other threads help in phases that have enough work
 # steps: 1 Compute(begin)
 #        2 Advance(visit, unvisited)
 # fields: p.parent, p.level: int32 of each vertex

@@ -122,69 +122,6 @@ def test_two_functors_of_a_step_are_told_apart(compiled):
                 execution.run(fr.Sequence(step, over="vertices"), raising.problem(g))
 
 
-# -- workers that do not come ----------------------------------------------------------------------------------
-
-
-def grown(g: fr.Graph) -> tuple[fr.Problem, Any]:
-    """A run of three passes, not begun."""
-    p = raising.problem(g)
-    step = fr.Loop(fr.Compute(raising.grow), over="vertices", times=3, count="turn")
-    return p, execution.start(step, p)
-
-
-@pytest.mark.parametrize("victim", [0, 1, 3])
-@pytest.mark.parametrize("error", [MemoryError, KeyboardInterrupt, RuntimeError])
-def test_a_worker_that_never_begins_holds_up_nobody(monkeypatch, victim, error):
-    g = fr.path(100)
-    with workers(4):
-        p, running = grown(g)
-        code = running._code
-        whole = code.run
-
-        def without_one(address: int, w: int, count: int) -> None:
-            if w == victim:
-                raise error("at the beginning")
-            whole(address, w, count)
-
-        monkeypatch.setattr(code, "run", without_one)
-        with pytest.raises(error):
-            running.proceed()
-        assert p.value.max() == 0  # nobody has begun
-        monkeypatch.setattr(code, "run", whole)
-        if error is KeyboardInterrupt:
-            assert not running.done
-        else:
-            assert running.done
-            p, running = grown(g)
-        running.proceed()
-        assert running.done
-        assert p.value.min() == p.value.max() == p.turn == 3
-
-
-@pytest.mark.parametrize("victim", [0, 2])
-def test_a_worker_that_leaves_in_the_middle_lets_the_others_go(monkeypatch, victim):
-    """None does: nothing in a loop's text raises. Were it so, the run would still end."""
-    g = fr.path(100)
-    with workers(3):
-        p, running = grown(g)
-        whole = running._code.run
-
-        def comes_late(address: int, w: int, count: int) -> None:
-            if w == victim:
-                running._table.counters[0] += 1  # it has come to the first barrier, and is gone
-                raise RuntimeError("in the middle")
-            whole(address, w, count)
-
-        monkeypatch.setattr(running._code, "run", comes_late)
-        with pytest.raises(RuntimeError, match="in the middle"):
-            running.proceed()
-        assert running.done
-        monkeypatch.setattr(running._code, "run", whole)
-        p, running = grown(g)
-        running.proceed()
-        assert p.value.min() == p.value.max() == 3
-
-
 def test_nothing_in_a_loops_text_raises(monkeypatch):
     """In machine code that is made of it there is no way out with an error: exceptions of functors are all caught."""
     salt = random.randrange(5**20)  # compiled anew, for what is kept on disk has lost its text

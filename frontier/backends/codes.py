@@ -4,14 +4,14 @@
 DONE, PAUSED, UNCONVERGED, NEED_IN_EDGES, CLAIMED_TWICE, BAD_VERTEX, RECORD_FULL, SINGLE, WRONG_KIND = range(9)
 #: The run has reached deferred code, see ``ControlFlow.defer``.
 NEED_CODE = 9
-#: A functor has raised, or a worker has left; a bit of its own, for in one phase other things may go wrong too.
-FUNCTOR_FAILED, ABORTED = 16, 32
+#: A functor has raised; a bit of its own, for in one phase other things may go wrong too.
+FUNCTOR_FAILED = 16
+#: On the CPU, not the end of a run: other threads are to help with the next phase.
+TOGETHER = 10
 
 #: Words of the counters, before the slots, in which the first functor that raises is reported: its number plus 1, why,
 #: and for an index or a number that does not fit, the field's number, the index, and the number.
 FAILED, REASON, FIELD, INDEX, NUMBER = range(1, 6)
-#: The next word, on the CPU: a worker could not be started, so the others do not begin.
-LEFT = 6
 #: Reasons other than exceptions: a functor returned nothing where a number was expected; a check has failed.
 NOTHING, OUTSIDE, OVERFLOW = 1, 2, 3
 

@@ -17,8 +17,8 @@ from typing import Any, TypeVar
 from frontier.errors import FunctorError
 
 __all__ = [
-    "arguments", "constant", "function", "helpers", "inner_codes", "is_hashable", "line_of", "location", "names_used",
-    "plain",
+    "arguments", "constant", "function", "has_loop", "helpers", "inner_codes", "is_hashable", "line_of", "location",
+    "names_used", "plain",
 ]  # fmt: skip
 
 EDGE = ("src", "dst", "edge", "weight")
@@ -206,6 +206,11 @@ def helpers(fn: Callable[..., Any]) -> list[Callable[..., Any]]:
     from frontier.functors.captures import Captures
 
     return [part.function for part in Captures((fn,)).parts[fn].reached()[1:]]
+
+
+def has_loop(code: types.CodeType) -> bool:
+    """Whether a function goes back to what it has executed before."""
+    return any("BACKWARD" in each.opname or each.opname == "FOR_ITER" for each in dis.get_instructions(code))
 
 
 def constant(fn: Callable[..., Any]) -> Any:

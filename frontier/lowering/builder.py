@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from frontier.functors.functor import has_loop
 from frontier.lowering.control_flow import ControlFlow
 from frontier.lowering.frontier_state import ALL, BITS, IN, OUT, QUEUE, FrontierState, form
 from frontier.lowering.ir import (
@@ -36,6 +37,9 @@ from frontier.program.order import display_name
 from frontier.program.schedule import ResolvedSchedule
 
 __all__ = ["Builder", "Functor"]
+
+#: How many edges' worth of work one call of a functor with a loop is, besides those of its list.
+LOOPING = 16
 
 
 class Builder(ControlFlow):
@@ -72,7 +76,7 @@ class Builder(ControlFlow):
     @property
     def described(self) -> str:
         """What runs the program, in words."""
-        return "cpu: one function, run by all threads; each of them executes the control flow between phases"
+        return "cpu: one function, run by one thread, which other threads help in phases that have enough work"
 
     @property
     def title(self) -> str:
@@ -150,6 +154,18 @@ class Builder(ControlFlow):
         made = FrontierState.made(len(self.frontiers), self, self._places)
         self.frontiers.append(made)
         return made
+
+    # About how much work a phase has: see Phase.work.
+
+    def work_on(self, count: Value, fn: Functor | None = None, edges: bool = False) -> Expr:
+        """The work on so many elements, for which a functor is called, each with its edges if there are ``edges``.
+
+        A functor with a loop is taken to go over a list of edges, and some.
+        """
+        mean = self.capacity("edge") // Call("max", self.capacity("vertex"), 1) + 1
+        looping = fn is not None and any(has_loop(part.function.__code__) for part in self.captured(fn).reached())
+        each = mean * (LOOPING if looping else 1) if edges else mean + LOOPING if looping else expression(1)
+        return expression(count) * each
 
     def queue(self, current: FrontierState, kind: str) -> Expr:
         """A frontier's ids, as an array."""
@@ -272,7 +288,10 @@ class Builder(ControlFlow):
             self.lists(next_scan)[0], pointer(self.layout.ids, queue), pointer(self.layout.offsets, scan),
             self.local_array("local_ids"), self.local_array("local_prefix"),
         )  # fmt: skip
-        self.phase(call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap")
+        self.phase(
+            call, self.produced(current, "vertex", next_scan), "list the vertices of the bitmap",
+            work=(self.capacity("vertex") >> 3) + current.count,
+        )  # fmt: skip
 
     def scanned(self, current: FrontierState, next_scan: str) -> None:
         """Make a frontier a queue with the prefix sum of its degrees in a direction; everything stays as it is.
@@ -295,12 +314,14 @@ class Builder(ControlFlow):
                     Together(current.edges, Call("partial_total", WORDS, SLOT, WORKERS)),
                 ],
                 f"add up the {next_scan}-degrees",
+                work=current.count,
             )
             scan = pointer(self.layout.offsets, self.scan_of(current))
             self.phase(
                 Call("scan_write", WORDS, before, WORKER, WORKERS, queue, scan, current.count, offsets),
                 [Assign(current.form, form(wanted))],
                 f"write the prefix sum of the {next_scan}-degrees",
+                work=current.count,
             )
 
     def copy(
@@ -319,6 +340,7 @@ class Builder(ControlFlow):
             self.divided("copy_queue", pointer(element, queue), False, pointer(element, target), 0, count),
             [*self._plain(current, target, kind, count), *after],
             f"copy {what}",
+            work=count,
         )
 
     def borrow(self, current: FrontierState, kind: str, pile: str) -> None:

@@ -119,6 +119,8 @@ class ControlFlow(Phases):
         title: str = "",
         functors: Sequence[Functor | None] = (),
         writes: Sequence[str] = (),
+        *,
+        work: Expr | None = None,
     ) -> None:
         """Work that is divided among the workers, then a barrier, then decisions from its counters.
 
@@ -130,9 +132,11 @@ class ControlFlow(Phases):
             What follows the barrier, such as :meth:`produced`; the same in all workers.
         title, functors, writes
             For ``explain``: what the phase does, the functors that it calls, and fields that it writes besides them.
+        work : Expr, optional
+            See :class:`frontier.lowering.ir.Phase`.
         """
         called = tuple(fn for fn in functors if fn is not None)
-        self.add(Phase(call, list(after), title or call.function, called, tuple(writes)))
+        self.add(Phase(call, list(after), title or call.function, called, tuple(writes), work=work))
 
     def divided(self, function: str, *arguments: Value) -> Call:
         """Call of a function of the runtime that is a phase by itself: its first arguments are the same in all."""

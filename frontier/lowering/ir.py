@@ -282,6 +282,9 @@ class Phase(Node):
         waits in the word of its count.
     meets : bool
         On several GPUs: whether all of them meet at its barrier.
+    work : Expr, optional
+        About how many edges and elements it processes, on which it depends how many threads share it; much, if unknown.
+        Phases of which one reads what each worker has left in another have the same.
     """
 
     call: Call
@@ -293,6 +296,7 @@ class Phase(Node):
     waits: bool = False
     meets: bool = False
     more: tuple[Call, ...] = ()
+    work: Expr | None = None
 
     @property
     def calls(self) -> tuple[Call, ...]:

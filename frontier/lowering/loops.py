@@ -376,6 +376,7 @@ def _keep(b: Program, name: str, current: FrontierState) -> None:
                 pointer(element, b.recorded(name, Const(0))), filled, current.count,
             ),
             title=f"add the frontier to record {name}",
+            work=current.count,
         )  # fmt: skip
     b.set(passes, passes + 1)
     b.set(filled, filled + current.count)

@@ -225,6 +225,10 @@ class Printer:
 
     def tail(self) -> list[str]:
         """One worker writes back what has changed."""
+        return ["if w == 0:", *indented(self.written())]
+
+    def written(self) -> list[str]:
+        """Lines that write what has changed to the table."""
         program, lines = self.program, []
         kept = {CODE, DETAIL, *program.state.values()}
         for i, var in enumerate(program.table().values()):
@@ -232,4 +236,4 @@ class Printer:
                 lines.append(f"T[{i}] = {self.read(var)}")
             elif var in program.scalars.values():
                 lines.append(f"{var.dtype}_at(T[{i}])[0] = {self.read(var)}")
-        return ["if w == 0:", *indented(lines)]
+        return lines

@@ -1,9 +1,9 @@
-"""Worker threads of the cpu backend.
+"""The number of threads of the cpu backend, and threads that build, read and generate graphs.
 
-A loop function runs on W workers that wait for each other at barriers, so all W must be running at the same time. A
-pool with a fixed number of threads would deadlock when two Python threads run loops at the same time. Therefore workers
-are taken from a list of idle threads, and new threads are started if there are too few. The calling thread is worker 0,
-so work for one worker never changes threads.
+Calls that wait for each other must all run at the same time. A pool with a fixed number of threads would deadlock when
+two Python threads make such calls at the same time. Therefore workers are taken from a list of idle threads, and new
+threads are started if there are too few. The calling thread is worker 0, so work for one worker never changes threads.
+Threads that help with loops have a list of their own (:mod:`frontier.backends.cpu.helpers`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,14 @@ import os
 import threading
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from frontier.errors import FrontierMemoryError, GraphError
 from frontier.memory import limits
 
-__all__ = ["num_threads", "run", "set_num_threads"]
+__all__ = ["num_threads", "run", "set_num_threads", "started"]
+
+Thread = TypeVar("Thread", bound=threading.Thread)
 
 _lock = threading.Lock()
 _idle: list[_Worker] = []
@@ -76,12 +78,10 @@ class _Worker(threading.Thread):
         self._call, self.error, self.busy = call, None, True
         self._go.release()
 
-    def wait(self, seconds: float | None = None) -> bool:
-        """Wait until the call is done, or for so long; whether it is done."""
+    def wait(self) -> None:
+        """Wait until the call is done."""
         while self.busy:  # asked again, for an exception may have come after the semaphore and before its return
-            if not self._done.acquire(timeout=seconds) and seconds is not None:
-                break
-        return not self.busy
+            self._done.acquire()
 
     def run(self) -> None:
         while True:
@@ -110,12 +110,12 @@ def _nothing() -> None:
     return None
 
 
-def _started() -> _Worker:
-    """A new worker. A thread that lacks memory before it has said that it runs would be waited for without end."""
+def started(make: Callable[[], Thread]) -> Thread:
+    """A new thread. One that lacks memory before it has said that it runs would be waited for without end."""
     left = limits.address_space_left()
     try:
         if left is None or left >= _ROOM:
-            return _Worker()
+            return make()
         reason = f"{left:,} bytes are free in the address space of this process, which ulimit -v limits"
     except RuntimeError as error:  # the system refuses
         reason = str(error)
@@ -125,7 +125,7 @@ def _started() -> _Worker:
     )
 
 
-def run(fn: Callable[[int], Any], workers: int | None = None, abort: Callable[[], Any] | None = None) -> None:
+def run(fn: Callable[[int], Any], workers: int | None = None) -> None:
     """Call ``fn(0) ... fn(workers - 1)``, all at once, and wait for all of them.
 
     ``fn`` should release the GIL for most of its time (compiled code with ``nogil``). The
@@ -136,31 +136,23 @@ def run(fn: Callable[[int], Any], workers: int | None = None, abort: Callable[[]
     ----------
     fn : callable
     workers : int, optional
-    abort : callable, optional
-        Where workers wait for each other: called if one does not come, lets the others end.
     """
     count = num_threads() if workers is None else workers
     if count == 1:
         fn(0)
         return
     helpers = _taken(count - 1)
-    complete = False
     try:
         for index, helper in enumerate(helpers, 1):
-            helper.begin(partial(_called, fn, index, abort))
+            helper.begin(partial(fn, index))
         fn(0)
-        complete = True
     finally:
-        _gathered(helpers, complete, abort)
+        _gathered(helpers)
         with _lock:
             _idle.extend(helpers)
     for helper in helpers:
         if helper.error is not None:
             raise helper.error
-
-
-#: Seconds in which workers end that do not wait for one that has failed.
-PATIENCE = 0.2
 
 
 def _taken(count: int) -> list[_Worker]:
@@ -169,7 +161,7 @@ def _taken(count: int) -> list[_Worker]:
         helpers = [_idle.pop() for _ in range(min(len(_idle), count))]
     try:
         while len(helpers) < count:
-            helpers.append(_started())
+            helpers.append(started(_Worker))
     except BaseException:
         with _lock:
             _idle.extend(helpers)
@@ -177,26 +169,15 @@ def _taken(count: int) -> list[_Worker]:
     return helpers
 
 
-def _called(fn: Callable[[int], Any], index: int, abort: Callable[[], Any] | None) -> None:
-    try:
-        fn(index)
-    except BaseException:
-        if abort is not None:
-            abort()
-        raise
-
-
-def _gathered(helpers: list[_Worker], complete: bool, abort: Callable[[], Any] | None) -> None:
+def _gathered(helpers: list[_Worker]) -> None:
     """Wait for all workers, even if Ctrl-C is pressed meanwhile: they use memory that is freed after."""
     caught: BaseException | None = None
     while True:
         try:
-            if not complete and not all(helper.wait(PATIENCE) for helper in helpers) and abort is not None:
-                abort()
             for helper in helpers:
                 helper.wait()
             break
         except BaseException as error:
-            caught, complete = caught or error, False
+            caught = caught or error
     if caught is not None:
         raise caught

@@ -96,6 +96,7 @@ def hubs(step: Advance, b: Builder, source: FrontierState) -> Expr:
             kernels(b, "elementwise").count_hubs(b, parameters),
             [Branch(Counter("EXAMINED") > enough, [Assign(pulling, expression(1))])],
             "count the hubs",
+            work=source.count,
         )
     return pulling > 0
 

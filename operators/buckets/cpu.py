@@ -129,6 +129,7 @@ def lower(step: Buckets, b: Builder, current: FrontierState) -> None:
         for bucket, name in enumerate(step.piles, 1):
             held = b.state[f"held:{name}"]
             after.append(Assign(held, held + Counter("PILE_LOCK", bucket - 1)))
-        b.phase(made, after, "buckets: append elements of bucket 0, and add the others to the piles", [step.fn])
+        title = "buckets: append elements of bucket 0, and add the others to the piles"
+        b.phase(made, after, title, [step.fn], work=b.work_on(current.count, step.fn))
 
     b.for_kinds(current, emit)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from frontier.backends.cpu.runtime_words import EXAMINED, LOCAL
-from frontier.lowering.ir import Assign, Call, Counter, Value, Var
+from frontier.lowering.ir import Assign, Call, Counter, Expr, Value, Var
 from frontier.lowering.kernels import Callee, Constant
 from frontier.lowering.phases import VALUE
 from frontier.lowering.variables import FLOATS, SLOT, WORDS, WORKERS, pointer
@@ -259,7 +259,8 @@ def lower_compute(step: Compute, b: Builder, current: FrontierState) -> None:
     if step.counted:
         count: dict[str, Value] = {"total": b.count_over(step.over)}
         call = calling(b, step.fn, "count", count)
-        b.phase(b.kernel(step.fn.__name__, computing, count, call=call, counted=True), (), "compute", [step.fn])
+        made = b.kernel(step.fn.__name__, computing, count, call=call, counted=True)
+        b.phase(made, (), "compute", [step.fn], work=b.work_on(count["total"], step.fn))
         return
     b.sparse(current)
 
@@ -269,7 +270,9 @@ def lower_compute(step: Compute, b: Builder, current: FrontierState) -> None:
         call = calling(b, step.fn, kind, given, rows=rows)
         if rows:
             given["width"] = columns(b, step.row_field)
-        b.phase(b.kernel(step.fn.__name__, computing, given, call=call, rows=rows), (), "compute", [step.fn])
+        made = b.kernel(step.fn.__name__, computing, given, call=call, rows=rows)
+        work = b.work_on(current.count, step.fn) * max(b.width(step.row_field), 1)
+        b.phase(made, (), "compute", [step.fn], work=work)
 
     b.for_kinds(current, emit)
 
@@ -285,7 +288,8 @@ def lower_filter(step: Filter, b: Builder, current: FrontierState) -> None:
         given["out"], scanned = output(b, current, kind, next_scan)
         made = b.kernel(step.fn.__name__, filtering, given, keep=keep, scanned=scanned)
         after = b.produced(current, kind, next_scan if scanned else "")
-        b.phase(made, after, "filter: append elements to keep", [step.fn])
+        work = b.work_on(current.count, step.fn)
+        b.phase(made, after, "filter: append elements to keep", [step.fn], work=work)
 
     b.for_kinds(current, emit)
 
@@ -309,7 +313,7 @@ def lower_split(step: Split, b: Builder, current: FrontierState) -> None:
         more = Assign(held, held + Counter("PILE_COUNT"))
         after = [*b.produced(current, kind, next_scan if scanned else ""), more]
         title = f"split: append elements to keep, and add the others to {display_name(step.rest)}"
-        b.phase(made, after, title, [step.fn])
+        b.phase(made, after, title, [step.fn], work=b.work_on(current.count, step.fn))
 
     b.for_kinds(current, emit)
 
@@ -340,7 +344,8 @@ def lower_reduce(step: Reduce, b: Builder, current: FrontierState) -> None:
         if constants["real"]:
             given["F"] = FLOATS
         made = b.kernel(step.fn.__name__, reducing, given, value=value, counted=counted, rows=rows, **constants)
-        reduce_by(b, made, step.reduction, step.into, f"reduce: {step.op}", step.fn)
+        work = b.work_on(given["total"], step.fn) * max(b.width(step.row_field), 1)
+        reduce_by(b, made, step.reduction, step.into, f"reduce: {step.op}", step.fn, work)
 
     if step.counted:
         emit("count")
@@ -349,15 +354,15 @@ def lower_reduce(step: Reduce, b: Builder, current: FrontierState) -> None:
     b.for_kinds(current, emit)
 
 
-def reduce_by(b: Builder, call: Call, made: Reduction, into: str, title: str, fn: Functor) -> None:
+def reduce_by(b: Builder, call: Call, made: Reduction, into: str, title: str, fn: Functor, work: Expr) -> None:
     """Add a phase in which workers keep results, and bring these together in the order of workers, into a scalar."""
     dtype = b.layout.dtype(into)
     real = made.real(np.dtype(dtype))
     if made.runtime:
-        b.phase(call, [b.assign(into, total(SLOT, made.name, dtype, real))], title, [fn])
+        b.phase(call, [b.assign(into, total(SLOT, made.name, dtype, real))], title, [fn], work=work)
         return
     before = b.variable("before")
-    b.phase(call, [Assign(before, SLOT)], title, [fn])
+    b.phase(call, [Assign(before, SLOT)], title, [fn], work=work)
     # A user's function may raise: in a phase the workers learn of it, and leave together.
     given: dict[str, Value] = {"before": before, "F": FLOATS if real else 0}
     constants: dict[str, Constant] = {
@@ -365,7 +370,8 @@ def reduce_by(b: Builder, call: Call, made: Reduction, into: str, title: str, fn
     }  # fmt: skip
     joined = b.kernel(f"combine_{made.combine.__name__}", bringing, given, **constants)
     function, memory = ("kept_float", FLOATS) if real else ("kept_int", WORDS)
-    b.phase(joined, [b.assign(into, Call(function, memory, SLOT, 0))], f"combine the {b.sharers}' results: {made.name}")
+    after, title = [b.assign(into, Call(function, memory, SLOT, 0))], f"combine the {b.sharers}' results: {made.name}"
+    b.phase(joined, after, title, work=work)
 
 
 def total(slot: Var, op: str, dtype: str, real: bool) -> Call:

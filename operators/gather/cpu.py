@@ -165,4 +165,5 @@ def lower(step: Gather, b: Builder, current: FrontierState) -> None:
         f"gather along {step.edges}-edges: {step.op}",
         [step.fn, step.where],
         [step.into],
+        work=b.work_on(current.count, step.fn, edges=True) * max(b.width(step.into), 1),
     )

@@ -143,14 +143,15 @@ def lower(step: Intersect, b: Builder, current: FrontierState) -> None:
         if constants["real"]:
             given["F"] = FLOATS
     value = b.calling(step.fn, "common", ends, VALUE if reduces else "")
-    copies = Copies(b, step.fn, current.count)
+    work = b.work_on(current.count, step.fn, edges=True)
+    copies = Copies(b, step.fn, current.count, work)
     copies.clear()
     made = b.kernel(
         f"intersect_{step.fn.__name__}", intersecting, given, copies.fields(), value=value, **constants
     )  # fmt: skip
     title = "intersect: find the common neighbours of both ends"
     if step.reduction is not None and step.into is not None:
-        reduce_by(b, made, step.reduction, step.into, title, step.fn)
+        reduce_by(b, made, step.reduction, step.into, title, step.fn, work)
     else:
-        b.phase(made, (), title, [step.fn])
+        b.phase(made, (), title, [step.fn], work=work)
     copies.add_up()

@@ -81,15 +81,15 @@ def lower(step: Scan, b: Builder, current: FrontierState, kind: str) -> None:
     constants["value"] = calling(b, step.fn, kind, given, VALUE)
     if real:
         given["F"] = FLOATS
-    before = b.variable("before")
+    before, work = b.variable("before"), (b.capacity(kind) >> 3) + b.work_on(current.count, step.fn)
     sums = b.kernel(f"sums_{step.fn.__name__}", summing, given, **constants)
-    b.phase(sums, [Assign(before, SLOT)], "add up each worker's range of the values", [step.fn])
+    b.phase(sums, [Assign(before, SLOT)], "add up each worker's range of the values", [step.fn], work=work)
 
     # Only now, because the functor may read the old value of the scalar. The slot's sums have not been cleared yet.
     after = [b.assign(step.total, total(before, "sum", dtype, real))] if step.total is not None else []
     given |= {"into": b.field(step.into), "before": before}
     made = b.kernel(f"scan_{step.fn.__name__}", scanning, given, **constants)
-    b.phase(made, after, "write the prefix sums", [step.fn], [step.into])
+    b.phase(made, after, "write the prefix sums", [step.fn], [step.into], work=work)
 
 
 def _bitmap(b: Builder, current: FrontierState, kind: str) -> Expr:
@@ -98,8 +98,8 @@ def _bitmap(b: Builder, current: FrontierState, kind: str) -> Expr:
     n = b.capacity(kind)
     with b.when(b.other_than(current, BITS)):
         bits = pointer("uint64", spare)
-        b.phase(b.divided("fill_bits", bits, n, b.everything(current)), title="clear a bitmap, or fill it")
+        b.phase(b.divided("fill_bits", bits, n, b.everything(current)), title="clear a bitmap, or fill it", work=n >> 6)
         with b.when(b.other_than(current, ALL)):
             marks = b.divided("set_bits", bits, b.queue(current, kind), current.count)
-            b.phase(marks, title="mark the frontier in the bitmap")
+            b.phase(marks, title="mark the frontier in the bitmap", work=current.count)
     return pointer("uint64", Choice(equal(current.form, form(BITS)), current.bits, spare))

@@ -38,10 +38,12 @@ class Copies:
         The functor of the phase.
     total : Expr
         The number of elements of its frontier.
+    work : Expr
+        About how much it does: all phases here are divided among as many workers.
     """
 
-    def __init__(self, b: Builder, fn: Callable[..., Any], total: Expr) -> None:
-        self._b = b
+    def __init__(self, b: Builder, fn: Callable[..., Any], total: Expr, work: Expr) -> None:
+        self._b, self._work = b, work
         self._made: dict[str, tuple[Expr, Var]] = {}
         for number, (name, kind, dtype) in enumerate(_only_added(b, fn)):
             size = np.dtype(dtype).itemsize
@@ -71,7 +73,7 @@ class Copies:
         for name, (copies, used) in self._made.items():
             with self._b.when(differ(used, 0)):
                 call = self._b.divided("clear_copy", self._array(name, copies), self._length(name))
-                self._b.phase(call, (), "clear the threads' copies of a field")
+                self._b.phase(call, (), "clear the threads' copies of a field", work=self._work)
 
     def add_up(self) -> None:
         """Add a phase after: the copies are added to the field."""
@@ -80,7 +82,8 @@ class Copies:
                 call = self._b.divided(
                     "add_copies", self._b.field(name), self._array(name, copies), self._length(name)
                 )
-                self._b.phase(call, (), "add up the threads' copies of a field", writes=[name])
+                title = "add up the threads' copies of a field"
+                self._b.phase(call, (), title, writes=[name], work=self._work)
 
     def _array(self, name: str, copies: Expr) -> Expr:
         return pointer(self._b.layout.dtype(name), copies)

@@ -46,9 +46,9 @@ def make_bitmap(b: Builder, current: FrontierState, word: str, *more: Value) -> 
         n = b.capacity("vertex")
         b.set(current.bits, b.next_bits(current))
         bits = pointer(word, current.bits)
-        b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap")
+        b.phase(b.divided("fill_bits", bits, n, *more), title="clear a bitmap", work=n >> 6)
         marks = b.divided("set_bits", bits, b.queue(current, "vertex"), current.count)
-        b.phase(marks, title="mark the frontier in the bitmap")
+        b.phase(marks, title="mark the frontier in the bitmap", work=current.count)
 
 
 def _identity(op: str, dtype: str) -> tuple[str, float]:

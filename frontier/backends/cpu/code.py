@@ -14,21 +14,22 @@ from pathlib import Path
 from typing import Any
 
 from frontier import tracing
+from frontier.backends.cpu.printer import TeamPrinter
 from frontier.backends.cpu.runtime_words import DTYPES
 from frontier.lowering.loops import Program
 from frontier.lowering.module import module_text
-from frontier.lowering.printer import Printer
 from frontier.native import machine_code, notice
 from frontier.native.cache import cache_folder, is_kept
 from frontier.native.uninterrupted import apart
 
-__all__ = ["compiled", "is_known"]
+__all__ = ["compiled", "is_known", "serving"]
 
 _IMPORTS = """from frontier.backends.cpu.atomics import bits_of, checked, integer, key_down, key_up, truth
 from frontier.backends.bundles import *
 from frontier.backends.cpu.guards import *
 from frontier.backends.cpu.intrinsics import *
 from frontier.backends.cpu.runtime import *
+from frontier.backends.cpu.teams import next_share, offer, shares_of
 from frontier.backends.translation.texts import gives, namedtuple, phase
 
 """ + "\n".join(f"{name}_at = POINTERS[{name!r}]" for name in DTYPES)
@@ -50,13 +51,26 @@ def is_known(program: Program) -> bool:
     return name in _made or is_kept(_path_of(name))
 
 
+@cache
+def serving() -> Callable[[int, int, int], None]:
+    """What the thread of a helper calls with the address of its mailbox; it does not return."""
+
+    def library() -> tuple[Any, str, str]:
+        from frontier.backends.cpu import compiler
+
+        return compiler.serving(name), name, "none"
+
+    name = f"serve_{hashlib.sha256(_environment().encode()).hexdigest()[:32]}"
+    return machine_code.function(name, apart(lambda: machine_code.linked(_path_of(name), library)).address)
+
+
 def _path_of(name: str) -> Path:
     return cache_folder() / f"{name}.code"
 
 
 def _named(program: Program) -> tuple[str, str]:
     """The name of its code, made of all that it depends on, and the text of its module."""
-    loop = ["@gives()", *Printer(program).function()]
+    loop = ["@gives()", *TeamPrinter(program).function()]
     text = module_text(program, "\n".join([_IMPORTS, *_pointers(program), *program.checkers()]), loop)
     key = hashlib.sha256()
     key.update(text.encode())

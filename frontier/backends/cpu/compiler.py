@@ -16,7 +16,9 @@ from numba.core.errors import NumbaError
 from frontier.backends import elements, promotion
 from frontier.backends.copies import Copies
 from frontier.backends.cpu.functors import FunctorCompiler
+from frontier.backends.cpu.teams import serve
 from frontier.backends.cpu.translate import translated
+from frontier.backends.translation.texts import Written
 from frontier.errors import FunctorError
 from frontier.functors.functor import location
 from frontier.functors.numbers import WHOLE_ONLY, refused_float
@@ -27,7 +29,7 @@ from frontier.native import address_space, notice
 from frontier.native.cache import cache_folder, made_module
 from frontier.native.machine_code import OPTIONS
 
-__all__ = ["library"]
+__all__ = ["library", "serving"]
 
 #: Lines of source text from which on compiling takes so long that it is reported.
 _LONG = 150
@@ -40,15 +42,8 @@ def library(name: str, text: str, program: Program) -> Any:
     module = made_module(f"frontier_{name}", cache_folder() / f"{name}.py", text, functors)
     if text.count("\n") > _LONG:
         notice.announce(program.title)
-    loop = translated(module.run, name)
-
-    @njit(**OPTIONS)
-    def entry() -> None:
-        """All that numba sees."""
-        loop()
-
     try:
-        entry.compile(())
+        return _library(module.run, name)
     except Exception as error:  # numba raises more than its own errors for code that it cannot type
         for fn in program.functors:
             jitted.forget(program.captured(fn))
@@ -58,6 +53,23 @@ def library(name: str, text: str, program: Program) -> Any:
         if not isinstance(error, NumbaError):
             raise
         raise FunctorError(f"the loop of {', '.join(program.steps)} cannot be compiled: {_reason(error)}") from None
+
+
+def serving(name: str) -> Any:
+    """What helpers do, by this name in a library of numba's."""
+    address_space.prepare()
+    return _library(serve, name)
+
+
+def _library(written: Written, name: str) -> Any:
+    loop = translated(written, name)
+
+    @njit(**OPTIONS)
+    def entry() -> None:
+        """All that numba sees."""
+        loop()
+
+    entry.compile(())
     return entry.overloads[()].library
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from frontier.backends import field_copies, tables, workspace
-from frontier.backends.codes import ABORTED, LEFT
+from frontier.backends.cpu import helpers
 from frontier.backends.cpu import runtime_words as sizes
 from frontier.backends.cpu.code import compiled, is_known
 from frontier.backends.run import LoopExecution
@@ -28,6 +28,12 @@ __all__ = ["CpuExecution"]
 
 #: Graphs with fewer vertices and edges are processed by one worker, because waking another takes longer.
 SMALL = 1 << 15
+
+#: Edges and elements of a phase for each worker: with fewer, another thread costs more than it helps.
+GRAIN = 1 << 11
+
+#: Edges and elements processed without a helper after which it is woken if it sleeps: what waking takes, some 30 µs.
+PATIENCE = 1 << 15
 
 
 def program_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Program:
@@ -62,22 +68,11 @@ class Table:
         self.words = self._array.data  # the array takes twice as long for one word
         self.address = address_of(self._array)
 
-    def abort(self) -> None:
-        """Let all workers leave that wait, or will wait, for one that does not come."""
-        size = sizes.PARTIAL + sizes.LINE * self.workers
-        self.counters[sizes.LINE + sizes.ERROR :: size] |= ABORTED
-        self.counters[LEFT] = 1
-        self.counters[0] = 1 << 60  # more than ever arrive
-
-    def restore(self, arrivals: int) -> None:
-        """After :meth:`abort`, where no worker has begun."""
-        self.counters[:] = 0
-        self.counters[0] = arrivals
-
     def clear(self) -> None:
         """Forget the run before."""
         self._state.fill(0)
         self.counters.fill(0)
+        self.counters[sizes.GRAIN], self.counters[sizes.PATIENCE] = GRAIN, PATIENCE
 
 
 class CpuExecution(LoopExecution):
@@ -128,15 +123,17 @@ class CpuExecution(LoopExecution):
         run, address, workers = self._code.run, self._table.address, self._table.workers
         if workers == 1:
             run(address, 0, 1)
-        else:
-            try:
-                threads.run(lambda w: run(address, w, workers), workers, self._table.abort)
-            except BaseException as error:
-                if isinstance(error, KeyboardInterrupt) and self._table.counters[LEFT]:
-                    self._table.restore(self._get("arrivals"))  # the calling thread has not begun, so no worker has
-                else:
-                    self.done = not isinstance(error, KeyboardInterrupt)
-                raise
+            return
+        try:
+            team = helpers.taken(workers - 1)
+        except BaseException as error:
+            self.done = not isinstance(error, KeyboardInterrupt)
+            raise
+        self._table.counters[sizes.MAILBOXES :][: workers - 1] = [each.mailbox for each in team]
+        try:
+            run(address, 0, workers)
+        finally:
+            helpers.give_back(team)
 
 
 def address_of(array: np.ndarray) -> int:

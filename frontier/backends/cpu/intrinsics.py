@@ -6,6 +6,8 @@ end, and functors do not count references (which takes ten times as long as thei
 
 from __future__ import annotations
 
+import platform
+import sys
 from typing import Any
 
 from llvmlite import ir
@@ -20,6 +22,7 @@ from frontier.backends.elements import Flags, Half, Locked, Narrow, Packed, Rows
 __all__ = [
     "POINTERS",
     "add_summed",
+    "call_loop",
     "clock",
     "compare_exchange",
     "exchange",
@@ -28,7 +31,10 @@ __all__ = [
     "fetch_min",
     "fetch_or",
     "load_acquire",
+    "sleep_while",
     "store_release",
+    "this_function",
+    "wake",
     "yield_processor",
 ]
 
@@ -199,17 +205,6 @@ def compare_exchange(typingctx: Any, pointer: Any, index: Any, expected: Any, va
 
 
 @intrinsic
-def arrive(typingctx: Any, pointer: Any, index: Any) -> Any:
-    """Add 1 with release semantics: threads that read the sum also see all earlier writes."""
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        one = ir.Constant(ir.IntType(64), 1)
-        return builder.atomic_rmw("add", _element(builder, args), one, "acq_rel")
-
-    return types.int64(types.CPointer(types.int64), types.intp), generate
-
-
-@intrinsic
 def load_acquire(typingctx: Any, pointer: Any, index: Any) -> Any:
     """Read; what was written before the value was stored is visible after."""
 
@@ -257,6 +252,77 @@ def yield_processor(typingctx: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(), generate
+
+
+#: Numbers of Linux's system call futex.
+_FUTEX = {"x86_64": 202, "aarch64": 98, "riscv64": 98, "ppc64le": 221}.get(platform.machine())
+_WAIT, _WAKE = 128, 129  # among the threads of one process
+#: Microseconds of a sleep from which nobody wakes a thread, where there is no futex.
+_NAP = 200
+
+
+def _futex(builder: Any, place: Any, operation: int, value: Any) -> None:
+    """Call futex at a word, whose lower half comes first."""
+    long = ir.IntType(64)
+    call = cgutils.get_or_insert_function(builder.module, ir.FunctionType(long, [long], var_arg=True), "syscall")
+    address = builder.ptrtoint(place, long)
+    rest = [ir.Constant(long, operation), value, ir.Constant(long, 0)]
+    builder.call(call, [ir.Constant(long, _FUTEX), address, *rest])
+
+
+def _has_futex() -> bool:
+    return sys.platform == "linux" and sys.byteorder == "little" and _FUTEX is not None
+
+
+@intrinsic
+def sleep_while(typingctx: Any, pointer: Any, index: Any, value: Any) -> Any:
+    """Sleep until woken, but not at all if the element is not the value; may return early."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if _has_futex():
+            _futex(builder, _element(builder, args), _WAIT, args[2])
+        else:
+            short = ir.IntType(32)
+            nap = cgutils.get_or_insert_function(builder.module, ir.FunctionType(short, [short]), "usleep")
+            builder.call(nap, [ir.Constant(short, _NAP)])
+        return context.get_dummy_value()
+
+    return types.void(types.CPointer(types.int64), types.intp, types.int64), generate
+
+
+@intrinsic
+def wake(typingctx: Any, pointer: Any, index: Any) -> Any:
+    """Wake the thread that sleeps at an element."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if _has_futex():
+            _futex(builder, _element(builder, args), _WAKE, ir.Constant(ir.IntType(64), 1))
+        return context.get_dummy_value()
+
+    return types.void(types.CPointer(types.int64), types.intp), generate
+
+
+@intrinsic
+def this_function(typingctx: Any) -> Any:
+    """The address of the function in which it is called."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.ptrtoint(builder.function, ir.IntType(64))
+
+    return types.int64(), generate
+
+
+@intrinsic
+def call_loop(typingctx: Any, address: Any, table: Any, worker: Any, workers: Any) -> Any:
+    """Call a loop function at an address."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        long = ir.IntType(64)
+        kind = ir.FunctionType(ir.VoidType(), [long, long, long])
+        builder.call(builder.inttoptr(args[0], kind.as_pointer()), args[1:])
+        return context.get_dummy_value()
+
+    return types.void(*[types.int64] * 4), generate
 
 
 def _trailing_zeros(typingctx: Any, word: Any) -> Any:

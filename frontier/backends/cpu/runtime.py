@@ -1,9 +1,8 @@
 """Functions that every loop function of the cpu backend calls; they do not depend on functors.
 
-Workers share one array of 64-bit words, ``C``: an arrival counter for the barrier, then three *slots* of counters,
-which the phases of a loop use in turn, each followed by a cache line per worker for partial sums. While phase t uses
-its slot, worker 0 clears that of phase t + 1. No worker can still be reading that slot, because all have passed two
-barriers since it was used. So one barrier per phase is enough.
+Workers share one array of 64-bit words, ``C``: a few words of the whole run, then three *slots* of counters, which the
+phases of a loop use in turn, each followed by a cache line per worker for partial sums. When phase t begins, worker 0
+clears the slot of phase t + 1, so what phase t - 1 has left can be read until phase t is over.
 """
 
 from __future__ import annotations
@@ -14,7 +13,6 @@ from frontier.backends.codes import (  # noqa: F401 - the text of loop functions
     BAD_VERTEX,
     CLAIMED_TWICE,
     DONE,
-    LEFT,
     NEED_CODE,
     NEED_IN_EDGES,
     PAUSED,
@@ -22,16 +20,15 @@ from frontier.backends.codes import (  # noqa: F401 - the text of loop functions
     ROW,
     SINGLE,
     SUMS,
+    TOGETHER,
     UNCONVERGED,
     WRONG_KIND,
 )
 from frontier.backends.cpu.intrinsics import (
-    arrive,
     clock,
     compare_exchange,
     fetch_add,
     fetch_or,
-    load_acquire,
     store_release,
     trailing_zeros,
     yield_processor,
@@ -45,10 +42,12 @@ from frontier.backends.cpu.runtime_words import (  # noqa: F401 - as above
     LINE,
     LOCAL,
     LOCK,
+    MAILBOXES,
     PARTIAL,
     PILE_COUNT,
     PILE_EDGES,
     PILE_LOCK,
+    SHARES,
     SPINS,
     STOP,
 )
@@ -56,32 +55,18 @@ from frontier.backends.translation.texts import gives
 
 
 @gives("int64")
-def begin(C, t, w, W, deadline):
+def begin(C, t, w, workers, deadline):
     """Enter phase t: its slot. Worker 0 clears the next slot and looks at the clock."""
-    size = PARTIAL + LINE * W
-    slot = LINE + (t % 3) * size
+    size = PARTIAL + LINE * workers
+    first = MAILBOXES + ((workers + LINE - 1) // LINE) * LINE
+    slot = first + (t % 3) * size
     if w == 0:
-        after = LINE + ((t + 1) % 3) * size
+        after = first + ((t + 1) % 3) * size
         for i in range(PARTIAL):
             C[after + i] = 0
         if clock() > deadline:
             C[slot + STOP] = 1
     return slot
-
-
-@gives("int64")
-def barrier(C, arrivals, W):
-    """Leave a phase: wait until all workers have."""
-    if W == 1:
-        return arrivals
-    arrivals += W
-    arrive(C, 0)
-    spins = 0
-    while load_acquire(C, 0) < arrivals:
-        spins += 1
-        if spins > SPINS:
-            yield_processor()
-    return arrivals
 
 
 @gives("int64")

@@ -6,12 +6,19 @@ Workers share one array of 64-bit words, ``C``; see :mod:`frontier.backends.cpu.
 from __future__ import annotations
 
 __all__ = [
-    "COUNT", "CURSOR", "DTYPES", "EDGES", "ERROR", "EXAMINED", "LINE", "LOCAL", "LOCK", "PARTIAL", "PILE_COUNT",
-    "PILE_EDGES", "PILE_LOCK", "SPINS", "STOP", "words",
+    "ASKED", "COUNT", "CURSOR", "DTYPES", "EDGES", "ERROR", "EXAMINED", "GRAIN", "LINE", "LOCAL", "LOCK", "MAILBOXES",
+    "PARTIAL", "PATIENCE", "PILE_COUNT", "PILE_EDGES", "PILE_LOCK", "SHARE", "SHARES", "SPINS", "STOP", "WOKEN",
+    "first", "words",
 ]  # fmt: skip
 
+# Words before the slots: a line in which a functor that raises is reported (frontier.backends.codes); then for helpers
+# (frontier.backends.cpu.teams): how often they were asked, and woken; how much work is worth another worker, and worth
+# waking one; the number of shares of the phase at hand; where the mailboxes are.
+ASKED, WOKEN, GRAIN, PATIENCE, SHARES = range(8, 13)
+MAILBOXES = 16
+
 # Words of a slot; those that different workers write often are on separate cache lines.
-CURSOR = 0
+CURSOR, SHARE = 0, 1
 LOCK, COUNT, EDGES = 8, 9, 10
 STOP, ERROR, EXAMINED = 16, 17, 18
 PILE_LOCK, PILE_COUNT, PILE_EDGES = 24, 25, 26
@@ -20,7 +27,7 @@ LINE = 8
 
 #: Elements that a worker collects before it reserves space for them in a queue.
 LOCAL = 1024
-#: Spins at the barrier before a worker yields its core.
+#: Spins at a lock before a worker yields its core.
 SPINS = 2000
 
 #: Numbers to which the texts of loop functions have pointers; ``wide_int32``: a field of int32 as functors see it.
@@ -30,6 +37,11 @@ DTYPES = (
 )  # fmt: skip
 
 
+def first(workers: int) -> int:
+    """Where the slots begin."""
+    return MAILBOXES + -(-workers // LINE) * LINE
+
+
 def words(workers: int) -> int:
     """Size of ``C`` in 64-bit words."""
-    return LINE + 3 * (PARTIAL + LINE * workers)
+    return first(workers) + 3 * (PARTIAL + LINE * workers)

@@ -356,9 +356,11 @@ class Peers(CudaProgram):
         writes: Sequence[str] = (),
         meets: bool = False,
         more: Sequence[Call] = (),
+        *,
+        work: Expr | None = None,
     ) -> None:
         """Work that is divided among the threads, then a barrier, at which all GPUs may meet."""
-        super().phase(call, after, title, functors, writes)
+        super().phase(call, after, title, functors, writes, work=work)
         made = self._within[-1]
         assert isinstance(made, Phase)
         made.meets, made.more = meets, tuple(more)

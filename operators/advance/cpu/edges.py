@@ -102,8 +102,9 @@ class Edge(NamedTuple):
 
 
 def finish(
-    step: Advance, b: Builder, made: Call, target: FrontierState, next_scan: str, scanned: bool, seen: Expr, how: int
-) -> None:
+    step: Advance, b: Builder, made: Call, target: FrontierState, next_scan: str, scanned: bool, seen: Expr, how: int,
+    work: Expr | None = None,
+) -> None:  # fmt: skip
     """The phase itself: stamps of its own, then what it has produced and held. ``how`` is for the trace."""
     if step.output == "vertex" and step.unique != "claimed":
         b.set(EPOCH, EPOCH + 1)
@@ -112,4 +113,4 @@ def finish(
         after += b.produced(target, step.output, next_scan if scanned else "")
     if step.held is not None:
         after.append(b.assign(step.held, Counter("PILE_COUNT")))
-    b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold])
+    b.phase(made, after, pushing(step, how), [step.fn, step.where, step.hold], work=work)

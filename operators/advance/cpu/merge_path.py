@@ -68,5 +68,6 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
         "lists": edge.lists,
         "out": edge.out,
     }
+    work = source.count + b.work_on(source.edges, step.fn)
     made = b.kernel(f"push_{step.fn.__name__}", pushing, given, visit=edge.visit, end=edge.end)
-    finish(step, b, made, target, next_scan, edge.scanned, source.edges, PUSH)
+    finish(step, b, made, target, next_scan, edge.scanned, source.edges, PUSH, work)

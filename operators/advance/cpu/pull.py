@@ -116,4 +116,5 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
     after = walked(PULL, Counter("EXAMINED"))
     if appends:
         after += pulled(b, target)
-    b.phase(made, after, pulling(step), [step.fn, step.where])
+    work = b.work_on(b.capacity("vertex"), step.fn, edges=True)
+    b.phase(made, after, pulling(step), [step.fn, step.where], work=work)

@@ -146,6 +146,7 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
         "put": edge.put,
     }
     name = f"part_{step.fn.__name__}"
+    work = b.work_on(source.count, step.fn, edges=True)
     if isinstance(step.part, Sample):
         given["seed"] = step.part.given(b)
         constants |= {"drawn": step.part.size, "key_of": b.helper(sample_key), "place_of": b.helper(sample_place)}
@@ -154,7 +155,7 @@ def lower(step: Advance, b: Builder, source: FrontierState, target: FrontierStat
         first, last = step.part or (0, None)
         constants |= {"skipped": first, "at_most": None if last is None else max(last - first, 0)}
         made = b.kernel(name, slicing, given, **constants)
-    finish(step, b, made, target, next_scan, edge.scanned, Counter("EXAMINED"), PUSH_THREAD)
+    finish(step, b, made, target, next_scan, edge.scanned, Counter("EXAMINED"), PUSH_THREAD, work)
 
 
 def far_ends(step: Advance, b: Builder, edges: FrontierState, vertices: FrontierState) -> None:
@@ -167,4 +168,4 @@ def far_ends(step: Advance, b: Builder, edges: FrontierState, vertices: Frontier
     given["out"], scanned = output(b, vertices, "vertex", next_scan, stamps, epoch)
     b.set(EPOCH, EPOCH + 1)
     made = b.kernel("far_ends", listing, given, scanned=scanned)
-    b.phase(made, b.produced(vertices, "vertex", next_scan), "list the far ends")
+    b.phase(made, b.produced(vertices, "vertex", next_scan), "list the far ends", work=edges.count)
