@@ -29,10 +29,10 @@ def workers(count: int, small: int = 0) -> Iterator[None]:
     lists, which graphs of tests rarely have.
     """
     before = execution.SMALL, fr.num_threads(), cuda.build_of
-    teams = execution.GRAIN, execution.PATIENCE
+    teams = execution.GRAIN, execution.WAKING, execution.CORES
     execution.SMALL = small
     if not small:  # other threads help with every phase
-        execution.GRAIN, execution.PATIENCE = 1, 0
+        execution.GRAIN, execution.WAKING, execution.CORES = 1, 0, count
     fr.set_num_threads(count)
     if count > 1:
         cuda.build_of = lambda *given: replace(before[2](*given), low_degree=False)
@@ -40,7 +40,7 @@ def workers(count: int, small: int = 0) -> Iterator[None]:
         yield
     finally:
         execution.SMALL, cuda.build_of = before[0], before[2]
-        execution.GRAIN, execution.PATIENCE = teams
+        execution.GRAIN, execution.WAKING, execution.CORES = teams
         fr.set_num_threads(before[1])
 
 

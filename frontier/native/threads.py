@@ -12,13 +12,13 @@ import operator
 import os
 import threading
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from typing import Any, TypeVar
 
 from frontier.errors import FrontierMemoryError, GraphError
 from frontier.memory import limits
 
-__all__ = ["num_threads", "run", "set_num_threads", "started"]
+__all__ = ["num_threads", "processors", "run", "set_num_threads", "started"]
 
 Thread = TypeVar("Thread", bound=threading.Thread)
 
@@ -39,7 +39,7 @@ def num_threads() -> int:
     global _count
     if _count is None:
         text = os.environ.get("FRONTIER_NUM_THREADS", "")
-        _count = max(1, int(text)) if text.isdigit() else _processors()
+        _count = max(1, int(text)) if text.isdigit() else processors()
     return _count
 
 
@@ -55,7 +55,9 @@ def set_num_threads(count: int) -> None:
     _count = number
 
 
-def _processors() -> int:
+@cache
+def processors() -> int:
+    """How many threads of this process may run at the same time."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

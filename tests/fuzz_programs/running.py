@@ -66,7 +66,8 @@ def corners(local: int, least: int) -> Iterator[None]:
     # On ranks, readers alone are told whatever changes twice, and ghosts come piece by piece.
     # On several GPUs, some pushes claim at the owners, and some do not.
     given = [
-        (execution, "SMALL", 0), (execution, "GRAIN", 4), (execution, "PATIENCE", 0), (claims, "FEW", 20),
+        (execution, "SMALL", 0), (execution, "GRAIN", 4), (execution, "WAKING", 0), (execution, "CORES", 4),
+        (claims, "FEW", 20),
         (readers, "FEW", 10), (selective, "TIMES", 1), (ghosts, "PIECE", 50),
     ]  # fmt: skip
     # Every module has the constants that it imports: all must agree how long a worker's arrays are.

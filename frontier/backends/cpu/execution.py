@@ -33,7 +33,10 @@ SMALL = 1 << 15
 GRAIN = 1 << 11
 
 #: Edges and elements processed without a helper after which it is woken if it sleeps: what waking takes, some 30 µs.
-PATIENCE = 1 << 15
+WAKING = 1 << 15
+
+#: How many threads may work on a run, however many shares phases have; as many as can run at the same time if 0.
+CORES = 0
 
 
 def program_of(step: Step, p: Problem, given: str | None, schedule: Schedule) -> Program:
@@ -72,7 +75,7 @@ class Table:
         """Forget the run before."""
         self._state.fill(0)
         self.counters.fill(0)
-        self.counters[sizes.GRAIN], self.counters[sizes.PATIENCE] = GRAIN, PATIENCE
+        self.counters[sizes.GRAIN], self.counters[sizes.WAKING] = GRAIN, WAKING
 
 
 class CpuExecution(LoopExecution):
@@ -125,11 +128,13 @@ class CpuExecution(LoopExecution):
             run(address, 0, 1)
             return
         try:
-            team = helpers.taken(workers - 1)
+            team = helpers.taken(min(workers, CORES or threads.processors()) - 1)
         except BaseException as error:
             self.done = not isinstance(error, KeyboardInterrupt)
             raise
-        self._table.counters[sizes.MAILBOXES :][: workers - 1] = [each.mailbox for each in team]
+        counters = self._table.counters
+        counters[sizes.HELPERS] = len(team)
+        counters[sizes.MAILBOXES : sizes.MAILBOXES + len(team)] = [each.mailbox for each in team]
         try:
             run(address, 0, workers)
         finally:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import os
 import threading
+from contextlib import suppress
 
 import numpy as np
 
+from frontier.backends.cpu import mailbox
 from frontier.backends.cpu.code import serving
 from frontier.native import threads
 
@@ -19,10 +21,8 @@ __all__ = ["give_back", "taken"]
 _lock = threading.Lock()
 _idle: list[Helper] = []
 
-#: Bytes of a mailbox, and of a line of the cache, at which it begins.
-_SIZE, _LINE = 256, 64
-#: Word of a mailbox: how many offers had been taken up when its helper was last woken. It has not been.
-_SEEN = 26
+#: Bytes of a line of the cache, at which a mailbox begins.
+_LINE = 64
 
 
 class Helper(threading.Thread):
@@ -31,15 +31,19 @@ class Helper(threading.Thread):
     def __init__(self) -> None:
         super().__init__(daemon=True, name="frontier-helper")
         self._serve = serving()
-        self._memory = np.zeros((_SIZE + _LINE) // 8, np.int64)
-        begins = -self._memory.ctypes.data % _LINE
-        self._memory[begins // 8 + _SEEN] = -1
+        memory = np.zeros((mailbox.BYTES + _LINE) // 8, np.int64)
+        self._words = memory[-memory.ctypes.data % _LINE // 8 :]
         #: Where its mailbox is.
-        self.mailbox = self._memory.ctypes.data + begins
+        self.mailbox = self._words.ctypes.data
         self.start()
 
     def run(self) -> None:
         """Serve as long as the process lives."""
+        self._words[mailbox.THREAD] = threading.get_native_id()
+        if hasattr(os, "SCHED_BATCH"):
+            with suppress(OSError):  # it may be forbidden; it only spares others
+                # Woken, it takes a free core, but does not drive anyone from theirs, least of all the owner.
+                os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
         self._serve(self.mailbox, 0, 0)
 
 

@@ -34,6 +34,7 @@ __all__ = [
     "sleep_while",
     "store_release",
     "this_function",
+    "time_of",
     "wake",
     "yield_processor",
 ]
@@ -230,16 +231,35 @@ def clock(typingctx: Any) -> Any:
     """Nanoseconds of a clock that only goes forward."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        long = ir.IntType(64)
-        time = cgutils.alloca_once(builder, ir.ArrayType(long, 2))
-        kind = ir.FunctionType(ir.IntType(32), [ir.IntType(32), long.as_pointer()])
-        call = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
-        builder.call(call, [ir.Constant(ir.IntType(32), 1), builder.bitcast(time, long.as_pointer())])
-        seconds = builder.load(cgutils.gep_inbounds(builder, time, 0, 0))
-        rest = builder.load(cgutils.gep_inbounds(builder, time, 0, 1))
-        return builder.add(builder.mul(seconds, ir.Constant(long, 1_000_000_000)), rest)
+        return _time(builder, ir.Constant(ir.IntType(32), 1))
 
     return types.int64(), generate
+
+
+def _time(builder: Any, which: Any) -> Any:
+    """Nanoseconds of one of the system's clocks."""
+    long = ir.IntType(64)
+    time = cgutils.alloca_once(builder, ir.ArrayType(long, 2), zfill=True)
+    kind = ir.FunctionType(ir.IntType(32), [ir.IntType(32), long.as_pointer()])
+    call = cgutils.get_or_insert_function(builder.module, kind, "clock_gettime")
+    builder.call(call, [which, builder.bitcast(time, long.as_pointer())])
+    seconds = builder.load(cgutils.gep_inbounds(builder, time, 0, 0))
+    rest = builder.load(cgutils.gep_inbounds(builder, time, 0, 1))
+    return builder.add(builder.mul(seconds, ir.Constant(long, 1_000_000_000)), rest)
+
+
+@intrinsic
+def time_of(typingctx: Any, thread: Any) -> Any:
+    """Nanoseconds for which a thread had a core, by its number; the time of :func:`clock` if that is not known."""
+
+    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        if sys.platform != "linux":
+            return _time(builder, ir.Constant(ir.IntType(32), 1))
+        number = builder.trunc(args[0], ir.IntType(32))
+        one = builder.or_(builder.shl(builder.not_(number), ir.Constant(number.type, 3)), ir.Constant(number.type, 6))
+        return _time(builder, one)
+
+    return types.int64(types.int64), generate
 
 
 @intrinsic

@@ -6,15 +6,16 @@ Workers share one array of 64-bit words, ``C``; see :mod:`frontier.backends.cpu.
 from __future__ import annotations
 
 __all__ = [
-    "ASKED", "COUNT", "CURSOR", "DTYPES", "EDGES", "ERROR", "EXAMINED", "GRAIN", "LINE", "LOCAL", "LOCK", "MAILBOXES",
-    "PARTIAL", "PATIENCE", "PILE_COUNT", "PILE_EDGES", "PILE_LOCK", "SHARE", "SHARES", "SPINS", "STOP", "WOKEN",
-    "first", "words",
+    "ASKED", "COUNT", "CURSOR", "DTYPES", "EDGES", "ERROR", "EXAMINED", "GRAIN", "HELPERS", "LINE", "LOCAL", "LOCK",
+    "MAILBOXES", "PARTIAL", "PILE_COUNT", "PILE_EDGES", "PILE_LOCK", "SHARE", "SHARES", "SINCE", "SPINS", "STOP",
+    "WAKING", "WOKEN", "first", "words",
 ]  # fmt: skip
 
 # Words before the slots: a line in which a functor that raises is reported (frontier.backends.codes); then for helpers
 # (frontier.backends.cpu.teams): how often they were asked, and woken; how much work is worth another worker, and worth
-# waking one; the number of shares of the phase at hand; where the mailboxes are.
-ASKED, WOKEN, GRAIN, PATIENCE, SHARES = range(8, 13)
+# waking one; the number of shares of the phase at hand, and when it began; how many helpers
+# there are, and where their mailboxes are.
+ASKED, WOKEN, GRAIN, WAKING, SHARES, SINCE, HELPERS = range(8, 15)
 MAILBOXES = 16
 
 # Words of a slot; those that different workers write often are on separate cache lines.

@@ -20,6 +20,8 @@ WAITED  (owner) the same, and the owner sleeps until it is done
 
 from __future__ import annotations
 
+import numpy as np
+
 from frontier.backends.cpu.intrinsics import (
     POINTERS,
     call_loop,
@@ -29,29 +31,44 @@ from frontier.backends.cpu.intrinsics import (
     load_acquire,
     sleep_while,
     store_release,
+    time_of,
     wake,
 )
-from frontier.backends.cpu.runtime_words import ASKED, GRAIN, MAILBOXES, PATIENCE, SHARE, SHARES, WOKEN
+from frontier.backends.cpu.mailbox import (
+    ASLEEP,
+    CALLED,
+    CAME,
+    FUNCTION,
+    IDLE,
+    MISSED,
+    NUMBER,
+    OPEN,
+    PATIENCE,
+    STATE,
+    TABLE,
+    TAKEN,
+    THREAD,
+    WAITED,
+    WORKERS,
+    WORTH,
+)
+from frontier.backends.cpu.runtime_words import ASKED, GRAIN, HELPERS, MAILBOXES, SHARE, SHARES, SINCE, WAKING, WOKEN
 from frontier.backends.translation.texts import gives
 
 __all__ = ["next_share", "offer", "serve", "shares_of"]
 
 int64_at = POINTERS["int64"]
 
-IDLE, ASLEEP, OPEN, TAKEN, WAITED = range(5)
-
-# Words of a mailbox, on a line of the cache for each way in which they are used.
-STATE = 0
-FUNCTION, TABLE, NUMBER, WORKERS = 8, 9, 10, 11
-#: How many offers the helper has taken up.
-ACCEPTED = 16
-#: The owner's: work of phases since which the helper sleeps, how much is worth waking it, and ACCEPTED at that time.
-MISSED, WORTH, SEEN = 24, 25, 26
-
 #: Nanoseconds for which a thread that waits looks again and again, before it sleeps.
 SPIN = 20_000
-#: A helper that is woken in vain is next woken for twice as much work; at most for so many times the usual.
-MOST = 256
+#: A helper that came later than this after it was woken, or not at all, has no core of its own. It is next woken for
+#: twice as much work, at most for so many times the usual.
+SOON, MOST = 200_000, 256
+#: For each nanosecond that a helper without a core has held up the owner, it is not asked for so much work: a phase of
+#: microseconds is not worth waiting for milliseconds, so where there are too few cores the owner mostly works alone.
+DEAR = 8
+#: The most nanoseconds that count.
+LONG = 100_000_000
 
 
 @gives("int64")
@@ -67,28 +84,28 @@ def offer(C, work, W, workers, function, table):
     """Ask for help with a phase of W shares."""
     C[ASKED] += 1
     C[SHARES] = W
-    for i in range(W - 1):
+    C[SINCE] = clock()
+    for i in range(min(W - 1, C[HELPERS])):
         box = int64_at(C[MAILBOXES + i])
-        box[FUNCTION] = function
-        box[TABLE] = table
-        box[NUMBER] = i + 1
-        box[WORKERS] = workers
-        if compare_exchange(box, STATE, IDLE, OPEN) != IDLE:
-            call(C, box, work)
+        box[MISSED] += work
+        if box[MISSED] >= box[WORTH]:
+            box[FUNCTION] = function
+            box[TABLE] = table
+            box[NUMBER] = i + 1
+            box[WORKERS] = workers
+            if compare_exchange(box, STATE, IDLE, OPEN) == IDLE:
+                box[MISSED], box[WORTH] = 0, 0
+            elif box[MISSED] >= max(box[PATIENCE], C[WAKING]):
+                call(C, box)
 
 
 @gives()
-def call(C, box, work):
-    """Wake a helper that sleeps, if enough has been done without it to make up for that."""
-    box[MISSED] += work
-    if box[MISSED] < max(box[WORTH], C[PATIENCE]):
-        return
-    if box[ACCEPTED] == box[SEEN]:
-        box[WORTH] = min(max(2 * box[WORTH], 2 * C[PATIENCE]), MOST * C[PATIENCE])
-    else:
-        box[WORTH] = 0
-    box[SEEN] = box[ACCEPTED]
-    box[MISSED] = 0
+def call(C, box):
+    """Wake a helper that sleeps, when enough has been done without it to make up for that."""
+    late = box[CAME] < box[CALLED] or box[CAME] > box[CALLED] + SOON
+    box[PATIENCE] = min(2 * max(box[PATIENCE], C[WAKING]), MOST * C[WAKING]) if late else 0
+    box[CALLED] = clock()
+    box[MISSED], box[WORTH] = 0, 0
     C[WOKEN] += 1
     if compare_exchange(box, STATE, ASLEEP, OPEN) == ASLEEP:
         wake(box, STATE)
@@ -110,20 +127,34 @@ def next_share(C, slot, own, W):
 @gives()
 def gather(C, W):
     """Take back what nobody has taken up, and wait for those that have."""
-    for i in range(W - 1):
+    for i in range(min(W - 1, C[HELPERS])):
         box = int64_at(C[MAILBOXES + i])
         state = load_acquire(box, STATE)
         if state == OPEN:
             compare_exchange(box, STATE, OPEN, IDLE)
             state = load_acquire(box, STATE)
-        spins, until = 0, clock() + SPIN
-        while state >= TAKEN:
-            spins += 1
-            if (spins & 63) == 0 and clock() > until:
-                if state == TAKEN:
-                    compare_exchange(box, STATE, TAKEN, WAITED)
-                sleep_while(box, STATE, WAITED)
-            state = load_acquire(box, STATE)
+        if state >= TAKEN:
+            wait_for(C, box)
+
+
+@gives()
+def wait_for(C, box):
+    """Wait for a helper; note for how long it had no core, beyond what it may have saved."""
+    spins, begun = 0, clock()
+    until = begun + SPIN
+    worked = np.int64(-1)
+    while load_acquire(box, STATE) >= TAKEN:
+        spins += 1
+        if (spins & 63) == 0 and clock() > until:
+            if worked < 0:
+                worked = time_of(box[THREAD])
+            compare_exchange(box, STATE, TAKEN, WAITED)
+            sleep_while(box, STATE, WAITED)
+    if worked >= 0:
+        waited = clock() - until
+        lost = waited - (time_of(box[THREAD]) - worked) - (begun - C[SINCE])
+        if lost > 0:
+            box[WORTH] += DEAR * min(lost, LONG)
 
 
 @gives()
@@ -140,7 +171,8 @@ def serve(address, unused, none):
                 if load_acquire(box, STATE) != ASLEEP:
                     until = clock() + SPIN
         if compare_exchange(box, STATE, OPEN, TAKEN) == OPEN:
-            box[ACCEPTED] += 1
+            if box[CAME] < box[CALLED]:
+                box[CAME] = clock()
             call_loop(box[FUNCTION], box[TABLE], box[NUMBER], box[WORKERS])
             if compare_exchange(box, STATE, TAKEN, IDLE) != TAKEN:
                 store_release(box, STATE, IDLE)
