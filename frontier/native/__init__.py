@@ -2,7 +2,7 @@
 
 ``jit`` compiles helper functions of the package (``kernel_entry`` is how Python calls them), ``cache`` is the folder
 in which all generated code is kept, and ``folders`` sees to it that nobody else may write there; ``machine_code``
-loads object files from it without numba. ``threads`` are the worker threads, ``uninterrupted`` runs what Ctrl-C must
-not cut in half. ``address_space`` asks for what the compiler needs where a process may map little memory, and
-``notice`` tells the user that something is being compiled.
+loads object files from it without numba. ``threads`` are the worker threads, ``processors`` says how many run at once,
+``uninterrupted`` runs what Ctrl-C must not cut in half. ``address_space`` asks for what the compiler needs where a
+process may map little memory, and ``notice`` tells the user that something is being compiled.
 """

@@ -12,19 +12,23 @@ import operator
 import os
 import threading
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any, TypeVar
 
 from frontier.errors import FrontierMemoryError, GraphError
 from frontier.memory import limits
+from frontier.native.processors import processors
 
-__all__ = ["num_threads", "processors", "run", "set_num_threads", "started"]
+__all__ = ["num_threads", "run", "set_num_threads", "started"]
 
 Thread = TypeVar("Thread", bound=threading.Thread)
 
 _lock = threading.Lock()
 _idle: list[_Worker] = []
 _count: int | None = None
+
+#: The most threads that can be asked for.
+MOST = 4096
 
 #: Bytes of address space below which no thread is started: its stack, usually 8 MiB, and its first allocations.
 _ROOM = 32 << 20
@@ -35,16 +39,35 @@ def num_threads() -> int:
 
     ``set_num_threads`` decides; before it is called, the environment variable
     ``FRONTIER_NUM_THREADS``; else the number of processors this process may use.
+
+    Raises
+    ------
+    GraphError
+        If ``FRONTIER_NUM_THREADS`` is not a number of threads.
     """
     global _count
     if _count is None:
-        text = os.environ.get("FRONTIER_NUM_THREADS", "")
-        _count = max(1, int(text)) if text.isdigit() else processors()
+        text = os.environ.get("FRONTIER_NUM_THREADS", "").strip()
+        _count = _given(text) if text else processors()
     return _count
 
 
+def _given(text: str) -> int:
+    """What the environment variable says."""
+    number = int(text) if text.isascii() and text.isdigit() and len(text) <= len(str(MOST)) else 0
+    if not 1 <= number <= MOST:
+        raise GraphError(f"FRONTIER_NUM_THREADS={text[:40]!r}: the number of threads is an integer from 1 to {MOST}")
+    return number
+
+
 def set_num_threads(count: int) -> None:
-    """Set the number of threads that the cpu backend uses, for the whole process."""
+    """Set the number of threads that the cpu backend uses, for the whole process.
+
+    Raises
+    ------
+    GraphError
+        If it is not an integer from 1 to 4096.
+    """
     global _count
     try:
         number = operator.index(count)
@@ -52,15 +75,9 @@ def set_num_threads(count: int) -> None:
         raise GraphError(f"the number of threads must be an integer, not {count!r}") from None
     if number < 1:
         raise GraphError(f"the number of threads must be at least 1, not {number}")
+    if number > MOST:
+        raise GraphError(f"the number of threads must be at most {MOST}, not {number}")
     _count = number
-
-
-@cache
-def processors() -> int:
-    """How many threads of this process may run at the same time."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 class _Worker(threading.Thread):

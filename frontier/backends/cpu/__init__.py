@@ -2,9 +2,9 @@
 
 numba compiles functors and the entry of a loop; ``translate``, with ``statements`` and ``expressions``, makes the rest
 from text. ``intrinsics``, ``atomics`` and ``narrow`` are what numba lacks, ``guards`` calls functors that may raise,
-``runtime`` holds the functions that every loop function calls (barriers, appends, scans). ``compiler`` makes machine
-code, ``code`` finds and keeps it, ``threads`` are the workers, ``execution`` runs a loop function and carries its
-state.
+``runtime`` holds the functions that every loop function calls (appends, scans), ``teams`` those by which threads share
+a phase; ``helpers`` are the threads, each with a ``mailbox``. ``printer`` makes the text, ``compiler`` machine code,
+``code`` finds and keeps it, ``execution`` runs a loop function and carries its state.
 """
 
 from __future__ import annotations

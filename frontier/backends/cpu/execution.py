@@ -16,6 +16,7 @@ from frontier.backends.workspace import Code, Workspace
 from frontier.lowering.loops import Program, lower
 from frontier.lowering.phases import checking
 from frontier.native import threads
+from frontier.native.processors import processors
 from frontier.program.frontiers import Frontier
 from frontier.program.layout import Layout
 
@@ -30,7 +31,7 @@ __all__ = ["CpuExecution"]
 SMALL = 1 << 15
 
 #: Edges and elements of a phase for each worker: with fewer, another thread costs more than it helps.
-GRAIN = 1 << 11
+GRAIN = 1 << 10
 
 #: Edges and elements processed without a helper after which it is woken if it sleeps: what waking takes, some 30 µs.
 WAKING = 1 << 15
@@ -128,7 +129,7 @@ class CpuExecution(LoopExecution):
             run(address, 0, 1)
             return
         try:
-            team = helpers.taken(min(workers, CORES or threads.processors()) - 1)
+            team = helpers.taken(min(workers, CORES or processors()) - 1)
         except BaseException as error:
             self.done = not isinstance(error, KeyboardInterrupt)
             raise

@@ -66,9 +66,9 @@ SPIN = 20_000
 SOON, MOST = 200_000, 256
 #: For each nanosecond that a helper without a core has held up the owner, it is not asked for so much work: a phase of
 #: microseconds is not worth waiting for milliseconds, so where there are too few cores the owner mostly works alone.
-DEAR = 8
+DEAR = 4
 #: The most nanoseconds that count.
-LONG = 100_000_000
+LONG = 20_000_000
 
 
 @gives("int64")
