@@ -176,6 +176,8 @@ _WORDS = (
     (r"\bflags\b", "a field of bool"),
     (r"\bpacked\(\w+\)", "a field of integers"),
     (r"\b(\w+\d)\*", r"a field of \1"),
+    (r"\bunicode_type\b", "a str"),
+    (r"^Numba's print\(\) function implementation does not support keyword arguments\.", "print takes no keywords"),
     (r"Literal\[str\]\(([^()]*)\)", r"the str '\1'"),
     (r"Literal\[\w+\]\(([^()]*)\)", r"\1"),
     (r"^(Cannot cast .*? to [^:]*):.*", r"\1"),

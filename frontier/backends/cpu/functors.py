@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 from numba.core import errors, ir, types
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import register_pass
-from numba.core.lowering import Lower
 from numba.core.typed_passes import NativeLowering, NopythonTypeInference
 
+from frontier.backends.cpu.printing import PrintingLower
 from frontier.backends.promotion import promoting
 from frontier.backends.wrapping import wrapping
 
@@ -21,7 +21,7 @@ __all__ = ["FunctorCompiler", "WrappingCompiler"]
 
 _pass = register_pass(mutates_CFG=True, analysis_only=False)
 _Promotion = _pass(promoting(NopythonTypeInference, ir, types, errors))
-_Wrapping = _pass(wrapping(NativeLowering, Lower))
+_Wrapping = _pass(wrapping(NativeLowering, PrintingLower))
 
 
 class WrappingCompiler(CompilerBase):
